@@ -168,9 +168,7 @@ TEST_P(HopperLevelsTest, of_code_come_back_up_to_the_l2) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Hopper, HopperLevelsTest,
-                         testing::Combine(testing::Values("h200"),
-                                          testing::Range<std::uint64_t>(1, 4)),
-                         name_case);
+                         testing::Combine(testing::Values("h200"), seeds_to(1)), name_case);
 
 TEST(CacheLevelsPathTest, that_a_device_lacks_is_not_present) {
   JobOnSim sim("fermi_dac16");

@@ -5,6 +5,7 @@
 #include "sim/job_on_sim.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace sonde::test {
 
@@ -115,8 +116,14 @@ inline std::string name_case(
   return std::string(std::get<0>(info.param)) + "_seed_" + std::to_string(std::get<1>(info.param));
 }
 
+/// Seeds from 1 to `usual`; in ./bootstrap.sh soak, which sets SONDE_ALL_SEEDS, to 10.
+inline auto seeds_to(std::uint64_t usual) {
+  const bool all = std::getenv("SONDE_ALL_SEEDS") != nullptr;
+  return testing::Range<std::uint64_t>(1, (all ? 10 : usual) + 1);
+}
+
 inline auto all_models_and_seeds() {
-  return testing::Combine(testing::ValuesIn(shipped_models), testing::Range<std::uint64_t>(1, 6));
+  return testing::Combine(testing::ValuesIn(shipped_models), seeds_to(3));
 }
 
 }  // namespace sonde::test

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sonde::test {
@@ -14,9 +15,19 @@ struct Cause {
   std::vector<std::string> jobs;
   std::string metrics;     // what their names begin with
   bool are_found = false;  // and not only left open
+  bool is_long = false;    // takes more than some five seconds: part of ./bootstrap.sh soak
 };
 
 void PrintTo(const Cause& cause, std::ostream* out);
+
+/// All of them, those of the second list marked as long.
+inline std::vector<Cause> quick_and_long(std::vector<Cause> quick, std::vector<Cause> lasting) {
+  for (Cause& cause : lasting) {
+    cause.is_long = true;
+    quick.push_back(std::move(cause));
+  }
+  return quick;
+}
 
 /// Of caches of data and of textures.
 std::vector<Cause> causes_of_caches();

@@ -17,7 +17,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <ostream>
-#include <set>
 
 namespace sonde::test {
 
@@ -34,65 +33,8 @@ std::vector<Cause> all_causes() {
 
 class MendedCausesTest : public testing::TestWithParam<Cause> {};
 
-/// Those of more than some ten seconds, a quarter of an hour together: SONDE_ALL_SEEDS runs them,
-/// too.
-bool takes_long(const Cause& cause) {
-  const std::set<std::string> slow{"a_cache_of_page_tables_is_no_outer_level",
-                                   "a_cache_of_some_sms_without_another_before_it",
-                                   "a_cache_of_the_memory_behind_an_l2_that_loses_lines_gradually",
-                                   "a_cache_of_the_memory_behind_an_l2_whose_line_is_open",
-                                   "an_l2_behind_a_cache_of_some_sms",
-                                   "an_l2_hardly_larger_than_the_first_cache",
-                                   "an_l2_of_shorter_lines_than_the_memory_side",
-                                   "caches_of_constants_that_keep_most_of_the_bank",
-                                   "caches_of_page_tables_behind_a_level_that_answers",
-                                   "caches_that_constants_cannot_overfill_twice",
-                                   "code_behind_others_that_a_list_names_again_and_again",
-                                   "code_that_comes_late_from_two_places",
-                                   "entries_as_large_as_windows",
-                                   "entries_of_many_pages_are_pushed_out_in_a_row",
-                                   "entries_of_random_levels_of_many_pages",
-                                   "fetch_behind_a_full_cache",
-                                   "few_large_entries_behind_many_small_ones",
-                                   "few_targets_behind_thousands_of_pages",
-                                   "first_and_last_lines_of_blocks_share_sets",
-                                   "four_misses_at_one_distance_are_no_pages",
-                                   "levels_that_were_not_found_are_not_absent",
-                                   "lines_of_blocks_share_sets_behind_another_cache",
-                                   "lines_of_pages_that_a_cache_lost_are_no_p3",
-                                   "lines_shorter_than_what_the_l2_asks_for",
-                                   "loads_past_the_l1_meet_a_cache",
-                                   "misses_of_the_l2_that_wait_for_translations",
-                                   "outliers_of_shared_parts",
-                                   "page_directories_are_no_third_level",
-                                   "page_tables_are_no_tlb",
-                                   "page_windows_among_pages_that_differ",
-                                   "pages_of_two_sizes",
-                                   "pages_that_an_l2_of_any_policy_keeps",
-                                   "pages_under_one_unknown_entry_are_no_p5",
-                                   "partitions_may_be_caches_of_code",
-                                   "remainders_of_lines_in_sets_of_few_ways",
-                                   "sets_behind_random_replacement",
-                                   "sets_of_code_of_few_ways_behind_other_caches",
-                                   "sets_of_more_than_the_level_holds",
-                                   "sets_of_random_victims_that_no_policy_explains",
-                                   "sets_that_fill_late_and_do_not_evict_in_order",
-                                   "sets_that_look_larger_than_they_are",
-                                   "shuffled_blocks_that_switch_between_page_table_windows",
-                                   "slow_translations_are_no_partition",
-                                   "slow_translations_of_hits_in_pages_of_2_kib",
-                                   "texture_tlbs_behind_texture_caches",
-                                   "texture_tlbs_beside_chases_that_lost_their_lines",
-                                   "texture_tlbs_with_an_entry_less_or_some_more",
-                                   "textures_that_hit_without_translation_have_no_tlb_of_their_own",
-                                   "the_memory_side_is_not_the_l2_of_code",
-                                   "the_nearest_of_four_partitions_whose_homes_go_by_page",
-                                   "unequal_victims_of_pages_from_the_memory"};
-  return slow.contains(cause.name);
-}
-
 TEST_P(MendedCausesTest, contradicts_nothing_that_is_known) {
-  if (takes_long(GetParam()) && std::getenv("SONDE_ALL_SEEDS") == nullptr) {
+  if (GetParam().is_long && std::getenv("SONDE_ALL_SEEDS") == nullptr) {
     GTEST_SKIP() << "set SONDE_ALL_SEEDS to run it";
   }
   const ScoreOptions options{.jobs = select_jobs(SuiteLevel::standard, GetParam().jobs)};

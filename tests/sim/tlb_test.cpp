@@ -108,10 +108,7 @@ TEST_P(TlbTest, gives_back_every_level_the_page_and_its_window) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shipped, TlbTest,
-                         testing::Combine(testing::ValuesIn(shipped_models),
-                                          testing::Range<std::uint64_t>(1, 11)),
-                         name_case);
+INSTANTIATE_TEST_SUITE_P(Shipped, TlbTest, all_models_and_seeds(), name_case);
 
 }  // namespace
 }  // namespace sonde::test
