@@ -82,17 +82,4 @@ void describe(const OffsetShape& shape, nlohmann::json& object) {
   if (shape.stride_bytes) object["stride_bytes"] = *shape.stride_bytes;
 }
 
-void describe(const std::vector<OffsetShape>& shapes, nlohmann::json& object) {
-  if (std::ranges::adjacent_find(shapes, std::ranges::not_equal_to{}) == shapes.end()) {
-    if (!shapes.empty()) describe(shapes.front(), object);
-    return;
-  }
-  nlohmann::json& lists = object["lists"] = nlohmann::json::array();
-  for (const OffsetShape& shape : shapes) {
-    nlohmann::json one;
-    describe(shape, one);
-    lists.push_back(std::move(one));
-  }
-}
-
 }  // namespace sonde

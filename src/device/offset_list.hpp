@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 namespace sonde {
 
@@ -28,9 +27,5 @@ OffsetShape shape_of(std::span<const std::uint64_t> offsets_bytes, std::uint64_t
 
 /// Adds the members of a shape to a JSON object, under their names; an unset stride is left out.
 void describe(const OffsetShape& shape, nlohmann::json& object);
-
-/// The same of several lists: as those of one where all have the same shape, otherwise in `lists`,
-/// an array with an object for each.
-void describe(const std::vector<OffsetShape>& shapes, nlohmann::json& object);
 
 }  // namespace sonde

@@ -53,17 +53,50 @@ std::uint64_t entry_bytes(LoadPath path) {
   return path == LoadPath::instruction ? code_entry_bytes : 8;
 }
 
-/// Of each lane. SMs that do the same have equal lists, and comparing them takes little.
-std::vector<OffsetShape> shapes_of(const ChaseProbe& probe) {
-  std::vector<OffsetShape> shapes;
+// The file keeps these texts as wide as the longest of a job.
+constexpr std::size_t most_described_lists = 16;
+
+/// Lanes one after the other that do the same.
+struct LaneGroup {
+  OffsetShape shape;
+  LoadPath path;
+  std::size_t lanes = 1;
+};
+
+/// SMs that do the same have equal lists, and comparing them takes little.
+std::vector<LaneGroup> group_lanes(const std::vector<ChaseLane>& lanes) {
+  std::vector<LaneGroup> groups;
   const ChaseLane* before = nullptr;
-  for (const ChaseLane& lane : probe.lanes) {
-    const bool same = before != nullptr && lane.path == before->path &&
-                      lane.offsets_bytes == before->offsets_bytes;
-    shapes.push_back(same ? shapes.back() : shape_of(lane.offsets_bytes, entry_bytes(lane.path)));
+  for (const ChaseLane& lane : lanes) {
+    const bool same_path = before != nullptr && lane.path == before->path;
+    const bool same_list = same_path && lane.offsets_bytes == before->offsets_bytes;
+    const OffsetShape shape =
+        same_list ? groups.back().shape : shape_of(lane.offsets_bytes, entry_bytes(lane.path));
+    if (same_path && shape == groups.back().shape) {
+      ++groups.back().lanes;
+    } else {
+      groups.push_back({shape, lane.path});
+    }
     before = &lane;
   }
-  return shapes;
+  return groups;
+}
+
+/// Lists of all lanes, where they differ.
+void describe_lists(const std::vector<LaneGroup>& groups, bool with_path, json& result) {
+  std::size_t left_out = 0;
+  for (const LaneGroup& group : groups) {
+    json& lists = result["lists"];
+    if (lists.size() == most_described_lists) {
+      left_out += group.lanes;
+      continue;
+    }
+    json one = {{"lanes", group.lanes}};
+    describe(group.shape, one);
+    if (with_path) one["path"] = to_text(group.path);
+    lists.push_back(std::move(one));
+  }
+  if (left_out > 0) result["lanes_left_out"] = left_out;
 }
 
 json describe(const ChaseProbe& probe) {
@@ -78,11 +111,13 @@ json describe(const ChaseProbe& probe) {
                  {"amortised_accesses", probe.amortised_accesses},
                  {"preparation", name_of(preparation_names, probe.preparation)},
                  {"concurrency", name_of(concurrency_names, probe.concurrency)}};
-  describe(shapes_of(probe), result);
-  if (const auto path = common_path(probe)) {
-    result["path"] = to_text(*path);
+  const std::vector<LaneGroup> groups = group_lanes(probe.lanes);
+  const std::optional<LoadPath> path = common_path(probe);
+  if (path) result["path"] = to_text(*path);
+  if (groups.size() == 1) {
+    describe(groups.front().shape, result);
   } else {
-    for (const ChaseLane& lane : probe.lanes) result["paths"].push_back(to_text(lane.path));
+    describe_lists(groups, !path, result);
   }
   if (stores > 0) result["stores"] = stores;
   for (const CoRunner& runner : probe.co_runners) {

@@ -42,19 +42,5 @@ TEST(OffsetListTest, offsets_far_apart_are_counted_by_sorting) {
   EXPECT_EQ(shape({0, far, 2 * far}).stride_bytes, far);
 }
 
-TEST(OffsetListTest, lists_of_one_shape_are_described_once) {
-  nlohmann::json same;
-  nlohmann::json other;
-
-  describe({shape({0, 8}), shape({64, 72})}, same);
-  describe({shape({0, 8}), shape({0, 8, 24})}, other);
-
-  EXPECT_EQ(same, nlohmann::json::parse(R"({"footprint_bytes": 16, "distinct_offsets": 2,
-                                             "steps": 2, "stride_bytes": 8})"));
-  EXPECT_EQ(other.size(), 1u);
-  EXPECT_EQ(other["lists"][1], nlohmann::json::parse(R"({"footprint_bytes": 32,
-                                             "distinct_offsets": 3, "steps": 3})"));
-}
-
 }  // namespace
 }  // namespace sonde
