@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 namespace sonde {
 namespace {
@@ -66,28 +67,34 @@ FleetFinding finding_of(const RunResult& run, std::size_t device, const Failure&
           .severity = Severity::fail,
           .fault = failure.fault,
           .value = fmt::format("{}", fmt::join(seen.jobs, ", ")),
-          .n = run.devices.size(),
           .reason = fmt::format("in {}: {}", fmt::join(seen.jobs, ", "), seen.reason)};
 }
 
 }  // namespace
 
+/// In a sweep a GPU has a row for each setting.
 std::vector<FleetFinding> failure_findings(const RunResult& run) {
   std::vector<FleetFinding> all;
-  const std::size_t devices = run.devices.size();
+  std::set<std::string_view> gpus;
+  for (const DeviceResult& device : run.devices) gpus.insert(device.info.uuid);
   for (const Failure& failure : failures) {
     std::vector<FleetFinding> same;
-    for (std::size_t device = 0; device < devices; ++device) {
+    std::set<std::string_view> same_gpus;
+    for (std::size_t device = 0; device < run.devices.size(); ++device) {
       const Seen seen = look_for(run.devices[device], failure.mark);
-      if (!seen.jobs.empty()) same.push_back(finding_of(run, device, failure, seen));
+      if (seen.jobs.empty()) continue;
+      same.push_back(finding_of(run, device, failure, seen));
+      same_gpus.insert(run.devices[device].info.uuid);
     }
-    const bool common = devices >= least_devices_for_majority && 2 * same.size() > devices;
+    const bool common =
+        gpus.size() >= least_devices_for_majority && 2 * same_gpus.size() > gpus.size();
     for (FleetFinding& finding : same) {
+      finding.n = gpus.size();
       if (common) {
         finding.severity = Severity::warn;
         finding.evidence = fmt::format(
             "{} of {} GPUs show it: program or driver are more likely at fault than all of them",
-            same.size(), devices);
+            same_gpus.size(), gpus.size());
       }
       all.push_back(std::move(finding));
     }

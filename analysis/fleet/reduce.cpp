@@ -302,7 +302,10 @@ FleetAnalysis reduce_fleet(const RunInTurns& source, const ReduceOptions& option
 }
 
 ExitStatus exit_status(const FleetAnalysis& analysis) {
-  if (analysis.counts.failed > 0) return ExitStatus::verdict;
+  const bool node_failed = std::ranges::any_of(analysis.findings, [](const FleetFinding& finding) {
+    return finding.device == FleetFinding::no_device && finding.severity == Severity::fail;
+  });
+  if (analysis.counts.failed > 0 || node_failed) return ExitStatus::verdict;
   const bool gaps = std::ranges::any_of(
       analysis.verdicts, [](const DeviceVerdict& verdict) { return verdict.missing > 0; });
   const bool whole = !gaps && analysis.counts.lost == 0 && analysis.counts.incomplete == 0;

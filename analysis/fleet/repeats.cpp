@@ -93,6 +93,7 @@ Finding centre_of(const Findings& repeats) {
   }
   if (const auto values = values_of<double>(alike); !values.empty()) {
     centre.reproducibility = deviation(values);
+    centre.replicates = values.size();
     if (is_exact(centre.metric)) {
       take_most_frequent(centre, values);
     } else {
@@ -118,8 +119,15 @@ bool is_worse(Status one, Status other) {
   return badness(one) > badness(other);
 }
 
-/// The job in all repeats that have it: the worst outcome of them, the time of all, the probes of
-/// the first.
+/// Behind what others gave for the same job: one repeat may have lost a launch, another wrong data.
+void add_reason(std::string& reasons, const std::string& reason) {
+  if (reasons.find(reason) != std::string::npos) return;
+  if (!reasons.empty()) reasons += "; ";
+  reasons += reason;
+}
+
+/// The job in all repeats that have it: the worst outcome of them with the reasons of all that came
+/// to it, the time of all, the probes of the first.
 JobResult centre_of_job(const std::vector<const JobResult*>& repeats) {
   JobResult centre = *repeats.front();
   centre.elapsed_s = centre.device_s = 0;
@@ -127,6 +135,8 @@ JobResult centre_of_job(const std::vector<const JobResult*>& repeats) {
     if (is_worse(job->status, centre.status)) {
       centre.status = job->status;
       centre.reason = job->reason;
+    } else if (job->status == Status::failed && centre.status == Status::failed) {
+      add_reason(centre.reason, job->reason);
     }
     centre.elapsed_s += job->elapsed_s;
     centre.device_s += job->device_s;
@@ -142,6 +152,9 @@ JobResult centre_of_job(const std::vector<const JobResult*>& repeats) {
   return centre;
 }
 
+/// A device that was given up has none after its jobs.
+bool is_known(const Health& health) { return health.temperature_c > 0 || health.sm_clock_hz > 0; }
+
 /// @param repeats of one device, in the order of the run
 DeviceResult centre_of_device(const std::vector<const DeviceResult*>& repeats) {
   // One that was lost or could not be opened has no inventory.
@@ -149,7 +162,9 @@ DeviceResult centre_of_device(const std::vector<const DeviceResult*>& repeats) {
       repeats, [](const DeviceResult* device) { return !device->info.name.empty(); });
   DeviceResult centre = known == repeats.end() ? *repeats.front() : **known;
   centre.repeats = repeats.size();
-  centre.after = repeats.back()->after;
+  for (const DeviceResult* device : repeats) {
+    if (is_known(device->after)) centre.after = device->after;
+  }
   centre.jobs.clear();
   std::vector<std::string> names;
   for (const DeviceResult* device : repeats) {

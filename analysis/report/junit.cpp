@@ -1,4 +1,5 @@
-// JUnit XML for CI: suite = node, case = device x job, and one case for each device's verdict.
+// JUnit XML for CI: suite = node, case = device x job, one case for each device's verdict, and one
+// for each fault of the node itself.
 #include "analysis/report/report.hpp"
 #include "base/escape.hpp"
 
@@ -55,6 +56,16 @@ void add_verdict(Suite& suite, const DeviceResult& device, const DeviceVerdict& 
   add_case(suite, device, "verdict", 0, outcome);
 }
 
+/// What a node lacks, such as a GPU that its neighbours have.
+void add_node_finding(Suite& suite, const FleetFinding& finding) {
+  ++suite.tests;
+  ++suite.failures;
+  suite.cases +=
+      fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"0.000\">{}</testcase>\n",
+                  escape_markup(finding.node), escape_markup(finding.metric),
+                  outcome_xml("failure", finding.reason));
+}
+
 }  // namespace
 
 std::string render_junit(const RunResult& run, const FleetAnalysis& analysis) {
@@ -64,6 +75,12 @@ std::string render_junit(const RunResult& run, const FleetAnalysis& analysis) {
     Suite& suite = suites[device.node];
     for (const JobResult& job : device.jobs) add_job(suite, device, job);
     add_verdict(suite, device, analysis.verdicts[i]);
+  }
+  for (const FleetFinding& finding : analysis.findings) {
+    const bool of_node = finding.device == FleetFinding::no_device && !finding.node.empty();
+    if (of_node && finding.severity == Severity::fail) {
+      add_node_finding(suites[finding.node], finding);
+    }
   }
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"sonde\">\n";
   for (const auto& [node, suite] : suites) {

@@ -87,6 +87,19 @@ TEST(ReduceTest, wrong_data_in_a_second_try_count) {
   EXPECT_EQ(reduce_fleet(run, options()).verdicts[1].likely, FaultClass::wrong_data);
 }
 
+TEST(ReduceTest, a_failure_of_one_gpu_at_all_settings_of_a_sweep_is_its_own) {
+  RunResult run = healthy_fleet(4, 1);
+  for (DeviceResult& device : run.devices) {
+    device.info.uuid = run.devices.front().info.uuid;
+    fail_job(device, std::string(wrong_data_mark));
+  }
+
+  const FleetAnalysis analysis = reduce_fleet(run, options());
+
+  EXPECT_EQ(analysis.verdicts[3].verdict, Verdict::fail);
+  EXPECT_EQ(exit_status(analysis), ExitStatus::verdict);
+}
+
 TEST(ReduceTest, a_failure_that_most_gpus_share_is_hardly_theirs) {
   RunResult run = healthy_fleet(4, 1);
   for (std::size_t i = 0; i < 3; ++i) fail_job(run.devices[i], std::string(sticky_error_mark));
@@ -378,6 +391,7 @@ TEST(ReduceTest, node_with_a_gpu_missing_is_found) {
   ASSERT_FALSE(analysis.findings.empty());
   EXPECT_EQ(analysis.findings[0].metric, "health.gpus_on_node");
   EXPECT_EQ(analysis.findings[0].node, "node03");
+  EXPECT_EQ(exit_status(analysis), ExitStatus::verdict);
 }
 
 TEST(ReduceTest, empty_run_has_no_verdicts) {

@@ -24,6 +24,7 @@ DeviceResult device_with(const std::string& uuid, std::uint64_t point, double la
   job.status = Status::ok;
   job.elapsed_s = 2;
   job.findings = {found("latency.l1_cycles", latency_cycles, 1, 10, 0.5)};
+  job.findings.front().replicates = 10;
   device.jobs = {job};
   return device;
 }
@@ -55,7 +56,7 @@ TEST(RepeatsTest, a_device_has_one_row_for_each_setting_with_the_centre_of_its_s
   EXPECT_NEAR(first.reproducibility, std::sqrt(2.0), 1e-9);
   EXPECT_EQ(first.repeatability, 0.5);
   EXPECT_EQ(first.samples, 20);
-  EXPECT_EQ(first.replicates, 2);
+  EXPECT_EQ(first.replicates, 2) << "of ten in each repeat: the deviation is that between repeats";
   EXPECT_EQ(centre.devices[0].repeats, 2);
   EXPECT_EQ(centre.devices[0].jobs[0].elapsed_s, 4);
   EXPECT_EQ(describe_setting(centre.provenance, centre.devices[1].point_index),
@@ -75,6 +76,8 @@ TEST(RepeatsTest, what_most_repeats_say_counts_and_the_worst_outcome_shows) {
   run.devices[2].jobs[0].status = Status::failed;
   run.devices[2].jobs[0].reason = "a launch failed";
   run.devices[2].status = DeviceOutcome::incomplete;
+  run.devices[3].jobs[0].status = Status::failed;
+  run.devices[3].jobs[0].reason = "the data were wrong";
 
   const RunResult centre = centre_of_repeats(run);
 
@@ -83,8 +86,15 @@ TEST(RepeatsTest, what_most_repeats_say_counts_and_the_worst_outcome_shows) {
   EXPECT_EQ(std::get<std::string>(job.findings[0].value), "lru");
   EXPECT_NEAR(job.findings[0].confidence, 0.8 * 3 / 4, 1e-9);
   EXPECT_EQ(job.status, Status::failed);
-  EXPECT_EQ(job.reason, "a launch failed");
+  EXPECT_EQ(job.reason, "a launch failed; the data were wrong");
   EXPECT_EQ(centre.devices[0].status, DeviceOutcome::incomplete);
+}
+
+TEST(RepeatsTest, errors_of_a_device_that_is_given_up_in_its_last_repeat_count) {
+  RunResult run = sweep_of({device_with("GPU-1", 0, 30), device_with("GPU-1", 2, 30)});
+  run.devices[0].after = {.temperature_c = 60, .ecc_uncorrected = 3};
+
+  EXPECT_EQ(centre_of_repeats(run).devices[0].after.ecc_uncorrected, 3);
 }
 
 TEST(RepeatsTest, a_line_is_one_that_a_repeat_found_and_no_mean_of_two) {

@@ -118,6 +118,18 @@ TEST(JunitTest, failed_device_is_a_failure_and_lost_one_an_error) {
   EXPECT_THAT(text, HasSubstr("<error message=\"no sign of life &lt;120 s&gt;\"/>"));
 }
 
+TEST(JunitTest, a_node_that_lacks_a_gpu_is_a_failure) {
+  RunResult lacking = maker::healthy_fleet(12, 1);
+  lacking.devices.pop_back();
+
+  const auto [run, analysis] = rendered(std::move(lacking));
+
+  EXPECT_THAT(
+      render_junit(run, analysis),
+      HasSubstr("<testcase classname=\"node03\" name=\"health.gpus_on_node\" time=\"0.000\">"
+                "<failure message=\"3 GPUs where most of the 3 nodes have 4\"/>"));
+}
+
 TEST(ActionsTest, lists_name_only_nodes_that_fail) {
   RunResult bad = maker::healthy_fleet(8, 7);
   maker::scale_finding(bad.devices[5], "global.read_bytes_per_s", 0.8);
