@@ -152,9 +152,6 @@ JobResult centre_of_job(const std::vector<const JobResult*>& repeats) {
   return centre;
 }
 
-/// A device that was given up has none after its jobs.
-bool is_known(const Health& health) { return health.temperature_c > 0 || health.sm_clock_hz > 0; }
-
 /// @param repeats of one device, in the order of the run
 DeviceResult centre_of_device(const std::vector<const DeviceResult*>& repeats) {
   // One that was lost or could not be opened has no inventory.

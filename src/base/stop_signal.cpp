@@ -12,7 +12,8 @@ volatile std::sig_atomic_t urgent = 0;
 
 void note(int signal) {
   requested = 1;
-  if (signal == SIGTERM) urgent = 1;
+  if (signal != SIGUSR1) urgent = 1;
+  if (signal == SIGINT) std::signal(SIGINT, SIG_DFL);
 }
 
 }  // namespace
@@ -22,7 +23,7 @@ void note_stop_signals() {
   action.sa_handler = note;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  for (const int signal : {SIGUSR1, SIGTERM}) sigaction(signal, &action, nullptr);
+  for (const int signal : {SIGUSR1, SIGTERM, SIGINT}) sigaction(signal, &action, nullptr);
 }
 
 bool stop_requested() { return requested != 0; }

@@ -3,13 +3,14 @@
 
 namespace sonde {
 
-/// From now on SIGUSR1 and SIGTERM are noted, and do nothing else.
+/// From now on SIGUSR1, SIGTERM and SIGINT are noted, and do nothing else; a second SIGINT ends the
+/// process.
 void note_stop_signals();
 
 /// True once one of them came: measuring ends at the next job border, or some time later.
 bool stop_requested();
 
-/// True once SIGTERM came: SIGKILL follows within some 30 s.
+/// True once SIGTERM came, after which SIGKILL follows within some 30 s, or SIGINT.
 bool stop_is_urgent();
 
 }  // namespace sonde

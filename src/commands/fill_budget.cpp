@@ -39,7 +39,7 @@ std::string describe_reach(const Supervised& mine) {
 std::optional<std::size_t> whole_points(const RunPlan& plan,
                                         const std::vector<std::string>& reaches) {
   std::size_t least = std::numeric_limits<std::size_t>::max();
-  std::size_t most = 0;  // where no GPU is left to be measured
+  std::size_t most = plan.points_of_repeat();  // where no GPU is left to be measured
   for (const std::string& text : reaches) {
     const auto rank = nlohmann::json::parse(text).get<Reach>();
     if (rank.stopped) return std::nullopt;

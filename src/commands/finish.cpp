@@ -10,6 +10,7 @@
 #include "commands/measure_together.hpp"
 #include "fleet/claim.hpp"
 #include "mpi/collectives.hpp"
+#include "store/leftovers.hpp"
 #include "store/merge.hpp"
 #include "store/output.hpp"
 #include "store/shard.hpp"
@@ -45,8 +46,11 @@ ExitStatus build_without(const RunPlan& plan, const std::vector<int>& lost_ranks
       patience, progress.lookout());
 }
 
-bool anyone_stopped_early(MPI_Comm comm, const Supervised& mine) {
-  const auto texts = gather_texts(comm, mine.stopped_early ? "stopped" : "");
+/// Whether points are left that a rank did not come to: it was stopped, or its GPU was given up in
+/// a night, which ends with what others come to.
+bool anyone_fell_short(MPI_Comm comm, const RunPlan& plan, const Supervised& mine) {
+  const bool ended = plan.fills_budget() && !mine.given_up.empty();
+  const auto texts = gather_texts(comm, mine.stopped_early || ended ? "short" : "");
   return std::ranges::any_of(texts, [](const std::string& text) { return !text.empty(); });
 }
 
@@ -151,7 +155,9 @@ bool keep_whole_points(RunPlan& plan, const RankContext& context, const Roster& 
     failure = error.what();
   }
   agree(context.mpi.world(), failure.empty() ? Outcome::ok : Outcome::failed, failure);
-  log_world(fmt::format("the time budget is over: {}", describe_kept(plan)));
+  const std::string why = why_to_stop(all.points.back());
+  log_world(fmt::format("{}: {}", why.empty() ? "no GPU is left to be measured" : why,
+                        describe_kept(plan)));
   return true;
 }
 
@@ -221,6 +227,21 @@ struct LeavesWatch {
   ~LeavesWatch() { watch.leave(); }
 };
 
+/// Only a run that went on from something may have found results of another configuration.
+void remove_what_is_joined(const RunOptions& options) {
+  if (!options.resume) return remove_parts(options.output);
+  try {
+    const auto left = remove_joined_parts(options.output);
+    if (left.empty()) return;
+    log_world(fmt::format(
+        "{} keeps {} file(s) with results of another configuration, which '{}' does not "
+        "hold: merge them into a file of their own, or remove them",
+        parts_folder(options.output).string(), left.size(), options.output));
+  } catch (const StoreError& error) {
+    log_world(error.what());
+  }
+}
+
 }  // namespace
 
 ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& roster,
@@ -243,11 +264,12 @@ ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& ro
   context.watch.leave();
   go_on_with(rendezvous(mpi.world(), patience, progress.lookout()));
   context.watch.enter({.name = "meeting after the measuring", .rescue = rescue});
-  const bool stopped = anyone_stopped_early(mpi.world(), mine);
-  if (stopped && keep_whole_points(plan, context, roster, mine)) {
+  const bool short_of_points = anyone_fell_short(mpi.world(), plan, mine);
+  if (short_of_points && keep_whole_points(plan, context, roster, mine)) {
+    progress.measured(progress.jobs_done());
     context.watch.leave();
     go_on_with(give_up_rest(plan, context, mine, progress));
-  } else if (stopped) {
+  } else if (short_of_points) {
     const std::string why = why_to_stop(plan.points.back());
     log_world(fmt::format("{}; {} keeps what was measured, go on with --resume",
                           why.empty() ? "a rank was stopped" : why, plan.parts.string()));
@@ -276,20 +298,20 @@ ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& ro
     end_all_ranks(rescue());
   }
   status = static_cast<ExitStatus>(*heard);
-  if (mpi.rank() == 0 && status != ExitStatus::error) remove_parts(plan.options.output);
+  if (mpi.rank() == 0 && status != ExitStatus::error) remove_what_is_joined(plan.options);
   leave_together(context, patience.silence_s, status);
   return status;
 }
 
-void keep_earlier_results(const RunPlan& plan, const Roster& roster) {
+void keep_earlier_results(const RunPlan& plan, const Roster& roster, RankProgress& progress) {
   // At the points of a sweep a whole shard tells that nothing is left to be measured; the worker of
   // a plain run takes from the file itself what it goes on from.
   std::vector<std::string> measured_now;
   for (const RosterEntry& entry : roster.devices) {
     if (!plan.is_sweep()) measured_now.push_back(entry.uuid);
   }
-  for (const std::string& note :
-       extract_shards(plan.options.output, plan.provenance, measured_now)) {
+  for (const std::string& note : extract_shards(plan.options.output, plan.provenance, measured_now,
+                                                [&progress] { progress.tick(); })) {
     log_world(note);
   }
 }

@@ -6,6 +6,7 @@
 #include "commands/fleet_file.hpp"
 #include "fleet/progress.hpp"
 #include "store/output.hpp"
+#include "store/run_reader.hpp"
 
 #include <fmt/format.h>
 
@@ -14,6 +15,28 @@
 #include <iostream>
 
 namespace sonde {
+namespace {
+
+/// Of a run of which no rank is at work. @throws StoreError if its file is none
+ExitStatus describe_resting_run(const std::filesystem::path& run) {
+  const auto parts = parts_folder(run);
+  if (std::filesystem::exists(run)) {
+    std::cout << fmt::format("the run is over: '{}' holds {} device(s)\n", run.string(),
+                             RunReader(run).device_count());
+    return ExitStatus::ok;
+  }
+  if (!std::filesystem::exists(parts)) {
+    throw ConfigError(fmt::format(
+        "neither '{}' nor '{}' exists (nothing is known of such a run) name the output of a run",
+        run.string(), parts.string()));
+  }
+  std::cout << fmt::format(
+      "no rank is at work in '{}' (the run has not begun, or left shards: --resume goes on)\n",
+      parts.string());
+  return ExitStatus::ok;
+}
+
+}  // namespace
 
 ExitStatus execute(const ExportOptions& options) {
   const auto* format = std::ranges::find(export_formats, options.format, &ExportFormat::name);
@@ -36,24 +59,15 @@ ExitStatus execute(const CompareOptions& options) {
 }
 
 ExitStatus execute(const StatusOptions& options) {
-  const auto parts = parts_folder(options.run);
-  const std::vector<Progress> ranks = read_progress(parts);
-  if (ranks.empty()) {
-    if (!std::filesystem::exists(options.run) && !std::filesystem::exists(parts)) {
-      throw ConfigError(fmt::format(
-          "neither '{}' nor '{}' exists (nothing is known of such a run) name the output of a run",
-          options.run, parts.string()));
-    }
-    std::cout << fmt::format("no rank is at work in '{}' ({})\n", parts.string(),
-                             std::filesystem::exists(options.run)
-                                 ? "the run is over, and its file is there"
-                                 : "the run has not begun, or left shards: --resume goes on");
-    return ExitStatus::ok;
-  }
+  const std::vector<Progress> ranks = read_progress(parts_folder(options.run));
+  if (ranks.empty()) return describe_resting_run(options.run);
   std::cout << describe_progress(ranks);
-  const bool dead = std::ranges::any_of(ranks, is_silent);
-  if (dead) std::cout << "the run is dead, or hangs (--resume goes on from what it measured)\n";
-  return dead ? ExitStatus::incomplete : ExitStatus::ok;
+  if (std::ranges::any_of(ranks, is_silent)) {
+    std::cout << "the run is dead, or hangs (--resume goes on from what it measured)\n";
+    return ExitStatus::incomplete;
+  }
+  const bool stopped = std::ranges::count(ranks, RankState::stopped, &Progress::state) > 0;
+  return stopped ? ExitStatus::resumable : ExitStatus::ok;
 }
 
 }  // namespace sonde

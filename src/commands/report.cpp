@@ -1,5 +1,6 @@
 // `sonde report`: report.html from a run file.
 #include "analysis/report/charts.hpp"
+#include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text_file.hpp"
 #include "commands/commands.hpp"
@@ -7,7 +8,10 @@
 #include "store/output.hpp"
 #include "store/run_reader.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 
 namespace sonde {
@@ -31,9 +35,20 @@ RawLatencies read_raw_latencies(const std::filesystem::path& path, const RunResu
   return raw;
 }
 
+/// The page would take the place of what it is made from.
+void refuse_source_as_output(const std::string& output, const std::string& source) {
+  std::error_code absent;
+  if (!std::filesystem::equivalent(output, source, absent)) return;
+  throw ConfigError(fmt::format(
+      "'{}' is the run file itself (the page would replace it) name another file with -o", output));
+}
+
 }  // namespace
 
 ExitStatus execute(const ReportOptions& options) {
+  for (const std::string& source : {options.run, options.baseline}) {
+    refuse_source_as_output(options.output, source);
+  }
   check_target(options.output, options.force ? Existing::replace : Existing::refuse);
   const auto [run, analysis] = read_fleet(options.run, options.baseline, WithProbes::if_few);
   write_text_file(options.output,

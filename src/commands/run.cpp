@@ -24,6 +24,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <filesystem>
 #include <optional>
 
@@ -152,7 +153,29 @@ void prepare_output(const RunPlan& plan, const RankContext& context, const Roste
       clear_turns(point.parts);
     }
     write_roster(plan.parts, roster);
-    if (plan.options.resume) keep_earlier_results(plan, roster);
+  });
+}
+
+/// What an earlier run file holds, row by row, on rank 0: of a night on many GPUs that takes a
+/// while.
+void take_up_earlier(const RunPlan& plan, const RankContext& context, const Roster& roster,
+                     RankProgress& progress) {
+  if (!plan.options.resume) return;
+  agree_after(context, "taking up earlier results", [&] {
+    std::exception_ptr failure;
+    if (context.mpi.rank() == 0) {
+      try {
+        keep_earlier_results(plan, roster, progress);
+      } catch (const Error&) {
+        failure = std::current_exception();
+      }
+    }
+    const Patience patience{.silence_s = plan.options.rendezvous_timeout_s};
+    if (!hear_from_root(context.mpi.world(), 0, patience, progress.silent_lookout())) {
+      log_local("rank 0 was lost while it took up earlier results");
+      end_all_ranks(ExitStatus::error);
+    }
+    if (failure) std::rethrow_exception(failure);
   });
 }
 
@@ -247,9 +270,14 @@ ExitStatus run_fleet(RunPlan plan, const RankContext& context) {
   RankProgress progress(
       plan.parts, first_progress(plan, context, own_uuid),
       std::chrono::duration<double>(std::max(1.0, plan.options.progress_interval_s)));
+  take_up_earlier(plan, context, roster, progress);
   const Supervised mine = measure_own(plan, context, visible, own_uuid, progress);
   const int all_jobs = plan.fills_budget() ? progress.jobs_done() : plan.jobs_total();
-  progress.measured(own_uuid ? all_jobs : 0);
+  if (mine.stopped_early) {
+    progress.stopped();
+  } else {
+    progress.measured(own_uuid ? all_jobs : 0);
+  }
   const NodeView node{
       .gpus = gpus_of_node(views, assignment, mpi.rank(), plan.points.front().backend, visible),
       .most_gpus = most_gpus_of_node(views, assignment)};

@@ -63,6 +63,8 @@ class Watch {
       if (stop_requested() && !told_to_stop_at_) {
         keeper_.stop();
         told_to_stop_at_ = Clock::now();
+        log_world(fmt::format("told to stop: the job under way has up to {:.0f} s to end",
+                              (stop_is_urgent() ? urgent_stop_limit : stop_limit).count()));
       }
       if (stop_is_urgent() && !urgent_since_) urgent_since_ = Clock::now();
       if (!killed_at_) check_deadlines();
@@ -197,6 +199,7 @@ std::vector<DeviceChoice> hear_devices(Keeper& keeper) {
 
 Supervised supervise(const MeasurePlan& plan, Task task, Keeper& keeper, RankProgress& progress,
                      const std::string& given_up) {
+  progress.tick();  // of a device that was given up hundreds of points may follow
   if (!given_up.empty()) return give_up(plan, task, given_up);
   const Seconds job_limit = Seconds(plan.options.job_timeout_s) * deadline_factor() + job_margin;
   int without_job = 0;

@@ -28,7 +28,28 @@ std::vector<std::string> split(const std::string& text, char mark) {
   return parts;
 }
 
-std::string canonical(double number) { return fmt::format("{}", number); }
+/// Sums of steps leave their last digits open: 0.1 + 0.2 is 0.3. Whole numbers are written as such.
+std::string canonical(double number) {
+  constexpr double most_exact = 9007199254740992;  // 2^53
+  const bool is_whole = number >= 0 && number <= most_exact && std::floor(number) == number;
+  return is_whole ? fmt::format("{}", static_cast<std::uint64_t>(number))
+                  : fmt::format("{:.12g}", number);
+}
+
+/// A seed of 64 bits is no double.
+std::optional<std::uint64_t> parse_whole(const std::string& text) {
+  std::uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
+std::string canonical(const std::string& text) {
+  if (const auto whole = parse_whole(text)) return fmt::format("{}", *whole);
+  const auto number = parse_quantity(text);
+  return number ? canonical(*number) : text;
+}
 
 /// The values of "8:64:8" or "1:1024:*2"; none if the text is no range.
 std::vector<std::string> expand_range(const std::string& text) {
@@ -45,6 +66,18 @@ std::vector<std::string> expand_range(const std::string& text) {
         "the range '{}' has no end (it goes up, from 1 or more by a factor above 1, or by a step "
         "above 0) write FROM:TO:STEP or FROM:TO:*FACTOR",
         text));
+  }
+  const auto first = parse_whole(parts[0]);
+  const auto last = parse_whole(parts[1]);
+  const bool by_whole = !grows && std::floor(*step) == *step && *step <= 1e9;
+  if (first && last && by_whole) {
+    const auto width = static_cast<std::uint64_t>(*step);
+    const std::uint64_t steps = std::min<std::uint64_t>((*last - *first) / width, most_points);
+    std::vector<std::string> values;
+    for (std::uint64_t i = 0; i <= steps; ++i) {
+      values.push_back(fmt::format("{}", *first + i * width));
+    }
+    return values;
   }
   constexpr double slack = 1e-9;  // of a step, for sums such as 0.1 + 0.2
   std::vector<std::string> values;
@@ -174,10 +207,7 @@ SweepAxis parse_axis(const std::string& text) {
   for (const std::string& item : split(list, by_semicolon ? ';' : ',')) {
     if (item.empty()) continue;
     std::vector<std::string> range = expand_range(item);
-    if (range.empty()) {
-      const auto number = parse_quantity(item);
-      range.push_back(number ? canonical(*number) : item);
-    }
+    if (range.empty()) range.push_back(canonical(item));
     axis.values.insert(axis.values.end(), range.begin(), range.end());
   }
   std::vector<std::string> sorted = axis.values;

@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 // The JSON library finds these by name.
 NLOHMANN_JSON_SERIALIZE_ENUM(RankState, {{RankState::measuring, "measuring"},
                                          {RankState::done, "done"},
-                                         {RankState::measuring_again, "measuring again"}})
+                                         {RankState::measuring_again, "measuring again"},
+                                         {RankState::stopped, "stopped"}})
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Progress, rank, ranks, node, uuid, job, state, jobs_done,
                                    jobs_total, probes_done, elapsed_s, budget_s, beat)
 
@@ -143,6 +144,9 @@ std::string summarize_progress(const std::vector<Progress>& ranks) {
   if (silent > 0) text += fmt::format(", {} rank(s) without a sign of life", silent);
   const auto again = std::ranges::count(ranks, RankState::measuring_again, &Progress::state);
   if (again > 0) text += fmt::format(", {} GPU(s) measured again", again);
+  if (std::ranges::count(ranks, RankState::stopped, &Progress::state) > 0) {
+    return text + ", the run was stopped: --resume goes on";
+  }
   const bool all_done = std::ranges::all_of(
       ranks, [](const Progress& rank) { return rank.state == RankState::done; });
   if (all_done && !ranks.empty() && ranks.size() == static_cast<std::size_t>(ranks.front().ranks)) {
@@ -163,7 +167,8 @@ std::string summarize_progress(const std::vector<Progress>& ranks) {
 }
 
 bool is_silent(const Progress& rank) {
-  return rank.state != RankState::done && rank.silent_s > worrying_silence_s;
+  const bool at_work = rank.state != RankState::done && rank.state != RankState::stopped;
+  return at_work && rank.silent_s > worrying_silence_s;
 }
 
 std::string describe_progress(const std::vector<Progress>& ranks) {

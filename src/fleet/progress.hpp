@@ -9,7 +9,8 @@
 
 namespace sonde {
 
-enum class RankState { measuring, done, measuring_again };
+/// `stopped`: by a signal or the time budget, before its last job.
+enum class RankState { measuring, done, measuring_again, stopped };
 
 struct Progress {
   int rank = 0;

@@ -29,6 +29,12 @@ void RankProgress::measured(int jobs_done) {
   tick();
 }
 
+void RankProgress::stopped() {
+  progress_.state = RankState::stopped;
+  progress_.job.clear();
+  tick();
+}
+
 void RankProgress::measuring_on() {
   progress_.state = RankState::measuring;
   tick();

@@ -17,6 +17,8 @@ class RankProgress {
   /// The parts of it that change.
   void update(const std::string& job, int jobs_done, std::uint64_t probes_done);
   void measured(int jobs_done);
+  /// Before its last job.
+  void stopped();
   int jobs_done() const { return progress_.jobs_done; }
   /// After `measured`: some of its jobs follow now, until the next `measured`.
   void measuring_on();

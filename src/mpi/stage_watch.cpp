@@ -111,7 +111,13 @@ void StageWatch::watch() {
 
 void StageWatch::end(const Stage& stage, const std::string& why) {
   log_local(fmt::format("{} {}", stage.name, why));
-  end_all_ranks(stage.rescue ? stage.rescue() : stage.status);
+  ExitStatus status = stage.status;
+  try {
+    if (stage.rescue) status = stage.rescue();
+  } catch (const std::exception& error) {  // the launcher may be gone, for one
+    log_local(error.what());
+  }
+  end_all_ranks(status);
 }
 
 }  // namespace sonde

@@ -22,7 +22,7 @@ struct Candidate {
   std::string config_hash{};  // of its point
   bool by_job = false;        // its file has tables for each job
   std::string started_utc{};
-  bool complete = false;
+  DeviceOutcome status = DeviceOutcome::lost;
   int rank = 0;
 };
 

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "store/candidates.hpp"
 #include "store/hdf5/digest.hpp"
+#include "store/join_points.hpp"
 #include "store/output.hpp"
 #include "store/part_source.hpp"
 #include "store/roster_file.hpp"
@@ -26,9 +27,7 @@ namespace sonde {
 namespace fs = std::filesystem;
 namespace {
 
-bool holds(const std::vector<Point>& points, const std::string& config_hash) {
-  return index_of(points, config_hash) < points.size();
-}
+constexpr const char* no_results = "its rank did not come back, and left no results";
 
 /// One candidate or several that follow each other in one file.
 PartSource load(const Candidate& first, std::size_t count) {
@@ -83,7 +82,7 @@ std::vector<Candidate> list_candidates(const fs::path& file, const RunReader& re
          .config_hash = reader.provenance().points.at(device.point_index).config_hash,
          .by_job = by_job,
          .started_utc = reader.provenance().started_utc,
-         .complete = device.status == DeviceOutcome::complete,
+         .status = device.status,
          .rank = device.rank});
   }
   return candidates;
@@ -93,7 +92,10 @@ std::vector<Candidate> list_candidates(const fs::path& file, const RunReader& re
 void add_candidate(Choice& choice, Candidate candidate, MergeNotes& notes) {
   Candidate* same = choice.add(candidate);
   if (same == nullptr) return;
-  const auto worth = [](const Candidate& one) { return std::tie(one.complete, one.started_utc); };
+  const auto badness = [](const Candidate& one) { return static_cast<int>(one.status); };
+  const auto worth = [&](const Candidate& one) {
+    return std::pair(-badness(one), one.started_utc);
+  };
   if (worth(*same) < worth(candidate)) std::swap(*same, candidate);
   notes.push_back(fmt::format("{} occurs twice: '{}' is used, not '{}'", same->uuid,
                               same->file.string(), candidate.file.string()));
@@ -119,45 +121,41 @@ void for_each_in_shards(const std::vector<fs::path>& shards, const std::vector<P
   }
 }
 
-/// Devices of the roster that left no results at a point.
-void add_lost(Choice& choice, const Roster& roster) {
+/// Devices of the roster that left no results at a point. @param status, reason of those that left
+/// some at another
+void add_missing(Choice& choice, const Roster& roster, DeviceOutcome status,
+                 const std::string& reason) {
+  const Choice measured = choice;
   for (const Point& point : points_of(roster.provenance)) {
     for (const RosterEntry& entry : roster.devices) {
       if (choice.holds(entry.uuid, point.config_hash)) continue;
-      DeviceResult lost;
-      lost.info.uuid = entry.uuid;
-      lost.node = entry.node;
-      lost.rank = entry.rank;
-      lost.status = DeviceOutcome::lost;
-      lost.reason = "its rank did not come back, and left no results";
-      choice.add({.given = lost,
+      const bool left_some = measured.holds(entry.uuid);
+      DeviceResult missing;
+      missing.info.uuid = entry.uuid;
+      missing.node = entry.node;
+      missing.rank = entry.rank;
+      missing.status = left_some ? status : DeviceOutcome::lost;
+      missing.reason = left_some ? reason : no_results;
+      choice.add({.given = missing,
                   .uuid = entry.uuid,
                   .config_hash = point.config_hash,
+                  .status = missing.status,
                   .rank = entry.rank});
     }
   }
 }
 
-void add_points(std::vector<Point>& all, const std::vector<Point>& more) {
-  for (const Point& point : more) {
-    if (!holds(all, point.config_hash)) all.push_back(point);
-  }
+/// The same of a run that had come to its end.
+void add_lost(Choice& choice, const Roster& roster) {
+  add_missing(choice, roster, DeviceOutcome::lost, no_results);
 }
 
-/// Whether their devices may stand in one file: all that decides the results is the same, but for
-/// the seed and what both sweep.
-bool can_join(const Provenance& one, const Provenance& other) {
-  const bool known = !one.sweep_hash.empty() && one.sweep_hash == other.sweep_hash;
-  return known || one.config_hash == other.config_hash;
-}
-
-/// GPUs differ in how many points they come to: only one without any was lost.
-void leave_what_was_begun(const Choice& choice, Roster& roster) {
+/// Points that no GPU came to were not lost: the run was stopped, or is under way.
+void leave_points_of_nobody(const Choice& choice, Roster& roster) {
   std::erase_if(roster.provenance.points, [&](const Point& point) {
     return std::ranges::none_of(
         choice.all(), [&](const Candidate& one) { return one.config_hash == point.config_hash; });
   });
-  std::erase_if(roster.devices, [&](const RosterEntry& entry) { return choice.holds(entry.uuid); });
 }
 
 /// The same for what was in a parts folder, if its run came as far as a roster.
@@ -167,10 +165,15 @@ void add_lost_of_folder(Choice& choice, const fs::path& parts, Provenance& prove
   if (!fs::exists(roster_path(parts), error)) return;
   try {
     Roster roster = read_roster(parts);
-    if (roster.open_end) leave_what_was_begun(choice, roster);
     if (!can_join(roster.provenance, provenance)) return;
-    add_points(provenance.points, points_of(roster.provenance));
-    add_lost(choice, roster);
+    if (points_of(roster.provenance).size() > 1) leave_points_of_nobody(choice, roster);
+    // GPUs differ in how many repeats of a night they come to.
+    if (roster.open_end)
+      std::erase_if(roster.devices,
+                    [&](const RosterEntry& entry) { return choice.holds(entry.uuid); });
+    join_points(roster.provenance, provenance);
+    add_missing(choice, roster, DeviceOutcome::incomplete,
+                "not measured at this point: the run was stopped, or its rank lost");
   } catch (const StoreError& problem) {
     notes.push_back(fmt::format("{}: what was lost is not known", problem.what()));
   }
@@ -259,7 +262,8 @@ MergeNotes add_leftover_shards(const fs::path& run) {
 }
 
 MergeNotes extract_shards(const fs::path& run, const Provenance& now,
-                          const std::vector<std::string>& except) {
+                          const std::vector<std::string>& except,
+                          const std::function<void()>& on_device) {
   MergeNotes notes;
   std::error_code error;
   if (!fs::exists(run, error)) return notes;
@@ -276,6 +280,7 @@ MergeNotes extract_shards(const fs::path& run, const Provenance& now,
   }
   for (const DeviceResult& device :
        reader.read_devices({0, reader.device_count()}, WithTraces::no)) {
+    if (on_device) on_device();
     const Point& point = before.points.at(device.point_index);
     const fs::path parts = point_folder(parts_folder(run), points_now.size(), point.config_hash);
     const bool wanted = std::ranges::find(except, device.info.uuid) == except.end();
@@ -317,7 +322,7 @@ MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path
     } else if (is_new_run) {
       provenance->world_size += its.world_size;
     }
-    add_points(provenance->points, its.points);
+    join_points(its, *provenance);
     for (Candidate& one : content->candidates) add_candidate(choice, std::move(one), notes);
     for (UnauditedDevice& device : content->unaudited) {
       if (named.insert(device.uuid).second) unaudited.push_back(std::move(device));

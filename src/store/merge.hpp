@@ -6,6 +6,7 @@
 #include "store/run_header.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,10 +34,11 @@ MergeNotes merge_runs(const std::vector<std::filesystem::path>& sources,
 /// Makes shards, in the parts folder of the run that is to replace it, of the devices of a run file
 /// that are not in `except` and have none there, with digests. Does nothing if there is no run
 /// file.
-/// @param now of that run
+/// @param now of that run  @param on_device called before each of them, if it is there
 /// @throws ConfigError if the file has points that the run has not; StoreError
 MergeNotes extract_shards(const std::filesystem::path& run, const Provenance& now,
-                          const std::vector<std::string>& except);
+                          const std::vector<std::string>& except,
+                          const std::function<void()>& on_device = {});
 
 /// Adds to a run file the devices that are only in its parts folder: measured before a restart that
 /// went on with other GPUs. Does nothing if there are none. @throws StoreError

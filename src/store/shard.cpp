@@ -84,7 +84,7 @@ struct Earlier {
 
 void set_aside(const fs::path& shard, const fs::path& finished, const std::string& hash,
                const std::string& hash_now, std::string& note) {
-  const fs::path aside = fmt::format("{}.{}.old", finished.string(), hash);
+  const fs::path aside = fmt::format("{}.{}{}", finished.string(), hash, aside_suffix);
   note = fmt::format(
       "'{}' was measured under another configuration ({}, now {}): it is kept as '{}', and the GPU "
       "is measured anew",
@@ -227,10 +227,9 @@ ResumedShard Shard::resume(const fs::path& parts, const DeviceResult& device,
   const std::optional<Earlier> earlier =
       find_earlier(finished, unfinished, from.run, device.info.uuid, provenance.config_hash, note);
   DeviceResult described = device;
-  if (earlier && device.info.name.empty()) {  // it cannot be opened now
-    described.info = earlier->device.info;
-    described.before = earlier->device.before;
-  }
+  if (earlier && device.info.name.empty()) described.info = earlier->device.info;  // not opened now
+  // Errors since the first of its jobs are errors of the run, whoever goes on with it.
+  if (earlier && is_known(earlier->device.before)) described.before = earlier->device.before;
   // The new shard takes the old one's place only when it holds all that the old one did.
   Shard shard = start(unfinished.string() + ".new", finished, described, provenance);
   std::vector<JobResult> done;

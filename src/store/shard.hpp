@@ -13,6 +13,9 @@
 
 namespace sonde {
 
+/// Of the names of shards that were measured under another configuration, and set aside.
+inline constexpr const char* aside_suffix = ".old";
+
 struct ResumedShard;
 
 /// Where `Shard::finish` leaves the shard of a GPU.

@@ -66,8 +66,8 @@ void end_with_parent(int parent, const char* name) {
 
 [[noreturn]] void run_worker(const Keeper::Work& work, const std::string& task, int socket,
                              const sigset_t& mask) {
-  std::signal(SIGINT, SIG_DFL);
   note_stop_signals();
+  std::signal(SIGINT, SIG_IGN);  // of a terminal: the rank, which has it too, says when to stop
   sigprocmask(SIG_SETMASK, &mask, nullptr);  // a stop that came since the fork comes now
   int status = 1;
   try {

@@ -50,7 +50,7 @@ def points(run):
 
 
 def flags(run):
-    """What the comparison of the devices found, worst first (docs/json-report.md, `flags[]`).
+    """What the comparison of the devices found, worst first: the columns of /analysis/flags, `sms` as lists.
 
     Raises ValueError if the run was not analysed.
     """
@@ -58,9 +58,11 @@ def flags(run):
         if "analysis" not in file:
             raise ValueError(f"{file.filename}: not analysed yet; run: sonde analyze {file.filename}")
         analysis = file["analysis"]
-        text = analysis.attrs["json"] if "json" in analysis.attrs else analysis["json"][()]
-        text = text if isinstance(text, (bytes, str)) else bytes(text)
-        return pd.DataFrame(json.loads(text)["flags"])
+        if "flags" not in analysis:
+            raise ValueError(f"{file.filename}: analysed by an earlier sonde; run: sonde analyze {file.filename}")
+        frame = pd.DataFrame(read_table(analysis["flags"], "flag"))
+        frame["sms"] = [[int(sm) for sm in text.split()] for text in frame["sms"]]
+        return frame
 
 
 def _values(group, table):

@@ -30,7 +30,12 @@ TEST(SweepTest, lists_and_ranges_give_their_values) {
   EXPECT_THAT(values_of("seed=1:3"), ElementsAre("1", "2", "3"));
   EXPECT_THAT(values_of("x=8:40:16,64KiB"), ElementsAre("8", "24", "40", "65536"));
   EXPECT_THAT(values_of("x=1KiB:5KiB:*2"), ElementsAre("1024", "2048", "4096"));
-  EXPECT_THAT(values_of("x=0.1:0.3:0.1").size(), 3);
+  EXPECT_THAT(values_of("x=0.1:0.3:0.1"), ElementsAre("0.1", "0.2", "0.3"));
+  EXPECT_THAT(values_of("seed=9007199254740993,1234567890123456789"),
+              ElementsAre("9007199254740993", "1234567890123456789"))
+      << "no double holds these";
+  EXPECT_THAT(values_of("seed=18446744073709551613:18446744073709551615:2"),
+              ElementsAre("18446744073709551613", "18446744073709551615"));
   EXPECT_THAT(values_of("sms=17;20,21"), ElementsAre("17", "20,21"));
   EXPECT_THAT(values_of("suite=quick,full"), ElementsAre("quick", "full"));
 }

@@ -107,6 +107,16 @@ TEST(ProgressTest, impossible_times_are_printed_as_something) {
   }
 }
 
+TEST(ProgressTest, a_run_that_was_stopped_is_not_done) {
+  Progress stopped = at_work(0, 2);
+  stopped.state = RankState::stopped;
+  stopped.silent_s = 1000;
+
+  EXPECT_EQ(summarize_progress({stopped}),
+            "2 of 10 device jobs done, the run was stopped: --resume goes on");
+  EXPECT_FALSE(is_silent(stopped));
+}
+
 TEST(ProgressTest, summary_of_a_finished_run_names_nobody) {
   Progress done = at_work(0, 10);
   done.state = RankState::done;

@@ -1,5 +1,6 @@
 #include "mpi/stage_watch.hpp"
 
+#include "base/error.hpp"
 #include "base/stop_signal.hpp"
 
 #include <gtest/gtest.h>
@@ -36,6 +37,18 @@ TEST(StageWatchDeathTest, the_rescue_decides_the_status) {
         sleep_and_leave(10s);
       },
       testing::ExitedWithCode(4), "");
+}
+
+TEST(StageWatchDeathTest, a_rescue_that_fails_leaves_the_status_of_the_stage) {
+  EXPECT_EXIT(
+      {
+        StageWatch watch(0.3);
+        watch.enter({.name = "writing",
+                     .status = ExitStatus::incomplete,
+                     .rescue = []() -> ExitStatus { throw CommError("the launcher is gone"); }});
+        sleep_and_leave(10s);
+      },
+      testing::ExitedWithCode(3), "the launcher is gone");
 }
 
 TEST(StageWatchDeathTest, steps_in_time_go_on) {

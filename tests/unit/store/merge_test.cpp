@@ -1,6 +1,7 @@
 // What comes out of a merge is what went in, whichever rows of whichever file it was.
 #include "store/merge.hpp"
 #include "base/text_file.hpp"
+#include "store/roster_file.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
 #include "store/write_run.hpp"
@@ -10,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 
 namespace sonde {
 namespace {
@@ -17,6 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 using test::print;
 using testing::AnyOf;
+using testing::Pair;
+using testing::UnorderedElementsAre;
 
 // Some MiB of each kind of trace, so that columns have chunks to be copied, and parts that need not
 // begin at one.
@@ -81,6 +85,83 @@ TEST_F(MergedDevicesTest, a_device_measured_later_takes_the_place_of_the_earlier
 
     expect_same(merge({a, b}), all);
   }
+}
+
+TEST_F(MergedDevicesTest, a_night_that_lost_a_device_before_its_first_job_takes_no_results_away) {
+  std::vector<DeviceResult> first = make_devices(3, 1, 1);
+  first[0].status = DeviceOutcome::incomplete;
+  std::vector<DeviceResult> second = first;
+  second[0].status = DeviceOutcome::lost;
+  second[0].jobs.clear();
+  second[0].again.clear();
+  const fs::path a = write("a.h5", first);
+  const fs::path b = write("b.h5", second, "2026-03-03T03:04:05Z");
+
+  expect_same(merge({a, b}), first);
+}
+
+TEST_F(MergedDevicesTest, numbers_and_lists_of_them_stay_apart_in_either_order) {
+  const auto write_sweep = [&](const std::string& name, bool is_number,
+                               const std::vector<std::string>& sms) {
+    Provenance provenance = test::some_provenance();
+    provenance.sweep_hash = "sweep";
+    provenance.config_hash = name;
+    provenance.axes = {{.option = "sms", .unit = "", .is_number = is_number}};
+    for (const std::string& at : sms) {
+      provenance.points.push_back(
+          {.config_hash = at, .config_json = "{}", .seed = 1, .repeat_index = 0, .at = {at}});
+    }
+    const std::vector<DeviceResult> devices = make_devices(8, 1, 1);
+    write_run_alone(folder_ / name, provenance, {}, sms.size(),
+                    [&](std::size_t i) { return at_point(part_in_memory(devices[0], {}), i); });
+    return folder_ / name;
+  };
+  const fs::path numbers = write_sweep("a.h5", true, {"0", "1"});
+  const fs::path lists = write_sweep("b.h5", false, {"20,21", "22,23"});
+  for (const auto& sources : {std::vector{numbers, lists}, std::vector{lists, numbers}}) {
+    merge(sources);
+    std::vector<std::string> settings;
+    const RunReader merged(folder_ / "all.h5");
+    for (const Point& point : merged.provenance().points) settings.push_back(point.at.at(0));
+    EXPECT_THAT(settings, UnorderedElementsAre("0", "1", "20,21", "22,23"));
+  }
+}
+
+TEST_F(MergedDevicesTest, gpus_of_a_run_that_was_stopped_are_not_lost) {
+  const fs::path parts = folder_ / "run.h5.parts";
+  Provenance all = test::some_provenance();
+  all.sweep_hash = "sweep";
+  for (const char* hash : {"1", "2", "3"}) {
+    all.points.push_back(
+        {.config_hash = hash, .config_json = "{}", .seed = 1, .repeat_index = all.points.size()});
+  }
+  const std::vector<DeviceResult> two = make_devices(9, 2, 1);
+  const auto measure = [&](std::size_t point, const DeviceResult& device) {
+    Provenance its = all;
+    its.points = {all.points[point]};
+    its.config_hash = its.points.front().config_hash;
+    const fs::path folder = parts / its.config_hash;
+    fs::create_directories(folder);
+    write_run_alone(finished_shard(folder, device.info.uuid), its, {}, 1,
+                    [&](std::size_t) { return part_in_memory(device, {}); });
+  };
+  measure(0, two[0]);
+  measure(0, two[1]);
+  measure(1, two[0]);
+  Roster roster{.provenance = all};
+  for (const DeviceResult& device : two)
+    roster.devices.push_back({.uuid = device.info.uuid, .node = "n", .rank = device.rank});
+  roster.devices.push_back({.uuid = "GPU-gone", .node = "n", .rank = 2});
+  write_roster(parts, roster);
+
+  std::map<std::string, int> outcomes;
+  for (const DeviceResult& device : merge({parts}))
+    ++outcomes[device.info.uuid + " " + std::string(to_text(device.status))];
+
+  EXPECT_THAT(outcomes, UnorderedElementsAre(Pair(two[0].info.uuid + " complete", 2),
+                                             Pair(two[1].info.uuid + " complete", 1),
+                                             Pair(two[1].info.uuid + " incomplete", 1),
+                                             Pair("GPU-gone lost", 2)));
 }
 
 TEST_F(MergedDevicesTest, a_shard_whose_process_died_as_it_began_is_left_out) {

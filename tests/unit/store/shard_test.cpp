@@ -1,6 +1,7 @@
 #include "store/shard.hpp"
 
 #include "base/error.hpp"
+#include "store/leftovers.hpp"
 #include "store/merge.hpp"
 #include "store/output.hpp"
 #include "store/run_reader.hpp"
@@ -279,6 +280,41 @@ TEST_F(ShardTest, devices_of_a_run_file_that_nobody_measures_now_become_shards) 
   Provenance other = provenance_;
   other.config_hash = "other";
   EXPECT_THROW(extract_shards(run, other, {}), ConfigError);
+}
+
+TEST_F(ShardTest, errors_from_before_a_restart_stay_errors_of_the_run) {
+  device_.before = {.temperature_c = 40, .ecc_uncorrected = 0};
+  create().suspend("stopped by a signal");
+  device_.before.ecc_uncorrected = 5;
+  device_.after = {.temperature_c = 50, .ecc_uncorrected = 5};
+
+  resume().shard.finish(device_);
+
+  EXPECT_EQ(read_shard(finished(), WithTraces::no).before.ecc_uncorrected, 0);
+  EXPECT_EQ(read_shard(finished(), WithTraces::no).after.ecc_uncorrected, 5);
+}
+
+TEST_F(ShardTest, results_of_another_configuration_outlive_the_folder_that_they_are_in) {
+  const fs::path run = folder_ / "run.h5";
+  const fs::path parts = parts_folder(run);
+  write_run_alone(run, provenance_, {}, 1,
+                  [&](std::size_t) { return part_in_memory(device_, {}); });
+  fs::create_directories(parts / "a-point");
+  Shard::create(parts, device_, provenance_).append(ok_);
+  std::ofstream(parts / "0.progress.json") << "{}";
+  EXPECT_TRUE(remove_joined_parts(run).empty());
+  EXPECT_FALSE(fs::exists(parts));
+
+  fs::create_directories(parts / "a-point");
+  Shard::create(parts, device_, provenance_).append(ok_);
+  Provenance other = provenance_;
+  other.config_hash = "other";
+  Shard::create(parts / "a-point", device_, other).append(ok_);
+  std::ofstream(parts / "GPU-1.h5.c0ffee.old") << "set aside";
+
+  EXPECT_EQ(remove_joined_parts(run).size(), 2U);
+  EXPECT_EQ(list_shards(parts).size(), 1U);
+  EXPECT_TRUE(fs::exists(parts / "GPU-1.h5.c0ffee.old"));
 }
 
 TEST_F(ShardTest, suspended_shard_is_incomplete_and_can_be_resumed) {

@@ -1,0 +1,22 @@
+// Points of runs that may stand in one file.
+#pragma once
+
+#include "analysis/results.hpp"
+
+#include <string>
+#include <vector>
+
+namespace sonde {
+
+bool holds(const std::vector<Point>& points, const std::string& config_hash);
+
+/// Whether their devices may stand in one file: all that decides the results is the same, but for
+/// the seed and what both sweep.
+bool can_join(const Provenance& one, const Provenance& other);
+
+/// Adds the points of one to those of the other that it lacks. Where one sweep has numbers and the
+/// other lists of them ("20,21"), both are texts from then on.
+/// @pre can_join
+void join_points(const Provenance& more, Provenance& all);
+
+}  // namespace sonde

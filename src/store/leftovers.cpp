@@ -1,0 +1,46 @@
+// What is left of a parts folder once its run file is whole.
+#include "store/leftovers.hpp"
+
+#include "base/error.hpp"
+#include "store/join_points.hpp"
+#include "store/output.hpp"
+#include "store/run_reader.hpp"
+#include "store/shard.hpp"
+
+#include <set>
+
+namespace sonde {
+namespace fs = std::filesystem;
+namespace {
+
+/// Whether it was measured at none of these points.
+bool is_foreign(const fs::path& shard, const std::vector<Point>& points) {
+  try {
+    return !holds(points, RunReader(shard).provenance().config_hash);
+  } catch (const StoreError&) {
+    return false;  // nobody can read it
+  }
+}
+
+}  // namespace
+
+std::vector<fs::path> remove_joined_parts(const fs::path& run) {
+  const fs::path parts = parts_folder(run);
+  const std::vector<Point> points = RunReader(run).provenance().points;
+  std::set<fs::path> kept;
+  for (const fs::path& shard : list_shards(parts)) {
+    if (is_foreign(shard, points)) kept.insert(shard);
+  }
+  std::vector<fs::path> others;  // files, and folders behind what is in them
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(parts, error);
+       !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    if (entry->path().extension() == aside_suffix) kept.insert(entry->path());
+    if (!kept.contains(entry->path())) others.insert(others.begin(), entry->path());
+  }
+  for (const fs::path& path : others) fs::remove(path, error);  // not a folder with something in it
+  if (kept.empty()) fs::remove(parts, error);
+  return {kept.begin(), kept.end()};
+}
+
+}  // namespace sonde
