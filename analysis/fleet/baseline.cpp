@@ -63,7 +63,8 @@ void judge_by_baseline(const RunResult& run, const RunComparison& comparison,
 ExitStatus exit_status(const RunComparison& comparison) {
   const bool fails = std::ranges::any_of(
       comparison.changes, [](const Change& change) { return change.severity == Severity::fail; });
-  return fails ? ExitStatus::verdict : ExitStatus::ok;
+  if (fails) return ExitStatus::verdict;
+  return comparison.paired == 0 ? ExitStatus::incomplete : ExitStatus::ok;
 }
 
 }  // namespace sonde

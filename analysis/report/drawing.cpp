@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <set>
 
@@ -284,8 +285,13 @@ std::string frame_name(const Facts& facts, std::size_t frame) {
   constexpr std::array names{"SM", "TPC", "GPC"};
   const std::string count = facts.shown(fmt::format("topology.{}_count", frame_scopes[frame]));
   std::string name = count.empty() ? names[frame] : fmt::format("{} {}s", count, names[frame]);
-  const std::string sizes = frame == gpc_frame ? facts.shown("topology.gpc_sizes") : "";
-  return sizes.empty() ? name : fmt::format("{} of {} SMs", name, sizes);
+  std::vector<double> sizes;
+  if (frame == gpc_frame) sizes = facts.numbers("topology.gpc_sizes");
+  std::erase_if(sizes, [](double size) { return std::isnan(size); });
+  if (sizes.empty()) return name;
+  const auto [least, most] = std::ranges::minmax(sizes);
+  return least == most ? fmt::format("{} of {} SMs", name, most)
+                       : fmt::format("{} of {} to {} SMs", name, least, most);
 }
 
 }  // namespace

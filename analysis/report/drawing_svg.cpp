@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 namespace sonde {
 namespace {
@@ -54,8 +55,15 @@ std::string text_at(double x, double y, std::string_view style, std::string_view
                      escape_markup(text));
 }
 
+/// Line by line: an escaped line break would be shown as what it is escaped to.
 std::string title_of(std::string_view text) {
-  return text.empty() ? "" : fmt::format("<title>{}</title>", escape_markup(text));
+  if (text.empty()) return "";
+  std::string title;
+  for (const auto line : std::views::split(text, '\n')) {
+    if (!title.empty()) title += "&#10;";
+    title += escape_markup(std::string_view(line.begin(), line.end()));
+  }
+  return fmt::format("<title>{}</title>", title);
 }
 
 Part fact_part(const DrawnFact& fact, const Box& box) {

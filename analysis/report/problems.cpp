@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -97,6 +98,14 @@ const DeviceResult* passing_peer(const RunResult& run, const FleetAnalysis& anal
   return nullptr;
 }
 
+/// " --suite quick", unless it is the usual one.
+std::string suite_option(const std::string& config_json) {
+  const auto options = nlohmann::json::parse(config_json, nullptr, false);
+  if (!options.is_object()) return "";
+  const std::string suite = options.value("suite", "standard");
+  return suite == "standard" ? "" : " --suite " + quote_shell(suite);
+}
+
 /// The command that measures this GPU and no other, with a peer if its node has one: what it reads
 /// alone could not be compared.
 std::string measure_again(const RunResult& run, const FleetAnalysis& analysis, std::size_t index) {
@@ -113,7 +122,9 @@ std::string measure_again(const RunResult& run, const FleetAnalysis& analysis, s
   const DeviceResult* peer = passing_peer(run, analysis, index);
   std::string gpus = quote_shell(device.info.uuid);
   if (peer != nullptr) gpus += "," + quote_shell(peer->info.uuid);
-  const std::string sonde = fmt::format("sonde run --jobs {} -o again.h5", fmt::join(jobs, ","));
+  const std::string sonde =
+      fmt::format("sonde run{} --jobs {} -o again.h5", suite_option(run.provenance.config_json),
+                  fmt::join(jobs, ","));
   const std::string command =
       run.provenance.slurm_job_id.empty()
           ? fmt::format("CUDA_VISIBLE_DEVICES={} {}{}", gpus, peer != nullptr ? "mpirun -n 2 " : "",

@@ -272,7 +272,13 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
     for (const std::string& word : complete_words(syntax_of(app), begun)) std::cout << word << '\n';
     return std::nullopt;
   }
+  const auto is_named = [&words](const CLI::App* command) {
+    return words.size() > 1 && command->get_name() == words[1];
+  };
+  const bool names_command = words.size() > 1 && words[1][0] != '-';
   try {
+    // Before a --help behind it is heard.
+    if (names_command && app.get_subcommands(is_named).empty()) throw CLI::ExtrasError({words[1]});
     app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::Success& success) {
     app.exit(success, std::cout, std::cerr);

@@ -7,10 +7,12 @@
 #include "analysis/fleet/drift.hpp"
 #include "analysis/fleet/reduce.hpp"
 #include "analysis/fleet/repeats.hpp"
+#include "base/log.hpp"
 #include "commands/finding_columns.hpp"
 #include "commands/tolerances.hpp"
 #include "store/run_reader.hpp"
 
+#include <fmt/format.h>
 #include <malloc.h>
 
 #include <algorithm>
@@ -293,7 +295,13 @@ Fleet read_fleet(const std::filesystem::path& path, const std::string& baseline,
                  WithProbes with_probes) {
   Fleet fleet = read_fleet(path, with_probes);
   if (!baseline.empty()) {
-    judge_by_baseline(fleet.run, compare_files(baseline, path), fleet.analysis);
+    const RunComparison comparison = compare_files(baseline, path);
+    if (comparison.paired == 0) {
+      log_world(fmt::format(
+          "none of the GPUs in '{}' is in the baseline '{}': nothing is compared with it",
+          path.string(), baseline));
+    }
+    judge_by_baseline(fleet.run, comparison, fleet.analysis);
   }
   return fleet;
 }

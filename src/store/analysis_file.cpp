@@ -89,7 +89,7 @@ void append_analysis(const fs::path& path, const AnalysisRecord& analysis) {
     fs::remove(copy, ignored);
     throw StoreError(
         fmt::format("cannot write the analysis into '{}' ({}; the measurements in it "
-                    "are untouched) free space, then run 'sonde analyze {}'",
+                    "are untouched) make room or the folder writable, then run 'sonde analyze {}'",
                     path.string(), error.what(), path.string()));
   }
 }

@@ -179,10 +179,13 @@ void add_lost_of_folder(Choice& choice, const fs::path& parts, Provenance& prove
   }
 }
 
+/// Each once, whoever named it.
 std::vector<fs::path> expand(const std::vector<fs::path>& sources) {
   std::vector<fs::path> files;
+  std::set<fs::path> seen;
   for (const fs::path& source : sources) {
     std::error_code unreadable;  // opening it will say why
+    if (!seen.insert(fs::weakly_canonical(source, unreadable)).second) continue;
     if (!fs::is_directory(source, unreadable)) {
       files.push_back(source);
       continue;

@@ -41,6 +41,25 @@ class FramesTest(unittest.TestCase):
                     lane += 1
                 probe += 1
 
+    def test_flags_are_the_rows_of_the_analysis(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "run.h5"
+            path.write_bytes(self.path.read_bytes())
+            with h5py.File(path, "r+") as file:
+                file.pop("analysis", None)
+            with self.assertRaisesRegex(ValueError, "not analysed yet"):
+                sonde.flags(path)
+            with h5py.File(path, "r+") as file:
+                table = file.create_group("analysis/flags")
+                table["flag"] = np.zeros(1)
+                table["flag"].make_scale("flag")
+                columns = {"uuid": b"GPU-1", "metric": b"shared.latency_cycles", "sms": b"3 17", "score": 9.5}
+                for name, value in columns.items():
+                    table[name] = np.array([value])
+                    table[name].dims[0].attach_scale(table["flag"])
+            [flag] = sonde.flags(path).to_dict("records")
+        self.assertEqual(flag, {"uuid": "GPU-1", "metric": "shared.latency_cycles", "sms": [3, 17], "score": 9.5})
+
     def test_every_access_has_its_sm_address_and_cycles(self):
         seen = 0
         for job in ("cache.l1", "sharing"):

@@ -148,7 +148,9 @@ TEST(TerminalTest, single_device_gets_values_spreads_and_reasons) {
   const std::string text = render_terminal(run, analysis);
 
   EXPECT_THAT(text, StartsWith("ALL WELL: 1 GPU passed\n"));
-  EXPECT_THAT(text, HasSubstr("a GPU without peers, and no reference values of this model"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("a GPU without peers, and no reference values of this model, memory and settings"));
   EXPECT_THAT(text, ::testing::ContainsRegex("latency.dram_cycles +6[0-9]+ cycle +8 cycle +512"));
   EXPECT_THAT(text, ::testing::ContainsRegex("cache.l1.replacement +not resolvable .*3 policies"));
 }
