@@ -5,6 +5,7 @@
 #include "store/candidates.hpp"
 #include "store/hdf5/digest.hpp"
 #include "store/join_points.hpp"
+#include "store/missing.hpp"
 #include "store/output.hpp"
 #include "store/part_source.hpp"
 #include "store/roster_file.hpp"
@@ -26,8 +27,6 @@
 namespace sonde {
 namespace fs = std::filesystem;
 namespace {
-
-constexpr const char* no_results = "its rank did not come back, and left no results";
 
 /// One candidate or several that follow each other in one file.
 PartSource load(const Candidate& first, std::size_t count) {
@@ -121,44 +120,7 @@ void for_each_in_shards(const std::vector<fs::path>& shards, const std::vector<P
   }
 }
 
-/// Devices of the roster that left no results at a point. @param status, reason of those that left
-/// some at another
-void add_missing(Choice& choice, const Roster& roster, DeviceOutcome status,
-                 const std::string& reason) {
-  const Choice measured = choice;
-  for (const Point& point : points_of(roster.provenance)) {
-    for (const RosterEntry& entry : roster.devices) {
-      if (choice.holds(entry.uuid, point.config_hash)) continue;
-      const bool left_some = measured.holds(entry.uuid);
-      DeviceResult missing;
-      missing.info.uuid = entry.uuid;
-      missing.node = entry.node;
-      missing.rank = entry.rank;
-      missing.status = left_some ? status : DeviceOutcome::lost;
-      missing.reason = left_some ? reason : no_results;
-      choice.add({.given = missing,
-                  .uuid = entry.uuid,
-                  .config_hash = point.config_hash,
-                  .status = missing.status,
-                  .rank = entry.rank});
-    }
-  }
-}
-
-/// The same of a run that had come to its end.
-void add_lost(Choice& choice, const Roster& roster) {
-  add_missing(choice, roster, DeviceOutcome::lost, no_results);
-}
-
-/// Points that no GPU came to were not lost: the run was stopped, or is under way.
-void leave_points_of_nobody(const Choice& choice, Roster& roster) {
-  std::erase_if(roster.provenance.points, [&](const Point& point) {
-    return std::ranges::none_of(
-        choice.all(), [&](const Candidate& one) { return one.config_hash == point.config_hash; });
-  });
-}
-
-/// The same for what was in a parts folder, if its run came as far as a roster.
+/// What a parts folder lacks, if its run came as far as a roster.
 void add_lost_of_folder(Choice& choice, const fs::path& parts, Provenance& provenance,
                         MergeNotes& notes) {
   std::error_code error;
@@ -166,13 +128,16 @@ void add_lost_of_folder(Choice& choice, const fs::path& parts, Provenance& prove
   try {
     Roster roster = read_roster(parts);
     if (!can_join(roster.provenance, provenance)) return;
-    if (points_of(roster.provenance).size() > 1) leave_points_of_nobody(choice, roster);
+    const std::size_t left = leave_points_of_nobody(choice, roster);
+    if (left > 0 && !roster.open_end) {
+      notes.push_back(
+          fmt::format("{} points of '{}' were measured on no GPU: left out", left, parts.string()));
+    }
     // GPUs differ in how many repeats of a night they come to.
-    if (roster.open_end)
-      std::erase_if(roster.devices,
-                    [&](const RosterEntry& entry) { return choice.holds(entry.uuid); });
+    const auto has_some = [&](const RosterEntry& entry) { return choice.holds(entry.uuid); };
+    if (roster.open_end) std::erase_if(roster.devices, has_some);
     join_points(roster.provenance, provenance);
-    add_missing(choice, roster, DeviceOutcome::incomplete,
+    add_missing(choice, roster,
                 "not measured at this point: the run was stopped, or its rank lost");
   } catch (const StoreError& problem) {
     notes.push_back(fmt::format("{}: what was lost is not known", problem.what()));

