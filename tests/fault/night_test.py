@@ -104,6 +104,16 @@ class FillTest(NightTest):
         self.assertEqual({device["repeats"] for device in run["devices"]}, {self.stand()})
         self.assertEqual([device["verdict"] for device in run["devices"]], ["pass", "fail"])
 
+    def test_a_night_whose_only_gpu_is_given_up_ends_with_what_it_came_to(self):
+        """Its fourth lost worker is the last one."""
+        status = self.run_night("60s", ranks=1, backend="sim:gtx980+crash=13",
+                                jobs="clock,cache.l1,cache.readonly,cache.l2,shared")
+        self.assertEqual(status, INCOMPLETE, self.said)
+        self.assertIn("no GPU is left to be measured: 1 repeat(s) stand", self.said)
+        run = self.read()
+        self.assertEqual(len(run["points"]), 1)
+        self.assertEqual([device["verdict"] for device in run["devices"]], ["incomplete"])
+
     def test_an_explicit_number_of_repeats_is_that_number(self):
         self.assertEqual(self.run_night("60s", "--repeat", "2", ranks=1), OK, self.said)
         self.assertEqual(len(self.read()["points"]), 2)

@@ -68,6 +68,7 @@ TEST_F(FillBudgetTest, the_slowest_gpu_decides_but_not_one_that_was_given_up) {
   EXPECT_EQ(whole_points(plan_, {reach("a", 7, ""), reach("b", 1, "it hangs")}), 7);
   EXPECT_EQ(whole_points(plan_, {reach("a", 4, "gone"), reach("b", 3, "it hangs")}), 4);
   EXPECT_EQ(whole_points(plan_, {reach("a", 7, ""), reach("b", 1, "")}), std::nullopt);
+  EXPECT_EQ(whole_points(plan_, {reach("a", 1, "gone"), idle}), 2) << "one repeat in any case";
 }
 
 TEST_F(FillBudgetTest, a_plan_that_keeps_points_has_another_hash_and_says_what_stands) {
