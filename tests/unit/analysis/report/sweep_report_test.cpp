@@ -80,6 +80,19 @@ TEST(SweepReportTest, other_causes_at_other_settings_are_problems_of_their_own) 
   EXPECT_THAT(wrong[1].where, EndsWith("memory-percent=100"));
 }
 
+TEST(SweepReportTest, a_gpu_that_is_bad_at_each_setting_is_a_reason_to_drain_once) {
+  const auto [run, analysis] = rendered(swept_fleet());
+  EXPECT_EQ(render_drain(run, analysis),
+            "scontrol update nodename=node01 state=drain reason=\"sonde: verdict=fail gpu=" +
+                run.devices[2].info.uuid + " class=memory\"\n");
+
+  RunResult lost = swept_fleet();
+  lost.devices[5].status = DeviceOutcome::lost;
+  const auto [partly, of_partly] = rendered(std::move(lost));
+  const std::string drain = render_drain(partly, of_partly);
+  EXPECT_THAT(drain, HasSubstr("class=memory, verdict=lost gpu="));
+}
+
 TEST(SweepReportTest, the_page_tells_the_settings_of_a_device_apart) {
   const auto [run, analysis] = rendered(swept_fleet());
   const std::string page = render_html(run, analysis, {});
