@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <regex>
 #include <set>
 #include <string>
 
@@ -91,6 +92,23 @@ TEST(SweepReportTest, a_gpu_that_is_bad_at_each_setting_is_a_reason_to_drain_onc
   const auto [partly, of_partly] = rendered(std::move(lost));
   const std::string drain = render_drain(partly, of_partly);
   EXPECT_THAT(drain, HasSubstr("class=memory, verdict=lost gpu="));
+}
+
+TEST(SweepReportTest, cases_of_junit_have_names_of_their_own) {
+  const auto [run, analysis] = rendered(swept_fleet());
+  const std::string text = render_junit(run, analysis);
+  const std::regex name("classname=\"[^\"]*\" name=\"[^\"]*\"");
+  std::set<std::string> names;
+  std::size_t cases = 0;
+  for (std::sregex_iterator at(text.begin(), text.end(), name), end; at != end; ++at, ++cases) {
+    names.insert(at->str());
+  }
+  EXPECT_EQ(cases, 6 * (run.devices[0].jobs.size() + 1));
+  EXPECT_EQ(names.size(), cases);
+  EXPECT_THAT(text, HasSubstr("name=\"verdict (memory-percent=100)\""));
+
+  const auto [plain, of_plain] = rendered(spoiled_fleet());
+  EXPECT_THAT(render_junit(plain, of_plain), HasSubstr("name=\"verdict\""));
 }
 
 TEST(SweepReportTest, the_page_tells_the_settings_of_a_device_apart) {
