@@ -21,6 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 std::size_t count_of(const std::string& text, const std::string& part) {
   std::size_t n = 0;
@@ -137,6 +138,24 @@ TEST(SweepReportTest, notes_and_the_heading_of_a_lone_device_say_the_setting) {
   const auto [lone, of_lone] = rendered(std::move(one));
   EXPECT_THAT(render_terminal(lone, of_lone), HasSubstr("(node01 rank 0, memory-percent=50)"));
   EXPECT_THAT(render_terminal(run, analysis), Not(HasSubstr("(node01 rank 0,")));
+}
+
+TEST(SweepReportTest, a_comparison_counts_gpus_and_names_settings) {
+  const auto [before, of_before] = rendered(swept_fleet());
+  RunResult after = before;
+  maker::scale_finding(after.devices[4], "global.read_bytes_per_s", 0.8);
+  const std::string same = render_comparison(compare_runs(before, after, maker::options()));
+  EXPECT_THAT(same, StartsWith("3 GPUs in both runs (with memory-percent=50; memory-percent=100), "
+                               "1 changed value\n"));
+  EXPECT_THAT(same, HasSubstr(before.devices[1].info.uuid + "  memory-percent=100  global.read"));
+
+  after.provenance.points[0].at = {"25"};
+  const std::string other = render_comparison(compare_runs(before, after, maker::options()));
+  EXPECT_THAT(other, StartsWith("3 GPUs in both runs (with memory-percent=100), "));
+  EXPECT_THAT(other,
+              HasSubstr("only before: " + before.devices[0].info.uuid + " (memory-percent=50)"));
+  EXPECT_THAT(other,
+              HasSubstr("only after: " + before.devices[0].info.uuid + " (memory-percent=25)"));
 }
 
 }  // namespace
