@@ -27,8 +27,8 @@ TextTable device_table(const RunResult& run, const FleetAnalysis& analysis);
 TextTable metric_table(const RunResult& run, const FleetAnalysis& analysis, std::size_t group);
 /// Structure of one group: metric, value, how many agree.
 TextTable structure_table(const RunResult& run, const FleetAnalysis& analysis, std::size_t group);
-/// What drifts over the repeats, one row each, beside clock and temperature; no rows if nothing
-/// does.
+/// What drifts over the repeats, one row each: readings of the first and the last repeat, also of
+/// clock and temperature, and the change of the fitted line; no rows if nothing does.
 TextTable drift_table(const RunResult& run, const FleetAnalysis& analysis);
 /// Findings without an answer and jobs that did not end well: job, metric, status, devices, reason.
 TextTable gap_table(const RunResult& run, const FleetAnalysis& analysis);
