@@ -105,18 +105,19 @@ bool clock_moved(const Drift& drift) {
   return std::abs(drift.sm_clock_hz.fraction()) >= least_clock_fraction;
 }
 
-/// "1.98 to 1.86 GHz, 61 to 88 C": what moved at the same time; "" if nothing did.
+/// "1.98 to 1.86 GHz, 61 to 88 C": readings of what moved at the same time; "" if nothing did.
 std::string conditions_text(const Drift& drift) {
   std::string text;
   if (clock_moved(drift)) {
-    text = change_text(drift.sm_clock_hz, "Hz");
+    text = readings_text(first_and_last(drift, &RepeatValue::sm_clock_hz), "Hz");
   }
   const double warming_c = drift.temperature_c.change();
+  const Readings read_c = first_and_last(drift, &RepeatValue::temperature_c);
   if (std::abs(warming_c) >= least_warming_c) {
-    text += fmt::format("{}{:.0f} to {:.0f} C", text.empty() ? "" : ", ", drift.temperature_c.first,
-                        drift.temperature_c.last);
-  } else if (!text.empty() && drift.temperature_c.last > 0) {
-    text += fmt::format(", {:.0f} C", drift.temperature_c.last);
+    text +=
+        fmt::format("{}{:.0f} to {:.0f} C", text.empty() ? "" : ", ", read_c.first, read_c.last);
+  } else if (!text.empty() && read_c.last > 0) {
+    text += fmt::format(", {:.0f} C", read_c.last);
   }
   return text;
 }
@@ -130,6 +131,23 @@ FaultClass fault_of(const Drift& drift, const FleetFinding& finding, const Devic
 }
 
 }  // namespace
+
+Readings first_and_last(const Drift& drift, double RepeatValue::*number) {
+  Readings readings;
+  for (const RepeatValue& repeat : drift.repeats) {
+    if (!(repeat.*number > 0)) continue;
+    if (!(readings.first > 0)) readings.first = repeat.*number;
+    readings.last = repeat.*number;
+  }
+  return readings;
+}
+
+std::string readings_text(const Readings& readings, std::string_view unit) {
+  const DisplayUnit display = display_unit(readings.first, unit);
+  const std::string text = fmt::format("{:.4g} to {:.4g} {}", readings.first / display.divisor,
+                                       readings.last / display.divisor, display.text);
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
 
 std::vector<Drift> find_drifts(const RunResult& run,
                                const std::vector<DeviceConditions>& conditions,
@@ -164,12 +182,13 @@ std::vector<FleetFinding> drift_findings(const RunResult& centre,
   for (const Drift& drift : drifts) {
     const DeviceResult& device = centre.devices.at(drift.device);
     const double fraction = drift.value.fraction();
+    const Readings read = first_and_last(drift, &RepeatValue::value);
     const double warn = tolerance_for(drift.metric, options).warn;
     FleetFinding finding{.device = drift.device,
                          .node = device.node,
                          .metric = drift.metric,
-                         .value = format_quantity(drift.value.last, drift.unit),
-                         .reference = format_quantity(drift.value.first, drift.unit),
+                         .value = format_quantity(read.last, drift.unit),
+                         .reference = format_quantity(read.first, drift.unit),
                          .deviation_fraction = fraction,
                          .score = drift.value.deviations(),
                          .n = 1};
@@ -179,16 +198,17 @@ std::vector<FleetFinding> drift_findings(const RunResult& centre,
     const std::string direction = fraction < 0 ? "fell" : "rose";
     const std::string moved = conditions_text(drift);
     const std::string span = duration_text(drift.span_s());
-    finding.reason =
-        fmt::format("{} {} in {}, {} ({} repeats){}{}", direction, percent_text(fraction), span,
-                    change_text(drift.value, drift.unit), drift.repeats.size(),
-                    moved.empty()        ? ""
-                    : clock_moved(drift) ? "; SM clock "
-                                         : "; ",
-                    moved);
+    finding.reason = fmt::format(
+        "{} {} in {} by a line fitted to {} repeats, the first and the last read {}{}{}", direction,
+        percent_text(fraction), span, drift.repeats.size(), readings_text(read, drift.unit),
+        moved.empty()        ? ""
+        : clock_moved(drift) ? "; SM clock "
+                             : "; ",
+        moved);
     if (clock_moved(drift)) {
       const double clock_fraction = drift.sm_clock_hz.fraction();
-      finding.cause = fmt::format("SM clock {} {} in {}: {}", clock_fraction < 0 ? "fell" : "rose",
+      finding.cause = fmt::format("SM clock {} {} in {} (fitted), read {}",
+                                  clock_fraction < 0 ? "fell" : "rose",
                                   percent_text(clock_fraction), span, moved);
     }
     finding.evidence = fmt::format(

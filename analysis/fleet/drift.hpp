@@ -4,6 +4,8 @@
 
 #include "analysis/fleet/fleet.hpp"
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace sonde {
@@ -19,6 +21,16 @@ namespace sonde {
 std::vector<Drift> find_drifts(const RunResult& run,
                                const std::vector<DeviceConditions>& conditions,
                                const ReduceOptions& options = {});
+
+/// What was read in the first and in the last repeat that tells it; 0: none does. The ends of the
+/// line through all of them lie elsewhere where the change is no straight one.
+struct Readings {
+  double first = 0;
+  double last = 0;
+};
+Readings first_and_last(const Drift& drift, double RepeatValue::*number);
+/// "1.98 to 1.86 GHz": both in the unit that suits the first.
+std::string readings_text(const Readings& readings, std::string_view unit);
 
 /// A warning for each drift for the worse, else a note. Metrics are named "... (drift)".
 /// @param centre centre_of_repeats of the run

@@ -15,20 +15,42 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <set>
+#include <string_view>
 #include <utility>
 
 namespace sonde {
 namespace {
 
-/// The same device; measured with the same setting, where both runs swept the same.
+/// Values of the axes by their options: two runs may name these in another order. Empty: no sweep.
+using Setting = std::map<std::string_view, std::string_view>;
+
+Setting setting_of(const RunResult& run, const DeviceResult& device) {
+  const Provenance& from = run.provenance;
+  Setting setting;
+  if (device.point_index >= from.points.size()) return setting;
+  const std::vector<std::string>& at = from.points[device.point_index].at;
+  for (std::size_t i = 0; i < std::min(from.axes.size(), at.size()); ++i) {
+    setting.emplace(from.axes[i].option, at[i]);
+  }
+  return setting;
+}
+
+/// The same device, measured with the same setting.
 const DeviceResult* find_device(const RunResult& run, const RunResult& other,
                                 const DeviceResult& like) {
-  const std::string setting = describe_setting(other.provenance, like.point_index);
+  const Setting setting = setting_of(other, like);
   const auto found = std::ranges::find_if(run.devices, [&](const DeviceResult& device) {
-    return device.info.uuid == like.info.uuid &&
-           describe_setting(run.provenance, device.point_index) == setting;
+    return device.info.uuid == like.info.uuid && setting_of(run, device) == setting;
   });
   return found != run.devices.end() ? &*found : nullptr;
+}
+
+/// "GPU-1a2b3c4d (memory-percent=50)"; of a plain run the UUID.
+std::string name_of(const RunResult& run, const DeviceResult& device) {
+  const std::string setting = describe_setting(run.provenance, device.point_index);
+  return setting.empty() ? device.info.uuid : fmt::format("{} ({})", device.info.uuid, setting);
 }
 
 // Structure that a job is less sure of is a number with a scatter (a cache with a gradual capacity
@@ -123,13 +145,14 @@ Change change_of(const Pair& pair, const ReduceOptions& options) {
 struct DevicePair {
   const DeviceResult& before;
   const DeviceResult& after;
-  std::size_t device;  // the later one's place
-  bool same_jobs;      // both runs were asked for the same suite and jobs
+  std::size_t device;   // the later one's place
+  std::string setting;  // of both
+  bool same_jobs;       // both were asked for the same suite and jobs
 };
 
 void compare_device(const DevicePair& pair, const ReduceOptions& options,
                     std::vector<Change>& changes) {
-  const auto& [before, after, device, same_jobs] = pair;
+  const auto& [before, after, device, setting, same_jobs] = pair;
   for (const Metric& metric : options.registry) {
     const Finding* old_finding = find_finding(before, metric.name);
     const Finding* new_finding = find_finding(after, metric.name);
@@ -144,6 +167,7 @@ void compare_device(const DevicePair& pair, const ReduceOptions& options,
     change.device = device;
     change.uuid = after.info.uuid;
     change.node = after.node;
+    change.setting = setting;
     change.metric = metric.name;
     change.unit = metric.unit;
     change.before = value_text(*old_finding, metric.unit);
@@ -152,7 +176,8 @@ void compare_device(const DevicePair& pair, const ReduceOptions& options,
   }
 }
 
-/// A UUID that changed its die is as surprising as a slot that kept it: both are said.
+/// A UUID that changed its die is as surprising as a slot that kept it: both are said, once for all
+/// settings of a sweep.
 void compare_die(const DeviceResult& before, const DeviceResult& after,
                  std::vector<OtherDie>& other_dies) {
   const DieLikeness likeness = compare_dies(before, after);
@@ -174,24 +199,31 @@ void compare_die(const DeviceResult& before, const DeviceResult& after,
   } else {
     return;
   }
-  other_dies.push_back(std::move(other));
+  const bool is_known = std::ranges::any_of(other_dies, [&](const OtherDie& die) {
+    return die.uuid_before == other.uuid_before && die.uuid_after == other.uuid_after;
+  });
+  if (!is_known) other_dies.push_back(std::move(other));
 }
 
-const DeviceResult* find_slot(const RunResult& run, const DeviceResult& like) {
+/// What stood in the same slot, measured with the same setting.
+const DeviceResult* find_slot(const RunResult& run, const RunResult& other,
+                              const DeviceResult& like) {
+  const Setting setting = setting_of(other, like);
   const auto found = std::ranges::find_if(run.devices, [&](const DeviceResult& device) {
-    return device.node == like.node && device.info.pci_bus_id == like.info.pci_bus_id;
+    return device.node == like.node && device.info.pci_bus_id == like.info.pci_bus_id &&
+           setting_of(run, device) == setting;
   });
   return found != run.devices.end() ? &*found : nullptr;
 }
 
 /// What was asked for in "suite" or "jobs", as JSON text; "" if it was not kept.
-std::string asked(const Provenance& provenance, const char* option) {
-  const auto config = nlohmann::json::parse(provenance.config_json, nullptr, false);
+std::string asked(const std::string& config_json, const char* option) {
+  const auto config = nlohmann::json::parse(config_json, nullptr, false);
   return config.is_object() && config.contains(option) ? config[option].dump() : "";
 }
 
-/// "suite "quick" before, "standard" after"; "" if both runs were asked for the same.
-std::string other_options(const Provenance& before, const Provenance& after) {
+/// "suite "quick" before, "standard" after"; "" if both were asked for the same.
+std::string other_options(const std::string& before, const std::string& after) {
   std::vector<std::string> parts;
   for (const char* option : {"suite", "jobs"}) {
     const std::string from = asked(before, option);
@@ -202,36 +234,68 @@ std::string other_options(const Provenance& before, const Provenance& after) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
+/// What pairs of devices were asked for that is not the same, by their points.
+class OtherOptions {
+ public:
+  OtherOptions(const RunResult& before, const RunResult& after)
+      : before_(points_of(before.provenance)), after_(points_of(after.provenance)) {}
+
+  const std::string& of(const DeviceResult& before, const DeviceResult& after) {
+    const auto [known, is_new] = texts_.try_emplace({before.point_index, after.point_index});
+    if (is_new) {
+      known->second = other_options(before_.at(before.point_index).config_json,
+                                    after_.at(after.point_index).config_json);
+    }
+    return known->second;
+  }
+
+ private:
+  std::vector<Point> before_;
+  std::vector<Point> after_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> texts_;
+};
+
 }  // namespace
 
 RunComparison compare_runs(const RunResult& before, const RunResult& after,
                            const ReduceOptions& options) {
   RunComparison comparison;
-  comparison.other_options = other_options(before.provenance, after.provenance);
+  OtherOptions other(before, after);
+  std::set<std::string_view> gpus;
   for (std::size_t index = 0; index < after.devices.size(); ++index) {
     const DeviceResult& device = after.devices[index];
     const DeviceResult* earlier = find_device(before, after, device);
     if (earlier == nullptr) {
-      comparison.only_after.push_back(device.info.uuid);
-      const DeviceResult* in_slot = find_slot(before, device);
+      comparison.only_after.push_back(name_of(after, device));
+      const DeviceResult* in_slot = find_slot(before, after, device);
       if (in_slot != nullptr && find_device(after, before, *in_slot) == nullptr) {
         compare_die(*in_slot, device, comparison.other_dies);
       }
       continue;
     }
     ++comparison.paired;
+    gpus.insert(device.info.uuid);
+    const std::string setting = describe_setting(after.provenance, device.point_index);
+    if (!setting.empty() && std::ranges::find(comparison.paired_settings, setting) ==
+                                comparison.paired_settings.end()) {
+      comparison.paired_settings.push_back(setting);
+    }
+    const std::string& not_same = other.of(*earlier, device);
+    if (comparison.other_options.empty()) comparison.other_options = not_same;
     compare_die(*earlier, device, comparison.other_dies);
     compare_device({.before = *earlier,
                     .after = device,
                     .device = index,
-                    .same_jobs = comparison.other_options.empty()},
+                    .setting = setting,
+                    .same_jobs = not_same.empty()},
                    options, comparison.changes);
   }
   for (const DeviceResult& device : before.devices) {
     if (find_device(after, before, device) == nullptr) {
-      comparison.only_before.push_back(device.info.uuid);
+      comparison.only_before.push_back(name_of(before, device));
     }
   }
+  comparison.paired_gpus = gpus.size();
   const auto weight = [](const Change& change) {
     return std::pair(change.severity, std::abs(change.fraction));
   };

@@ -123,11 +123,4 @@ std::string duration_text(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-std::string change_text(const Trend& trend, std::string_view unit) {
-  const DisplayUnit display = display_unit(trend.first, unit);
-  const std::string text = fmt::format("{:.4g} to {:.4g} {}", trend.first / display.divisor,
-                                       trend.last / display.divisor, display.text);
-  return text.substr(0, text.find_last_not_of(' ') + 1);
-}
-
 }  // namespace sonde

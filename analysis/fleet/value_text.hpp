@@ -2,7 +2,6 @@
 #pragma once
 
 #include "analysis/results.hpp"
-#include "analysis/trend.hpp"
 
 #include <optional>
 #include <string>
@@ -53,7 +52,5 @@ std::string signed_percent_text(double fraction);
 
 /// "90 s", "45 min", "4.0 h".
 std::string duration_text(double seconds);
-/// "1.98 to 1.86 GHz": both ends of a trend in the unit that suits the first.
-std::string change_text(const Trend& trend, std::string_view unit);
 
 }  // namespace sonde

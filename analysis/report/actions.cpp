@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace sonde {
@@ -14,19 +17,41 @@ namespace {
 
 bool is_bad(Verdict verdict) { return verdict == Verdict::fail || verdict == Verdict::lost; }
 
+/// Once for each class of fault: a sweep has a verdict on a GPU at each of its settings.
+struct BadGpu {
+  const DeviceResult* device;
+  FaultClass likely;
+  Verdict verdict;  // the worst
+};
+
+std::vector<BadGpu> bad_gpus(const RunResult& run, const FleetAnalysis& analysis) {
+  std::map<std::tuple<std::string_view, std::string_view, FaultClass>, std::size_t> places;
+  std::vector<BadGpu> all;
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    const DeviceResult& device = run.devices[i];
+    const DeviceVerdict& verdict = analysis.verdicts[i];
+    if (!is_bad(verdict.verdict)) continue;
+    const auto [place, is_new] =
+        places.try_emplace({device.node, device.info.uuid, verdict.likely}, all.size());
+    if (is_new) all.push_back({&device, verdict.likely, verdict.verdict});
+    Verdict& worst = all[place->second].verdict;
+    worst = std::max(worst, verdict.verdict);
+  }
+  return all;
+}
+
 /// Sites parse drain reasons by prefix and key=value (NVSentinel's Slurm drain monitor).
-std::string drain_reason(const DeviceResult& device, const DeviceVerdict& verdict) {
-  return fmt::format("verdict={} gpu={} class={}", to_text(verdict.verdict), device.info.uuid,
-                     to_text(verdict.likely));
+std::string drain_reason(const BadGpu& bad) {
+  return fmt::format("verdict={} gpu={} class={}", to_text(bad.verdict), bad.device->info.uuid,
+                     to_text(bad.likely));
 }
 
 /// Why each bad node is bad, by its name.
 std::map<std::string, std::vector<std::string>> bad_nodes(const RunResult& run,
                                                           const FleetAnalysis& analysis) {
   std::map<std::string, std::vector<std::string>> reasons;
-  for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    if (!is_bad(analysis.verdicts[i].verdict)) continue;
-    reasons[run.devices[i].node].push_back(drain_reason(run.devices[i], analysis.verdicts[i]));
+  for (const BadGpu& bad : bad_gpus(run, analysis)) {
+    reasons[bad.device->node].push_back(drain_reason(bad));
   }
   for (const FleetFinding& finding : analysis.findings) {
     if (finding.device != FleetFinding::no_device || finding.severity != Severity::fail) continue;

@@ -94,12 +94,13 @@ Json points_of(const DeviceResult& device, const Lines& figure) {
 }
 
 template <class Figure>
-void add_chart(const DeviceResult& device, const Figure& figure, const char* page, Json& charts) {
+void add_chart(const DeviceResult& device, const std::string& label, const Figure& figure,
+               const char* page, Json& charts) {
   const Json points = points_of(device, figure);
   if (points.empty()) return;
   Json spec = chart_template(page);
   entry_of(spec["data"], "points")["values"] = points;
-  spec["title"]["text"] = fmt::format("{}, {}", figure.title, chart_label(device));
+  spec["title"]["text"] = fmt::format("{}, {}", figure.title, label);
   for (Json& axis : spec["axes"]) {
     if (axis.at("orient") == "left") axis["title"] = figure.axis;
   }
@@ -108,10 +109,10 @@ void add_chart(const DeviceResult& device, const Figure& figure, const char* pag
 
 }  // namespace
 
-Json bypass_charts(const DeviceResult& device) {
+Json bypass_charts(const DeviceResult& device, const std::string& label) {
   Json charts = Json::array();
-  for (const Lines& figure : lines) add_chart(device, figure, "bypass_lines", charts);
-  for (const Bars& figure : bars()) add_chart(device, figure, "bypass_bars", charts);
+  for (const Lines& figure : lines) add_chart(device, label, figure, "bypass_lines", charts);
+  for (const Bars& figure : bars()) add_chart(device, label, figure, "bypass_bars", charts);
   return charts;
 }
 

@@ -66,9 +66,9 @@ Json carveout_charts(const RunResult& run, const FleetAnalysis& analysis) {
       if (own.empty()) continue;
       for (const Part& part : own) {
         dots.push_back(json_of(part));
-        dots.back()["device"] = chart_label(device);
+        dots.back()["device"] = chart_label(run, device);
       }
-      flagged_devices.push_back(chart_label(device));
+      flagged_devices.push_back(chart_label(run, device));
     }
     Json spec = chart_template("carveouts");
     entry_of(spec["data"], "bars")["values"] = std::move(bars);

@@ -32,17 +32,18 @@ std::string part_html(std::string_view name) {
 }
 
 /// Specifications of what one device has, by name of the chart.
-Json charts_of(const DeviceResult& device, const std::vector<RawLatency>& raw) {
+Json charts_of(const DeviceResult& device, const std::string& label,
+               const std::vector<RawLatency>& raw) {
   Json charts = Json::object();
   const auto add = [&](const char* name, Json specs) {
     if (!specs.empty()) charts[name] = std::move(specs);
   };
   add("histograms", histogram_charts(device, raw));
   add("stairs", stair_charts(device, raw));
-  if (auto chart = roofline_chart(device)) add("roofline", std::move(*chart));
-  if (auto chart = warps_chart(device)) add("warps", std::move(*chart));
-  add("surfaces", surface_charts(device));
-  add("bypass", bypass_charts(device));
+  if (auto chart = roofline_chart(device, label)) add("roofline", std::move(*chart));
+  if (auto chart = warps_chart(device, label)) add("warps", std::move(*chart));
+  add("surfaces", surface_charts(device, label));
+  add("bypass", bypass_charts(device, label));
   return charts;
 }
 
@@ -51,10 +52,11 @@ Json chosen_devices(const RunResult& run, const FleetAnalysis& analysis, const R
   Json devices = Json::array();
   for (const std::size_t device : drawn_devices(run, analysis, most_chosen_devices)) {
     const auto own = raw.find(device);
-    Json charts =
-        charts_of(run.devices[device], own == raw.end() ? std::vector<RawLatency>{} : own->second);
+    const std::string label = chart_label(run, run.devices[device]);
+    Json charts = charts_of(run.devices[device], label,
+                            own == raw.end() ? std::vector<RawLatency>{} : own->second);
     if (charts.empty()) continue;
-    devices.push_back({{"label", chart_label(run.devices[device])}, {"charts", std::move(charts)}});
+    devices.push_back({{"label", label}, {"charts", std::move(charts)}});
   }
   return devices;
 }

@@ -26,9 +26,14 @@ std::string chart_label(const DeviceResult& device) {
   return fmt::format("{} on {}", device.info.uuid.substr(0, 12), place_of(device));
 }
 
+std::string chart_label(const RunResult& run, const DeviceResult& device) {
+  const std::string setting = describe_setting(run.provenance, device.point_index);
+  return chart_label(device) + (setting.empty() ? "" : ", " + setting);
+}
+
 std::string group_title(const RunResult& run, const ComparisonGroup& group) {
   return group.devices.size() == 1
-             ? chart_label(run.devices[group.devices.front()])
+             ? chart_label(run, run.devices[group.devices.front()])
              : fmt::format("{}: median of {} GPUs", group.label, group.devices.size());
 }
 

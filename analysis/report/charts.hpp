@@ -76,19 +76,20 @@ Json stair_charts(const DeviceResult& device, const std::vector<RawLatency>& raw
 
 /// Latency and throughput of operations against warps, one line per operation. Nothing if the
 /// device has none.
-std::optional<Json> warps_chart(const DeviceResult& device);
+/// @param label names the device in the title; likewise below
+std::optional<Json> warps_chart(const DeviceResult& device, const std::string& label);
 
 /// Operations a second against operations for each byte, with every ceiling of memories and units
 /// that was measured. Nothing if the device lacks one of both.
-std::optional<Json> roofline_chart(const DeviceResult& device);
+std::optional<Json> roofline_chart(const DeviceResult& device, const std::string& label);
 
 /// Heat maps of throughput over the shapes of a grid, one specification for each surface that the
 /// device has.
-Json surface_charts(const DeviceResult& device);
+Json surface_charts(const DeviceResult& device, const std::string& label);
 
 /// The figures of Dai 2016 (job bypass, full suite), one specification for each that the device
 /// has.
-Json bypass_charts(const DeviceResult& device);
+Json bypass_charts(const DeviceResult& device, const std::string& label);
 
 /// Bars of when each path of a diverged warp ran, device under device, colours by warp. Nothing if
 /// no device has the timelines.
@@ -107,6 +108,8 @@ std::optional<MapChart> map_chart(const RunResult& run, const FleetAnalysis& ana
 
 /// "GPU-1a2b3c4d on node03 rank 2": short, but enough to find the device.
 std::string chart_label(const DeviceResult& device);
+/// In a sweep with its setting: "GPU-1a2b3c4d on node03 rank 2, memory-percent=50".
+std::string chart_label(const RunResult& run, const DeviceResult& device);
 
 /// Of charts that are drawn once for each group, so many.
 inline constexpr std::size_t most_drawn_groups = 4;

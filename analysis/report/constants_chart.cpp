@@ -45,16 +45,16 @@ std::string outermost_level(const RunResult& run) {
 }
 
 /// @return whether there was a point
-bool add_curve(ConstantCurves& curves, const DeviceResult& device, bool flagged,
-               const Variant& variant) {
+bool add_curve(ConstantCurves& curves, const DeviceResult& device, const std::string& label,
+               bool flagged, const Variant& variant) {
   const std::vector<double>* blocks = vector_of(device, "constant.blocks");
   const std::vector<double>* rates = curve_of(device, curves.level, variant.metric);
   if (blocks == nullptr || rates == nullptr || blocks->size() != rates->size()) return false;
   const std::size_t points_before = curves.points.size();
   for (std::size_t i = 0; i < blocks->size(); ++i) {
     if (!std::isfinite((*blocks)[i]) || !std::isfinite((*rates)[i])) continue;
-    curves.points.push_back({{"curve", chart_label(device) + ", " + variant.name},
-                             {"device", chart_label(device)},
+    curves.points.push_back({{"curve", label + ", " + variant.name},
+                             {"device", label},
                              {"threads", variant.name},
                              {"dashed", &variant != &variants.front()},
                              {"flagged", flagged},
@@ -73,11 +73,12 @@ std::optional<Json> constants_chart(const RunResult& run, const FleetAnalysis& a
   curves.level = outermost_level(run);
   for (const std::size_t i : well_first(analysis)) {
     const bool flagged = is_flagged(analysis.verdicts[i]);
+    const std::string label = chart_label(run, run.devices[i]);
     bool any = false;
     for (const Variant& variant : variants) {
-      any = add_curve(curves, run.devices[i], flagged, variant) || any;
+      any = add_curve(curves, run.devices[i], label, flagged, variant) || any;
     }
-    if (any && flagged) curves.flagged_devices.push_back(chart_label(run.devices[i]));
+    if (any && flagged) curves.flagged_devices.push_back(label);
   }
   if (curves.points.empty()) return {};
   Json spec = chart_template("constants");

@@ -1,6 +1,7 @@
 // Headline and tables of the reports.
 #include "analysis/report/content.hpp"
 
+#include "analysis/fleet/drift.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
 #include "base/enum_text.hpp"
@@ -123,6 +124,11 @@ std::string place_of(const DeviceResult& device) {
   return fmt::format("{} rank {}", device.node, device.rank);
 }
 
+std::string place_of(const RunResult& run, const DeviceResult& device) {
+  const std::string setting = describe_setting(run.provenance, device.point_index);
+  return place_of(device) + (setting.empty() ? "" : ", " + setting);
+}
+
 std::string origin_line(const RunResult& run) {
   const Provenance& from = run.provenance;
   std::string text = "sonde " + from.sonde_version;
@@ -190,8 +196,10 @@ Headline headline(const RunResult& run, const FleetAnalysis& analysis) {
 }
 
 TextTable device_table(const RunResult& run, const FleetAnalysis& analysis) {
-  TextTable table{{{"verdict"}, {"node"}, {"rank", Align::right}, {"GPU"}, {"likely"}, {"reason"}},
-                  {}};
+  const bool is_sweep = !run.provenance.axes.empty();
+  TextTable table{{{"verdict"}, {"node"}, {"rank", Align::right}, {"GPU"}}, {}};
+  if (is_sweep) table.columns.push_back({"setting"});
+  table.columns.insert(table.columns.end(), {{"likely"}, {"reason"}});
   std::vector<std::size_t> order(run.devices.size());
   std::iota(order.begin(), order.end(), 0);
   const auto verdict_of = [&](std::size_t device) { return analysis.verdicts[device].verdict; };
@@ -199,11 +207,12 @@ TextTable device_table(const RunResult& run, const FleetAnalysis& analysis) {
   for (const std::size_t i : order) {
     const DeviceResult& device = run.devices[i];
     const DeviceVerdict& verdict = analysis.verdicts[i];
-    table.rows.push_back(
-        {std::string(to_text(verdict.verdict)), device.node, std::to_string(device.rank),
-         device.info.uuid,
-         verdict.likely == FaultClass::unknown ? "" : std::string(to_text(verdict.likely)),
-         verdict.reason});
+    std::vector<std::string> cells{std::string(to_text(verdict.verdict)), device.node,
+                                   std::to_string(device.rank), device.info.uuid};
+    if (is_sweep) cells.push_back(describe_setting(run.provenance, device.point_index));
+    cells.emplace_back(verdict.likely == FaultClass::unknown ? "" : to_text(verdict.likely));
+    cells.push_back(verdict.reason);
+    table.rows.push_back(std::move(cells));
   }
   return table;
 }
@@ -286,8 +295,8 @@ TextTable finding_table(const JobResult& job, std::span<const Metric> registry) 
 
 TextTable drift_table(const RunResult& run, const FleetAnalysis& analysis) {
   TextTable table{{{"metric"},
-                   {"over the repeats"},
-                   {"change", Align::right},
+                   {"first to last repeat"},
+                   {"fitted change", Align::right},
                    {"in", Align::right},
                    {"deviations", Align::right},
                    {"SM clock"},
@@ -296,16 +305,15 @@ TextTable drift_table(const RunResult& run, const FleetAnalysis& analysis) {
                   {}};
   for (const Drift& drift : analysis.drifts) {
     const DeviceResult& device = run.devices.at(drift.device);
-    const std::string setting = describe_setting(run.provenance, device.point_index);
+    const Readings clock_hz = first_and_last(drift, &RepeatValue::sm_clock_hz);
+    const Readings read_c = first_and_last(drift, &RepeatValue::temperature_c);
     table.rows.push_back(
-        {drift.metric, change_text(drift.value, drift.unit),
+        {drift.metric, readings_text(first_and_last(drift, &RepeatValue::value), drift.unit),
          signed_percent_text(drift.value.fraction()), duration_text(drift.span_s()),
          fmt::format("{:.1f}", std::abs(drift.value.deviations())),
-         drift.sm_clock_hz.first > 0 ? change_text(drift.sm_clock_hz, "Hz") : "",
-         drift.temperature_c.first > 0
-             ? fmt::format("{:.0f} to {:.0f}", drift.temperature_c.first, drift.temperature_c.last)
-             : "",
-         place_of(device) + (setting.empty() ? "" : ", " + setting)});
+         clock_hz.first > 0 ? readings_text(clock_hz, "Hz") : "",
+         read_c.first > 0 ? fmt::format("{:.0f} to {:.0f}", read_c.first, read_c.last) : "",
+         place_of(run, device)});
   }
   return table;
 }

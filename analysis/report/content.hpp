@@ -20,13 +20,15 @@ struct Headline {
 };
 Headline headline(const RunResult& run, const FleetAnalysis& analysis);
 
+/// Verdict, node, rank, GPU, likely cause and reason of each device, worst first; of a sweep the
+/// setting, too.
 TextTable device_table(const RunResult& run, const FleetAnalysis& analysis);
 /// Numbers of one group: metric, unit, n, median, MAD, min, max, CV, furthest out.
 TextTable metric_table(const RunResult& run, const FleetAnalysis& analysis, std::size_t group);
 /// Structure of one group: metric, value, how many agree.
 TextTable structure_table(const RunResult& run, const FleetAnalysis& analysis, std::size_t group);
-/// What drifts over the repeats, one row each, beside clock and temperature; no rows if nothing
-/// does.
+/// What drifts over the repeats, one row each: readings of the first and the last repeat, also of
+/// clock and temperature, and the change of the fitted line; no rows if nothing does.
 TextTable drift_table(const RunResult& run, const FleetAnalysis& analysis);
 /// Findings without an answer and jobs that did not end well: job, metric, status, devices, reason.
 TextTable gap_table(const RunResult& run, const FleetAnalysis& analysis);
@@ -45,5 +47,7 @@ std::string_view to_text(Better better);
 std::string unit_of(std::span<const Metric> registry, std::string_view metric);
 /// "node03 rank 2".
 std::string place_of(const DeviceResult& device);
+/// In a sweep with its setting: "node03 rank 2, memory-percent=50".
+std::string place_of(const RunResult& run, const DeviceResult& device);
 
 }  // namespace sonde

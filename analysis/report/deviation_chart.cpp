@@ -38,7 +38,7 @@ Json deviation_points(const RunResult& run, const FleetAnalysis& analysis,
     };
     const auto dot = [&](const Sample& sample, bool flag) -> Json {
       return {{"metric", title_of(statistics)},
-              {"device", chart_label(run.devices[sample.device])},
+              {"device", chart_label(run, run.devices[sample.device])},
               {"flagged", flag},
               {"value", format_quantity(sample.value, statistics.unit)},
               {"percent", 100 * (sample.value - statistics.median) / reference}};

@@ -16,12 +16,6 @@ namespace {
 constexpr std::size_t most_charts = 6;
 constexpr std::size_t most_lines = 16;
 
-std::string label_of(const RunResult& run, const Drift& drift) {
-  const DeviceResult& device = run.devices.at(drift.device);
-  const std::string setting = describe_setting(run.provenance, device.point_index);
-  return chart_label(device) + (setting.empty() ? "" : ", " + setting);
-}
-
 /// Known numbers; NaN has no place in a chart.
 Json number_or_null(double value) { return value > 0 ? Json(value) : Json(nullptr); }
 
@@ -65,7 +59,7 @@ Json draw(const RunResult& run, const std::vector<const Drift*>& drifts) {
                       .value = display_unit(largest.value.first, largest.unit)};
   Json points = Json::array();
   for (std::size_t i = 0; i < std::min(drifts.size(), most_lines); ++i) {
-    add_points(*drifts[i], label_of(run, *drifts[i]), scales, points);
+    add_points(*drifts[i], chart_label(run, run.devices.at(drifts[i]->device)), scales, points);
   }
   Json spec = chart_template("drift");
   entry_of(spec["data"], "points")["values"] = points;

@@ -31,7 +31,8 @@ std::string problem_links(const std::vector<Problem>& wrong) {
   if (wrong.empty()) return "";
   std::string text = "<ul class=\"links\">\n";
   for (std::size_t i = 0; i < std::min(wrong.size(), most_linked_problems); ++i) {
-    const std::string place = wrong[i].where.substr(0, wrong[i].where.find("  "));
+    std::string place = wrong[i].where.substr(0, wrong[i].where.find("  "));
+    if (!wrong[i].setting.empty()) place += ", " + wrong[i].setting;
     text += fmt::format("<li><a class=\"{0}\" href=\"#problem{1}\"><b>{0}</b> {2}</a></li>\n",
                         escape_markup(wrong[i].badge), i, escape_markup(place));
   }
@@ -104,9 +105,9 @@ std::string devices_html(const RunResult& run, const FleetAnalysis& analysis) {
   if (run.devices.size() < 2) return "";
   return fmt::format(
       "<h2>Devices</h2>\n<div class=\"filterable\" data-table=\"devices\" data-rows=\"GPUs\" "
-      "data-choice=\"verdict\" data-group=\"node\" data-orders=\"verdict node rank GPU likely "
+      "data-choice=\"verdict\" data-group=\"node\" data-orders=\"verdict node rank GPU {}likely "
       "reason\" data-hint=\"node, GPU, reason\">\n{}</div>\n",
-      device_tables(run, analysis));
+      run.provenance.axes.empty() ? "" : "setting ", device_tables(run, analysis));
 }
 
 /// A table that is longer than a screen stands folded.
@@ -154,7 +155,7 @@ std::string device_details(const RunResult& run, const FleetAnalysis& analysis) 
       text += fmt::format(
           "<details class=\"device\" data-device=\"{1}\"{0}><summary>{2} {1}"
           "</summary>\n{3}</details>\n",
-          run.devices.size() == 1 ? " open" : "", escape_markup(chart_label(device)),
+          run.devices.size() == 1 ? " open" : "", escape_markup(chart_label(run, device)),
           all ? "All findings of" : "Jobs in which something is wrong with",
           findings_section(run, analysis, i, rows,
                            all ? ShownJobs::all : ShownJobs::with_problems));

@@ -1,5 +1,5 @@
 // JUnit XML for CI: suite = node, case = device x job, one case for each device's verdict, and one
-// for each fault of the node itself.
+// for each fault of the node itself. In a sweep the name of a case has the setting.
 #include "analysis/report/report.hpp"
 #include "base/escape.hpp"
 
@@ -19,12 +19,20 @@ struct Suite {
   int skipped = 0;
 };
 
-void add_case(Suite& suite, const DeviceResult& device, std::string_view name, double elapsed_s,
+/// A device, in a sweep at one setting.
+struct Place {
+  const DeviceResult& device;
+  std::string setting;
+};
+
+void add_case(Suite& suite, const Place& place, std::string_view what, double elapsed_s,
               const std::string& outcome) {
   ++suite.tests;
+  const std::string name =
+      place.setting.empty() ? std::string(what) : fmt::format("{} ({})", what, place.setting);
   suite.cases +=
       fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\">{}</testcase>\n",
-                  escape_markup(device.info.uuid), escape_markup(name),
+                  escape_markup(place.device.info.uuid), escape_markup(name),
                   std::isfinite(elapsed_s) ? elapsed_s : 0, outcome);
 }
 
@@ -32,7 +40,7 @@ std::string outcome_xml(const char* tag, std::string_view reason) {
   return fmt::format("<{} message=\"{}\"/>", tag, escape_markup(reason));
 }
 
-void add_job(Suite& suite, const DeviceResult& device, const JobResult& job) {
+void add_job(Suite& suite, const Place& place, const JobResult& job) {
   std::string outcome;
   if (job.status == Status::failed) {
     ++suite.errors;
@@ -41,10 +49,10 @@ void add_job(Suite& suite, const DeviceResult& device, const JobResult& job) {
     ++suite.skipped;
     outcome = outcome_xml("skipped", job.reason);
   }
-  add_case(suite, device, job.job, job.elapsed_s, outcome);
+  add_case(suite, place, job.job, job.elapsed_s, outcome);
 }
 
-void add_verdict(Suite& suite, const DeviceResult& device, const DeviceVerdict& verdict) {
+void add_verdict(Suite& suite, const Place& place, const DeviceVerdict& verdict) {
   std::string outcome;
   if (verdict.verdict == Verdict::lost || verdict.verdict == Verdict::incomplete) {
     ++suite.errors;
@@ -53,7 +61,7 @@ void add_verdict(Suite& suite, const DeviceResult& device, const DeviceVerdict& 
     ++suite.failures;
     outcome = outcome_xml("failure", verdict.reason);
   }
-  add_case(suite, device, "verdict", 0, outcome);
+  add_case(suite, place, "verdict", 0, outcome);
 }
 
 /// What a node lacks, such as a GPU that its neighbours have.
@@ -73,8 +81,10 @@ std::string render_junit(const RunResult& run, const FleetAnalysis& analysis) {
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
     const DeviceResult& device = run.devices[i];
     Suite& suite = suites[device.node];
-    for (const JobResult& job : device.jobs) add_job(suite, device, job);
-    add_verdict(suite, device, analysis.verdicts[i]);
+    const Place place{.device = device,
+                      .setting = describe_setting(run.provenance, device.point_index)};
+    for (const JobResult& job : device.jobs) add_job(suite, place, job);
+    add_verdict(suite, place, analysis.verdicts[i]);
   }
   for (const FleetFinding& finding : analysis.findings) {
     const bool of_node = finding.device == FleetFinding::no_device && !finding.node.empty();

@@ -117,7 +117,7 @@ std::optional<MapChart> map_chart(const RunResult& run, const FleetAnalysis& ana
     Json maps = maps_of(run, analysis, index);
     if (maps.empty()) continue;
     const std::string verdict(to_text(analysis.verdicts[index].verdict));
-    chart.devices.push_back({{"label", chart_label(run.devices[index]) + " (" + verdict + ")"},
+    chart.devices.push_back({{"label", chart_label(run, run.devices[index]) + " (" + verdict + ")"},
                              {"layouts", layouts_of(run.devices[index], maps)},
                              {"maps", maps}});
   }

@@ -12,12 +12,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
+#include <map>
 #include <set>
 
 namespace sonde {
 namespace {
 
 constexpr std::size_t most_also = 4;
+constexpr std::size_t most_settings = 8;
 
 std::string identity_text(const DeviceResult& device) {
   const DeviceInfo& info = device.info;
@@ -26,6 +29,16 @@ std::string identity_text(const DeviceResult& device) {
   if (!info.pci_bus_id.empty()) text += "  PCI " + info.pci_bus_id;
   if (!info.serial.empty()) text += "  serial " + info.serial;
   return text;
+}
+
+/// Findings that weigh, worst first.
+std::vector<const FleetFinding*> weighty_findings(const FleetAnalysis& analysis,
+                                                  const DeviceVerdict& verdict) {
+  std::vector<const FleetFinding*> weighty;
+  for (const std::size_t i : verdict.findings) {
+    if (analysis.findings[i].severity != Severity::info) weighty.push_back(&analysis.findings[i]);
+  }
+  return weighty;
 }
 
 std::string short_finding(const FleetFinding& finding) {
@@ -155,11 +168,10 @@ Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std:
   std::transform(problem.badge.begin(), problem.badge.end(), problem.badge.begin(),
                  [](char c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c); });
   problem.where = identity_text(device);
+  problem.setting = describe_setting(run.provenance, device.point_index);
+  if (!problem.setting.empty()) problem.where += "  " + problem.setting;
   problem.device = index;
-  std::vector<const FleetFinding*> weighty;
-  for (const std::size_t i : verdict.findings) {
-    if (analysis.findings[i].severity != Severity::info) weighty.push_back(&analysis.findings[i]);
-  }
+  const std::vector<const FleetFinding*> weighty = weighty_findings(analysis, verdict);
   if (weighty.empty() || verdict.verdict == Verdict::lost)
     add_line(problem, "what", verdict.reason);
   if (verdict.verdict == Verdict::lost) {
@@ -189,6 +201,61 @@ Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std:
   return problem;
 }
 
+/// Devices with that verdict. In a sweep a GPU is a device at each setting: those at which it shows
+/// the same are together, the worst first.
+std::vector<std::vector<std::size_t>> alike_devices(const RunResult& run,
+                                                    const FleetAnalysis& analysis, Verdict wanted) {
+  struct Shown {
+    std::string_view uuid;
+    DeviceOutcome status;
+    FaultClass likely;
+    std::string_view what;
+    auto operator<=>(const Shown&) const = default;
+  };
+  std::map<Shown, std::size_t> places;
+  std::vector<std::vector<std::size_t>> all;
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    const DeviceVerdict& verdict = analysis.verdicts[i];
+    if (verdict.verdict != wanted) continue;
+    const auto weighty = weighty_findings(analysis, verdict);
+    const bool has_metric = wanted != Verdict::lost && !weighty.empty();
+    const Shown shown{.uuid = run.devices[i].info.uuid,
+                      .status = run.devices[i].status,
+                      .likely = verdict.likely,
+                      .what = has_metric ? weighty.front()->metric : verdict.reason};
+    const auto [place, is_new] = places.try_emplace(shown, all.size());
+    if (is_new || run.provenance.axes.empty()) {
+      all.push_back({i});
+    } else {
+      all[place->second].push_back(i);
+    }
+  }
+  const auto worst_finding = [&](std::size_t device) {
+    const std::vector<std::size_t>& findings = analysis.verdicts[device].findings;
+    return findings.empty() ? analysis.findings.size() : findings.front();
+  };
+  for (std::vector<std::size_t>& devices : all) {
+    std::ranges::stable_sort(devices, {}, worst_finding);
+  }
+  return all;
+}
+
+/// @param devices the first one is told in full, of the others the setting
+Problem swept_problem(const RunResult& run, const FleetAnalysis& analysis,
+                      const std::vector<std::size_t>& devices) {
+  Problem problem = device_problem(run, analysis, devices.front());
+  std::vector<std::string> settings;
+  for (std::size_t i = 1; i < std::min(devices.size(), most_settings); ++i) {
+    settings.push_back(describe_setting(run.provenance, run.devices[devices[i]].point_index));
+  }
+  if (settings.empty()) return problem;
+  const std::size_t more = devices.size() - 1 - settings.size();
+  add_line(problem, "also",
+           fmt::format("likewise with {}{}", fmt::join(settings, "; "),
+                       more > 0 ? fmt::format("; and {} settings more", more) : ""));
+  return problem;
+}
+
 Problem common_problem(const FleetFinding& finding) {
   Problem problem;
   problem.badge = finding.severity == Severity::fail ? "FAIL" : "WARN";
@@ -205,8 +272,8 @@ Problem common_problem(const FleetFinding& finding) {
 std::vector<Problem> problems(const RunResult& run, const FleetAnalysis& analysis) {
   std::vector<Problem> all;
   const auto add_devices = [&](Verdict wanted) {
-    for (std::size_t i = 0; i < run.devices.size(); ++i) {
-      if (analysis.verdicts[i].verdict == wanted) all.push_back(device_problem(run, analysis, i));
+    for (const auto& devices : alike_devices(run, analysis, wanted)) {
+      all.push_back(swept_problem(run, analysis, devices));
     }
   };
   const auto add_common = [&](Severity wanted) {
@@ -238,7 +305,7 @@ std::vector<std::string> notes(const RunResult& run, const FleetAnalysis& analys
     if (finding.severity != Severity::info) continue;
     const std::string where = finding.device == FleetFinding::no_device
                                   ? finding.node
-                                  : place_of(run.devices[finding.device]);
+                                  : place_of(run, run.devices[finding.device]);
     all.push_back(fmt::format("{}{}{}: {}", where, where.empty() ? "" : "  ", finding.metric,
                               finding.reason));
   }

@@ -18,14 +18,17 @@ struct Problem {
     std::string text;
   };
   std::string badge;                       // "FAIL", "WARN", "LOST", "INCOMPLETE", "NOTE"
-  std::string where;                       // node, rank, UUID; or node; or group
+  std::string where;                       // node, rank, UUID, setting; or node; or group
   std::vector<Line> lines;                 // none is empty
   std::vector<std::string> actions;        // what to do, most useful first
   std::optional<std::size_t> device = {};  // into RunResult::devices, if it is about one
   std::string metric = "";                 // of its worst finding, if that rests on one
+  std::string setting = "";                // of a sweep: where the device shows it; `lines` name
+                                           // the others
 };
 
 /// Everything that is wrong, worst first: lost, failed and incomplete devices, nodes, warnings.
+/// What a GPU shows at several settings of a sweep for the same cause is one problem.
 std::vector<Problem> problems(const RunResult& run, const FleetAnalysis& analysis);
 /// Findings of no weight, one line each.
 std::vector<std::string> notes(const RunResult& run, const FleetAnalysis& analysis);

@@ -91,12 +91,12 @@ Json points_of(const DeviceResult& device) {
 
 }  // namespace
 
-std::optional<Json> roofline_chart(const DeviceResult& device) {
+std::optional<Json> roofline_chart(const DeviceResult& device, const std::string& label) {
   const Json points = points_of(device);
   if (points.empty()) return {};
   Json spec = chart_template("roofline");
   entry_of(spec["data"], "points")["values"] = points;
-  spec["title"]["text"] = chart_label(device);
+  spec["title"]["text"] = label;
   return spec;
 }
 

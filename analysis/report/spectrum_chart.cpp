@@ -61,20 +61,18 @@ void add_bars(Spectrum& spectrum, const RunResult& run, const ComparisonGroup& g
   }
 }
 
-void add_dots(Spectrum& spectrum, const DeviceResult& device) {
+void add_dots(Spectrum& spectrum, const DeviceResult& device, const std::string& label) {
   bool any = false;
   for (const LoadPath& path : load_paths) {
     for (std::size_t i = 0; i < patterns.size(); ++i) {
       const auto cycles = number_of(device, metric_of(path, i));
       if (!cycles) continue;
-      spectrum.dots.push_back({{"pattern", patterns[i]},
-                               {"path", path.name},
-                               {"device", chart_label(device)},
-                               {"cycles", *cycles}});
+      spectrum.dots.push_back(
+          {{"pattern", patterns[i]}, {"path", path.name}, {"device", label}, {"cycles", *cycles}});
       any = true;
     }
   }
-  if (any) spectrum.flagged_devices.push_back(chart_label(device));
+  if (any) spectrum.flagged_devices.push_back(label);
 }
 
 Json spec_of(const Spectrum& spectrum, const std::string& title) {
@@ -108,7 +106,8 @@ Json spectrum_charts(const RunResult& run, const FleetAnalysis& analysis) {
     if (spectrum.bars.empty()) continue;
     for (const std::size_t device : group.devices) {
       if (spectrum.flagged_devices.size() == most_flagged) break;
-      if (is_flagged(analysis.verdicts[device])) add_dots(spectrum, run.devices[device]);
+      if (is_flagged(analysis.verdicts[device]))
+        add_dots(spectrum, run.devices[device], chart_label(run, run.devices[device]));
     }
     specs.push_back(spec_of(spectrum, group_title(run, group)));
   }

@@ -81,7 +81,7 @@ Json points_of(const std::vector<Stair>& stairs, const RunResult& run,
   Json points = Json::array();
   for (const Stair& stair : stairs) {
     for (const Point& point : stair.points) {
-      points.push_back({{"device", chart_label(run.devices[stair.device])},
+      points.push_back({{"device", chart_label(run, run.devices[stair.device])},
                         {"flagged", is_flagged(analysis.verdicts[stair.device])},
                         {"bytes", point.bytes},
                         {"size", format_bytes(point.bytes)},
@@ -108,7 +108,7 @@ Json outlier_texts(const std::vector<Stair>& stairs, const RunResult& run, doubl
     const std::string more = beyond > 1 ? fmt::format(" (and {} more)", beyond - 1) : "";
     texts.push_back({{"line", texts.size()},
                      {"text", fmt::format("\u25b2 {}: {:.0f} cycles at {}{}",
-                                          chart_label(run.devices[stair.device]), worst.cycles,
+                                          chart_label(run, run.devices[stair.device]), worst.cycles,
                                           format_bytes(worst.bytes), more)}});
   }
   if (unnamed > 0) {
@@ -159,7 +159,7 @@ std::optional<Json> staircase_chart(const RunResult& run, const FleetAnalysis& a
   Json flagged = Json::array();
   for (const Stair& stair : stairs) {
     const bool is_out = is_flagged(analysis.verdicts[stair.device]);
-    if (is_out) flagged.push_back(chart_label(run.devices[stair.device]));
+    if (is_out) flagged.push_back(chart_label(run, run.devices[stair.device]));
   }
   const double octaves = std::log2(axis.largest_bytes / axis.smallest_bytes);
   Json spec = chart_template("staircase");

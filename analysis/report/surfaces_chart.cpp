@@ -104,7 +104,7 @@ Json categories(const std::set<double>& numbers) {
 
 /// Nothing if the surface has no points, or too many rows, columns or panels.
 std::optional<Json> draw(const Surface& surface, const SurfaceMetrics& metrics,
-                         const DeviceResult& device) {
+                         const std::string& label) {
   std::set<double> panels, rows, columns;
   Json cells = Json::array();
   for (const auto& [point, value] : surface) {
@@ -128,16 +128,16 @@ std::optional<Json> draw(const Surface& surface, const SurfaceMetrics& metrics,
   entry_of(spec["signals"], "row_title")["value"] = metrics.row_title;
   entry_of(spec["signals"], "column_title")["value"] = metrics.column_title;
   entry_of(spec["signals"], "unit")["value"] = metrics.unit;
-  spec["title"]["text"] = fmt::format("{}: {}", metrics.title, chart_label(device));
+  spec["title"]["text"] = fmt::format("{}: {}", metrics.title, label);
   return spec;
 }
 
 }  // namespace
 
-Json surface_charts(const DeviceResult& device) {
+Json surface_charts(const DeviceResult& device, const std::string& label) {
   Json specs = Json::array();
   for (const SurfaceMetrics& metrics : surfaces) {
-    if (auto spec = draw(read_surface(device, metrics), metrics, device)) {
+    if (auto spec = draw(read_surface(device, metrics), metrics, label)) {
       specs.push_back(std::move(*spec));
     }
   }

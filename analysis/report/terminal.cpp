@@ -111,8 +111,8 @@ std::string drawings_text(const RunResult& run, const FleetAnalysis& analysis, C
 std::string single_device(const RunResult& run, const FleetAnalysis& analysis, Colour colour,
                           std::size_t width) {
   const DeviceResult& device = run.devices.front();
-  std::string text = title(
-      colour, fmt::format("{}  {}  ({})", device.info.name, device.info.uuid, place_of(device)));
+  std::string text = title(colour, fmt::format("{}  {}  ({})", device.info.name, device.info.uuid,
+                                               place_of(run, device)));
   for (const JobResult& job : device.jobs) {
     text += title(colour, heading_of(job));
     if (!job.findings.empty())

@@ -39,7 +39,7 @@ std::optional<Json> draw(const RunResult& run, const char* begin_metric, const c
     const auto* ends = vector_of(device, end_metric);
     if (begins == nullptr || ends == nullptr || begins->size() != ends->size()) continue;
     if (labels.size() == most_devices) break;
-    labels.push_back(chart_label(device));
+    labels.push_back(chart_label(run, device));
     add_device(bars, labels.back(), *begins, *ends);
   }
   if (bars.empty()) return {};

@@ -38,12 +38,12 @@ Json points_of(const DeviceResult& device) {
 
 }  // namespace
 
-std::optional<Json> warps_chart(const DeviceResult& device) {
+std::optional<Json> warps_chart(const DeviceResult& device, const std::string& label) {
   const Json points = points_of(device);
   if (points.empty()) return {};
   Json spec = chart_template("warps");
   entry_of(spec["data"], "points")["values"] = points;
-  spec["title"]["text"] = chart_label(device);
+  spec["title"]["text"] = label;
   return spec;
 }
 

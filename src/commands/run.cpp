@@ -6,6 +6,7 @@
 #include "base/version.hpp"
 #include "commands/again_plan.hpp"
 #include "commands/commands.hpp"
+#include "commands/describe_points.hpp"
 #include "commands/estimate.hpp"
 #include "commands/finish.hpp"
 #include "commands/measure_together.hpp"
@@ -58,34 +59,6 @@ void compare_options(const RunPlan& plan, const RankContext& context) {
       other - texts.begin(), *other, texts.front()));
 }
 
-void print_jobs(const MeasurePlan& point) {
-  fmt::print("jobs:");
-  for (const Job* job : point.jobs) fmt::print(" {}", job->name);
-  fmt::print("\n");
-}
-
-void print_points(const RunPlan& plan) {
-  if (!plan.is_sweep()) return print_jobs(plan.points.front());
-  std::size_t shown = plan.points.size();
-  if (plan.fills_budget()) {
-    shown = plan.points_of_repeat();
-    fmt::print(
-        "{} point(s) in each repeat, repeats until the time budget of {} is over, {} at most; the "
-        "first:\n",
-        shown, plan.options.time_budget, plan.points.size() / shown);
-  } else {
-    fmt::print("{} points, one after the other on each GPU, {} jobs in all:\n", shown,
-               plan.jobs_total());
-  }
-  for (std::size_t i = 0; i < shown; ++i) {
-    const std::string setting = describe_setting(plan.provenance, i);
-    fmt::print("{:>4}  repeat {}  seed {}  {}{}{} jobs\n", i, plan.points[i].repeat_index,
-               plan.points[i].options.seed, setting, setting.empty() ? "" : "  ",
-               plan.points[i].jobs.size());
-  }
-  print_jobs(plan.points.front());
-}
-
 void print_plan(const RunPlan& plan, const std::vector<RankView>& views,
                 const Assignment& assignment) {
   for (std::size_t rank = 0; rank < views.size(); ++rank) {
@@ -95,7 +68,7 @@ void print_plan(const RunPlan& plan, const std::vector<RankView>& views,
   for (const UnauditedDevice& device : assignment.unaudited) {
     fmt::print("nobody measures {} on {}\n", device.uuid, device.node);
   }
-  print_points(plan);
+  fmt::print("{}", describe_points(plan));
   const auto has_device = [](const auto& uuid) { return uuid.has_value(); };
   const auto devices = std::ranges::count_if(assignment.uuid_of_rank, has_device);
   fmt::print("{}", estimate_run(plan, static_cast<std::size_t>(devices)));

@@ -148,7 +148,7 @@ class DriftTest(NightTest):
         text = subprocess.run([SONDE, "analyze", "run.h5"], cwd=self.folder, text=True, timeout=60,
                               stdout=subprocess.PIPE, check=False).stdout
         self.assertIn("DRIFT over the repeats", text)
-        self.assertRegex(text, "what +SM clock fell [67].. % in .*: 1.* GHz, 4. to 7. C")
+        self.assertRegex(text, r"what +SM clock fell [67].. % in .* \(fitted\), read 1.* GHz, 4. to 7. C")
         subprocess.run([SONDE, "report", "run.h5", "-o", "page.html"], cwd=self.folder, timeout=60,
                        check=True)
         self.assertIn('id="drift"', (self.folder / "page.html").read_text())

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace sonde {
 namespace {
 
@@ -68,14 +70,53 @@ TEST(DriftTest, it_warns_with_the_heat_as_its_cause) {
     ++found;
     EXPECT_EQ(finding.severity, Severity::warn);
     EXPECT_EQ(finding.fault, FaultClass::thermal);
-    EXPECT_EQ(finding.cause, "SM clock fell 6.0 % in 4.0 h: 1.98 to 1.861 GHz, 61 to 88 C");
+    EXPECT_EQ(finding.cause,
+              "SM clock fell 6.0 % in 4.0 h (fitted), read 1.98 to 1.861 GHz, 61 to 88 C");
     EXPECT_THAT(finding.reason, HasSubstr("in 4.0 h"));
-    EXPECT_THAT(finding.reason, HasSubstr("(9 repeats)"));
+    EXPECT_THAT(finding.reason,
+                HasSubstr("by a line fitted to 9 repeats, the first and the last read "));
   }
   EXPECT_EQ(found, 2);
   EXPECT_EQ(analysis.verdicts[1].verdict, Verdict::warn);
   EXPECT_EQ(analysis.verdicts[0].verdict, Verdict::pass);
   EXPECT_EQ(analysis.drifts.size(), 2);
+}
+
+TEST(DriftTest, readings_are_told_and_not_the_ends_of_the_line) {
+  // A GPU that is warm after two thirds of the night: the line begins and ends where it never was.
+  const maker::Night night =
+      maker::night(3, 10, 0, 1, [](DeviceResult& device, DeviceConditions& at, double over) {
+        if (device.rank != 1) return;
+        const double warm = std::min(1.0, 1.5 * over);
+        maker::number(device, "global.read_bytes_per_s") = 4e12 * (1 - 0.2 * warm);
+        at.sm_clock_hz = 2e9 * (1 - 0.2 * warm);
+        at.temperature_c = 41 + 47 * warm;
+      });
+  const std::vector<Drift> drifts = drifts_of(night);
+  ASSERT_EQ(drifts.size(), 2u);
+  EXPECT_GT(drifts[0].temperature_c.first, 42);
+  EXPECT_GT(drifts[0].temperature_c.last, 90);
+  const Readings read_c = first_and_last(drifts[0], &RepeatValue::temperature_c);
+  EXPECT_EQ(read_c.first, 41);
+  EXPECT_EQ(read_c.last, 88);
+
+  const FleetAnalysis analysis = analyse(night, drifts);
+  const auto of_read = std::ranges::find(analysis.findings, "global.read_bytes_per_s (drift)",
+                                         &FleetFinding::metric);
+  ASSERT_NE(of_read, analysis.findings.end());
+  EXPECT_THAT(of_read->reason, HasSubstr("read 4 to 3.2 TB/s; SM clock 2 to 1.6 GHz, 41 to 88 C"));
+  EXPECT_THAT(of_read->cause, HasSubstr("read 2 to 1.6 GHz, 41 to 88 C"));
+  EXPECT_EQ(of_read->value, "3.2 TB/s");
+  EXPECT_EQ(of_read->reference, "4 TB/s");
+}
+
+TEST(DriftTest, repeats_without_a_reading_are_passed_over) {
+  Drift drift;
+  for (const double read_c : {0, 50, 60, 0}) drift.repeats.push_back({.temperature_c = read_c});
+  const Readings read_c = first_and_last(drift, &RepeatValue::temperature_c);
+  EXPECT_EQ(read_c.first, 50);
+  EXPECT_EQ(read_c.last, 60);
+  EXPECT_EQ(first_and_last(drift, &RepeatValue::sm_clock_hz).last, 0);
 }
 
 TEST(DriftTest, without_a_change_of_clock_the_cause_is_what_the_metric_measures) {

@@ -8,7 +8,9 @@
 namespace sonde {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 TEST(HistoryTest, same_run_twice_has_no_changes) {
   const RunResult run = maker::healthy_fleet(4, 1);
@@ -187,6 +189,72 @@ TEST(HistoryTest, unpaired_devices_are_listed) {
 
   EXPECT_THAT(comparison.only_before, testing::ElementsAre(before.devices[1].info.uuid));
   EXPECT_THAT(comparison.only_after, testing::ElementsAre("GPU-new"));
+}
+
+/// One GPU at each of these values of the axes.
+RunResult swept(const std::vector<std::string>& axes,
+                const std::vector<std::vector<std::string>>& settings) {
+  RunResult run = maker::healthy_fleet(1, 1);
+  const DeviceResult device = run.devices[0];
+  run.devices.clear();
+  for (const std::string& axis : axes) run.provenance.axes.push_back({.option = axis, .unit = "1"});
+  for (const std::vector<std::string>& at : settings) {
+    run.devices.push_back(device);
+    run.devices.back().point_index = run.provenance.points.size();
+    run.provenance.points.push_back({.config_hash = "", .config_json = "{}"});
+    run.provenance.points.back().at = at;
+  }
+  return run;
+}
+
+TEST(HistoryTest, a_gpu_of_a_sweep_is_paired_and_listed_by_its_setting) {
+  const RunResult before = swept({"memory-percent"}, {{"50"}, {"100"}});
+  RunResult after = swept({"memory-percent"}, {{"100"}, {"25"}});
+  maker::scale_finding(after.devices[0], "global.read_bytes_per_s", 0.8);
+
+  const RunComparison comparison = compare_runs(before, after, maker::options());
+
+  const std::string uuid = before.devices[0].info.uuid;
+  EXPECT_EQ(comparison.paired, 1u);
+  EXPECT_THAT(comparison.paired_settings, ElementsAre("memory-percent=100"));
+  EXPECT_THAT(comparison.only_before, ElementsAre(uuid + " (memory-percent=50)"));
+  EXPECT_THAT(comparison.only_after, ElementsAre(uuid + " (memory-percent=25)"));
+  ASSERT_EQ(comparison.changes.size(), 1u);
+  EXPECT_EQ(comparison.changes[0].setting, "memory-percent=100");
+  EXPECT_THAT(comparison.other_dies, IsEmpty());
+}
+
+TEST(HistoryTest, settings_are_the_same_in_whatever_order_the_axes_stand) {
+  const RunResult before = swept({"suite", "memory-percent"}, {{"quick", "50"}, {"full", "50"}});
+  const RunResult after = swept({"memory-percent", "suite"}, {{"50", "full"}, {"50", "quick"}});
+
+  const RunComparison comparison = compare_runs(before, after, maker::options());
+
+  EXPECT_EQ(comparison.paired, 2u);
+  EXPECT_EQ(comparison.paired_gpus, 1u);
+  EXPECT_THAT(comparison.only_before, IsEmpty());
+  EXPECT_THAT(comparison.only_after, IsEmpty());
+}
+
+TEST(HistoryTest, another_die_is_told_once_for_all_settings) {
+  const RunResult before = swept({"memory-percent"}, {{"50"}, {"100"}});
+  RunResult after = before;
+  for (DeviceResult& device : after.devices) device.info.uuid = "GPU-new";
+
+  EXPECT_EQ(compare_runs(before, after, maker::options()).other_dies.size(), 1u);
+}
+
+TEST(HistoryTest, points_of_a_sweep_over_jobs_were_asked_for_the_same) {
+  RunResult before = swept({"jobs"}, {{"clock"}, {"shared"}});
+  for (Point& point : before.provenance.points) {
+    point.config_json = R"({"jobs": ")" + point.at[0] + R"("})";
+  }
+  before.provenance.config_json = before.provenance.points[0].config_json;
+  RunResult after = before;
+  std::swap(after.provenance.points[0], after.provenance.points[1]);
+  after.provenance.config_json = after.provenance.points[0].config_json;
+
+  EXPECT_EQ(compare_runs(before, after, maker::options()).other_options, "");
 }
 
 }  // namespace

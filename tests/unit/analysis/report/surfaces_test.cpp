@@ -29,7 +29,7 @@ class Surfaces {
     add(prefix + "_blocks", blocks);
     return add(prefix + "_bytes_per_s", std::move(rates));
   }
-  Json charts() const { return surface_charts(run_.devices[1]); }
+  Json charts() const { return surface_charts(run_.devices[1], label()); }
   std::string label() const { return chart_label(run_.devices[1]); }
 
  private:

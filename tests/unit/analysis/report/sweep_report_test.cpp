@@ -1,0 +1,162 @@
+// In a sweep a GPU stands in a row for each setting: every report says which.
+#include "analysis/report/charts.hpp"
+#include "analysis/report/content.hpp"
+#include "analysis/report/problems.hpp"
+#include "analysis/report/report.hpp"
+
+#include "unit/analysis/report/reported_fleets.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+#include <set>
+#include <string>
+
+namespace sonde {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++n;
+  return n;
+}
+
+std::vector<std::string> titles_of(const TextTable& table) {
+  std::vector<std::string> titles;
+  for (const TextTable::Column& column : table.columns) titles.push_back(column.title);
+  return titles;
+}
+
+TEST(SweepReportTest, rows_of_devices_say_their_setting_and_those_of_a_plain_run_have_none) {
+  const auto [run, analysis] = rendered(swept_fleet());
+  const TextTable table = device_table(run, analysis);
+  EXPECT_THAT(titles_of(table),
+              ElementsAre("verdict", "node", "rank", "GPU", "setting", "likely", "reason"));
+  EXPECT_EQ(std::set(table.rows.begin(), table.rows.end()).size(), 6u);
+  EXPECT_EQ(table.rows.at(0).at(4), "memory-percent=50");
+  EXPECT_EQ(table.rows.at(1).at(4), "memory-percent=100");
+
+  const auto [plain, of_plain] = rendered(maker::healthy_fleet(3, 7));
+  EXPECT_THAT(titles_of(device_table(plain, of_plain)),
+              ElementsAre("verdict", "node", "rank", "GPU", "likely", "reason"));
+  EXPECT_EQ(place_of(plain, plain.devices[0]), place_of(plain.devices[0]));
+  EXPECT_EQ(chart_label(plain, plain.devices[0]), chart_label(plain.devices[0]));
+}
+
+TEST(SweepReportTest, the_same_cause_at_two_settings_is_one_problem_that_names_both) {
+  const auto [run, analysis] = rendered(swept_fleet());
+  const std::vector<Problem> wrong = problems(run, analysis);
+  ASSERT_EQ(wrong.size(), 1u);
+  EXPECT_EQ(wrong[0].badge, "FAIL");
+  EXPECT_THAT(wrong[0].where, EndsWith("  memory-percent=50"));
+  EXPECT_EQ(wrong[0].lines.back().label, "also");
+  EXPECT_EQ(wrong[0].lines.back().text, "likewise with memory-percent=100");
+}
+
+TEST(SweepReportTest, the_setting_that_is_worst_is_told_in_full) {
+  RunResult swept = swept_fleet();
+  maker::scale_finding(swept.devices[5], "global.read_bytes_per_s", 0.8);
+  const auto [run, analysis] = rendered(std::move(swept));
+  const std::vector<Problem> wrong = problems(run, analysis);
+  ASSERT_EQ(wrong.size(), 1u);
+  EXPECT_EQ(wrong[0].device, 5u);
+  EXPECT_EQ(wrong[0].lines.back().text, "likewise with memory-percent=50");
+}
+
+TEST(SweepReportTest, other_causes_at_other_settings_are_problems_of_their_own) {
+  RunResult swept = swept_fleet();
+  maker::scale_finding(swept.devices[5], "global.read_bytes_per_s", 1 / 0.8);
+  maker::scale_finding(swept.devices[5], "latency.dram_cycles", 1.3);
+  const auto [run, analysis] = rendered(std::move(swept));
+  const std::vector<Problem> wrong = problems(run, analysis);
+  ASSERT_EQ(wrong.size(), 2u);
+  EXPECT_THAT(wrong[0].where, EndsWith("memory-percent=50"));
+  EXPECT_THAT(wrong[1].where, EndsWith("memory-percent=100"));
+}
+
+TEST(SweepReportTest, a_gpu_that_is_bad_at_each_setting_is_a_reason_to_drain_once) {
+  const auto [run, analysis] = rendered(swept_fleet());
+  EXPECT_EQ(render_drain(run, analysis),
+            "scontrol update nodename=node01 state=drain reason=\"sonde: verdict=fail gpu=" +
+                run.devices[2].info.uuid + " class=memory\"\n");
+
+  RunResult lost = swept_fleet();
+  lost.devices[5].status = DeviceOutcome::lost;
+  const auto [partly, of_partly] = rendered(std::move(lost));
+  const std::string drain = render_drain(partly, of_partly);
+  EXPECT_THAT(drain, HasSubstr("class=memory, verdict=lost gpu="));
+}
+
+TEST(SweepReportTest, cases_of_junit_have_names_of_their_own) {
+  const auto [run, analysis] = rendered(swept_fleet());
+  const std::string text = render_junit(run, analysis);
+  const std::regex name("classname=\"[^\"]*\" name=\"[^\"]*\"");
+  std::set<std::string> names;
+  std::size_t cases = 0;
+  for (std::sregex_iterator at(text.begin(), text.end(), name), end; at != end; ++at, ++cases) {
+    names.insert(at->str());
+  }
+  EXPECT_EQ(cases, 6 * (run.devices[0].jobs.size() + 1));
+  EXPECT_EQ(names.size(), cases);
+  EXPECT_THAT(text, HasSubstr("name=\"verdict (memory-percent=100)\""));
+
+  const auto [plain, of_plain] = rendered(spoiled_fleet());
+  EXPECT_THAT(render_junit(plain, of_plain), HasSubstr("name=\"verdict\""));
+}
+
+TEST(SweepReportTest, the_page_tells_the_settings_of_a_device_apart) {
+  const auto [run, analysis] = rendered(swept_fleet());
+  const std::string page = render_html(run, analysis, {});
+  const std::string device = chart_label(run.devices[2]);
+  for (const char* setting : {", memory-percent=50", ", memory-percent=100"}) {
+    EXPECT_EQ(count_of(page, "data-device=\"" + device + setting + "\""), 1u) << setting;
+    EXPECT_THAT(page, HasSubstr("All findings of " + device + setting + "</summary>"));
+  }
+  EXPECT_THAT(page, HasSubstr("node01 rank 2, memory-percent=50</a>"));
+  EXPECT_THAT(page, HasSubstr("rank GPU setting likely reason\""));
+
+  const auto [plain, of_plain] = rendered(spoiled_fleet());
+  EXPECT_THAT(render_html(plain, of_plain, {}), HasSubstr("rank GPU likely reason\""));
+}
+
+TEST(SweepReportTest, notes_and_the_heading_of_a_lone_device_say_the_setting) {
+  RunResult swept = swept_fleet();
+  maker::scale_finding(swept.devices[3], "global.write_bytes_per_s", 1.3);  // better: a note
+  const auto [run, analysis] = rendered(std::move(swept));
+  EXPECT_THAT(notes(run, analysis), testing::Contains(HasSubstr("rank 0, memory-percent=100  ")));
+
+  RunResult one = swept_fleet();
+  one.devices.resize(1);
+  const auto [lone, of_lone] = rendered(std::move(one));
+  EXPECT_THAT(render_terminal(lone, of_lone), HasSubstr("(node01 rank 0, memory-percent=50)"));
+  EXPECT_THAT(render_terminal(run, analysis), Not(HasSubstr("(node01 rank 0,")));
+}
+
+TEST(SweepReportTest, a_comparison_counts_gpus_and_names_settings) {
+  const auto [before, of_before] = rendered(swept_fleet());
+  RunResult after = before;
+  maker::scale_finding(after.devices[4], "global.read_bytes_per_s", 0.8);
+  const std::string same = render_comparison(compare_runs(before, after, maker::options()));
+  EXPECT_THAT(same, StartsWith("3 GPUs in both runs (with memory-percent=50; memory-percent=100), "
+                               "1 changed value\n"));
+  EXPECT_THAT(same, HasSubstr(before.devices[1].info.uuid + "  memory-percent=100  global.read"));
+
+  after.provenance.points[0].at = {"25"};
+  const std::string other = render_comparison(compare_runs(before, after, maker::options()));
+  EXPECT_THAT(other, StartsWith("3 GPUs in both runs (with memory-percent=100), "));
+  EXPECT_THAT(other,
+              HasSubstr("only before: " + before.devices[0].info.uuid + " (memory-percent=50)"));
+  EXPECT_THAT(other,
+              HasSubstr("only after: " + before.devices[0].info.uuid + " (memory-percent=25)"));
+}
+
+}  // namespace
+}  // namespace sonde
