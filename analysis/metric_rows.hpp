@@ -152,9 +152,48 @@ inline constexpr Row cache_rows[] = {
      mei_4_3},
     {"{}.write_policy", text,
      "what a store does to a line that is there, and to one that is not ({})"},
-    {"{}.hit_latency_cycles", latency, "latency of a hit ({})", latency_page},
+};
+
+/// Caches of loads, which are met from several SMs, or lie in one.
+inline constexpr Factor caches_of_loads[] = {
+    {"cache.l1", "first cache of plain loads"},
+    {"cache.readonly", "first cache of read-only loads"},
+    {"cache.texture_l1", "first cache of texture fetches"},
+    {"cache.texture_l2", "second cache of texture fetches alone"},
+    {"cache.l1_5", "cache between the first one of plain loads and the L2"},
+    {"cache.l2", "L2"},
+    {"cache.l3", "cache on the side of the memory"},
+};
+/// Caches of constants and of code inside an SM, and those behind them.
+inline constexpr Factor inner_caches[] = {
+    {"cache.constant_l1", "first cache of the constant bank"},
+    {"cache.instruction_l0", "first cache of code", "cache.instruction"},
+};
+inline constexpr Factor outer_caches[] = {
+    {"cache.constant_l2", "second cache of the constant bank"},
+    {"cache.constant_l3", "third cache of the constant bank"},
+    {"cache.instruction_l1", "second cache of code", "cache.instruction"},
+    {"cache.instruction_l2", "third cache of code", "cache.instruction"},
+    {"cache.instruction_l3", "fourth cache of code", "cache.instruction"},
+};
+// Of two healthy H200s one took 98 cycles to its second cache of constants, the other 104.
+inline constexpr std::string_view ways_differ =
+    "it is that of one SM, whose way to the cache is longer or shorter on another GPU; placement.* "
+    "compares all SMs";
+inline constexpr Row latency_rows_of_loads[] = {
+    {"{}.hit_latency_cycles", latency, "latency of a hit ({})"},
     {"{}.miss_latency_cycles", latency,
-     "latency of a load that finds its line in the next level ({})", latency_page},
+     "latency of a load that finds its line in the next level ({})"},
+};
+inline constexpr Row latency_rows_of_inner[] = {
+    {"{}.hit_latency_cycles", latency, "latency of a hit ({})"},
+    {"{}.miss_latency_cycles", cycles,
+     "latency of a load that finds its line in the next level ({})", "", ways_differ},
+};
+inline constexpr Row latency_rows_of_outer[] = {
+    {"{}.hit_latency_cycles", cycles, "latency of a hit ({})", "", ways_differ},
+    {"{}.miss_latency_cycles", cycles,
+     "latency of a load that finds its line in the next level ({})", "", ways_differ},
 };
 
 /// Of caches.

@@ -190,6 +190,9 @@ constexpr Section sections[] = {
     {"soak", "docs/methods/soak.md", soak_rows},
     {"peer", "docs/methods/peer.md", peer_rows},
     {"", cache_page, cache_rows, caches},
+    {"", latency_page, latency_rows_of_loads, caches_of_loads},
+    {"", latency_page, latency_rows_of_inner, inner_caches},
+    {"", latency_page, latency_rows_of_outer, outer_caches},
     {"", "docs/methods/conflict-sets.md", every_sm_rows, first_caches},
     {"", "docs/methods/tlb.md", tlb_level_rows, tlb_levels},
 };
