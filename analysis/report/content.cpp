@@ -89,15 +89,14 @@ std::string remark_of(const Finding& finding, const std::string& unit) {
 }
 
 std::string few_peers_line(const ComparisonGroup& group) {
-  const std::size_t n = group.devices.size();
-  return fmt::format("{}: {}, {}", group.label,
-                     n == 1 ? "a GPU without peers" : "two GPUs, no group",
-                     group.reference_gpus > 0
-                         ? fmt::format("held against {} others of this model, measured before",
-                                       group.reference_gpus)
-                         : "and no reference values of this model, memory and settings: judged by "
-                           "its health and its own "
-                           "SMs");
+  const char* few = group.devices.size() == 1 ? "a GPU without peers" : "two GPUs, no group";
+  std::string known =
+      "and no reference values of this model, memory and settings: judged by its health and its "
+      "own SMs";
+  if (group.reference_gpus > 0)
+    known =
+        fmt::format("held against {} others of this model, measured before", group.reference_gpus);
+  return fmt::format("{}: {}, {}", group.label, few, known);
 }
 
 std::string left_out_line(std::vector<std::string> jobs) {
@@ -334,9 +333,8 @@ TextTable time_table(const RunResult& run) {
   double all_elapsed_s = 0;
   double all_device_s = 0;
   const auto add_row = [&table](const std::string& name, double elapsed_s, double device_s) {
-    const double part = std::min(1.0, device_s / elapsed_s);  // a simulated GPU has other seconds
-    table.rows.push_back(
-        {name, fmt::format("{:.2f}", elapsed_s), fmt::format("{:.0f} %", 100 * part)});
+    const std::string part = fmt::format("{:.0f} %", 100 * std::min(1.0, device_s / elapsed_s));
+    table.rows.push_back({name, fmt::format("{:.2f}", elapsed_s), part});
   };
   for (const std::string& name : names) {
     const double elapsed_s = median(times[name].elapsed_s);
