@@ -3,6 +3,7 @@
 
 #include "analysis/metrics.hpp"
 #include "analysis/statistics.hpp"
+#include "trace/health.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -9,6 +9,7 @@
 #include "store/run_header.hpp"
 #include "store/run_reader.hpp"
 #include "store/stored_jobs.hpp"
+#include "trace/health.hpp"
 
 #include <fmt/format.h>
 

@@ -80,9 +80,4 @@ struct Health {
   bool remap_failure = false;
 };
 
-/// Whether anybody asked: a device that was not opened, or was given up, has zeros.
-inline bool is_known(const Health& health) {
-  return health.temperature_c > 0 || health.sm_clock_hz > 0;
-}
-
 }  // namespace sonde
