@@ -115,12 +115,14 @@ std::vector<std::string> FindingColumns::metrics_of(const std::string& job) cons
 }
 
 void FindingColumns::for_each(
-    const std::string& job, const std::string& metric,
+    const std::string& job, const std::string& metric, RowRange devices,
     const std::function<void(std::size_t device, Finding finding)>& take) const {
   const auto found = columns_.find({job, metric});
   if (found == columns_.end()) return;
   const Column& column = found->second;
-  for (std::size_t i = 0; i < column.devices.size(); ++i) {
+  const auto first = std::ranges::lower_bound(column.devices, devices.offset);
+  for (auto i = static_cast<std::size_t>(first - column.devices.begin());
+       i < column.devices.size() && column.devices[i] < devices.offset + devices.length; ++i) {
     take(column.devices[i], finding_of(metric, column, column.kept[column.places[i]]));
   }
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/results.hpp"
+#include "store/hdf5/table.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,8 +26,8 @@ class FindingColumns {
   /// Sorted.
   std::vector<std::string> metrics_of(const std::string& job) const;
 
-  /// Calls `take` with every device that has this metric in this job, and what it found.
-  void for_each(const std::string& job, const std::string& metric,
+  /// Calls `take` with every one of `devices` that has this metric in this job, and what it found.
+  void for_each(const std::string& job, const std::string& metric, RowRange devices,
                 const std::function<void(std::size_t device, Finding finding)>& take) const;
 
  private:

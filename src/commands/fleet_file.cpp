@@ -19,6 +19,7 @@
 #include <functional>
 #include <future>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -118,6 +119,15 @@ void for_each_device(const RunReader& reader,
   }
 }
 
+/// Calls `work` with both halves of `count` devices, side by side.
+void in_halves(std::size_t count, const std::function<void(RowRange)>& work) {
+  const std::size_t middle = count / 2;
+  auto second =
+      std::async(std::launch::async, [&] { work({.offset = middle, .length = count - middle}); });
+  work({.offset = 0, .length = middle});
+  second.get();
+}
+
 /// A run whose findings are columns, but for those of the turn.
 class TurnReader {
  public:
@@ -172,17 +182,21 @@ class TurnReader {
   }
 
   void load(const Turn& turn) {
+    in_halves(run_.devices.size(), [&](RowRange devices) { load(turn, devices); });
+  }
+
+  void load(const Turn& turn, RowRange devices) {
     const std::set<std::string_view> wanted(turn.metrics.begin(), turn.metrics.end());
     std::vector<JobResult*> jobs;
-    for (DeviceResult& device : run_.devices) {
+    for (DeviceResult& device : devices_in(devices)) {
       JobResult* job = jobs.emplace_back(find_job(device, turn.job));
       if (job == nullptr) continue;
       std::erase_if(job->findings, [&](const Finding& one) { return wanted.contains(one.metric); });
       job->findings.reserve(job->findings.size() + wanted.size());
     }
     for (const std::string& metric : turn.metrics) {
-      findings_.for_each(turn.job, metric, [&jobs](std::size_t device, Finding finding) {
-        jobs[device]->findings.push_back(std::move(finding));
+      findings_.for_each(turn.job, metric, devices, [&](std::size_t device, Finding finding) {
+        jobs[device - devices.offset]->findings.push_back(std::move(finding));
       });
     }
   }
@@ -190,12 +204,20 @@ class TurnReader {
   /// What is missing counts in the end; units are named by `topology`.
   void drop(const Turn& turn) {
     if (turn.job == "topology") return;
-    for (DeviceResult& device : run_.devices) {
+    in_halves(run_.devices.size(), [&](RowRange devices) { drop(turn, devices); });
+  }
+
+  void drop(const Turn& turn, RowRange devices) {
+    for (DeviceResult& device : devices_in(devices)) {
       JobResult* job = find_job(device, turn.job);
       if (job == nullptr) continue;
       std::erase_if(job->findings, [](const Finding& one) { return !is_missing(one.status); });
       job->findings.shrink_to_fit();
     }
+  }
+
+  std::span<DeviceResult> devices_in(RowRange range) {
+    return std::span(run_.devices).subspan(range.offset, range.length);
   }
 
   void keep_what_is_shown(const FleetAnalysis& analysis) {

@@ -193,11 +193,9 @@ PartSource read_part(RunReader reader, const std::filesystem::path& path, RowRan
   StoredFile& file = columns->reader.file();
   if (writer == Writer::anyone) {
     if (file.keeps_all()) {
-      file.allow_opening(false);
-      part.check = [columns, devices] {
-        check_devices(columns->reader, devices);
-        columns->reader.file().allow_opening(true);
-      };
+      file.forbid_opening();
+      part.is_kept = true;
+      part.check = [columns, devices] { check_devices(columns->reader, devices); };
     } else {
       check_devices(columns->reader, devices);
     }

@@ -18,6 +18,8 @@ struct PartSource {
   /// Whether what its rows refer to is sound: to be called before any of them is loaded. Calls
   /// nothing of HDF5, so that it may run in another thread. @throws StoreError
   std::function<void()> check = [] {};
+  /// `load` calls nothing of HDF5 either: what its file holds is in memory, still packed.
+  bool is_kept = false;
 };
 
 /// A part in memory. @throws Error if a job occurs twice

@@ -199,10 +199,18 @@ std::vector<PartSource> load_checked(std::size_t count,
   return parts;
 }
 
-/// Puts a part's rows into the queue. Sources of a merge may be from anyone: all their chunks are
+/// Rows of a part, as the file wants them.
+struct FittedRows {
+  std::size_t table = 0;
+  std::size_t column = 0;
+  RowRange rows;  // in the file
+  std::vector<std::byte> bytes;
+};
+
+/// Calls `take` with a part's rows. Sources of a merge may be from anyone: all their chunks are
 /// looked into, also those that are copied.
-void put_part(ColumnQueue& queue, const FilePlan& plan, std::size_t part,
-              const PartSource& source) {
+void load_part(const FilePlan& plan, std::size_t part, const PartSource& source,
+               const std::function<void(FittedRows)>& take) {
   for (std::size_t t = 0; t < plan.tables.size(); ++t) {
     const TablePlan& table = plan.tables[t];
     const std::uint64_t rows = table.part_rows[part];
@@ -214,14 +222,43 @@ void put_part(ColumnQueue& queue, const FilePlan& plan, std::size_t part,
         const RowRange slice{done, std::min(most, rows - done)};
         PackedColumn column = source.load(table, c, slice);
         if (table.storage[c] == Storage::copied) continue;
-        queue.put(t, c, {table.first_row[part] + done, slice.length},
-                  plan.fit(table, c, part, std::move(column)).bytes);
+        take({.table = t,
+              .column = c,
+              .rows = {table.first_row[part] + done, slice.length},
+              .bytes = plan.fit(table, c, part, std::move(column)).bytes});
       }
     }
   }
 }
 
-/// The same by one process. Parts are given up one after the other.
+/// Puts the rows of parts into the queue, one part after the other, each given up when it is there.
+/// What a part keeps is unpacked while the rows of the one before are written.
+void put_parts(ColumnQueue& queue, const FilePlan& plan, std::vector<PartSource> parts,
+               const std::function<void(std::size_t part)>& on_part) {
+  std::future<std::vector<FittedRows>> ahead;
+  const auto put = [&queue](const FittedRows& rows) {
+    queue.put(rows.table, rows.column, rows.rows, rows.bytes);
+  };
+  const auto load_kept = [&](std::size_t part) {
+    std::vector<FittedRows> all;
+    load_part(plan, part, parts[part], [&all](FittedRows rows) { all.push_back(std::move(rows)); });
+    return all;
+  };
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    auto loaded = std::exchange(ahead, {});
+    const bool is_next_kept = i + 1 < parts.size() && parts[i + 1].is_kept;
+    if (is_next_kept) ahead = std::async(std::launch::async, load_kept, i + 1);
+    if (loaded.valid()) {
+      for (const FittedRows& rows : loaded.get()) put(rows);
+    } else {
+      load_part(plan, i, parts[i], put);
+    }
+    parts[i] = {};
+    on_part(i);
+  }
+}
+
+/// The same by one process.
 void write_parts(const fs::path& part_path, const Provenance& provenance,
                  std::vector<PartSource> parts) {
   std::vector<PartShape> shapes;
@@ -229,10 +266,9 @@ void write_parts(const fs::path& part_path, const Provenance& provenance,
   const FilePlan plan = make_plan(shapes, std::numeric_limits<std::uint64_t>::max());
   hdf5::File file = create_file(part_path, plan, provenance, {});
   ColumnQueue queue(file, plan);
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    put_part(queue, plan, i, std::exchange(parts[i], {}));
-    if (plan.has(Storage::copied)) copy_chunks(file, plan, i);
-  }
+  put_parts(queue, plan, std::move(parts), [&](std::size_t part) {
+    if (plan.has(Storage::copied)) copy_chunks(file, plan, part);
+  });
   queue.flush();
   finish_file(file);
   check_whole(part_path, plan.tables.front().rows);

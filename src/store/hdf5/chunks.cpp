@@ -39,17 +39,37 @@ bool inflate_to(std::span<const std::uint8_t> packed, Adler adler, Bytes& out) {
   return whole;
 }
 
+/// Element by element, of a width that the compiler knows, so that it joins several at once.
+template <class Element>
+void unshuffle_as(const std::uint8_t* from, std::size_t elements, std::uint8_t* to) {
+  for (std::size_t i = 0; i < elements; ++i) {
+    Element element = 0;
+    for (std::size_t byte = 0; byte < sizeof(Element); ++byte) {
+      element |= static_cast<Element>(Element{from[byte * elements + i]} << (8 * byte));
+    }
+    std::memcpy(to + i * sizeof(Element), &element,
+                sizeof(Element));  // little-endian, as this machine
+  }
+}
+
 /// Shuffled are first all first bytes of the elements, then all second ones, and so on; what is
 /// left over behind the last element stays.
 Bytes unshuffle(const Bytes& shuffled, std::size_t element_bytes) {
   const std::size_t elements = shuffled.size() / element_bytes;
   Bytes plain(shuffled.size());
   const std::uint8_t* from = shuffled.data();
-  for (std::size_t byte = 0; byte < element_bytes; ++byte) {
-    std::uint8_t* to = plain.data() + byte;
-    for (std::size_t i = 0; i < elements; ++i) to[i * element_bytes] = *from++;
+  if (element_bytes == sizeof(std::uint64_t)) {
+    unshuffle_as<std::uint64_t>(from, elements, plain.data());
+  } else if (element_bytes == sizeof(std::uint32_t)) {
+    unshuffle_as<std::uint32_t>(from, elements, plain.data());
+  } else {
+    for (std::size_t byte = 0; byte < element_bytes; ++byte) {
+      std::uint8_t* to = plain.data() + byte;
+      for (std::size_t i = 0; i < elements; ++i) to[i * element_bytes] = from[byte * elements + i];
+    }
   }
-  std::copy(from, shuffled.data() + shuffled.size(), plain.data() + elements * element_bytes);
+  std::copy(from + elements * element_bytes, from + shuffled.size(),
+            plain.data() + elements * element_bytes);
   return plain;
 }
 

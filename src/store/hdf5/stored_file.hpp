@@ -83,8 +83,8 @@ class StoredFile {
   /// Whether all columns that were asked for are kept: what was read of them can be read again
   /// without HDF5.
   bool keeps_all() const { return keeps_all_; }
-  /// Whether it may be opened again: not while a thread uses what is kept, and another one HDF5.
-  void allow_opening(bool allowed) { may_open_ = allowed; }
+  /// From now on it is not opened again: other threads use what is kept, while one uses HDF5.
+  void forbid_opening() { may_open_ = false; }
 
  private:
   friend class StoredTable;

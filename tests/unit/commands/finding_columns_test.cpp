@@ -38,9 +38,13 @@ TEST(FindingColumnsTest, findings_come_back_metric_by_metric) {
   for (const auto& [key, text] : expected) {
     const auto& [job, metric, device] = key;
     if (back.contains(key)) continue;
-    columns.for_each(job, metric, [&](std::size_t owner, const Finding& finding) {
-      EXPECT_TRUE(back.emplace(Key{job, metric, owner}, print(finding)).second);
-    });
+    for (const RowRange devices :
+         {RowRange{.offset = 0, .length = 17}, {.offset = 17, .length = 23}}) {
+      columns.for_each(job, metric, devices, [&](std::size_t owner, const Finding& finding) {
+        EXPECT_TRUE(owner >= devices.offset && owner < devices.offset + devices.length);
+        EXPECT_TRUE(back.emplace(Key{job, metric, owner}, print(finding)).second);
+      });
+    }
     const auto metrics = columns.metrics_of(job);
     EXPECT_TRUE(std::ranges::is_sorted(metrics));
     EXPECT_EQ(std::ranges::count(metrics, metric), 1);

@@ -75,10 +75,10 @@ TEST_F(StoredFileTest, one_that_must_stay_closed_is_not_opened) {
   StoredFile file(path_);
   read_findings(file);
   file.close();
-  file.allow_opening(false);
-  EXPECT_THROW(read_findings(file), Error);
-  file.allow_opening(true);
   EXPECT_NO_THROW(read_findings(file));
+  file.close();
+  file.forbid_opening();
+  EXPECT_THROW(read_findings(file), Error);
 }
 
 }  // namespace
