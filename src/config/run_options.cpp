@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <sstream>
 #include <string_view>
@@ -81,6 +82,17 @@ void add_to_json(nlohmann::ordered_json& json, const OptionText& option,
   auto list = nlohmann::json::array();
   for (const std::string& value : values) list.push_back(repair_utf8(value));
   add_to_json(json, option, list);
+}
+
+/// Lists of texts with commas, nothing as "none".
+std::string show_value(const nlohmann::json& value) {
+  const auto as_text = [](const nlohmann::json& one) {
+    return one.is_string() ? one.get<std::string>() : one.dump();
+  };
+  if (!value.is_array()) return value == "" ? "none" : as_text(value);
+  std::vector<std::string> texts;
+  std::ranges::transform(value, std::back_inserter(texts), as_text);
+  return texts.empty() ? "none" : fmt::format("{}", fmt::join(texts, ","));
 }
 
 }  // namespace
@@ -150,6 +162,35 @@ std::string to_arguments(const std::string& config_json) {
     text += fmt::format(" --{} {}", option.name, quote_shell(word));
   });
   return text;
+}
+
+std::string describe_difference(const std::string& one, const std::string& other) {
+  const auto one_json = nlohmann::json::parse(one, nullptr, false);
+  const auto other_json = nlohmann::json::parse(other, nullptr, false);
+  const RunOptions usual_options;
+  std::vector<std::string> differences;
+  if (!one_json.is_object() || !other_json.is_object()) return "";
+  for_each_run_option(usual_options, [&](const auto& usual, const OptionText& option) {
+    if (option.role != OptionRole::decides_results && option.role != OptionRole::makes_points) {
+      return;
+    }
+    const std::string key = json_key(option);
+    const nlohmann::json mine = one_json.value(key, nlohmann::json(usual));
+    const nlohmann::json theirs = other_json.value(key, nlohmann::json(usual));
+    if (mine == theirs) return;
+    differences.push_back(
+        fmt::format("--{} {}, not {}", option.name, show_value(mine), show_value(theirs)));
+  });
+  return fmt::format("{}", fmt::join(differences, "; "));
+}
+
+bool have_same_tolerance(const std::string& one, const std::string& other) {
+  const auto tolerance_in = [](const std::string& text) {
+    const auto json = nlohmann::json::parse(text, nullptr, false);
+    const std::string key = json_key(tolerance_text);
+    return json.is_object() && json.contains(key) ? json[key] : nlohmann::json::array();
+  };
+  return tolerance_in(one) == tolerance_in(other);
 }
 
 std::string hash_options(const RunOptions& options, std::uint64_t repeat_index) {

@@ -141,6 +141,13 @@ std::string to_json(const RunOptions& options);
 /// a shell, each with a blank before it: " --suite full --seed 7". What is no option is left out.
 std::string to_arguments(const std::string& config_json);
 
+/// What decides the results, or how often they are measured, and differs between two such JSON texts:
+/// "--suite quick, not standard; --memory-percent 50, not 100" of `one`. Empty if nothing does.
+std::string describe_difference(const std::string& one, const std::string& other);
+
+/// Whether runs with such JSON texts judge by the same --tolerance.
+bool have_same_tolerance(const std::string& one, const std::string& other);
+
 /// Hash of sonde's version and the options that decide the results: a device measured under the
 /// same hash need not be measured again.
 /// @param repeat_index which repeat; the first one has the hash of a run without repeats

@@ -2,6 +2,7 @@
 #include "store/merge.hpp"
 
 #include "base/error.hpp"
+#include "config/run_options.hpp"
 #include "store/candidates.hpp"
 #include "store/hdf5/digest.hpp"
 #include "store/join_points.hpp"
@@ -98,6 +99,12 @@ void add_candidate(Choice& choice, Candidate candidate, MergeNotes& notes) {
   if (worth(*same) < worth(candidate)) std::swap(*same, candidate);
   notes.push_back(fmt::format("{} occurs twice: '{}' is used, not '{}'", same->uuid,
                               same->file.string(), candidate.file.string()));
+}
+
+/// What differs, or else the hashes: of files of another version of sonde.
+std::string difference(const Provenance& one, const Provenance& other) {
+  const std::string options = describe_difference(one.config_json, other.config_json);
+  return options.empty() ? fmt::format("{}, not {}", one.config_hash, other.config_hash) : options;
 }
 
 /// Calls `take` with each device of the shards of those points. The others, and those that it
@@ -242,9 +249,9 @@ MergeNotes extract_shards(const fs::path& run, const Provenance& now,
       before.points, [&](const Point& point) { return holds(points_now, point.config_hash); });
   if (!is_kept) {
     throw ConfigError(
-        fmt::format("'{}' was measured under another configuration ({}, now {}; --resume would mix "
-                    "them) choose another name with -o, or use --force",
-                    run.string(), before.config_hash, now.config_hash));
+        fmt::format("'{}' was measured under another configuration ({}; --resume would mix them) "
+                    "choose another name with -o, or use --force",
+                    run.string(), difference(before, now)));
   }
   for (const DeviceResult& device :
        reader.read_devices({0, reader.device_count()}, WithTraces::no)) {
@@ -282,13 +289,17 @@ MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path
     if (!provenance) {
       provenance = its;
     } else if (!can_join(its, *provenance)) {
-      throw ConfigError(
-          fmt::format("'{}' was measured under another configuration ({}, the first one under {}; "
-                      "their devices "
-                      "cannot be compared) merge them apart",
-                      file.string(), its.config_hash, provenance->config_hash));
+      throw ConfigError(fmt::format(
+          "'{}' was measured under another configuration than the first file ({}; their "
+          "devices cannot be compared) merge them apart",
+          file.string(), difference(its, *provenance)));
     } else if (is_new_run) {
       provenance->world_size += its.world_size;
+    }
+    if (is_new_run && !have_same_tolerance(its.config_json, provenance->config_json)) {
+      notes.push_back(fmt::format(
+          "'{}' was judged by other tolerances than the first file: those of the first are used",
+          file.string()));
     }
     join_points(its, *provenance);
     for (Candidate& one : content->candidates) add_candidate(choice, std::move(one), notes);

@@ -157,7 +157,7 @@ class MergeTest(SweepTest):
         self.assertEqual(self.run_sonde(BACKEND, jobs="clock", output="b.h5"), OK, self.said)
         status, said = self.merge("a.h5", "b.h5")
         self.assertEqual(status, USAGE)
-        self.assertIn("another configuration", said)
+        self.assertIn("another configuration than the first file (--jobs clock, not ", said)
 
     def test_shards_of_a_run_that_did_not_end_are_merged(self):
         expected = self.undisturbed_sweep()

@@ -25,7 +25,7 @@ LAYERS = {
     "jobs/sets": ("jobs/chase", "jobs/run", *BELOW_JOBS),
     "jobs/chase": ("jobs/run", *BELOW_JOBS),
     "jobs/run": BELOW_JOBS,
-    "src/store": ("src/mpi", "analysis", "analysis/fleet", "src/trace", "src/base"),
+    "src/store": ("src/mpi", "analysis", "analysis/fleet", "src/config", "src/trace", "src/base"),
     "src/doctor": ("src/fleet", "analysis/fleet", "src/trace", "src/base"),
     "src/fleet": ("src/mpi", "src/config", "src/device", "src/trace", "src/base"),
     "src/mpi": ("src/base",),

@@ -50,6 +50,23 @@ TEST(RunOptionsTest, arguments_are_those_that_decide_the_results_and_are_not_usu
   EXPECT_EQ(to_arguments("[1]"), "");
 }
 
+TEST(RunOptionsTest, what_differs_is_told_if_it_decides_the_results) {
+  const std::string usual = to_json(RunOptions{});
+  const std::string own = to_json({.suite = "quick",
+                                   .jobs = {"clock", "tlb"},
+                                   .output = "x.h5",
+                                   .tolerance = {"default=0.05"},
+                                   .job_timeout_s = 5});
+
+  EXPECT_EQ(describe_difference(own, usual),
+            "--suite quick, not standard; --jobs clock,tlb, not none");
+  EXPECT_EQ(describe_difference(own, own), "");
+  EXPECT_EQ(describe_difference("{}", to_json({.repeat = 3})), "--repeat 0, not 3");
+  EXPECT_EQ(describe_difference("no JSON", usual), "");
+  EXPECT_TRUE(have_same_tolerance(usual, "{}"));
+  EXPECT_FALSE(have_same_tolerance(own, usual));
+}
+
 TEST(RunOptionsTest, a_share_of_the_memory_is_a_percentage) {
   EXPECT_NO_THROW(check_options(RunOptions{.memory_percent = 1}));
   EXPECT_NO_THROW(check_options(RunOptions{.memory_percent = 100}));

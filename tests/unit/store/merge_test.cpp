@@ -19,7 +19,10 @@ namespace {
 namespace fs = std::filesystem;
 using test::print;
 using testing::AnyOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::Pair;
+using testing::ThrowsMessage;
 using testing::UnorderedElementsAre;
 
 // Some MiB of each kind of trace, so that columns have chunks to be copied, and parts that need not
@@ -44,6 +47,11 @@ class MergedDevicesTest : public testing::Test {
                  const std::string& started_utc = "2026-02-02T03:04:05Z") {
     Provenance provenance = test::some_provenance();
     provenance.started_utc = started_utc;
+    return write(name, devices, provenance);
+  }
+
+  fs::path write(const std::string& name, const std::vector<DeviceResult>& devices,
+                 const Provenance& provenance) {
     write_run_alone(folder_ / name, provenance, {}, devices.size(),
                     [&](std::size_t i) { return part_in_memory(devices[i], {}); });
     return folder_ / name;
@@ -85,6 +93,26 @@ TEST_F(MergedDevicesTest, a_device_measured_later_takes_the_place_of_the_earlier
 
     expect_same(merge({a, b}), all);
   }
+}
+
+TEST_F(MergedDevicesTest, what_differs_between_runs_is_named) {
+  Provenance provenance = test::some_provenance();
+  provenance.config_json = R"({"suite": "quick", "tolerance": []})";
+  const fs::path a = write("a.h5", make_devices(1, 1, 1), provenance);
+  provenance.started_utc = "2026-03-03T03:04:05Z";
+  provenance.config_json = R"({"suite": "quick", "tolerance": ["default=5"]})";
+  const fs::path b = write("b.h5", make_devices(2, 1, 1), provenance);
+  provenance.config_json = R"({"suite": "full", "tolerance": []})";
+  provenance.config_hash = "another";
+  provenance.points.clear();
+  const fs::path c = write("c.h5", make_devices(3, 1, 1), provenance);
+
+  EXPECT_THAT(merge_runs({a, b}, folder_ / "ab.h5"), ElementsAre(HasSubstr("other tolerances")));
+  EXPECT_THAT(
+      [&] {
+        merge_runs({a, c}, folder_ / "ac.h5");
+      },
+      ThrowsMessage<ConfigError>(HasSubstr("--suite full, not quick")));
 }
 
 TEST_F(MergedDevicesTest, a_night_that_lost_a_device_before_its_first_job_takes_no_results_away) {
