@@ -218,8 +218,9 @@ std::string check_setting(const std::string& name, const JobOption& option,
       std::trunc(*number) == *number) {
     return fmt::format("{:.0f}", *number);
   }
-  throw ConfigError(fmt::format("{} must be a whole number of {:.0f} to {:.0f}, not '{}'", name,
-                                option.least, option.most, text));
+  throw ConfigError(fmt::format("{} must be a whole number of {:.0f} to {:.0f}{}, not '{}'", name,
+                                option.least, option.most,
+                                option.unit == "byte" ? " (such as 4KiB)" : "", text));
 }
 
 class OverTime : public Error {

@@ -133,22 +133,25 @@ Json statistics_json(const RunResult& run, const FleetAnalysis& analysis,
 
 Json flag_json(const RunResult& run, const FleetFinding& finding) {
   const bool of_device = finding.device != FleetFinding::no_device;
-  return {{"uuid", of_device ? Json(run.devices[finding.device].info.uuid) : Json(nullptr)},
-          {"node", finding.node},
-          {"rank", of_device ? Json(run.devices[finding.device].rank) : Json(nullptr)},
-          {"metric", finding.metric},
-          {"severity", to_text(finding.severity)},
-          {"likely", to_text(finding.fault)},
-          {"value", finding.value},
-          {"reference", finding.reference},
-          {"deviation_fraction", finding.deviation_fraction},
-          {"score", finding.score},
-          {"n", finding.n},
-          {"sms", finding.sms},
-          {"slices", finding.slices},
-          {"cause", finding.cause},
-          {"reason", finding.reason},
-          {"evidence", finding.evidence}};
+  return {
+      {"uuid", of_device ? Json(run.devices[finding.device].info.uuid) : Json(nullptr)},
+      {"node", finding.node},
+      {"rank", of_device ? Json(run.devices[finding.device].rank) : Json(nullptr)},
+      {"setting",
+       of_device ? describe_setting(run.provenance, run.devices[finding.device].point_index) : ""},
+      {"metric", finding.metric},
+      {"severity", to_text(finding.severity)},
+      {"likely", to_text(finding.fault)},
+      {"value", finding.value},
+      {"reference", finding.reference},
+      {"deviation_fraction", finding.deviation_fraction},
+      {"score", finding.score},
+      {"n", finding.n},
+      {"sms", finding.sms},
+      {"slices", finding.slices},
+      {"cause", finding.cause},
+      {"reason", finding.reason},
+      {"evidence", finding.evidence}};
 }
 
 /// First and last value of the line through the repeats.

@@ -111,12 +111,26 @@ const DeviceResult* passing_peer(const RunResult& run, const FleetAnalysis& anal
   return nullptr;
 }
 
-/// " --suite quick", unless it is the usual one.
-std::string suite_option(const std::string& config_json) {
-  const auto options = nlohmann::json::parse(config_json, nullptr, false);
+/// The options under which it was measured that are not the usual ones, but for the jobs:
+/// " --suite quick --set latency.carveout_bytes=8192".
+std::string options_of(const Provenance& provenance, const DeviceResult& device) {
+  const std::vector<Point> points = points_of(provenance);
+  const bool of_point = device.point_index < points.size();
+  const auto options = nlohmann::json::parse(
+      of_point ? points[device.point_index].config_json : provenance.config_json, nullptr, false);
   if (!options.is_object()) return "";
-  const std::string suite = options.value("suite", "standard");
-  return suite == "standard" ? "" : " --suite " + quote_shell(suite);
+  std::string text;
+  const nlohmann::json suite = options.value("suite", nlohmann::json());
+  if (suite.is_string() && suite != "standard") {
+    text += " --suite " + quote_shell(suite.get<std::string>());
+  }
+  const nlohmann::json percent = options.value("memory_percent", nlohmann::json());
+  if (percent.is_number() && percent != 100) text += " --memory-percent " + percent.dump();
+  const nlohmann::json settings = options.value("set", nlohmann::json::array());
+  for (const auto& item : settings) {
+    if (item.is_string()) text += " --set " + quote_shell(item.get<std::string>());
+  }
+  return text;
 }
 
 /// The command that measures this GPU and no other, with a peer if its node has one: what it reads
@@ -135,9 +149,8 @@ std::string measure_again(const RunResult& run, const FleetAnalysis& analysis, s
   const DeviceResult* peer = passing_peer(run, analysis, index);
   std::string gpus = quote_shell(device.info.uuid);
   if (peer != nullptr) gpus += "," + quote_shell(peer->info.uuid);
-  const std::string sonde =
-      fmt::format("sonde run{} --jobs {} -o again.h5", suite_option(run.provenance.config_json),
-                  fmt::join(jobs, ","));
+  const std::string sonde = fmt::format("sonde run{} --jobs {} -o again.h5",
+                                        options_of(run.provenance, device), fmt::join(jobs, ","));
   const std::string command =
       run.provenance.slurm_job_id.empty()
           ? fmt::format("CUDA_VISIBLE_DEVICES={} {}{}", gpus, peer != nullptr ? "mpirun -n 2 " : "",

@@ -1,10 +1,11 @@
 // `sonde analyze`: read a run file, reduce it, keep the analysis in the file, print it.
 #include "commands/analyze.hpp"
+
 #include "analysis/fleet/reduce.hpp"
 #include "analysis/report/content.hpp"
+#include "base/error.hpp"
 #include "base/standard_output.hpp"
 #include "commands/again_plan.hpp"
-
 #include "commands/commands.hpp"
 #include "commands/fleet_file.hpp"
 
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 
 namespace sonde {
 namespace {
@@ -55,6 +57,9 @@ FlagRow make_flag(const RunResult& run, const FleetFinding& finding) {
   const bool of_device = finding.device != FleetFinding::no_device;
   return {.uuid = of_device ? run.devices[finding.device].info.uuid : "",
           .node = finding.node,
+          .setting = of_device
+                         ? describe_setting(run.provenance, run.devices[finding.device].point_index)
+                         : "",
           .metric = finding.metric,
           .severity = std::string(to_text(finding.severity)),
           .likely_class = std::string(to_text(finding.fault)),
@@ -103,11 +108,17 @@ AnalysisRecord make_analysis_record(const RunResult& run, const FleetAnalysis& a
 
 ExitStatus analyze_run(const std::filesystem::path& path, const std::string& baseline) {
   const auto [run, analysis] = read_fleet(path, baseline);
-  append_analysis(path, make_analysis_record(run, analysis));
+  std::optional<std::string> problem;  // told when the analysis is printed: it may be all there is
+  try {
+    append_analysis(path, make_analysis_record(run, analysis));
+  } catch (const StoreError& error) {
+    problem = error.what();
+  }
   std::cout << render_terminal(run, analysis, stdout_colour(), stdout_width(), Detail::summary)
             << describe_unconfirmed(run, analysis, path)
             << fmt::format("\nall values: sonde export {} --format table\n", path.string());
   finish_output();  // here, too: at the end of a run a worker process prints
+  if (problem) throw StoreError(*problem);
   return exit_status(analysis);
 }
 

@@ -55,6 +55,7 @@ BoundTable<FlagRow> flag_table() {
   return BoundTable<FlagRow>({"analysis/flags", "flag"})
       .add("uuid", "", "UUID of the device; empty: a node or the group", &FlagRow::uuid)
       .add("node", "", "its host", &FlagRow::node)
+      .add("setting", "", "of the device in a sweep; empty in a run without", &FlagRow::setting)
       .add("metric", "", "name of the metric", &FlagRow::metric)
       .add("severity", "", "info, warn or fail", &FlagRow::severity)
       .add("likely_class", "", "what most likely stands behind it", &FlagRow::likely_class)

@@ -40,6 +40,7 @@ struct FleetRow {
 struct FlagRow {
   std::string uuid{};  // empty: it concerns a node, or the group
   std::string node{};
+  std::string setting{};
   std::string metric{};
   std::string severity{};
   std::string likely_class{};

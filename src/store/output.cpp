@@ -162,6 +162,7 @@ std::vector<fs::path> list_shards(const fs::path& parts) {
 }
 
 void refuse_existing(const fs::path& path) {
+  check_replaceable(path);  // else --force would not help
   if (look_at(path).type() == fs::file_type::not_found) return;
   throw ConfigError(
       fmt::format("'{}' is there already (it would be overwritten) choose another "

@@ -77,6 +77,10 @@ limited 110 "${quick[@]}" -o unanalysed.h5  # the analysis; shard and run file f
   fail "a run file without its analysis cannot be analysed later"
 limited 16 merge whole.h5 -o limited.h5
 limited 16 analyze whole.h5
+mkdir -p whole.h5.part/in_use
+[[ $("$sonde" analyze whole.h5 2>err.txt) == *"ALL WELL"* ]] ||
+  fail "an analysis that cannot be stored is not printed"
+rm -r whole.h5.part
 limited 1 report whole.h5 -o limited.html
 [[ -z $(compgen -G '*.part') ]] || fail "left behind: $(compgen -G '*.part')"
 [[ ! -e limited.h5 && ! -e limited.html ]] || fail "half a file stands under the name of a whole one"
@@ -103,6 +107,8 @@ ln -s pipe to_pipe
 python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
 refuses_output "names no file" ""
 refuses_output "is a folder" folder
+"$sonde" report whole.h5 -o folder >/dev/null 2>err.txt
+grep -q -- "--force" err.txt && fail "a folder is to be overwritten with --force"
 refuses_output "no regular file" pipe
 refuses_output "no regular file" to_pipe
 refuses_output "no regular file" socket

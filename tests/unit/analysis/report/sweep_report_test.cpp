@@ -8,6 +8,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <regex>
@@ -61,6 +62,28 @@ TEST(SweepReportTest, the_same_cause_at_two_settings_is_one_problem_that_names_b
   EXPECT_EQ(wrong[0].lines.back().text, "likewise with memory-percent=100");
 }
 
+TEST(SweepReportTest, measuring_again_asks_for_the_setting) {
+  RunResult swept = swept_fleet();
+  swept.provenance.points[0].config_json =
+      R"({"suite": "quick", "memory_percent": 50, "set": ["latency.carveout_bytes=8192", 3]})";
+  const auto command_of = [](RunResult fleet) {
+    const auto [run, analysis] = rendered(std::move(fleet));
+    const std::vector<Problem> wrong = problems(run, analysis);
+    for (const std::string& action : wrong.at(0).actions) {
+      const std::size_t at = action.find("sonde run");
+      if (at != std::string::npos) return action.substr(at);
+    }
+    return std::string("none");
+  };
+
+  EXPECT_EQ(command_of(swept),
+            "sonde run --suite quick --memory-percent 50 --set latency.carveout_bytes=8192 "
+            "--jobs global.throughput -o again.h5");
+  swept.provenance.points[0].config_json = R"({"suite": 1, "memory_percent": "50", "set": "x"})";
+  EXPECT_EQ(command_of(swept), "sonde run --set x --jobs global.throughput -o again.h5");
+  EXPECT_EQ(command_of(spoiled_fleet()), "sonde run --jobs global.throughput -o again.h5");
+}
+
 TEST(SweepReportTest, the_setting_that_is_worst_is_told_in_full) {
   RunResult swept = swept_fleet();
   maker::scale_finding(swept.devices[5], "global.read_bytes_per_s", 0.8);
@@ -110,6 +133,19 @@ TEST(SweepReportTest, cases_of_junit_have_names_of_their_own) {
 
   const auto [plain, of_plain] = rendered(spoiled_fleet());
   EXPECT_THAT(render_junit(plain, of_plain), HasSubstr("name=\"verdict\""));
+}
+
+TEST(SweepReportTest, flags_of_json_have_the_setting) {
+  const auto [run, analysis] = rendered(swept_fleet());
+  const auto json = nlohmann::json::parse(render_json(run, analysis));
+  std::multiset<std::string> settings;
+  for (const auto& flag : json.at("flags")) {
+    if (flag.at("severity") == "fail") settings.insert(flag.at("setting").get<std::string>());
+  }
+  EXPECT_THAT(settings, ElementsAre("memory-percent=100", "memory-percent=50"));
+
+  const auto [plain, of_plain] = rendered(spoiled_fleet());
+  EXPECT_THAT(render_json(plain, of_plain), HasSubstr("\"setting\": \"\""));
 }
 
 TEST(SweepReportTest, the_page_tells_the_settings_of_a_device_apart) {
