@@ -193,6 +193,7 @@ TEST(SlowTranslationsTest, of_hits_are_no_second_cache) {
 
 /// 16384 sets behind an L2: each question of the search goes through most of that.
 TEST(LastingSearchTest, for_sets_of_a_cache_ends_with_a_reason) {
+  if (std::getenv("SONDE_ALL_SEEDS") == nullptr) GTEST_SKIP() << "set SONDE_ALL_SEEDS to run it";
   const std::string path = testing::TempDir() + "/lasting_search.json";
   std::ofstream(path) << draw_gpu(305);
   JobOnSim sim(path, 305);
