@@ -74,18 +74,29 @@ std::vector<double> profile_distances(const std::vector<std::vector<double>>& pr
   return distances;
 }
 
+/// Standard deviation of normal values, some of them outliers. Of values in two groups, as those of
+/// the near and the far, the median absolute deviation reaches from one to the other, and is twice
+/// the deviation that their ends have.
+double robust_scale(const std::vector<double>& known) {
+  constexpr double end = 0.05;
+  constexpr double normal_end = 1.6449;  // of the standard normal distribution, from its centre
+  const double of_ends = (quantile(known, 1 - end) - quantile(known, end)) / (2 * normal_end);
+  return std::min(normal_scale * median_absolute_deviation(known), of_ends);
+}
+
 std::vector<OutlyingSm> outlying_sms(std::span<const double> values, Better better,
                                      double resolution, double tolerance, double floor_fraction) {
   const std::vector<double> known = known_values(values);
   if (known.size() < least_scored_devices) return {};
   const double center = median(known);
   const double size = std::abs(center);
-  const double scale =
-      std::max({normal_scale * median_absolute_deviation(known),
-                normal_scale * resolution / std::sqrt(12.0), floor_fraction * size});
-  if (!(size > 0) || !(scale > 0)) return {};
-  const double least = std::max(
-      {score_cut(known.size(), sm_false_alarm) * scale, tolerance * size, 1.5 * resolution});
+  const double tolerated = std::max(tolerance * size, 1.5 * resolution);
+  const auto is_beyond = [&](double value) { return badness(value, center, better) >= tolerated; };
+  if (!(size > 0) || std::ranges::none_of(known, is_beyond)) return {};
+  const double scale = std::max(
+      {robust_scale(known), normal_scale * resolution / std::sqrt(12.0), floor_fraction * size});
+  if (!(scale > 0)) return {};
+  const double least = std::max(score_cut(known.size(), sm_false_alarm) * scale, tolerated);
   std::vector<OutlyingSm> found;
   double worst_of_rest = 0;
   double least_found = std::numeric_limits<double>::infinity();

@@ -75,6 +75,21 @@ TEST(FingerprintTest, far_gpc_is_a_group_and_no_outlier) {
   EXPECT_TRUE(slow_ones(map).empty());
 }
 
+/// As of a simulated H200 whose slice 35 answers half of its SMs 30 cycles later.
+TEST(FingerprintTest, names_the_slow_slice_among_two_groups) {
+  std::vector<double> map;
+  for (int slice = 0; slice < 47; ++slice)
+    map.push_back((slice % 2 == 0 ? 260.5 : 264.5) + slice % 3);
+  const std::vector<double> healthy = map;
+  map[35] = 278.1;
+
+  const auto out = outlying_sms(map, Better::lower, 1, 0.05, 0.005);
+
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].sm, 35);
+  EXPECT_TRUE(outlying_sms(healthy, Better::lower, 1, 0.001, 0.005).empty());
+}
+
 TEST(FingerprintTest, fast_sm_is_no_defect) {
   std::vector<double> map = flat_map();
   map[17] = 30;
