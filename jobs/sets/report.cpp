@@ -56,17 +56,6 @@ double confidence_in(const SetsProbe& probe, const SetLayout& layout) {
   return std::min(layout.confidence(), probe.traits().line_confidence);
 }
 
-/// What of the function is the same wherever the buffer lies: bits beyond the span change only as
-/// far as the buffer reaches over a multiple of it.
-IndexFunction within_span(IndexFunction index, const LinePool& pool) {
-  if (pool.buffer_address % std::bit_ceil(pool.span_bytes) == 0) return index;
-  const std::uint64_t bits = std::bit_floor(pool.span_bytes) - 1;
-  index.known_bits &= bits;
-  for (std::uint64_t& mask : index.masks) mask &= bits;
-  std::erase(index.masks, std::uint64_t{0});
-  return index;
-}
-
 void report_index(const SetsProbe& probe, const SetLayout& layout, const IndexFunction& index) {
   const std::string metric = probe.name() + ".index_function";
   if (index.kind == IndexKind::unresolved) {
@@ -212,6 +201,26 @@ void report_replacement(const SetsProbe& probe, const ReplacementFit& fit) {
 }
 
 }  // namespace
+
+IndexFunction within_span(IndexFunction index, const LinePool& pool) {
+  if (pool.buffer_address % std::bit_ceil(pool.span_bytes) == 0) return index;
+  const std::uint64_t bits = std::bit_floor(pool.span_bytes) - 1;
+  const std::uint64_t highest = std::bit_floor(bits);
+  const auto looks_at = [&](std::uint64_t some) {
+    return std::ranges::any_of(index.masks, [&](std::uint64_t mask) { return (mask & some) != 0; });
+  };
+  if (looks_at(~bits) && !looks_at(highest) && (index.known_bits & highest) != 0) {
+    index.kind = IndexKind::unresolved;
+    index.reason = fmt::format(
+        "bit {} of the address varies along with higher ones in this memory: which of them choose "
+        "the set cannot be distinguished",
+        std::countr_zero(highest));
+  }
+  index.known_bits &= bits;
+  for (std::uint64_t& mask : index.masks) mask &= bits;
+  std::erase(index.masks, std::uint64_t{0});
+  return index;
+}
 
 void report_sets(const SetsProbe& probe, SetFindings& found) {
   if (!found.reason.empty()) return;  // there was nothing to search with

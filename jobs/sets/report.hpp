@@ -8,6 +8,12 @@ namespace sonde {
 /// Reports what was found, and gives the reason for the rest in `found.reason`.
 void report_sets(const SetsProbe& probe, SetFindings& found);
 
+/// What of the function is the same wherever the buffer lies: bits beyond the span change only as
+/// far as the buffer reaches over a multiple of it. Unresolved where they are mistaken for the
+/// highest bit of the span: of 128 GiB that begin 1 GiB behind an odd multiple of 64 GiB, bit 36
+/// is bit 37 reversed in all but the last GiB.
+IndexFunction within_span(IndexFunction index, const LinePool& pool);
+
 /// The sets found are those of one line of each block of several.
 struct PartsOfBlocks {
   std::uint64_t multiple = 1;    // so many times these sets are all of the cache
