@@ -141,7 +141,8 @@ std::string to_json(const RunOptions& options);
 /// a shell, each with a blank before it: " --suite full --seed 7". What is no option is left out.
 std::string to_arguments(const std::string& config_json);
 
-/// What decides the results, or how often they are measured, and differs between two such JSON texts:
+/// What decides the results, or how often they are measured, and differs between two such JSON
+/// texts:
 /// "--suite quick, not standard; --memory-percent 50, not 100" of `one`. Empty if nothing does.
 std::string describe_difference(const std::string& one, const std::string& other);
 
