@@ -89,10 +89,13 @@ std::string show_value(const nlohmann::json& value) {
   const auto as_text = [](const nlohmann::json& one) {
     return one.is_string() ? one.get<std::string>() : one.dump();
   };
-  if (!value.is_array()) return value == "" ? "none" : as_text(value);
-  std::vector<std::string> texts;
-  std::ranges::transform(value, std::back_inserter(texts), as_text);
-  return texts.empty() ? "none" : fmt::format("{}", fmt::join(texts, ","));
+  std::string text = as_text(value);
+  if (value.is_array()) {
+    std::vector<std::string> texts;
+    std::ranges::transform(value, std::back_inserter(texts), as_text);
+    text = fmt::format("{}", fmt::join(texts, ","));
+  }
+  return text.empty() ? "none" : text;
 }
 
 }  // namespace
