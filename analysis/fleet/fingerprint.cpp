@@ -20,6 +20,16 @@ double badness(double value, double center, Better better) {
   return better == Better::higher ? center - value : value - center;
 }
 
+/// Standard deviation of normal values, some of them outliers. Of values in two groups, as those of
+/// the near and the far, the median absolute deviation reaches from one to the other, and says more
+/// than twice what their ends say.
+double robust_scale(const std::vector<double>& known) {
+  constexpr double end = 0.05;
+  constexpr double normal_end = 1.6449;  // of the standard normal distribution, from its centre
+  const double of_ends = (quantile(known, 1 - end) - quantile(known, end)) / (2 * normal_end);
+  return std::min(normal_scale * median_absolute_deviation(known), of_ends);
+}
+
 }  // namespace
 
 std::vector<double> known_values(std::span<const double> values) {
@@ -72,16 +82,6 @@ std::vector<double> profile_distances(const std::vector<std::vector<double>>& pr
     }
   }
   return distances;
-}
-
-/// Standard deviation of normal values, some of them outliers. Of values in two groups, as those of
-/// the near and the far, the median absolute deviation reaches from one to the other, and is twice
-/// the deviation that their ends have.
-double robust_scale(const std::vector<double>& known) {
-  constexpr double end = 0.05;
-  constexpr double normal_end = 1.6449;  // of the standard normal distribution, from its centre
-  const double of_ends = (quantile(known, 1 - end) - quantile(known, end)) / (2 * normal_end);
-  return std::min(normal_scale * median_absolute_deviation(known), of_ends);
 }
 
 std::vector<OutlyingSm> outlying_sms(std::span<const double> values, Better better,
