@@ -41,7 +41,10 @@ fi
 case $status in
   0 | 3 | 75) say "GPUs $gpus measured, status $status" ;;
   4) drain_if_wanted "a GPU of $gpus failed its verdict" ;;
-  124) drain_if_wanted "GPUs $gpus were not measured within $epilog_limit_s s" ;;
+  124)
+    reached=$(grep -E 'device jobs done|are measured again' "$state/epilog.log" | tail -n 1)
+    drain_if_wanted "GPUs $gpus were not measured within $epilog_limit_s s${reached:+, last it said: ${reached#sonde: }}"
+    ;;
   *) say "GPUs $gpus were not measured, status $status (see $state/epilog.log)" ;;
 esac
 exit 0

@@ -18,6 +18,7 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace sonde {
@@ -32,6 +33,21 @@ constexpr double least_clock_fraction = 0.005;
 constexpr Metric clock_metric{
     "conditions.sm_clock_hz",         "Hz", MetricKind::continuous, Better::higher, "",
     "SM clock while it was measured", ""};
+
+Trend trend_of(std::span<const RepeatValue> repeats, double RepeatValue::*number, double step) {
+  std::vector<double> times_s, values;
+  for (const RepeatValue& repeat : repeats) {
+    times_s.push_back(repeat.unix_s - repeats.front().unix_s);
+    values.push_back(repeat.*number);
+  }
+  return fit_trend(times_s, values, step);
+}
+
+/// Of the repeats that tell it.
+Trend trend_of_readings(std::vector<RepeatValue> repeats, double RepeatValue::*number) {
+  std::erase_if(repeats, [=](const RepeatValue& repeat) { return !(repeat.*number > 0); });
+  return trend_of(repeats, number, 0);
+}
 
 using ValueOf = std::function<std::optional<double>(std::size_t row)>;
 
@@ -60,7 +76,7 @@ class Tests {
     if (drift.repeats.size() < least_repeats) return;
     std::ranges::sort(drift.repeats, {}, &RepeatValue::unix_s);
     const double step = metric.unit == "cycle" ? 1 : 0;
-    drift.value = trend_of(drift, &RepeatValue::value, step);
+    drift.value = trend_of(drift.repeats, &RepeatValue::value, step);
     if (!(drift.value.first > 0)) return;
     p_values_.push_back(drift.value.p_value);
     const double least = tolerance_for(metric.name, options_).warn * drift.value.first;
@@ -68,8 +84,8 @@ class Tests {
         drift.value.p_value > most_chance_) {
       return;
     }
-    drift.sm_clock_hz = trend_of(drift, &RepeatValue::sm_clock_hz, 0);
-    drift.temperature_c = trend_of(drift, &RepeatValue::temperature_c, 0);
+    drift.sm_clock_hz = trend_of_readings(drift.repeats, &RepeatValue::sm_clock_hz);
+    drift.temperature_c = trend_of_readings(drift.repeats, &RepeatValue::temperature_c);
     large_.emplace_back(p_values_.size() - 1, std::move(drift));
   }
 
@@ -85,15 +101,6 @@ class Tests {
   }
 
  private:
-  static Trend trend_of(const Drift& drift, double RepeatValue::*number, double step) {
-    std::vector<double> times_s, values;
-    for (const RepeatValue& repeat : drift.repeats) {
-      times_s.push_back(repeat.unix_s - drift.repeats.front().unix_s);
-      values.push_back(repeat.*number);
-    }
-    return fit_trend(times_s, values, step);
-  }
-
   const std::vector<DeviceConditions>& conditions_;
   const ReduceOptions& options_;
   double most_chance_;  // of a change by `within_factor` deviations, were they normal

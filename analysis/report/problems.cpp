@@ -41,13 +41,19 @@ std::vector<const FleetFinding*> weighty_findings(const FleetAnalysis& analysis,
   return weighty;
 }
 
-std::string short_finding(const FleetFinding& finding) {
+/// The metric, of a map with the units.
+std::string name_of(const FleetFinding& finding) {
   if (!finding.sms.empty()) {
     return fmt::format("{} SM {}", finding.metric, fmt::join(finding.sms, ", "));
   }
   if (!finding.slices.empty()) {
     return fmt::format("{} slice {}", finding.metric, fmt::join(finding.slices, ", "));
   }
+  return finding.metric;
+}
+
+std::string short_finding(const FleetFinding& finding) {
+  if (!finding.sms.empty() || !finding.slices.empty()) return name_of(finding);
   return std::isfinite(finding.deviation_fraction)
              ? fmt::format("{} {}", finding.metric, signed_percent_text(finding.deviation_fraction))
              : fmt::format("{} {}", finding.metric, finding.value);
@@ -173,6 +179,20 @@ void add_worst(Problem& problem, const FleetFinding& finding, FaultClass likely)
   if (likely != FaultClass::unknown) add_line(problem, "likely", std::string(to_text(likely)));
 }
 
+/// What stands behind the worst finding: each once, though it may differ from peers and from a
+/// baseline alike.
+std::vector<std::string> name_others(const std::vector<const FleetFinding*>& weighty) {
+  std::set<std::string> named{name_of(*weighty.front())};
+  std::vector<std::string> others;
+  for (const FleetFinding* finding : weighty) {
+    if (!named.insert(name_of(*finding)).second) continue;
+    if (others.size() < most_also) others.push_back(short_finding(*finding));
+  }
+  const std::size_t all = named.size() - 1;
+  if (all > others.size()) others.push_back(fmt::format("and {} more", all - others.size()));
+  return others;
+}
+
 Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std::size_t index) {
   const DeviceResult& device = run.devices[index];
   const DeviceVerdict& verdict = analysis.verdicts[index];
@@ -199,13 +219,7 @@ Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std:
   problem.metric = weighty.front()->metric;
   add_worst(problem, *weighty.front(), verdict.likely);
   add_line(problem, "sure", weighty.front()->evidence);
-  std::vector<std::string> also;
-  for (std::size_t i = 1; i < weighty.size() && also.size() < most_also; ++i) {
-    also.push_back(short_finding(*weighty[i]));
-  }
-  if (weighty.size() > most_also + 1) {
-    also.push_back(fmt::format("and {} more", weighty.size() - most_also - 1));
-  }
+  std::vector<std::string> also = name_others(weighty);
   if (device.status == DeviceOutcome::incomplete) also.push_back("some of its jobs were not done");
   add_line(problem, "also", fmt::format("{}", fmt::join(also, "; ")));
   problem.actions = look_closer(verdict.likely, device.info.uuid);

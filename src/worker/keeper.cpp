@@ -82,7 +82,9 @@ void end_with_parent(int parent, const char* name) {
 std::string describe_end(int wait_status) {
   if (WIFEXITED(wait_status)) return fmt::format("ended with status {}", WEXITSTATUS(wait_status));
   const int signal = WTERMSIG(wait_status);
-  return fmt::format("was ended by signal {} ({})", signal, strsignal(signal));
+  // The kernel sends it where memory runs out, and says so in its log.
+  const char* hint = signal == SIGKILL ? "; out of memory? see dmesg" : "";
+  return fmt::format("was ended by signal {} ({}{})", signal, strsignal(signal), hint);
 }
 
 /// Forks workers and tells of their end until the rank closes the connection. A rank whose end is

@@ -13,7 +13,7 @@ cat >"$work/site/sonde" <<TEXT
 case \$1-\$(uname -n) in
   run-n1) set -- "\$@" --backend sim:gtx980 ;;
   run-n2) set -- "\$@" --backend sim:gtx980,gtx980,gtx980,gtx980+slow_sm=5:20 ;;
-  run-n3) sleep 120 ;;
+  run-n3) echo 'sonde: 04:00:00Z 2 of 32 device jobs done'; sleep 120 ;;
   doctor-n1) [[ ! -e $work/sick ]] || { echo 'fail     driver    does not answer'; exit 3; } ;;
 esac
 exec $sonde "\$@"
@@ -22,7 +22,7 @@ chmod +x "$work/site/sonde"
 cat >>"$work/site/site.env" <<TEXT
 sonde=$work/site/sonde mpirun=$(command -v mpirun)
 state=$work/state/\$(uname -n) textfiles=$work/metrics/\$(uname -n)
-epilog_limit_s=30 epilog_drains=yes
+epilog_limit_s=110 epilog_drains=yes
 health_drains=yes doctor_options=(--suite quick --backend sim:gtx980)
 mpi_environment=(OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo)
 export SLURM_CONF=$work/cluster/etc/slurm.conf
@@ -32,7 +32,7 @@ TEXT
 printf 'suite = "quick"\njobs = ["placement"]\n' >"$work/site/site.toml"
 cat >"$work/slurm.lines" <<TEXT
 Epilog=$work/site/epilog.sh
-PrologEpilogTimeout=60
+PrologEpilogTimeout=150
 HealthCheckProgram=$work/site/health_check.sh
 HealthCheckInterval=10
 HealthCheckNodeState=IDLE
@@ -48,11 +48,12 @@ for node in n1 n2 n3; do
   sbatch --parsable --nodelist "$node" --gpus-per-node 4 --output /dev/null --wrap true >"$work/job.$node"
 done
 begin=$SECONDS
-wait_until 25 node_is n3 'drained|draining' || fail "the node that hangs was not drained: $(state_of n3)"
-((SECONDS - begin < 20)) || fail "the epilog did not keep its limit: $((SECONDS - begin)) s"
+wait_until 40 node_is n3 'drained|draining' || fail "the node that hangs was not drained: $(state_of n3)"
+((SECONDS - begin < 40)) || fail "the epilog did not keep its limit: $((SECONDS - begin)) s"
 pgrep --full "^sleep 120$" >/dev/null && fail "what hung was left running"
-wait_until 40 node_is n2 'drained|draining' || fail "the node with a bad GPU was not drained"
-wait_until 40 test -e "$work/metrics/n1/sonde.prom" || fail "the good node was not measured"
+grep -q 'within 5 s, last it said: 04:00:00Z 2 of 32' "$work/cluster/log/slurmd.n3.log" || fail "no word of how far it came"
+wait_until 120 node_is n2 'drained|draining' || fail "the node with a bad GPU was not drained"
+wait_until 120 test -e "$work/metrics/n1/sonde.prom" || fail "the good node was not measured"
 wait_until 20 node_is n1 idle || fail "the good node is $(state_of n1)"
 [[ $(series sonde_device_verdict "$work/metrics/n1/sonde.prom") == 4 ]] || fail "not four verdicts"
 grep -q '^sonde_device_verdict{UUID="GPU-.*",Hostname="n2"} 3$' "$work/metrics/n2/sonde.prom" || fail "no bad GPU"

@@ -119,6 +119,22 @@ TEST(DriftTest, repeats_without_a_reading_are_passed_over) {
   EXPECT_EQ(first_and_last(drift, &RepeatValue::sm_clock_hz).last, 0);
 }
 
+TEST(DriftTest, a_temperature_that_was_not_read_is_no_warming) {
+  const maker::Night night =
+      maker::night(3, 9, 0.002, 1, [](DeviceResult& device, DeviceConditions& at, double over) {
+        if (device.rank != 1) return;
+        maker::number(device, "global.read_bytes_per_s") *= 1 - 0.06 * over;
+        at.sm_clock_hz *= 1 - 0.06 * over;
+        if (over < 0.3) at.temperature_c = 0;
+      });
+  const std::vector<Drift> drifts = drifts_of(night);
+  ASSERT_EQ(drifts.size(), 2u);
+  EXPECT_EQ(drifts.front().temperature_c.change(), 0);
+  for (const FleetFinding& finding : analyse(night, drifts).findings) {
+    EXPECT_NE(finding.fault, FaultClass::thermal) << finding.metric;
+  }
+}
+
 TEST(DriftTest, without_a_change_of_clock_the_cause_is_what_the_metric_measures) {
   const maker::Night night =
       maker::night(1, 9, 0.002, 1, [](DeviceResult& device, DeviceConditions&, double over) {

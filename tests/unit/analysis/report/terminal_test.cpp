@@ -1,4 +1,5 @@
 #include "analysis/fleet/reduce.hpp"
+#include "analysis/report/problems.hpp"
 #include "analysis/report/report.hpp"
 
 #include "unit/analysis/report/reported_fleets.hpp"
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -46,6 +48,25 @@ TEST(TerminalTest, what_is_wrong_comes_before_all_tables) {
   EXPECT_LT(text.find(run.devices[2].info.uuid), text.find("METRICS"));
   EXPECT_LT(text.find("node01 rank 2"), text.find("METRICS"));
   EXPECT_LT(text.find("SM 17"), text.find("METRICS"));
+}
+
+TEST(TerminalTest, what_differs_from_peers_and_from_a_baseline_is_named_once) {
+  auto [run, analysis] = rendered(spoiled_fleet());
+  const auto also_of = [&, &run = run, &analysis = analysis] {
+    const std::vector<Problem> wrong = problems(run, analysis);
+    const auto problem = std::ranges::find(wrong, std::optional<std::size_t>(2), &Problem::device);
+    const auto line = std::ranges::find(problem->lines, "also", &Problem::Line::label);
+    return line->text;
+  };
+  const std::string before = also_of();
+  EXPECT_THAT(before, HasSubstr("global.write_bytes_per_s"));
+
+  std::vector<std::size_t>& findings = analysis.verdicts[2].findings;
+  for (const std::size_t one : std::vector<std::size_t>(findings)) {
+    findings.push_back(analysis.findings.size());
+    analysis.findings.push_back(FleetFinding(analysis.findings[one]));
+  }
+  EXPECT_EQ(also_of(), before);
 }
 
 TEST(TerminalTest, of_more_than_a_node_those_that_pass_are_folded) {
