@@ -59,7 +59,7 @@ TEST(TerminalTest, what_differs_from_peers_and_from_a_baseline_is_named_once) {
     return line->text;
   };
   const std::string before = also_of();
-  EXPECT_THAT(before, HasSubstr("global.write_bytes_per_s"));
+  EXPECT_EQ(before, "global.read_bytes_per_s -20 %");
 
   std::vector<std::size_t>& findings = analysis.verdicts[2].findings;
   for (const std::size_t one : std::vector<std::size_t>(findings)) {
