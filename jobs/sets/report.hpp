@@ -9,9 +9,8 @@ namespace sonde {
 void report_sets(const SetsProbe& probe, SetFindings& found);
 
 /// What of the function is the same wherever the buffer lies: bits beyond the span change only as
-/// far as the buffer reaches over a multiple of it. Unresolved where they are mistaken for the
-/// highest bit of the span: of 128 GiB that begin 1 GiB behind an odd multiple of 64 GiB, bit 36
-/// is bit 37 reversed in all but the last GiB.
+/// far as the buffer reaches over a multiple of it. Unresolved where the lines of the search cannot
+/// tell them from the highest bit of the span.
 IndexFunction within_span(IndexFunction index, const LinePool& pool);
 
 /// The sets found are those of one line of each block of several.

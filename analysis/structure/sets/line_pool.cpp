@@ -10,16 +10,22 @@
 namespace sonde {
 
 SpanPart part_of_seen_bits(const LinePool& space) {
-  constexpr std::uint64_t short_end = 16;  // lines with a known set are some 250: 15 of them there
   SpanPart part{0, space.span_bytes};
   if (space.buffer_address == 0) return part;
+  const auto cut = [&](std::uint64_t multiple, std::uint64_t short_bytes) {
+    const std::uint64_t head = (multiple - space.buffer_address % multiple) % multiple;
+    const std::uint64_t tail = (space.buffer_address + space.span_bytes) % multiple;
+    const std::uint64_t line = space.line_bytes;
+    if (head < short_bytes)
+      part.begin_bytes = std::max(part.begin_bytes, (head + line - 1) / line * line);
+    if (tail < short_bytes)
+      part.end_bytes = std::min(part.end_bytes, (space.span_bytes - tail) / line * line);
+  };
+  // Lines with a known set are some 250. Where a bit shows in these alone, 15 of them lie there;
+  // where lines of one set tell two bits apart, one will do, and none of 250 does by 0.04 %.
   const std::uint64_t multiple = std::bit_floor(space.span_bytes);
-  const std::uint64_t head = (multiple - space.buffer_address % multiple) % multiple;
-  const std::uint64_t tail = (space.buffer_address + space.span_bytes) % multiple;
-  if (head < space.span_bytes / short_end)
-    part.begin_bytes = (head + space.line_bytes - 1) / space.line_bytes * space.line_bytes;
-  if (tail < space.span_bytes / short_end)
-    part.end_bytes = (space.span_bytes - tail) / space.line_bytes * space.line_bytes;
+  cut(multiple, space.span_bytes / 16);
+  if (multiple / 2 >= space.line_bytes) cut(multiple / 2, space.span_bytes / 32);
   return part;
 }
 
