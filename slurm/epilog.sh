@@ -20,9 +20,11 @@ drain_if_wanted() {
   exit 0
 }
 
-# One at a time. A measurement that was left behind keeps the lock as long as its GPU hangs.
-exec 9>>"$state/lock"
-if ! flock --nonblock 9; then
+# One at a time: ranks share `lock`, and one that is left behind keeps it as long as its GPU hangs. `door` is held
+# until lock.since is that of who has `lock`: nobody reads it before.
+exec 8>>"$state/door" 9>>"$state/lock"
+flock --timeout 5 8 || exit 0
+if ! flock --timeout 1 9; then
   since_s=$(($(date +%s) - $(stat -c %Y "$state/lock.since" 2>/dev/null || date +%s)))
   ((since_s > 2 * epilog_limit_s)) && drain_if_wanted "a GPU has hung for $since_s s"
   exit 0
@@ -30,6 +32,8 @@ fi
 last=$(stat -c %Y "$state/measured" 2>/dev/null || echo 0)
 (($(date +%s) - last >= epilog_every_s)) || exit 0
 touch "$state/lock.since" "$state/measured"
+flock --shared 9
+exec 8>&-
 
 gpu_list=${gpus//[!,]/}
 export CUDA_VISIBLE_DEVICES=$gpus

@@ -14,7 +14,8 @@ clean=(env -i PATH="$PATH" HOME=/root OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS
 [[ -z ${CUDA_VISIBLE_DEVICES:-} ]] || clean+=("CUDA_VISIBLE_DEVICES=$CUDA_VISIBLE_DEVICES" CUDA_DEVICE_ORDER=PCI_BUS_ID)
 
 rm -rf "$run" "$run.parts"
-"${clean[@]}" "$mpirun" -n "$ranks" "$sonde" run --config "$here/site.toml" --force -o "$run"
+# Each rank has the lock itself: MPI passes on no descriptors.
+"${clean[@]}" "$mpirun" -n "$ranks" flock --shared --no-fork "$folder/lock" "$sonde" run --config "$here/site.toml" --force -o "$run"
 status=$?
 [[ -e $run ]] || exit "$status"
 held_against=()

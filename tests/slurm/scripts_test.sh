@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# scripts_test.sh <slurm folder>: the scripts for a site where Slurm, MPI and sonde are stubs: what they do if one of
+# these fails. Needs no Slurm, no GPU and not root.
+set -uo pipefail
+scripts=$(readlink -f "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+fail() {
+  echo "FAILED: $1"
+  failed=1
+}
+
+# --- a node: the scripts, and stubs that do what files in $work tell them
+cp -r "$scripts" site
+mkdir bin state metrics
+cat >>site/site.env <<TEXT
+sonde=$work/bin/sonde mpirun=$work/bin/mpirun state=$work/state textfiles=$work/metrics
+epilog_limit_s=20 epilog_drains=yes
+TEXT
+cp site/site.env good.env
+cat >bin/mpirun <<'TEXT'
+#!/usr/bin/env bash
+shift 2 # -n <ranks>
+for descriptor in /proc/$$/fd/*; do # Open MPI's closes what ranks would inherit
+  ((${descriptor##*/} < 3 || ${descriptor##*/} == 255)) || eval "exec ${descriptor##*/}>&-"
+done
+"$@"
+TEXT
+cat >bin/sonde <<TEXT
+#!/usr/bin/env bash
+echo "\$*" >>$work/sonde.calls
+for last in "\$@"; do :; done
+case \$1 in
+  run)
+    if [[ -e $work/hang ]]; then
+      setsid sleep 30 & # of no session that the epilog can kill
+      echo "\$!" >$work/hung.pid
+      sleep 30
+    fi
+    touch "\$last"
+    exit "\$(cat $work/run.status)"
+    ;;
+  export) cat $work/verdicts; exit "\$(cat $work/export.status)" ;;
+esac
+TEXT
+chmod +x bin/*
+verdicts() {
+  for verdict in "$@"; do
+    echo "sonde_device_verdict{UUID=\"GPU-$RANDOM\",Hostname=\"n\"} $verdict"
+  done
+}
+all_well() {
+  rm -rf state/* metrics/* sonde.calls
+  cp good.env site/site.env
+  echo 0 | tee run.status >export.status
+  verdicts 0 0 >verdicts
+}
+epilog() { SLURM_JOB_GPUS=0,1 site/epilog.sh 2>epilog.err; }
+# expect <status> <what> <command...>
+expect() {
+  local want=$1 what=$2 status
+  shift 2
+  "$@"
+  status=$?
+  ((status == want)) || fail "$what: status $status, not $want: $(cat epilog.err)"
+}
+
+echo "--- the epilog: eight at once, with traces of one that was killed three hours ago"
+eight_at_once() {
+  local pids=() n pid drained
+  touch -d '3 hours ago' state/lock.since
+  for n in {1..8}; do
+    SLURM_JOB_GPUS=0,1 site/epilog.sh 2>"epilog.err.$n" &
+    pids+=("$!")
+  done
+  for pid in "${pids[@]}"; do wait "$pid" || drained=yes; done
+  [[ -z ${drained:-} ]] || fail "$1: a healthy node is drained: $(cat epilog.err.* | head -n 1)"
+}
+all_well
+for _ in {1..3}; do
+  touch state/measured
+  eight_at_once "not due"
+done
+[[ ! -e sonde.calls ]] || fail "measured though it was not due"
+touch -d '7 hours ago' state/measured
+eight_at_once "due"
+[[ $(grep -c '^run' sonde.calls) == 1 ]] || fail "measured $(grep -c '^run' sonde.calls) times"
+
+echo "--- the epilog: a rank that not even SIGKILL ends keeps the lock"
+all_well
+echo yes >hang
+sed -i 's/epilog_limit_s=20/epilog_limit_s=1/' site/site.env
+expect 1 "a measurement that does not end" epilog
+rm hang state/measured
+cp good.env site/site.env
+expect 0 "a measurement that has hung for a second" epilog
+[[ $(grep -c '^run' sonde.calls) == 1 ]] || fail "measured beside a rank that hangs"
+touch -d '3 hours ago' state/lock.since
+expect 1 "a measurement that has hung for hours" epilog
+grep -q 'a GPU has hung for 108.. s' epilog.err || fail "no word of the GPU that hangs: $(cat epilog.err)"
+kill "$(cat hung.pid)"
+expect 0 "what hung is gone" epilog
+[[ $(grep -c '^run' sonde.calls) == 2 ]] || fail "not measured after what hung is gone"
+exit "$failed"
