@@ -31,40 +31,38 @@ TEXT
 cat >bin/sonde <<TEXT
 #!/usr/bin/env bash
 echo "\$*" >>$work/sonde.calls
-for last in "\$@"; do :; done
+out=\$(sed -n 's/.* -o \([^ ]*\).*/\1/p' <<<"\$*")
 case \$1 in
   run)
     if [[ -e $work/hang ]]; then
       setsid sleep 30 & # of no session that the epilog can kill
       echo "\$!" >$work/hung.pid
       sleep 30
-    fi
-    touch "\$last"
-    exit "\$(cat $work/run.status)"
-    ;;
-  export) cat $work/verdicts; exit "\$(cat $work/export.status)" ;;
+    fi ;;
+  export) cat $work/verdicts ;;
 esac
+[[ -z \$out ]] || echo "\$1" >"\$out"
+[[ ! -e $work/\$1.status ]] || exit "\$(cat $work/\$1.status)"
 TEXT
-chmod +x bin/*
-verdicts() {
-  for verdict in "$@"; do
-    echo "sonde_device_verdict{UUID=\"GPU-$RANDOM\",Hostname=\"n\"} $verdict"
-  done
-}
+cat >bin/srun <<'TEXT'
+#!/usr/bin/env bash
+mkdir -p "sonde-$SLURM_JOB_ID.h5.parts" # stopped early
+exit 75
+TEXT
+chmod +x site/*.sbatch bin/*
 all_well() {
-  rm -rf state/* metrics/* sonde.calls
+  rm -rf state/* metrics/* ./*.status sonde.calls
   cp good.env site/site.env
-  echo 0 | tee run.status >export.status
-  verdicts 0 0 >verdicts
+  printf 'sonde_device_verdict{UUID="GPU-%s",Hostname="n"} 0\n' 1 2 >verdicts
 }
-epilog() { SLURM_JOB_GPUS=0,1 site/epilog.sh 2>epilog.err; }
+export PATH=$work/bin:$PATH SLURM_JOB_GPUS=0,1
 # expect <status> <what> <command...>
 expect() {
   local want=$1 what=$2 status
   shift 2
-  "$@"
+  "$@" >stdout 2>stderr
   status=$?
-  ((status == want)) || fail "$what: status $status, not $want: $(cat epilog.err)"
+  ((status == want)) || fail "$what: status $status, not $want: $(cat stderr)"
 }
 
 echo "--- the epilog: eight at once, with traces of one that was killed three hours ago"
@@ -72,11 +70,11 @@ eight_at_once() {
   local pids=() n pid drained
   touch -d '3 hours ago' state/lock.since
   for n in {1..8}; do
-    SLURM_JOB_GPUS=0,1 site/epilog.sh 2>"epilog.err.$n" &
+    site/epilog.sh 2>"stderr.$n" &
     pids+=("$!")
   done
   for pid in "${pids[@]}"; do wait "$pid" || drained=yes; done
-  [[ -z ${drained:-} ]] || fail "$1: a healthy node is drained: $(cat epilog.err.* | head -n 1)"
+  [[ -z ${drained:-} ]] || fail "$1: a healthy node is drained: $(cat stderr.* | head -n 1)"
 }
 all_well
 for _ in {1..3}; do
@@ -92,15 +90,33 @@ echo "--- the epilog: a rank that not even SIGKILL ends keeps the lock"
 all_well
 echo yes >hang
 sed -i 's/epilog_limit_s=20/epilog_limit_s=1/' site/site.env
-expect 1 "a measurement that does not end" epilog
+expect 1 "a measurement that does not end" site/epilog.sh
 rm hang state/measured
 cp good.env site/site.env
-expect 0 "a measurement that has hung for a second" epilog
+expect 0 "a measurement that has hung for a second" site/epilog.sh
 [[ $(grep -c '^run' sonde.calls) == 1 ]] || fail "measured beside a rank that hangs"
 touch -d '3 hours ago' state/lock.since
-expect 1 "a measurement that has hung for hours" epilog
-grep -q 'a GPU has hung for 108.. s' epilog.err || fail "no word of the GPU that hangs: $(cat epilog.err)"
+expect 1 "a measurement that has hung for hours" site/epilog.sh
+grep -q 'a GPU has hung for 108.. s' stderr || fail "no word of the GPU that hangs: $(cat stderr)"
 kill "$(cat hung.pid)"
-expect 0 "what hung is gone" epilog
+expect 0 "what hung is gone" site/epilog.sh
 [[ $(grep -c '^run' sonde.calls) == 2 ]] || fail "not measured after what hung is gone"
+echo "--- merge.sbatch and audit.sbatch: a GPU failed, or was lost"
+for status in 3 4; do
+  all_well
+  echo "$status" | tee merge.status >analyze.status
+  touch sonde-7.h5
+  expect "$status" "a merge" site/merge.sbatch night 7
+  [[ $(cat night.html) == report && -s night.prom ]] || fail "merge.sbatch: no page or no metrics"
+  rm -r night.* sonde-7.h5
+  SLURM_JOB_ID=8 SLURM_RESTART_COUNT=3 expect "$status" "an audit that was stopped thrice" site/audit.sbatch
+  [[ $(cat sonde-8.html) == report ]] || fail "audit.sbatch: no page"
+  rm -r sonde-8.*
+done
+all_well
+echo 1 >merge.status
+touch sonde-7.h5
+expect 1 "a merge that fails" site/merge.sbatch night 7
+[[ ! -e night.html ]] || fail "a page of nothing"
+
 exit "$failed"
