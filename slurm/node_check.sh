@@ -3,7 +3,7 @@
 # runs in a session of its own and is left behind at its limit.
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 # shellcheck source=site.env
-. "$here/site.env"
+. "$here/site.env" || return
 
 say() { echo "sonde $(date -u +%FT%TZ): $*" >&2; }
 

@@ -14,7 +14,7 @@ fail() {
 
 # --- a node: the scripts, and stubs that do what files in $work tell them
 cp -r "$scripts" site
-mkdir bin state metrics
+mkdir bin saved state metrics
 cat >>site/site.env <<TEXT
 sonde=$work/bin/sonde mpirun=$work/bin/mpirun state=$work/state textfiles=$work/metrics
 epilog_limit_s=20 epilog_drains=yes
@@ -101,6 +101,24 @@ grep -q 'a GPU has hung for 108.. s' stderr || fail "no word of the GPU that han
 kill "$(cat hung.pid)"
 expect 0 "what hung is gone" site/epilog.sh
 [[ $(grep -c '^run' sonde.calls) == 2 ]] || fail "not measured after what hung is gone"
+echo "--- the epilog: a broken installation drains nothing"
+all_well
+for broken in "rm site/site.env" "truncate -s 400 site/site.env" "sed -i s/state=[^[:blank:]]*// site/site.env" \
+  "sed -i s/epilog_limit_s=[^[:blank:]]*// site/site.env" "rm site/node_check.sh" "truncate -s 1000 site/node_check.sh" \
+  "rm site/measure_node.sh" "rm bin/mpirun" "rm bin/sonde" "mkdir state/lock" "mkdir state/door" "mkdir state/epilog.log"; do
+  cp -r site bin saved/
+  $broken || fail "$broken"
+  touch -d '3 hours ago' state/lock.since
+  expect 0 "$broken" site/epilog.sh
+  rm -rf site bin state/*
+  cp -r saved/. .
+done
+for lines in {6..60..6}; do
+  head -n "$lines" site/epilog.sh >site/half.sh
+  expect 0 "the first $lines lines of the epilog" bash site/half.sh
+  rm -rf state/*
+done
+
 echo "--- merge.sbatch and audit.sbatch: a GPU failed, or was lost"
 for status in 3 4; do
   all_well
