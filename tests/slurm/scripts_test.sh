@@ -49,9 +49,24 @@ cat >bin/srun <<'TEXT'
 mkdir -p "sonde-$SLURM_JOB_ID.h5.parts" # stopped early
 exit 75
 TEXT
+cat >bin/sinfo <<TEXT
+#!/usr/bin/env bash
+case \$* in
+  *%E*) echo reason ;;
+  *) cat $work/nodes ;;
+esac
+TEXT
+cat >bin/sbatch <<TEXT
+#!/usr/bin/env bash
+echo "\$*" >>$work/sbatch.calls
+case \$* in
+  *"--nodelist small "* | *merge.sbatch*refused*) echo 'sbatch: error: no' >&2; exit 1 ;;
+esac
+wc -l <$work/sbatch.calls
+TEXT
 chmod +x site/*.sbatch bin/*
 all_well() {
-  rm -rf state/* metrics/* ./*.status sonde.calls
+  rm -rf state/* metrics/* ./*.status ./*.calls
   cp good.env site/site.env
   printf 'sonde_device_verdict{UUID="GPU-%s",Hostname="n"} 0\n' 1 2 >verdicts
 }
@@ -136,5 +151,24 @@ echo 1 >merge.status
 touch sonde-7.h5
 expect 1 "a merge that fails" site/merge.sbatch night 7
 [[ ! -e night.html ]] || fail "a page of nothing"
+
+echo "--- rolling.sh: nodes that do not count, and an sbatch that is refused"
+all_well
+printf '%s\n' 'good1 idle' 'small idle' 'off idle~' 'going idle%' 'soon idle!' 'boot idle@' 'booting idle^' 'kept idle$' \
+  'gone mixed*' 'drained1 drained' 'good2 allocated' 'up idle#' >nodes
+expect 0 "rolling.sh" site/rolling.sh gpu 4 --account=a1 -q high --time 5 --reservation r1 --deadline=now+1hour -- --suite quick
+[[ $(grep -o -- '--nodelist [a-z0-9]*' sbatch.calls | sort -u | cut -d' ' -f2 | xargs) == "good1 good2 small up" ]] ||
+  fail "other nodes were tried: $(cat sbatch.calls)"
+[[ $(grep -c 'is left out' stderr) == 9 ]] || fail "not nine were left out: $(cat stderr)"
+grep -q 'small is left out: sbatch refused it' stderr || fail "no word of the refused node: $(cat stderr)"
+tail -n 1 sbatch.calls | grep -q -- '--account=a1 -q high --reservation r1 .*merge.sbatch sonde-gpu-[0-9]* 1 2 4$' ||
+  fail "the merge: $(tail -n 1 sbatch.calls)"
+tail -n 1 sbatch.calls | grep -qE -- '--time|--deadline' && fail "the merge has the limits of the others"
+echo 'small idle' >nodes
+expect 1 "no node was taken" site/rolling.sh gpu 4
+grep -q 'no job was submitted' stderr || fail "no clear word: $(cat stderr)"
+echo 'good idle' >nodes
+expect 1 "the merge is refused" site/rolling.sh refused 4
+grep -q 'merge.sbatch sonde-refused-[0-9]* [0-9]' stderr || fail "no word of the merge: $(cat stderr)"
 
 exit "$failed"
