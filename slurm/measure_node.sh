@@ -15,7 +15,8 @@ clean=(env -i PATH="$PATH" HOME=/root OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS
 
 rm -rf "$run" "$run.parts"
 # Each rank has the lock itself: MPI passes on no descriptors.
-"${clean[@]}" "$mpirun" -n "$ranks" flock --shared --no-fork "$folder/lock" "$sonde" run --config "$here/site.toml" --force -o "$run"
+"${clean[@]}" "$mpirun" -n "$ranks" flock --shared --no-fork "$folder/lock" \
+  "$sonde" run --config "$here/site.toml" --force -o "$run"
 status=$?
 [[ -e $run ]] || exit "$status"
 held_against=()
@@ -23,6 +24,7 @@ if [[ -n $baseline && -e $baseline ]]; then
   held_against=(--baseline "$baseline")
   "${clean[@]}" "$sonde" analyze "$run" "${held_against[@]}"
 fi
-"${clean[@]}" "$sonde" export "$run" "${held_against[@]}" --format prometheus >"$folder/metrics.prom" || exit 1
+"${clean[@]}" "$sonde" export "$run" "${held_against[@]}" --format prometheus >"$folder/metrics.part" || exit 1
+mv "$folder/metrics.part" "$folder/metrics.prom" || exit 1
 if grep -q '^sonde_device_verdict{.*} [34]$' "$folder/metrics.prom"; then exit 4; fi
 exit "$status"

@@ -28,6 +28,6 @@ run_bounded() {
 # publish <name> reads what the node exporter is to read, and puts it there whole.
 publish() {
   [[ -n $textfiles ]] || { cat >/dev/null; return 0; }
-  cat >"$textfiles/.$1.$$" && chmod 644 "$textfiles/.$1.$$" &&
-    mv "$textfiles/.$1.$$" "$textfiles/$1"
+  local part=$textfiles/.$1.$$
+  { cat >"$part" && chmod 644 "$part" && mv -T "$part" "$textfiles/$1"; } || rm -f "$part"
 }

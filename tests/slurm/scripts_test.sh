@@ -106,6 +106,7 @@ all_well
 echo yes >hang
 sed -i 's/epilog_limit_s=20/epilog_limit_s=1/' site/site.env
 expect 1 "a measurement that does not end" site/epilog.sh
+grep -q '^sonde_epilog_status{.*} 124$' metrics/sonde_epilog.prom || fail "no metric of what does not end"
 rm hang state/measured
 cp good.env site/site.env
 expect 0 "a measurement that has hung for a second" site/epilog.sh
@@ -119,8 +120,9 @@ expect 0 "what hung is gone" site/epilog.sh
 echo "--- the epilog: a broken installation drains nothing"
 all_well
 for broken in "rm site/site.env" "truncate -s 400 site/site.env" "sed -i s/state=[^[:blank:]]*// site/site.env" \
-  "sed -i s/epilog_limit_s=[^[:blank:]]*// site/site.env" "rm site/node_check.sh" "truncate -s 1000 site/node_check.sh" \
-  "rm site/measure_node.sh" "rm bin/mpirun" "rm bin/sonde" "mkdir state/lock" "mkdir state/door" "mkdir state/epilog.log"; do
+  "sed -i s/epilog_limit_s=[^[:blank:]]*// site/site.env" "rm site/node_check.sh" \
+  "truncate -s 1000 site/node_check.sh" "rm site/measure_node.sh" \
+  "rm bin/mpirun" "rm bin/sonde" "mkdir state/lock" "mkdir state/door" "mkdir state/epilog.log"; do
   cp -r site bin saved/
   $broken || fail "$broken"
   touch -d '3 hours ago' state/lock.since
@@ -133,6 +135,50 @@ for lines in {6..60..6}; do
   expect 0 "the first $lines lines of the epilog" bash site/half.sh
   rm -rf state/*
 done
+
+echo "--- the epilog: what it publishes"
+# told <status, timestamp_seconds> <number> <when>
+told() {
+  grep -q "^sonde_epilog_$1{Hostname=\"$(uname -n)\"} $2" metrics/sonde_epilog.prom || fail "$3: $(cat metrics/*)"
+}
+all_well
+expect 0 "a good node" site/epilog.sh
+cmp verdicts metrics/sonde.prom || fail "no metrics"
+told status 0 "a good node"
+told timestamp_seconds "$(date +%s | cut -c1-7)" "a good node"
+for status in 3 75; do
+  rm -f state/measured metrics/sonde.prom
+  echo "$status" >run.status
+  expect 0 "a run that ends with $status" site/epilog.sh
+  [[ -e metrics/sonde.prom ]] || fail "status $status: no metrics"
+  told status "$status" "a run that ends with $status"
+done
+for broken in run.status export.status; do
+  all_well
+  echo 1 >"$broken"
+  expect 0 "$broken 1" site/epilog.sh
+  [[ ! -e metrics/sonde.prom ]] || fail "$broken 1: half a file is published"
+  told status 1 "$broken 1"
+done
+all_well
+mkdir metrics/sonde.prom # cannot be replaced
+expect 0 "metrics that cannot be written" site/epilog.sh
+[[ $(find metrics -name '.*' -type f) == "" ]] || fail "a temporary file is left: $(ls -A metrics)"
+rm -r metrics/sonde.prom
+
+echo "--- the epilog: a GPU that is gone"
+for status in 0 3 75; do
+  all_well
+  echo "$status" >run.status
+  sed -i 2d verdicts
+  expect 1 "status $status of one GPU of two" site/epilog.sh
+  grep -q '1 of 2 GPUs' stderr || fail "no word of the GPU that is gone: $(cat stderr)"
+  told status 4 "one GPU of two"
+  cmp verdicts metrics/sonde.prom || fail "the others are not published"
+done
+rm state/measured
+sed -i s/epilog_drains=yes/epilog_drains=no/ site/site.env
+expect 0 "a GPU is gone, which is not to drain" site/epilog.sh
 
 echo "--- merge.sbatch and audit.sbatch: a GPU failed, or was lost"
 for status in 3 4; do
@@ -154,10 +200,12 @@ expect 1 "a merge that fails" site/merge.sbatch night 7
 
 echo "--- rolling.sh: nodes that do not count, and an sbatch that is refused"
 all_well
-printf '%s\n' 'good1 idle' 'small idle' 'off idle~' 'going idle%' 'soon idle!' 'boot idle@' 'booting idle^' 'kept idle$' \
-  'gone mixed*' 'drained1 drained' 'good2 allocated' 'up idle#' >nodes
-expect 0 "rolling.sh" site/rolling.sh gpu 4 --account=a1 -q high --time 5 --reservation r1 --deadline=now+1hour -- --suite quick
-[[ $(grep -o -- '--nodelist [a-z0-9]*' sbatch.calls | sort -u | cut -d' ' -f2 | xargs) == "good1 good2 small up" ]] ||
+printf '%s\n' 'good1 idle' 'small idle' 'off idle~' 'going idle%' 'soon idle!' 'boot idle@' 'booting idle^' \
+  'kept idle$' 'gone mixed*' 'drained1 drained' 'good2 allocated' 'up idle#' >nodes
+expect 0 "rolling.sh" \
+  site/rolling.sh gpu 4 --account=a1 -q high --time 5 --reservation r1 --deadline=now+1hour -- --suite quick
+tried=$(grep -o -- '--nodelist [a-z0-9]*' sbatch.calls | cut -d' ' -f2 | sort -u | xargs)
+[[ $tried == "good1 good2 small up" ]] ||
   fail "other nodes were tried: $(cat sbatch.calls)"
 [[ $(grep -c 'is left out' stderr) == 9 ]] || fail "not nine were left out: $(cat stderr)"
 grep -q 'small is left out: sbatch refused it' stderr || fail "no word of the refused node: $(cat stderr)"
