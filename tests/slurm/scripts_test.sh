@@ -18,6 +18,7 @@ mkdir bin saved state metrics
 cat >>site/site.env <<TEXT
 sonde=$work/bin/sonde mpirun=$work/bin/mpirun state=$work/state textfiles=$work/metrics
 epilog_limit_s=20 epilog_drains=yes
+health_limit_s=20 health_drains=yes
 TEXT
 cp site/site.env good.env
 cat >bin/mpirun <<'TEXT'
@@ -33,7 +34,7 @@ cat >bin/sonde <<TEXT
 echo "\$*" >>$work/sonde.calls
 out=\$(sed -n 's/.* -o \([^ ]*\).*/\1/p' <<<"\$*")
 case \$1 in
-  run)
+  run | doctor)
     if [[ -e $work/hang ]]; then
       setsid sleep 30 & # of no session that the epilog can kill
       echo "\$!" >$work/hung.pid
@@ -48,6 +49,11 @@ cat >bin/srun <<'TEXT'
 #!/usr/bin/env bash
 mkdir -p "sonde-$SLURM_JOB_ID.h5.parts" # stopped early
 exit 75
+TEXT
+cat >bin/scontrol <<TEXT
+#!/usr/bin/env bash
+echo "\$*" >>$work/scontrol.calls
+[[ \$1 == update ]] || echo "NodeName=n CPUAlloc=0 State=\$(cat $work/node.state) Reason=none"
 TEXT
 cat >bin/sinfo <<TEXT
 #!/usr/bin/env bash
@@ -179,6 +185,45 @@ done
 rm state/measured
 sed -i s/epilog_drains=yes/epilog_drains=no/ site/site.env
 expect 0 "a GPU is gone, which is not to drain" site/epilog.sh
+
+echo "--- the health check: sick, hung, broken; a node that is drained already"
+healthy() {
+  grep -q "^sonde_doctor_healthy{.*} $1$" metrics/sonde_doctor.prom || fail "$2: $(cat metrics/sonde_doctor.prom)"
+}
+all_well
+expect 0 "a healthy node" site/health_check.sh
+healthy 1 "a healthy node"
+echo 127 >doctor.status
+expect 0 "a doctor that cannot be run" site/health_check.sh
+healthy 0 "a doctor that cannot be run"
+rm doctor.status
+expect 0 "a healthy node" site/health_check.sh
+echo 3 >doctor.status
+expect 1 "a sick node" site/health_check.sh
+[[ ! -e scontrol.calls ]] || fail "drained at the first failure"
+for now in IDLE+DRAIN DRAINED DOWN*+DRAIN; do
+  echo "$now" >node.state
+  expect 1 "a sick node" site/health_check.sh
+done
+grep -q ^update scontrol.calls && fail "drained again, with another reason"
+echo IDLE >node.state
+expect 1 "a sick node" site/health_check.sh
+grep -q '^update nodename=.* state=drain reason=sonde doctor' scontrol.calls || fail "not drained"
+healthy 0 "a sick node"
+
+all_well
+echo yes >hang
+sed -i 's/health_limit_s=20/health_limit_s=1/' site/site.env
+expect 1 "a doctor that hangs" site/health_check.sh
+touch -d '15 minutes ago' state/health.since
+expect 1 "a doctor that has hung since the last check" site/health_check.sh
+[[ $(grep -c ^doctor sonde.calls) == 1 ]] || fail "a second doctor beside one that hangs"
+grep -q ^update scontrol.calls || fail "a node whose doctor hangs is not drained"
+kill "$(cat hung.pid)"
+rm hang
+cp good.env site/site.env
+expect 0 "what hung is gone" site/health_check.sh
+healthy 1 "what hung is gone"
 
 echo "--- merge.sbatch and audit.sbatch: a GPU failed, or was lost"
 for status in 3 4; do
