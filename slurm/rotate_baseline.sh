@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # rotate_baseline.sh <run file> <folder> [how many to keep]: makes a run the baseline of later ones, if no GPU in it
-# failed or was lost. <folder>/baseline.h5 leads to the newest; 14 are kept, and the first one for ever as
-# reference.h5: what gets slower by little every night is seen only against that.
+# failed, against the present baseline either, or was lost. <folder>/baseline.h5 leads to the newest; 14 are kept, and
+# the first one for ever as reference.h5: what gets slower by little every night is seen only against that. Where a
+# change is wanted (a driver, clocks), remove baseline.h5: the next good run becomes it.
 set -euo pipefail
 
 usage='usage: rotate_baseline.sh <run file> <folder> [how many to keep]'
@@ -9,7 +10,9 @@ run=${1:?$usage}
 folder=${2:?$usage}
 keep=${3:-14}
 
-verdicts=$(sonde export "$run" --format prometheus)
+present=()
+[[ ! -e $folder/baseline.h5 ]] || present=(--baseline "$folder/baseline.h5")
+verdicts=$(sonde export "$run" "${present[@]}" --format prometheus)
 if grep -q '^sonde_device_verdict{.*} [34]$' <<<"$verdicts"; then
   echo "rotate_baseline.sh: a GPU of $run failed or was lost: the baseline stays" >&2
   exit 0

@@ -40,7 +40,10 @@ case \$1 in
       echo "\$!" >$work/hung.pid
       sleep 30
     fi ;;
-  export) cat $work/verdicts ;;
+  export)
+    cat $work/verdicts
+    [[ \$* != *--baseline* || ! -e $work/slower ]] || echo 'sonde_device_verdict{UUID="GPU-1",Hostname="n"} 3'
+    ;;
 esac
 [[ -z \$out ]] || echo "\$1" >"\$out"
 [[ ! -e $work/\$1.status ]] || exit "\$(cat $work/\$1.status)"
@@ -72,7 +75,7 @@ wc -l <$work/sbatch.calls
 TEXT
 chmod +x site/*.sbatch bin/*
 all_well() {
-  rm -rf state/* metrics/* ./*.status ./*.calls
+  rm -rf state/* metrics/* ./*.status ./*.calls slower
   cp good.env site/site.env
   printf 'sonde_device_verdict{UUID="GPU-%s",Hostname="n"} 0\n' 1 2 >verdicts
 }
@@ -242,6 +245,28 @@ echo 1 >merge.status
 touch sonde-7.h5
 expect 1 "a merge that fails" site/merge.sbatch night 7
 [[ ! -e night.html ]] || fail "a page of nothing"
+rm sonde-7.h5
+
+echo "--- merge.sbatch: what a sweep that was stopped has left counts"
+all_well
+mkdir -p sonde-7.h5.parts/0123abcd sonde-8.h5.parts
+touch sonde-7.h5.parts/0123abcd/GPU-1.h5.part
+expect 0 "shards of a sweep" site/merge.sbatch night 7 8
+grep -q '^merge .*sonde-7.h5.parts -o' sonde.calls || fail "shards of a sweep are not merged: $(cat stdout)"
+grep -q 'job 8 measured nothing' stdout || fail "an empty folder counts: $(cat stdout)"
+
+echo "--- baselines: what failed against the present one does not become the next one"
+all_well
+touch run.h5 slower
+expect 0 "the first baseline" site/rotate_baseline.sh run.h5 baselines
+first=$(readlink baselines/baseline.h5)
+sleep 1
+expect 0 "a run that got slower" site/rotate_baseline.sh run.h5 baselines
+[[ $(readlink baselines/baseline.h5) == "$first" ]] || fail "a run that got slower became the baseline"
+grep -q 'the baseline stays' stderr || fail "no word of the baseline: $(cat stderr)"
+rm slower
+expect 0 "a good run" site/rotate_baseline.sh run.h5 baselines
+[[ $(readlink baselines/baseline.h5) != "$first" ]] || fail "a good run did not become the baseline"
 
 echo "--- rolling.sh: nodes that do not count, and an sbatch that is refused"
 all_well
@@ -263,5 +288,9 @@ grep -q 'no job was submitted' stderr || fail "no clear word: $(cat stderr)"
 echo 'good idle' >nodes
 expect 1 "the merge is refused" site/rolling.sh refused 4
 grep -q 'merge.sbatch sonde-refused-[0-9]* [0-9]' stderr || fail "no word of the merge: $(cat stderr)"
+
+echo "--- nightly.scrontab: has sonde on PATH, and an hour to submit"
+grep -q '^0 1 .* PATH=/opt/sonde/bin:[$]PATH ' site/nightly.scrontab || fail "nightly.scrontab: no PATH"
+grep -q '^#SCRON --time=01:00:00$' site/nightly.scrontab || fail "nightly.scrontab: --time"
 
 exit "$failed"

@@ -119,8 +119,9 @@ site/drain.py "$bad" | grep -q 'n2 is drained already' || fail "it asks again"
 echo "--- the examples can be read"
 "$sonde" run --config "$scripts/site.toml" --backend sim:gtx980 --dry-run >/dev/null || fail "site.toml"
 bash -n "$scripts/site.env" || fail "site.env"
-read -r minute hour day month weekday variable script rest < <(grep -v '^#' "$scripts/nightly.scrontab")
-[[ "$minute $hour $day $month $weekday" == "0 1 * * *" && $variable == SONDE_BASELINES=* ]] || fail "scrontab: times"
+read -r minute hour day month weekday variable path script rest < <(grep -v '^#' "$scripts/nightly.scrontab")
+[[ "$minute $hour $day $month $weekday" == "0 1 * * *" && "$variable $path" == SONDE_BASELINES=*' PATH='* ]] ||
+  fail "scrontab: times"
 [[ -x $scripts/$(basename "$script") ]] || fail "scrontab: $script"
 # shellcheck disable=SC2086 # options, word by word
 "$sonde" run ${rest##*site.toml} --backend sim:gtx980 --dry-run >/dev/null || fail "scrontab: options"
