@@ -115,6 +115,20 @@ std::optional<Earlier> find_earlier(const fs::path& finished, const fs::path& un
   return std::nullopt;
 }
 
+/// Health before the first job, of a run that goes on: errors since then are errors of the run,
+/// whoever goes on with it. Counters begin at 0 again when the driver is loaded anew or the GPU is
+/// reset: of one that fell since, all errors from now on count.
+/// @param now not known where the device was not opened; a counter that the driver does not tell is
+/// 0 both times
+Health health_before(const Health& earlier, const Health& now) {
+  if (!is_known(earlier)) return now;
+  Health before = earlier;
+  if (!is_known(now)) return before;
+  before.ecc_corrected = std::min(earlier.ecc_corrected, now.ecc_corrected);
+  before.ecc_uncorrected = std::min(earlier.ecc_uncorrected, now.ecc_uncorrected);
+  return before;
+}
+
 }  // namespace
 
 fs::path finished_shard(const fs::path& parts, const std::string& uuid) {
@@ -229,8 +243,7 @@ ResumedShard Shard::resume(const fs::path& parts, const DeviceResult& device,
       find_earlier(finished, unfinished, from.run, device.info.uuid, provenance.config_hash, note);
   DeviceResult described = device;
   if (earlier && device.info.name.empty()) described.info = earlier->device.info;  // not opened now
-  // Errors since the first of its jobs are errors of the run, whoever goes on with it.
-  if (earlier && is_known(earlier->device.before)) described.before = earlier->device.before;
+  if (earlier) described.before = health_before(earlier->device.before, device.before);
   // The new shard takes the old one's place only when it holds all that the old one did.
   Shard shard = start(unfinished.string() + ".new", finished, described, provenance);
   std::vector<JobResult> done;

@@ -294,6 +294,23 @@ TEST_F(ShardTest, errors_from_before_a_restart_stay_errors_of_the_run) {
   EXPECT_EQ(read_shard(finished(), WithTraces::no).after.ecc_uncorrected, 5);
 }
 
+TEST_F(ShardTest, errors_count_from_zero_again_after_a_reset_of_the_gpu) {
+  const Health first = {.temperature_c = 40, .ecc_corrected = 3, .ecc_uncorrected = 5};
+  device_.before = first;
+  create().suspend("stopped by a signal");
+  device_.before = {.temperature_c = 45, .ecc_corrected = 4, .ecc_uncorrected = 0};
+  resume().shard.suspend("stopped by a signal");
+
+  const Health both = read_shard(unfinished(), WithTraces::no).before;
+  EXPECT_EQ(both.ecc_uncorrected, 0) << "2 errors after the reset are errors of the run";
+  EXPECT_EQ(both.ecc_corrected, 3) << "this one did not fall";
+  EXPECT_EQ(both.temperature_c, 40);
+
+  device_.before = {};
+  resume().shard.finish(device_);
+  EXPECT_EQ(read_shard(finished(), WithTraces::no).before.ecc_corrected, 3) << "not opened now";
+}
+
 TEST_F(ShardTest, results_of_another_configuration_outlive_the_folder_that_they_are_in) {
   const fs::path run = folder_ / "run.h5";
   const fs::path parts = parts_folder(run);
