@@ -140,6 +140,7 @@ void add_lost_of_folder(Choice& choice, const fs::path& parts, Provenance& prove
       notes.push_back(
           fmt::format("{} points of '{}' were measured on no GPU: left out", left, parts.string()));
     }
+    if (left > 0 && roster.provenance.points.empty()) return;  // its run has no results
     // GPUs differ in how many repeats of a night they come to.
     const auto has_some = [&](const RosterEntry& entry) { return choice.holds(entry.uuid); };
     if (roster.open_end) std::erase_if(roster.devices, has_some);

@@ -322,6 +322,9 @@ void write_run_alone(const fs::path& path, const Provenance& provenance,
     throw;
   } catch (const StoreError& error) {
     throw StoreError(give_up(path, part, error));
+  } catch (...) {
+    fs::remove(part, none);
+    throw;
   }
 }
 

@@ -38,7 +38,7 @@ void write_run_from_shard(const std::filesystem::path& path, const std::filesyst
 
 /// The same file by one process, of `count` parts. `load` is asked once for each, in order; the
 /// columns of one are read after those of another.
-/// @throws StoreError
+/// @throws StoreError, or what `load` throws; no part of the file is left
 void write_run_alone(const std::filesystem::path& path, const Provenance& provenance,
                      const std::vector<UnauditedDevice>& unaudited, std::size_t count,
                      const std::function<PartSource(std::size_t)>& load);

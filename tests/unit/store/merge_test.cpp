@@ -192,6 +192,44 @@ TEST_F(MergedDevicesTest, gpus_of_a_run_that_was_stopped_are_not_lost) {
                                              Pair("GPU-gone lost", 2)));
 }
 
+TEST_F(MergedDevicesTest, a_run_that_was_stopped_before_its_first_result_adds_nothing) {
+  const auto sweep_of = [](const std::string& option, const std::vector<std::string>& values) {
+    Provenance its = test::some_provenance();
+    its.sweep_hash = "sweep over " + option;
+    its.config_hash = "all of " + values.front();
+    const bool has_axis = option != "seed";
+    if (has_axis) its.axes = {{.option = option, .unit = ""}};
+    for (const std::string& at : values) {
+      its.points.push_back({.config_hash = at, .config_json = "{}", .seed = 1, .repeat_index = 0});
+      if (has_axis) its.points.back().at = {at};
+    }
+    return its;
+  };
+  const std::vector<DeviceResult> one = make_devices(9, 1, 1);
+  for (const char* option : {"seed", "memory-percent"}) {
+    const Provenance stopped = sweep_of(option, {"25", "50"});
+    const Provenance whole = sweep_of(option, {"75", "100"});
+    const fs::path parts = folder_ / option / "a.h5.parts";
+    fs::create_directories(parts);
+    write_roster(parts, {.provenance = stopped,
+                         .devices = {{.uuid = one[0].info.uuid, .node = "n", .rank = 0},
+                                     {.uuid = "GPU-idle", .node = "n", .rank = 1}}});
+    const fs::path b = folder_ / option / "b.h5";
+    write_run_alone(b, whole, {}, whole.points.size(),
+                    [&](std::size_t i) { return at_point(part_in_memory(one[0], {}), i); });
+    const fs::path all = folder_ / option / "all.h5";
+
+    EXPECT_THAT(merge_runs({parts, b}, all), ElementsAre(HasSubstr("2 points of")));
+
+    const RunResult run = read_run(all, WithTraces::no);
+    ASSERT_EQ(run.devices.size(), 2U) << option;
+    for (const DeviceResult& device : run.devices) {
+      EXPECT_EQ(device.status, DeviceOutcome::complete);
+    }
+    EXPECT_EQ(run.provenance.points.size(), 2U);
+  }
+}
+
 TEST_F(MergedDevicesTest, a_shard_whose_process_died_as_it_began_is_left_out) {
   const fs::path parts = folder_ / "run.h5.parts";
   fs::create_directories(parts);

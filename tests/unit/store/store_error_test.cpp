@@ -18,6 +18,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <stdexcept>
 
 namespace sonde {
 namespace {
@@ -186,6 +187,21 @@ TEST(StoreErrorTest, full_disk_leaves_no_run_file_of_a_shard_and_says_why) {
   EXPECT_FALSE(fs::exists(folder / "run.h5"));
   EXPECT_FALSE(fs::exists(folder / "run.h5.alone.part"));
   EXPECT_EQ(read_run(finished, WithTraces::yes).devices.size(), 1U);
+}
+
+TEST(StoreErrorTest, nothing_is_left_of_a_file_whatever_error_ends_it) {
+  const test::TemporaryFolder folder;
+  const auto load = [](std::size_t) {
+    PartSource part = part_in_memory(test::random_device(1, 0), {});
+    part.load = [](const TablePlan&, std::size_t, RowRange) -> PackedColumn {
+      throw std::out_of_range("no such row");
+    };
+    return part;
+  };
+
+  EXPECT_THROW(write_run_alone(folder / "run.h5", test::some_provenance(), {}, 1, load),
+               std::out_of_range);
+  EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
 TEST(StoreErrorTest, full_disk_keeps_the_earlier_file) {
