@@ -132,6 +132,12 @@ std::string options_of(const Provenance& provenance, const DeviceResult& device)
   }
   const nlohmann::json percent = options.value("memory_percent", nlohmann::json());
   if (percent.is_number() && percent != 100) text += " --memory-percent " + percent.dump();
+  std::vector<std::string> sms;
+  const nlohmann::json named = options.value("sms", nlohmann::json::array());
+  for (const auto& item : named) {
+    if (item.is_string()) sms.push_back(item.get<std::string>());
+  }
+  if (!sms.empty()) text += " --sms " + quote_shell(fmt::format("{}", fmt::join(sms, ",")));
   const nlohmann::json settings = options.value("set", nlohmann::json::array());
   for (const auto& item : settings) {
     if (item.is_string()) text += " --set " + quote_shell(item.get<std::string>());

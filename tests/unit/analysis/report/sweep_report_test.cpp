@@ -79,7 +79,10 @@ TEST(SweepReportTest, measuring_again_asks_for_the_setting) {
   EXPECT_EQ(command_of(swept),
             "sonde run --suite quick --memory-percent 50 --set latency.carveout_bytes=8192 "
             "--jobs global.throughput -o again.h5");
-  swept.provenance.points[0].config_json = R"({"suite": 1, "memory_percent": "50", "set": "x"})";
+  swept.provenance.points[0].config_json = R"({"sms": ["17", "20-23", 4]})";
+  EXPECT_EQ(command_of(swept), "sonde run --sms 17,20-23 --jobs global.throughput -o again.h5");
+  swept.provenance.points[0].config_json =
+      R"({"suite": 1, "memory_percent": "50", "sms": [], "set": "x"})";
   EXPECT_EQ(command_of(swept), "sonde run --set x --jobs global.throughput -o again.h5");
   EXPECT_EQ(command_of(spoiled_fleet()), "sonde run --jobs global.throughput -o again.h5");
 }
