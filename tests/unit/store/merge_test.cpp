@@ -12,6 +12,8 @@
 
 #include <fstream>
 #include <map>
+#include <set>
+#include <thread>
 
 namespace sonde {
 namespace {
@@ -228,6 +230,37 @@ TEST_F(MergedDevicesTest, a_run_that_was_stopped_before_its_first_result_adds_no
     }
     EXPECT_EQ(run.provenance.points.size(), 2U);
   }
+}
+
+TEST_F(MergedDevicesTest, only_a_small_part_is_loaded_while_the_one_before_is_written) {
+  const auto is_loaded_ahead = [this](std::size_t windows) {
+    std::vector<DeviceResult> devices = make_devices(6, 2, 1);
+    LaneTrace lane;
+    for (std::size_t i = 0; i < windows; ++i) {
+      lane.window_cycles.push_back(i % 2 == 0 ? 1 : 1 << 20);  // four bytes each
+    }
+    JobResult job = test::random_job(1, "clock");
+    job.probes = {ProbeRecord{}};
+    job.probes[0].trace.lanes = {lane};
+    devices[1].jobs = {job};
+    std::set<std::thread::id> threads;
+    write_run_alone(folder_ / "all.h5", test::some_provenance(), {}, 2, [&](std::size_t i) {
+      PartSource part = part_in_memory(devices[i], {});
+      part.is_kept = true;
+      if (i == 0) return part;
+      part.load = [&threads, load = part.load](const TablePlan& table, std::size_t column,
+                                               RowRange rows) {
+        threads.insert(std::this_thread::get_id());
+        return load(table, column, rows);
+      };
+      return part;
+    });
+    EXPECT_EQ(threads.size(), 1U);
+    return !threads.contains(std::this_thread::get_id());
+  };
+
+  EXPECT_TRUE(is_loaded_ahead(1000));
+  EXPECT_FALSE(is_loaded_ahead((64 << 20) / 4 + 1)) << "more than 64 MiB";
 }
 
 TEST_F(MergedDevicesTest, a_shard_whose_process_died_as_it_began_is_left_out) {
