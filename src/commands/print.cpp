@@ -66,8 +66,7 @@ ExitStatus execute(const StatusOptions& options) {
     std::cout << "the run is dead, or hangs (--resume goes on from what it measured)\n";
     return ExitStatus::incomplete;
   }
-  const bool stopped = std::ranges::count(ranks, RankState::stopped, &Progress::state) > 0;
-  return stopped ? ExitStatus::resumable : ExitStatus::ok;
+  return is_stopped(ranks) ? ExitStatus::resumable : ExitStatus::ok;
 }
 
 }  // namespace sonde

@@ -82,6 +82,10 @@ double seconds_left(const Progress& rank) {
   return rank.budget_s > 0 ? std::min(left_s, of_budget_s) : left_s;
 }
 
+bool is_at_work(const Progress& rank) {
+  return rank.state == RankState::measuring || rank.state == RankState::measuring_again;
+}
+
 /// "12 of 40"; "12" where as many jobs follow as there is time for.
 std::string count_text(int done, int total) {
   return total > 0 ? fmt::format("{} of {}", done, total) : std::to_string(done);
@@ -144,9 +148,7 @@ std::string summarize_progress(const std::vector<Progress>& ranks) {
   if (silent > 0) text += fmt::format(", {} rank(s) without a sign of life", silent);
   const auto again = std::ranges::count(ranks, RankState::measuring_again, &Progress::state);
   if (again > 0) text += fmt::format(", {} GPU(s) measured again", again);
-  if (std::ranges::count(ranks, RankState::stopped, &Progress::state) > 0) {
-    return text + ", the run was stopped: --resume goes on";
-  }
+  if (is_stopped(ranks)) return text + ", the run was stopped: --resume goes on";
   const bool all_done = std::ranges::all_of(
       ranks, [](const Progress& rank) { return rank.state == RankState::done; });
   if (all_done && !ranks.empty() && ranks.size() == static_cast<std::size_t>(ranks.front().ranks)) {
@@ -167,8 +169,12 @@ std::string summarize_progress(const std::vector<Progress>& ranks) {
 }
 
 bool is_silent(const Progress& rank) {
-  const bool at_work = rank.state != RankState::done && rank.state != RankState::stopped;
-  return at_work && rank.silent_s > worrying_silence_s;
+  return is_at_work(rank) && rank.silent_s > worrying_silence_s;
+}
+
+bool is_stopped(const std::vector<Progress>& ranks) {
+  return std::ranges::count(ranks, RankState::stopped, &Progress::state) > 0 &&
+         std::ranges::none_of(ranks, is_at_work);
 }
 
 std::string describe_progress(const std::vector<Progress>& ranks) {

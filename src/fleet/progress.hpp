@@ -33,6 +33,10 @@ struct Progress {
 inline constexpr double worrying_silence_s = 30;
 bool is_silent(const Progress& rank);
 
+/// Whether a rank was stopped and none is at work. The ranks of a night come to the end of its
+/// budget one after the other.
+bool is_stopped(const std::vector<Progress>& ranks);
+
 /// Writes `<parts>/<rank>.progress.json`, at most once in two seconds while only the probe count
 /// changes. Called often, it is the rank's sign of life, whether anything changed or not. A file
 /// that cannot be written is no reason to stop measuring.

@@ -18,6 +18,7 @@ using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::MatchesRegex;
+using testing::Not;
 
 Progress at_work(int rank, int jobs_done) {
   Progress progress;
@@ -117,6 +118,20 @@ TEST(ProgressTest, a_run_that_was_stopped_is_not_done) {
   EXPECT_FALSE(is_silent(stopped));
 }
 
+TEST(ProgressTest, a_run_goes_on_while_any_rank_is_at_work) {
+  Progress stopped = at_work(0, 2);
+  stopped.state = RankState::stopped;
+  Progress again = at_work(1, 10);
+  again.state = RankState::measuring_again;
+  Progress done = at_work(1, 10);
+  done.state = RankState::done;
+
+  EXPECT_THAT(summarize_progress({stopped, at_work(1, 3)}),
+              AllOf(Not(HasSubstr("stopped")), HasSubstr("slowest rank 1")));
+  EXPECT_THAT(summarize_progress({stopped, again}), Not(HasSubstr("stopped")));
+  EXPECT_THAT(summarize_progress({stopped, done}), HasSubstr("the run was stopped"));
+}
+
 TEST(ProgressTest, summary_of_a_finished_run_names_nobody) {
   Progress done = at_work(0, 10);
   done.state = RankState::done;
@@ -134,7 +149,7 @@ TEST(ProgressTest, summary_says_what_takes_time_when_all_have_measured) {
             "20 of 20 device jobs done, the run file is written and analysed");
   EXPECT_EQ(summarize_progress({first}), "10 of 10 device jobs done") << "one is yet to begin";
   second.state = RankState::measuring_again;
-  EXPECT_THAT(summarize_progress({first, second}), testing::Not(HasSubstr("run file")));
+  EXPECT_THAT(summarize_progress({first, second}), Not(HasSubstr("run file")));
 }
 
 TEST(ProgressTest, description_has_a_line_per_rank) {
