@@ -262,8 +262,10 @@ RunComparison compare_runs(const RunResult& before, const RunResult& after,
   RunComparison comparison;
   OtherOptions other(before, after);
   std::set<std::string_view> gpus;
+  std::set<std::string_view> now;
   for (std::size_t index = 0; index < after.devices.size(); ++index) {
     const DeviceResult& device = after.devices[index];
+    now.insert(device.info.uuid);
     const DeviceResult* earlier = find_device(before, after, device);
     if (earlier == nullptr) {
       comparison.only_after.push_back(name_of(after, device));
@@ -290,6 +292,8 @@ RunComparison compare_runs(const RunResult& before, const RunResult& after,
                     .same_jobs = not_same.empty()},
                    options, comparison.changes);
   }
+  comparison.has_common_gpu = std::ranges::any_of(
+      before.devices, [&](const DeviceResult& device) { return now.contains(device.info.uuid); });
   for (const DeviceResult& device : before.devices) {
     if (find_device(after, before, device) == nullptr) {
       comparison.only_before.push_back(name_of(before, device));

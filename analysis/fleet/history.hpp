@@ -36,6 +36,7 @@ struct RunComparison {
   std::string other_options;  // what the runs were asked, where not the same; structure then warns
   std::size_t paired = 0;     // devices found in both runs by UUID; of sweeps at one setting each
   std::size_t paired_gpus = 0;
+  bool has_common_gpu = false;               // in both runs, maybe with other settings
   std::vector<std::string> paired_settings;  // of sweeps: those at which any GPU is in both
   std::vector<OtherDie> other_dies;
   std::vector<std::string> only_before;  // UUIDs; of a sweep "GPU-1a2b3c4d (memory-percent=50)"

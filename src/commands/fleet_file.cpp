@@ -320,8 +320,9 @@ Fleet read_fleet(const std::filesystem::path& path, const std::string& baseline,
     const RunComparison comparison = compare_files(baseline, path);
     if (comparison.paired == 0) {
       log_world(fmt::format(
-          "none of the GPUs in '{}' is in the baseline '{}': nothing is compared with it",
-          path.string(), baseline));
+          "none of the GPUs in '{}' {} in the baseline '{}': nothing is compared with it",
+          path.string(), comparison.has_common_gpu ? "was measured with the same setting" : "is",
+          baseline));
     }
     judge_by_baseline(fleet.run, comparison, fleet.analysis);
   }

@@ -224,6 +224,17 @@ TEST(HistoryTest, a_gpu_of_a_sweep_is_paired_and_listed_by_its_setting) {
   EXPECT_THAT(comparison.other_dies, IsEmpty());
 }
 
+TEST(HistoryTest, a_gpu_at_other_settings_is_in_both_runs) {
+  const RunResult before = swept({"memory-percent"}, {{"50"}, {"100"}});
+  RunResult after = swept({"memory-percent"}, {{"25"}, {"75"}});
+  EXPECT_EQ(compare_runs(before, after, maker::options()).paired, 0u);
+  EXPECT_TRUE(compare_runs(before, after, maker::options()).has_common_gpu);
+  EXPECT_TRUE(compare_runs(before, before, maker::options()).has_common_gpu);
+
+  for (DeviceResult& device : after.devices) device.info.uuid = "GPU-new";
+  EXPECT_FALSE(compare_runs(before, after, maker::options()).has_common_gpu);
+}
+
 TEST(HistoryTest, settings_are_the_same_in_whatever_order_the_axes_stand) {
   const RunResult before = swept({"suite", "memory-percent"}, {{"quick", "50"}, {"full", "50"}});
   const RunResult after = swept({"memory-percent", "suite"}, {{"50", "full"}, {"50", "quick"}});

@@ -1,0 +1,55 @@
+// What is said of a run file and its baseline.
+#include "commands/fleet_file.hpp"
+
+#include "store/write_run.hpp"
+#include "support/random_run.hpp"
+
+#include "unit/analysis/fleet/fleet_maker.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sonde {
+namespace {
+
+using testing::HasSubstr;
+
+/// A GPU, measured with these shares of the memory.
+std::filesystem::path write_sweep(const std::filesystem::path& path, const std::string& uuid,
+                                  const std::vector<std::string>& percents) {
+  const RunResult run = maker::healthy_fleet(1, 1);
+  DeviceResult device = run.devices[0];
+  device.info.uuid = uuid;
+  Provenance provenance = run.provenance;
+  provenance.axes = {{.option = "memory-percent", .unit = "1"}};
+  for (const std::string& at : percents) {
+    provenance.points.push_back(
+        {.config_hash = at, .config_json = "{}", .seed = 1, .repeat_index = 0, .at = {at}});
+  }
+  write_run_alone(path, provenance, {}, percents.size(),
+                  [&](std::size_t i) { return at_point(part_in_memory(device, {}), i); });
+  return path;
+}
+
+TEST(FleetFileTest, a_baseline_without_the_gpus_is_told_from_one_at_other_settings) {
+  const test::TemporaryFolder folder;
+  const auto run = write_sweep(folder / "run.h5", "GPU-1", {"50", "100"});
+  const auto said_with = [&](const std::filesystem::path& baseline) {
+    testing::internal::CaptureStderr();
+    read_fleet(run, baseline.string(), WithProbes::no);
+    return testing::internal::GetCapturedStderr();
+  };
+
+  EXPECT_THAT(said_with(write_sweep(folder / "same.h5", "GPU-1", {"25", "75"})),
+              HasSubstr("was measured with the same setting in the baseline"));
+  EXPECT_THAT(said_with(write_sweep(folder / "other.h5", "GPU-2", {"50", "100"})),
+              HasSubstr("is in the baseline"));
+  EXPECT_EQ(said_with(write_sweep(folder / "like.h5", "GPU-1", {"100", "75"})), "");
+}
+
+}  // namespace
+}  // namespace sonde
