@@ -63,8 +63,10 @@ class Watch {
       if (stop_requested() && !told_to_stop_at_) {
         keeper_.stop();
         told_to_stop_at_ = Clock::now();
-        log_world(fmt::format("told to stop: the job under way has up to {:.0f} s to end",
-                              (stop_is_urgent() ? urgent_stop_limit : stop_limit).count()));
+        if (limits_.ends_by_signal) {
+          log_world(fmt::format("told to stop: the job under way has up to {:.0f} s to end",
+                                (stop_is_urgent() ? urgent_stop_limit : stop_limit).count()));
+        }
       }
       if (stop_is_urgent() && !urgent_since_) urgent_since_ = Clock::now();
       if (!killed_at_) check_deadlines();

@@ -1,5 +1,6 @@
 #include "commands/supervise.hpp"
 
+#include "base/stop_signal.hpp"
 #include "commands/commands.hpp"
 #include "store/output.hpp"
 #include "store/run_reader.hpp"
@@ -17,6 +18,7 @@ namespace sonde {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 namespace fs = std::filesystem;
 
 /// What a worker does with a job instead of measuring it.
@@ -244,6 +246,27 @@ TEST_F(SuperviseAgainTest, without_a_judgement_nobody_measures_again) {
 
   EXPECT_FALSE(judge(dies, {.kind = TaskKind::judge}, progress));
   EXPECT_TRUE(judge(works, {.kind = TaskKind::judge}, progress));
+}
+
+TEST_F(SuperviseAgainTest, only_jobs_that_a_signal_ends_are_said_to_have_some_time_left) {
+  const auto stop_while = [](const auto& work) {
+    note_stop_signals();
+    std::raise(SIGUSR1);
+    work();
+    _exit(0);
+  };
+  const auto judge_all = [this] {
+    Keeper works([](const std::string&, const RankLink& rank) {
+      rank.say(to_json(Report{.kind = ReportKind::finished}));
+      return 0;
+    });
+    RankProgress progress(plan_.parts, {}, std::chrono::seconds(100));
+    judge(works, {.kind = TaskKind::judge}, progress);
+  };
+  const auto measure = [this] { supervise_with([](const std::string&) { return Fate::well; }); };
+
+  EXPECT_EXIT(stop_while(judge_all), testing::ExitedWithCode(0), Not(HasSubstr("told to stop")));
+  EXPECT_EXIT(stop_while(measure), testing::ExitedWithCode(0), HasSubstr("told to stop"));
 }
 
 TEST(AskDevicesTest, a_crash_while_listing_gpus_is_an_error_of_the_device) {
