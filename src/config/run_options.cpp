@@ -167,7 +167,8 @@ std::string to_arguments(const std::string& config_json) {
   return text;
 }
 
-std::string describe_difference(const std::string& one, const std::string& other) {
+std::string describe_difference(const std::string& one, const std::string& other,
+                                std::span<const std::string_view> except) {
   const auto one_json = nlohmann::json::parse(one, nullptr, false);
   const auto other_json = nlohmann::json::parse(other, nullptr, false);
   const RunOptions usual_options;
@@ -177,6 +178,7 @@ std::string describe_difference(const std::string& one, const std::string& other
     if (option.role != OptionRole::decides_results && option.role != OptionRole::makes_points) {
       return;
     }
+    if (std::ranges::find(except, option.name) != except.end()) return;
     const std::string key = json_key(option);
     const nlohmann::json mine = one_json.value(key, nlohmann::json(usual));
     const nlohmann::json theirs = other_json.value(key, nlohmann::json(usual));

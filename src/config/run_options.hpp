@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -144,7 +145,9 @@ std::string to_arguments(const std::string& config_json);
 /// What decides the results, or how often they are measured, and differs between two such JSON
 /// texts:
 /// "--suite quick, not standard; --memory-percent 50, not 100" of `one`. Empty if nothing does.
-std::string describe_difference(const std::string& one, const std::string& other);
+/// @param except names of options that may differ
+std::string describe_difference(const std::string& one, const std::string& other,
+                                std::span<const std::string_view> except = {});
 
 /// Whether runs with such JSON texts judge by the same --tolerance.
 bool have_same_tolerance(const std::string& one, const std::string& other);

@@ -16,12 +16,14 @@
 #include "store/write_run.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -101,10 +103,28 @@ void add_candidate(Choice& choice, Candidate candidate, MergeNotes& notes) {
                               same->file.string(), candidate.file.string()));
 }
 
-/// What differs, or else the hashes: of files of another version of sonde.
-std::string difference(const Provenance& one, const Provenance& other) {
-  const std::string options = describe_difference(one.config_json, other.config_json);
-  return options.empty() ? fmt::format("{}, not {}", one.config_hash, other.config_hash) : options;
+/// What differs; the hashes if it is neither the version of sonde nor an option.
+/// @param except names of options that may differ
+std::string difference(const Provenance& one, const Provenance& other,
+                       std::span<const std::string_view> except = {}) {
+  std::vector<std::string> parts;
+  if (one.sonde_version != other.sonde_version) {
+    parts.push_back(
+        fmt::format("measured by sonde {}, not {}", one.sonde_version, other.sonde_version));
+  }
+  std::string options = describe_difference(one.config_json, other.config_json, except);
+  if (!options.empty()) parts.push_back(std::move(options));
+  if (parts.empty()) return fmt::format("{}, not {}", one.config_hash, other.config_hash);
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+/// What keeps two files apart that cannot be joined. Seeds do not, but for files of older versions,
+/// which know the hash of all their options alone.
+std::string describe_obstacle(const Provenance& one, const Provenance& other) {
+  static constexpr std::string_view seeds[]{"seed", "repeat"};
+  const bool may_differ = !one.sweep_hash.empty() && !other.sweep_hash.empty();
+  return difference(one, other,
+                    may_differ ? std::span(seeds) : std::span<const std::string_view>());
 }
 
 /// Calls `take` with each device of the shards of those points. The others, and those that it
@@ -293,7 +313,7 @@ MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path
       throw ConfigError(fmt::format(
           "'{}' was measured under another configuration than the first file ({}; their "
           "devices cannot be compared) merge them apart",
-          file.string(), difference(its, *provenance)));
+          file.string(), describe_obstacle(its, *provenance)));
     } else if (is_new_run) {
       provenance->world_size += its.world_size;
     }

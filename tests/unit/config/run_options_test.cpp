@@ -63,6 +63,8 @@ TEST(RunOptionsTest, what_differs_is_told_if_it_decides_the_results) {
   EXPECT_EQ(describe_difference(own, own), "");
   EXPECT_EQ(describe_difference("{}", to_json({.repeat = 3})), "--repeat 0, not 3");
   EXPECT_EQ(describe_difference("no JSON", usual), "");
+  const std::string_view except[]{"suite", "seed"};
+  EXPECT_EQ(describe_difference(own, usual, except), "--jobs clock,tlb, not none");
   EXPECT_TRUE(have_same_tolerance(usual, "{}"));
   EXPECT_FALSE(have_same_tolerance(own, usual));
 }

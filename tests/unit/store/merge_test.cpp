@@ -117,6 +117,39 @@ TEST_F(MergedDevicesTest, what_differs_between_runs_is_named) {
       ThrowsMessage<ConfigError>(HasSubstr("--suite full, not quick")));
 }
 
+TEST_F(MergedDevicesTest, what_keeps_runs_apart_is_named_and_not_what_may_differ) {
+  Provenance provenance = test::some_provenance();
+  provenance.sonde_version = "1.0.0";
+  provenance.sweep_hash = "standard";
+  provenance.config_json = R"({"seed": 1, "repeat": 0})";
+  provenance.points.clear();
+  const auto write_other = [&](const std::string& name, const std::string& sweep_hash) {
+    Provenance other = provenance;
+    other.sonde_version = "1.1.0";
+    other.config_hash = "another";
+    other.sweep_hash = sweep_hash;
+    other.config_json = R"({"suite": "quick", "seed": 7, "repeat": 3})";
+    return write(name, make_devices(2, 1, 1), other);
+  };
+  const fs::path a = write("a.h5", make_devices(1, 1, 1), provenance);
+  const fs::path b = write_other("b.h5", "quick");
+  const fs::path old = write_other("old.h5", "");
+  const auto merging = [this](const fs::path& one, const fs::path& other) {
+    return [=, this] { merge_runs({one, other}, folder_ / "all.h5"); };
+  };
+
+  EXPECT_THAT(merging(a, b),
+              ThrowsMessage<ConfigError>(HasSubstr(
+                  "(measured by sonde 1.1.0, not 1.0.0; --suite quick, not standard; their")));
+  EXPECT_THAT(merging(a, old), ThrowsMessage<ConfigError>(HasSubstr("--seed 7, not 1")))
+      << "a file without a sweep hash can be joined with its own seed alone";
+  Provenance now = provenance;
+  now.config_hash = "now";
+  now.config_json = R"({"seed": 2})";
+  EXPECT_THAT([&] { extract_shards(a, now, {}); },
+              ThrowsMessage<ConfigError>(HasSubstr("(--seed 1, not 2; --resume")));
+}
+
 TEST_F(MergedDevicesTest, a_night_that_lost_a_device_before_its_first_job_takes_no_results_away) {
   std::vector<DeviceResult> first = make_devices(3, 1, 1);
   first[0].status = DeviceOutcome::incomplete;
