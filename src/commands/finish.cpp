@@ -21,6 +21,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <optional>
+#include <vector>
 
 namespace sonde {
 namespace {
@@ -227,19 +230,28 @@ struct LeavesWatch {
   ~LeavesWatch() { watch.leave(); }
 };
 
-/// Only a run that went on from something may have found results of another configuration.
-void remove_what_is_joined(const RunOptions& options) {
-  if (!options.resume) return remove_parts(options.output);
+/// Shards of other configurations in the parts folder: only a run that went on from something may
+/// have found any. @returns nothing, with a line in the log, if that cannot be known
+std::optional<std::vector<std::filesystem::path>> list_what_is_foreign(const RunOptions& options,
+                                                                       RankProgress& progress) {
   try {
-    const auto left = remove_joined_parts(options.output);
-    if (left.empty()) return;
-    log_world(fmt::format(
-        "{} keeps {} file(s) with results of another configuration, which '{}' does not "
-        "hold: merge them into a file of their own, or remove them",
-        parts_folder(options.output).string(), left.size(), options.output));
+    if (options.resume) return list_foreign_shards(options.output, [&] { progress.tick(); });
   } catch (const StoreError& error) {
     log_world(error.what());
+    return std::nullopt;
   }
+  return std::vector<std::filesystem::path>();
+}
+
+void remove_what_is_joined(const RunOptions& options,
+                           const std::vector<std::filesystem::path>& foreign) {
+  if (!options.resume) return remove_parts(options.output);
+  const auto left = remove_joined_parts(options.output, foreign);
+  if (left.empty()) return;
+  log_world(
+      fmt::format("{} keeps {} file(s) with results of another configuration, which '{}' does not "
+                  "hold: merge them into a file of their own, or remove them",
+                  parts_folder(options.output).string(), left.size(), options.output));
 }
 
 }  // namespace
@@ -288,8 +300,11 @@ ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& ro
   // write nothing into the folder that it removes in the end.
   context.watch.leave();
   ExitStatus status = ExitStatus::ok;
+  std::optional<std::vector<std::filesystem::path>> foreign;
   if (mpi.rank() == 0) {
     status = delegate(context.keeper, task_of(context, TaskKind::analyze), progress);
+    // Now, as the others wait as long as rank 0 shows signs of life.
+    if (status != ExitStatus::error) foreign = list_what_is_foreign(plan.options, progress);
   }
   const auto heard =
       hear_from_root(mpi.world(), static_cast<int>(status), patience, progress.silent_lookout());
@@ -298,7 +313,7 @@ ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& ro
     end_all_ranks(rescue());
   }
   status = static_cast<ExitStatus>(*heard);
-  if (mpi.rank() == 0 && status != ExitStatus::error) remove_what_is_joined(plan.options);
+  if (foreign) remove_what_is_joined(plan.options, *foreign);
   leave_together(context, patience.silence_s, status);
   return status;
 }

@@ -22,6 +22,7 @@ namespace {
 
 using test::print;
 using testing::HasSubstr;
+using testing::IsEmpty;
 namespace fs = std::filesystem;
 
 /// A shard has the layout of a run file of one device.
@@ -319,7 +320,8 @@ TEST_F(ShardTest, results_of_another_configuration_outlive_the_folder_that_they_
   fs::create_directories(parts / "a-point");
   Shard::create(parts, device_, provenance_).append(ok_);
   std::ofstream(parts / "0.progress.json") << "{}";
-  EXPECT_TRUE(remove_joined_parts(run).empty());
+  EXPECT_THAT(list_foreign_shards(run), IsEmpty());
+  EXPECT_THAT(remove_joined_parts(run, {}), IsEmpty());
   EXPECT_FALSE(fs::exists(parts));
 
   fs::create_directories(parts / "a-point");
@@ -329,7 +331,11 @@ TEST_F(ShardTest, results_of_another_configuration_outlive_the_folder_that_they_
   Shard::create(parts / "a-point", device_, other).append(ok_);
   std::ofstream(parts / "GPU-1.h5.c0ffee.old") << "set aside";
 
-  EXPECT_EQ(remove_joined_parts(run).size(), 2U);
+  int shards = 0;
+  const auto foreign = list_foreign_shards(run, [&shards] { ++shards; });
+  EXPECT_EQ(foreign.size(), 1U);
+  EXPECT_EQ(shards, 2) << "signs of life";
+  EXPECT_EQ(remove_joined_parts(run, foreign).size(), 2U);
   EXPECT_EQ(list_shards(parts).size(), 1U);
   EXPECT_TRUE(fs::exists(parts / "GPU-1.h5.c0ffee.old"));
 }
