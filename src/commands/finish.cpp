@@ -231,7 +231,9 @@ struct LeavesWatch {
 };
 
 /// Shards of other configurations in the parts folder: only a run that went on from something may
-/// have found any. @returns nothing, with a line in the log, if that cannot be known
+/// have found any. The other ranks wait for rank 0 as long as it shows signs of life, as it does
+/// here.
+/// @returns nothing, with a line in the log, if that cannot be known
 std::optional<std::vector<std::filesystem::path>> list_what_is_foreign(const RunOptions& options,
                                                                        RankProgress& progress) {
   try {
@@ -303,7 +305,6 @@ ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& ro
   std::optional<std::vector<std::filesystem::path>> foreign;
   if (mpi.rank() == 0) {
     status = delegate(context.keeper, task_of(context, TaskKind::analyze), progress);
-    // Now, as the others wait as long as rank 0 shows signs of life.
     if (status != ExitStatus::error) foreign = list_what_is_foreign(plan.options, progress);
   }
   const auto heard =
