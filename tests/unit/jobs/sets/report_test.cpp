@@ -21,20 +21,40 @@ std::uint64_t set_of_address(std::uint64_t address) {
   return ((address >> 25) ^ (address >> 33)) & 0xff;
 }
 
-/// What is seen of some sets, 256 lines, and of all other entries that a search of a buffer uses,
+/// What is seen of 16 sets, 256 lines, and of all other entries that a search of a buffer uses,
 /// and told.
 IndexFunction function_from(std::uint64_t buffer_address) {
-  constexpr std::uint64_t sets_seen = 16;
   const LinePool pool{
       .line_bytes = entry_bytes, .span_bytes = span_bytes, .buffer_address = buffer_address};
   const SpanPart part = part_of_seen_bits(pool);
   std::vector<PlacedLine> lines;
   for (std::uint64_t offset = part.begin_bytes; offset < part.end_bytes; offset += entry_bytes) {
     const std::uint64_t set = set_of_address(buffer_address + offset);
-    lines.push_back({.offset_bytes = offset,
-                     .set = set < sets_seen ? static_cast<std::uint32_t>(set) : other_set});
+    const bool is_seen = set % 16 == 5;  // of short ends, too
+    lines.push_back(
+        {.offset_bytes = offset, .set = is_seen ? static_cast<std::uint32_t>(set) : other_set});
   }
   return within_span(fit_index_function(lines, entry_bytes, buffer_address), pool);
+}
+
+/// Offsets in GiB.
+void expect_part(std::uint64_t address, double begin_gib, double end_gib) {
+  const SpanPart part = part_of_seen_bits(
+      {.line_bytes = entry_bytes, .span_bytes = span_bytes, .buffer_address = address});
+  constexpr double gib = 1ULL << 30;
+  EXPECT_EQ(static_cast<double>(part.begin_bytes) / gib, begin_gib) << std::hex << address;
+  EXPECT_EQ(static_cast<double>(part.end_bytes) / gib, end_gib) << std::hex << address;
+}
+
+TEST(PartOfSeenBitsTest, short_ends_beyond_multiples_of_half_a_span_are_left_out) {
+  expect_part(0x7f1000000000, 0, 128);  // at an odd multiple of 64 GiB
+  expect_part(0x7f1040000000, 0, 127);
+  expect_part(0x7f0fc0000000, 1, 128);
+  expect_part(0x7f10fe000000, 0, 128 - 127.0 / 32);
+  expect_part(0x7f1100000000, 0, 128);  // a thirty-second is no short end
+  expect_part(0x7f0f00000000, 0, 128);
+  expect_part(0x7f01c0000000, 0, 121);  // 7 GiB behind an even one: beyond a multiple of the span
+  expect_part(0x7efe40000000, 7, 128);
 }
 
 /// Buffers that H200s gave, and one at a multiple of its span.
