@@ -16,6 +16,8 @@ struct Quantity {
   std::string_view unit;
   MetricKind kind;
   Better better;
+  double warn = 0.03;  // see Metric
+  double fail = 0.05;
 };
 
 /// One metric or, with "{}" in name and meaning, one for each factor of its section.
@@ -38,8 +40,9 @@ struct Factor {
 inline constexpr Quantity latency{"cycle", continuous, lower};
 inline constexpr Quantity count{"1", structural, neither};
 inline constexpr Quantity size{"byte", structural, neither};
-inline constexpr Quantity edge{"byte", capacity, neither};
-inline constexpr Quantity entries{"1", capacity, neither};
+inline constexpr Quantity edge{"byte", capacity, higher};
+inline constexpr Quantity entries{"1", capacity, higher};
+inline constexpr Quantity units{"1", structural, higher};
 inline constexpr Quantity number{"1", continuous, neither};
 inline constexpr Quantity text{"", structural, neither};
 inline constexpr Quantity curve{"cycle", fingerprint, neither};

@@ -31,12 +31,12 @@ constexpr Row device_rows[] = {
     {"device.compute_capability", text, "compute capability"},
     {"device.vbios", label, "VBIOS version"},
     {"device.driver", label, "driver version"},
-    {"device.sm_count", count, "multiprocessors"},
-    {"device.memory_bytes", size, "global memory"},
+    {"device.sm_count", units, "multiprocessors"},
+    {"device.memory_bytes", Quantity{"byte", structural, higher}, "global memory"},
     {"device.reported_l2_bytes", size, "L2 size as the driver prints it"},
     {"device.max_sm_clock_hz", highest_clock, "highest SM clock"},
     {"device.max_memory_clock_hz", highest_clock, "highest memory clock"},
-    {"device.memory_bus_bits", count, "width of the memory bus"},
+    {"device.memory_bus_bits", units, "width of the memory bus"},
     {"device.ecc_enabled", count, "1: ECC is on"},
     {"device.temperature_c", Quantity{"degC", inventory, lower}, "GPU temperature at the start"},
     {"device.power_w", Quantity{"W", inventory, neither}, "board power at the start"},
@@ -123,8 +123,8 @@ constexpr Row chase_rows[] = {
 };
 
 constexpr Row topology_rows[] = {
-    {"topology.sm_count", count, "SMs, each of which ran probes", "driver"},
-    {"topology.tpc_count", count, "texture processing clusters with an SM"},
+    {"topology.sm_count", units, "SMs, each of which ran probes", "driver"},
+    {"topology.tpc_count", units, "texture processing clusters with an SM"},
     {"topology.gpc_count", count, "graphics processing clusters seen"},
     {"topology.gpc_sizes", list, "SMs of each GPC, largest first"},
     {"topology.tpc_of_sm", list, "TPC of each SM; -1: not known"},
@@ -224,7 +224,9 @@ class Registry {
                         .job = section.job.empty() ? own_job : section.job,
                         .meaning = fill_in(row.meaning, factor.meaning),
                         .source = row.source.empty() ? section.source : row.source,
-                        .not_compared = row.not_compared};
+                        .not_compared = row.not_compared,
+                        .warn = row.quantity.warn,
+                        .fail = row.quantity.fail};
     const auto last = std::find_if(metrics_.rbegin(), metrics_.rend(),
                                    [&](const Metric& other) { return other.job == metric.job; });
     metrics_.insert(last == metrics_.rend() ? metrics_.end() : last.base(), metric);

@@ -15,6 +15,7 @@ struct Ballot {
   std::string text;   // equal texts are equal values
   std::string shown;  // as a person reads it
   double confidence = 1;
+  std::optional<double> number = {};  // if it is one
   /// Of a capacity: where its edge lies; no width if that is exact.
   std::optional<Interval> interval = {};
 };

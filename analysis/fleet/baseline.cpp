@@ -1,8 +1,9 @@
-// From changes to findings; the verdicts follow as after a comparison with peers.
+// From changes to charges on the ground of the past; the verdicts follow anew.
 #include "analysis/fleet/baseline.hpp"
 
+#include "analysis/fleet/causes.hpp"
 #include "analysis/fleet/conditions.hpp"
-#include "analysis/fleet/device_verdict.hpp"
+#include "analysis/fleet/decide.hpp"
 #include "analysis/fleet/value_text.hpp"
 
 #include <fmt/format.h>
@@ -22,31 +23,26 @@ double clock_change(const RunComparison& comparison, std::size_t device) {
   return 0;
 }
 
-FleetFinding finding_of(const RunResult& run, const RunComparison& comparison,
-                        const Change& change) {
-  FleetFinding finding;
-  finding.device = change.device;
-  finding.node = change.node;
-  finding.metric = change.metric;
-  finding.severity = change.severity;
-  finding.value = change.after;
-  finding.reference = change.before;
-  finding.deviation_fraction = change.fraction;
+Charge charge_of(const RunResult& run, const RunComparison& comparison, const Change& change) {
+  Charge charge{.device = change.device,
+                .node = change.node,
+                .ground = Ground::past,
+                .severity = change.severity,
+                .metric = change.metric,
+                .value = change.after,
+                .reference = change.before,
+                .size = change.fraction};
   const DeviceResult& device = run.devices.at(change.device);
-  const double clock = clock_change(comparison, change.device);
-  finding.fault = std::isnan(change.fraction)
-                      ? FaultClass::structure
-                      : likely_fault(finding, device, summarize_conditions(device), clock);
-  if (std::isfinite(change.fraction)) {
-    finding.cause = fmt::format("changed since the baseline: {} {}", change.metric,
-                                signed_percent_text(change.fraction));
-  } else {
-    finding.cause = fmt::format("changed since the baseline: {}", change.metric);
-  }
-  finding.reason =
+  charge.trouble = std::isnan(change.fraction)
+                       ? Trouble::structure
+                       : likely_trouble(charge, summarize_conditions(device),
+                                        clock_change(comparison, change.device));
+  charge.cause = fmt::format("changed since the baseline: {}", change.metric);
+  if (std::isfinite(change.fraction)) charge.cause += " " + signed_percent_text(change.fraction);
+  charge.reason =
       fmt::format("{} where the baseline has {}: {}", change.after, change.before, change.reason);
-  finding.evidence = "the same GPU in an earlier run";
-  return finding;
+  charge.evidence = "the same GPU in an earlier run";
+  return charge;
 }
 
 }  // namespace
@@ -55,9 +51,9 @@ void judge_by_baseline(const RunResult& run, const RunComparison& comparison,
                        FleetAnalysis& analysis) {
   for (const Change& change : comparison.changes) {
     if (change.severity == Severity::info) continue;
-    analysis.findings.push_back(finding_of(run, comparison, change));
+    analysis.charges.push_back(charge_of(run, comparison, change));
   }
-  assign_verdicts(run, analysis);
+  decide(run, analysis);
 }
 
 ExitStatus exit_status(const RunComparison& comparison) {

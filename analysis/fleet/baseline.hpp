@@ -7,7 +7,7 @@
 
 namespace sonde {
 
-/// Adds what changed for the worse since the baseline to the findings, and makes the verdicts and
+/// Adds what changed for the worse since the baseline to the charges, and makes the verdicts and
 /// counts anew. A device that was not in the baseline keeps its verdict.
 /// @param comparison of the baseline with `run` (compare_runs)
 void judge_by_baseline(const RunResult& run, const RunComparison& comparison,

@@ -2,9 +2,9 @@
 #include "analysis/fleet/drift.hpp"
 
 #include "analysis/fleet/calibration.hpp"
-#include "analysis/fleet/conditions.hpp"
+#include "analysis/fleet/causes.hpp"
 #include "analysis/fleet/finding_finder.hpp"
-#include "analysis/fleet/judge.hpp"
+#include "analysis/fleet/peers.hpp"
 #include "analysis/fleet/repeats.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
@@ -79,7 +79,7 @@ class Tests {
     drift.value = trend_of(drift.repeats, &RepeatValue::value, step);
     if (!(drift.value.first > 0)) return;
     p_values_.push_back(drift.value.p_value);
-    const double least = tolerance_for(metric.name, options_).warn * drift.value.first;
+    const double least = tolerance_for(metric, options_).warn * drift.value.first;
     if (std::abs(drift.value.change()) < std::max(least, 1.5 * step) ||
         drift.value.p_value > most_chance_) {
       return;
@@ -129,12 +129,11 @@ std::string conditions_text(const Drift& drift) {
   return text;
 }
 
-/// What stands behind it: as for any other finding, and heat where a clock sank as the GPU warmed.
-FaultClass fault_of(const Drift& drift, const FleetFinding& finding, const DeviceResult& device,
-                    const DeviceConditions& conditions) {
-  const FaultClass fault = likely_fault(finding, device, conditions, drift.sm_clock_hz.fraction());
+/// What stands behind it: as for any other charge, and heat where a clock sank as the GPU warmed.
+Trouble trouble_of(const Drift& drift, const Charge& charge, const DeviceConditions& conditions) {
+  const Trouble trouble = likely_trouble(charge, conditions, drift.sm_clock_hz.fraction());
   const bool warmed = drift.temperature_c.change() >= least_warming_c;
-  return fault == FaultClass::clock && warmed ? FaultClass::thermal : fault;
+  return trouble == Trouble::clock && warmed ? Trouble::thermal : trouble;
 }
 
 }  // namespace
@@ -181,31 +180,32 @@ std::vector<Drift> find_drifts(const RunResult& run,
   return tests.take_discoveries();
 }
 
-std::vector<FleetFinding> drift_findings(const RunResult& centre,
-                                         const std::vector<DeviceConditions>& conditions,
-                                         const std::vector<Drift>& drifts,
-                                         const ReduceOptions& options) {
-  std::vector<FleetFinding> findings;
+std::vector<Charge> drift_charges(const RunResult& centre,
+                                  const std::vector<DeviceConditions>& conditions,
+                                  const std::vector<Drift>& drifts, const ReduceOptions& options) {
+  std::vector<Charge> charges;
   for (const Drift& drift : drifts) {
     const DeviceResult& device = centre.devices.at(drift.device);
     const double fraction = drift.value.fraction();
     const Readings read = first_and_last(drift, &RepeatValue::value);
-    const double warn = tolerance_for(drift.metric, options).warn;
-    FleetFinding finding{.device = drift.device,
-                         .node = device.node,
-                         .metric = drift.metric,
-                         .value = format_quantity(read.last, drift.unit),
-                         .reference = format_quantity(read.first, drift.unit),
-                         .deviation_fraction = fraction,
-                         .score = drift.value.deviations(),
-                         .n = 1};
-    finding.severity = is_worse(drift.better, fraction) ? Severity::warn : Severity::info;
-    finding.fault = fault_of(drift, finding, device, conditions.at(drift.device));
-    finding.metric += " (drift)";
+    const Metric* known = find_metric(drift.metric, options.registry);
+    const double warn = tolerance_for(known != nullptr ? *known : clock_metric, options).warn;
+    Charge charge{.device = drift.device,
+                  .node = device.node,
+                  .ground = Ground::past,
+                  .metric = drift.metric,
+                  .value = format_quantity(read.last, drift.unit),
+                  .reference = format_quantity(read.first, drift.unit),
+                  .size = fraction,
+                  .score = drift.value.deviations(),
+                  .n = 1};
+    charge.severity = is_worse(drift.better, fraction) ? Severity::warn : Severity::info;
+    charge.trouble = trouble_of(drift, charge, conditions.at(drift.device));
+    charge.metric += " (drift)";
     const std::string direction = fraction < 0 ? "fell" : "rose";
     const std::string moved = conditions_text(drift);
     const std::string span = duration_text(drift.span_s());
-    finding.reason = fmt::format(
+    charge.reason = fmt::format(
         "{} {} in {} by a line fitted to {} repeats, the first and the last read {}{}{}", direction,
         percent_text(fraction), span, drift.repeats.size(), readings_text(read, drift.unit),
         moved.empty()        ? ""
@@ -214,19 +214,19 @@ std::vector<FleetFinding> drift_findings(const RunResult& centre,
         moved);
     if (clock_moved(drift)) {
       const double clock_fraction = drift.sm_clock_hz.fraction();
-      finding.cause = fmt::format("SM clock {} {} in {} (fitted), read {}",
-                                  clock_fraction < 0 ? "fell" : "rose",
-                                  percent_text(clock_fraction), span, moved);
+      charge.cause = fmt::format("SM clock {} {} in {} (fitted), read {}",
+                                 clock_fraction < 0 ? "fell" : "rose", percent_text(clock_fraction),
+                                 span, moved);
     }
-    finding.evidence = fmt::format(
+    charge.evidence = fmt::format(
         "{:.1f} x the tolerance of {:g} %, {:.1f} x the deviation of "
         "the slope",
         std::abs(fraction) / warn, 100 * warn, std::abs(drift.value.deviations()));
     const std::string setting = describe_setting(centre.provenance, device.point_index);
-    if (!setting.empty()) finding.evidence += "; with " + setting;
-    findings.push_back(std::move(finding));
+    if (!setting.empty()) charge.evidence += "; with " + setting;
+    charges.push_back(std::move(charge));
   }
-  return findings;
+  return charges;
 }
 
 }  // namespace sonde

@@ -35,9 +35,8 @@ std::string readings_text(const Readings& readings, std::string_view unit);
 /// A warning for each drift for the worse, else a note. Metrics are named "... (drift)".
 /// @param centre centre_of_repeats of the run
 /// @param conditions of each of its devices
-std::vector<FleetFinding> drift_findings(const RunResult& centre,
-                                         const std::vector<DeviceConditions>& conditions,
-                                         const std::vector<Drift>& drifts,
-                                         const ReduceOptions& options);
+std::vector<Charge> drift_charges(const RunResult& centre,
+                                  const std::vector<DeviceConditions>& conditions,
+                                  const std::vector<Drift>& drifts, const ReduceOptions& options);
 
 }  // namespace sonde

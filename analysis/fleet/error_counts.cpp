@@ -40,7 +40,7 @@ std::vector<double> counts_of(const RunResult& run, const ComparisonGroup& group
 }
 
 void compare_counts(const RunResult& run, const ComparisonGroup& group, const Counter& counter,
-                    const ReduceOptions& options, std::vector<FleetFinding>& findings) {
+                    const ReduceOptions& options, std::vector<Charge>& charges) {
   const std::vector<double> counts = counts_of(run, group, counter);
   std::vector<double> stable;
   std::ranges::transform(counts, std::back_inserter(stable), anscombe);
@@ -54,12 +54,13 @@ void compare_counts(const RunResult& run, const ComparisonGroup& group, const Co
     const double score = (stable[i] - centre) / scale;
     if (score < cut || counts[i] < least_factor * std::max(1.0, usual)) continue;
     const std::size_t device = group.devices[i];
-    findings.push_back(
+    charges.push_back(
         {.device = device,
          .node = run.devices[device].node,
-         .metric = counter.metric,
+         .ground = Ground::peers,
          .severity = Severity::warn,
-         .fault = FaultClass::ecc,
+         .trouble = Trouble::ecc_corrected,
+         .metric = counter.metric,
          .value = fmt::format("{:.0f}", counts[i]),
          .reference = fmt::format("{:g}", usual),
          .score = score,
@@ -73,17 +74,17 @@ void compare_counts(const RunResult& run, const ComparisonGroup& group, const Co
 
 }  // namespace
 
-std::vector<FleetFinding> error_count_findings(const RunResult& run,
-                                               const std::vector<ComparisonGroup>& groups,
-                                               const ReduceOptions& options) {
-  std::vector<FleetFinding> findings;
+std::vector<Charge> error_count_charges(const RunResult& run,
+                                        const std::vector<ComparisonGroup>& groups,
+                                        const ReduceOptions& options) {
+  std::vector<Charge> charges;
   for (const ComparisonGroup& group : groups) {
     if (group.devices.size() < least_group) continue;
     for (const Counter& counter : counters) {
-      compare_counts(run, group, counter, options, findings);
+      compare_counts(run, group, counter, options, charges);
     }
   }
-  return findings;
+  return charges;
 }
 
 }  // namespace sonde

@@ -10,8 +10,8 @@ namespace sonde {
 /// is 0), and an outlier of the group. Counts scatter with their size, therefore they are compared
 /// as 2 sqrt(n + 3/8), whose standard deviation is 1 for any Poisson rate (Anscombe 1948); a group
 /// that scatters more than that widens it. Groups of less than three devices have no usual count.
-std::vector<FleetFinding> error_count_findings(const RunResult& run,
-                                               const std::vector<ComparisonGroup>& groups,
-                                               const ReduceOptions& options);
+std::vector<Charge> error_count_charges(const RunResult& run,
+                                        const std::vector<ComparisonGroup>& groups,
+                                        const ReduceOptions& options);
 
 }  // namespace sonde

@@ -1,4 +1,4 @@
-// From the reasons of what failed to findings about the GPU.
+// From the reasons of what failed to charges.
 #include "analysis/fleet/failures.hpp"
 
 #include "base/failure_marks.hpp"
@@ -15,16 +15,14 @@ namespace {
 struct Failure {
   std::string_view mark;
   std::string_view metric;
-  FaultClass fault;
+  Trouble trouble;
 };
 
 constexpr Failure failures[] = {
-    {wrong_data_mark, "health.wrong_data", FaultClass::wrong_data},
-    {hang_mark, "health.hang", FaultClass::hang},
-    {sticky_error_mark, "health.sticky_error", FaultClass::sticky_error},
+    {wrong_data_mark, "health.wrong_data", Trouble::wrong_data},
+    {hang_mark, "health.hang", Trouble::hang},
+    {sticky_error_mark, "health.sticky_error", Trouble::sticky_error},
 };
-
-constexpr std::size_t least_devices_for_majority = 3;
 
 bool says(Status status, const std::string& reason, std::string_view mark) {
   return (status == Status::failed || status == Status::not_run) &&
@@ -59,47 +57,43 @@ Seen look_for(const DeviceResult& device, std::string_view mark) {
   return seen;
 }
 
-FleetFinding finding_of(const RunResult& run, std::size_t device, const Failure& failure,
-                        const Seen& seen) {
+Charge charge_of(const RunResult& run, std::size_t device, const Failure& failure,
+                 const Seen& seen) {
+  const std::string jobs = fmt::format("{}", fmt::join(seen.jobs, ", "));
   return {.device = device,
           .node = run.devices[device].node,
-          .metric = std::string(failure.metric),
+          .ground = Ground::itself,
           .severity = Severity::fail,
-          .fault = failure.fault,
-          .value = fmt::format("{}", fmt::join(seen.jobs, ", ")),
-          .reason = fmt::format("in {}: {}", fmt::join(seen.jobs, ", "), seen.reason)};
+          .trouble = failure.trouble,
+          .metric = std::string(failure.metric),
+          .value = jobs,
+          .reason = fmt::format("in {}: {}", jobs, seen.reason)};
 }
 
 }  // namespace
 
-/// In a sweep a GPU has a row for each setting.
-std::vector<FleetFinding> failure_findings(const RunResult& run) {
-  std::vector<FleetFinding> all;
+std::vector<Charge> failure_charges(const RunResult& run) {
+  std::vector<Charge> charges;
   std::set<std::string_view> gpus;
   for (const DeviceResult& device : run.devices) gpus.insert(device.info.uuid);
   for (const Failure& failure : failures) {
-    std::vector<FleetFinding> same;
-    std::set<std::string_view> same_gpus;
+    std::set<std::string_view> failed;
     for (std::size_t device = 0; device < run.devices.size(); ++device) {
       const Seen seen = look_for(run.devices[device], failure.mark);
       if (seen.jobs.empty()) continue;
-      same.push_back(finding_of(run, device, failure, seen));
-      same_gpus.insert(run.devices[device].info.uuid);
+      failed.insert(run.devices[device].info.uuid);
+      charges.push_back(charge_of(run, device, failure, seen));
     }
-    const bool common =
-        gpus.size() >= least_devices_for_majority && 2 * same_gpus.size() > gpus.size();
-    for (FleetFinding& finding : same) {
-      finding.n = gpus.size();
-      if (common) {
-        finding.severity = Severity::warn;
-        finding.evidence = fmt::format(
-            "{} of {} GPUs show it: program or driver are more likely at fault than all of them",
-            same_gpus.size(), gpus.size());
-      }
-      all.push_back(std::move(finding));
-    }
+    if (gpus.size() < 3 || 2 * failed.size() <= gpus.size()) continue;
+    charges.push_back({.ground = Ground::itself,
+                       .trouble = failure.trouble,
+                       .metric = std::string(failure.metric),
+                       .n = gpus.size(),
+                       .reason = fmt::format("{} of {} GPUs show it: look at program and driver "
+                                             "before you replace GPUs",
+                                             failed.size(), gpus.size())});
   }
-  return all;
+  return charges;
 }
 
 std::string gone_reason(const DeviceResult& device) {

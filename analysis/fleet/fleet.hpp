@@ -2,6 +2,7 @@
 // metric is distributed among them, who is out, and a verdict per device. Pure; rank 0 calls it.
 #pragma once
 
+#include "analysis/fleet/charge.hpp"
 #include "analysis/metrics.hpp"
 #include "analysis/results.hpp"
 #include "analysis/trend.hpp"
@@ -17,27 +18,7 @@ namespace sonde {
 
 /// Ordered from good to bad: a device gets the worst that applies.
 enum class Verdict { pass, warn, incomplete, fail, lost };
-enum class Severity { info, warn, fail };
-/// What most likely stands behind a finding.
-enum class FaultClass {
-  unknown,
-  clock,
-  thermal,
-  power,
-  ecc,
-  structure,
-  contention,
-  memory,
-  sm,
-  link,
-  wrong_data,
-  hang,
-  sticky_error
-};
-
 std::string_view to_text(Verdict verdict);
-std::string_view to_text(Severity severity);
-std::string_view to_text(FaultClass fault);
 
 /// Tolerances for metrics whose name starts with `prefix` (the longest prefix wins), as fractions
 /// of the peers' median.
@@ -100,10 +81,7 @@ std::span<const ModelReference> shipped_references();
 
 struct ReduceOptions {
   std::span<const Metric> registry = all_metrics();
-  /// Practical significance. 3 %: three times the usual scatter between healthy GPUs of one model;
-  /// 5 %: where SuperBench and AWS call a node bad.
-  Tolerance tolerance{"", 0.03, 0.05};
-  std::vector<Tolerance> tolerances;
+  std::vector<Tolerance> tolerances;  // instead of those of the registry
   double within_factor = 3;  // standard deviations of a difference, or of a value to its tolerance
   double scale_floor_fraction = 0.005;  // of the median: no scatter is believed to be smaller
   double false_alarm = 0.01;            // share of healthy groups beyond the cut, per metric
@@ -144,8 +122,8 @@ struct Standing {
   double score = 0;               // robust: (value - median) / scale
 };
 
-/// One metric in one group. Structural metrics fill consensus, agreeing and ambiguous, and
-/// median..cv of what are numbers; the others fill all but those three.
+/// One metric in one group. Structural metrics fill consensus, and median..cv of what are numbers;
+/// the others fill all but that.
 struct MetricStatistics {
   std::string metric;
   std::string unit;
@@ -158,45 +136,22 @@ struct MetricStatistics {
   double min = 0;
   double max = 0;
   double cv = 0;         // standard deviation / mean; NaN if the mean is 0
-  double scale = 0;      // what scores are divided by
-  double threshold = 0;  // calibrated for n; 0: no score verdict (n < 9)
+  double center = 0;     // median of the devices that agree (majority.hpp); of all if ambiguous
+  double scale = 0;      // their robust standard deviation: what scores are divided by
+  double threshold = 0;  // calibrated for those that agree; 0: fewer than 9, no score verdict
   VarianceComponents variance;
   std::vector<Standing> furthest;  // at most 3, furthest out first; empty if nobody is out
-  std::string consensus;           // structural: the value of the unique plurality; "" if a tie
-  std::size_t agreeing = 0;
-  bool ambiguous = false;
-};
-
-/// Something an operator may have to act on.
-struct FleetFinding {
-  static constexpr std::size_t no_device = static_cast<std::size_t>(-1);
-  static constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
-  std::size_t device = no_device;  // no_device: it concerns a node or the group
-  std::string node = "";
-  std::string metric = "";
-  Severity severity = Severity::info;
-  FaultClass fault = FaultClass::unknown;
-  std::string value = "";                 // as a person reads it
-  std::string reference = "";             // the peers' value, likewise
-  double deviation_fraction = no_number;  // NaN where there is none
-  double score = no_number;               // NaN where there is none
-  std::size_t n = 0;                      // devices compared, the device itself included
-  std::vector<int> sms = {};              // SMs concerned
-  std::vector<int> slices = {};  // slices of the L2 concerned, as job `slices` numbers them
-  std::string cause = "";        // in plain words, where it is more than `reason`
-  std::string reason = "";       // one sentence: what differs, by how much, n
-  std::string evidence = "";     // how sure, and what the conditions were
-
-  /// It says which part of the device is meant.
-  bool names_part() const { return !sms.empty() || !slices.empty(); }
+  std::string consensus;           // structural: the value of the majority; "" if there is none
+  std::size_t agreeing = 0;        // devices of the majority
+  bool ambiguous = false;          // there is no majority
 };
 
 struct DeviceVerdict {
   Verdict verdict = Verdict::pass;
   std::string reason;
-  FaultClass likely = FaultClass::unknown;
-  std::vector<std::size_t> findings;  // into FleetAnalysis::findings, worst first
-  std::size_t missing = 0;            // findings and jobs that failed or were not run
+  Trouble likely = Trouble::unknown;
+  std::vector<std::size_t> charges;  // into FleetAnalysis::charges, the leading one first
+  std::size_t missing = 0;           // findings and jobs that failed or were not run
 };
 
 /// Findings without an answer, or jobs that did not end well, of one job, status and reason.
@@ -226,7 +181,7 @@ struct FleetAnalysis {
   FleetCounts counts;
   std::vector<ComparisonGroup> groups;
   std::vector<MetricStatistics> statistics;  // by group, then in the registry's order
-  std::vector<FleetFinding> findings;        // worst first
+  std::vector<Charge> charges;               // worst first
   std::vector<DeviceVerdict> verdicts;
   std::vector<Gap> gaps;
   std::vector<Drift> drifts;

@@ -4,7 +4,7 @@
 #include "analysis/fleet/ballots.hpp"
 #include "analysis/fleet/die.hpp"
 #include "analysis/fleet/fingerprint.hpp"
-#include "analysis/fleet/judge.hpp"
+#include "analysis/fleet/peers.hpp"
 #include "analysis/fleet/value_text.hpp"
 
 #include <fmt/format.h>
@@ -72,7 +72,7 @@ Change number_change(const Pair& pair, double before, double after, const Reduce
   const double difference = after - before;
   const double fraction = before != 0 ? difference / std::abs(before) : std::nan("");
   const double repeat = std::hypot(repeat_deviation(pair.before), repeat_deviation(pair.after));
-  const Tolerance tolerance = tolerance_for(pair.metric.name, options);
+  const Tolerance tolerance = tolerance_for(pair.metric, options);
   const double step = pair.metric.unit == "cycle" ? 1.5 : 0;
   if (!(std::abs(fraction) >= tolerance.warn) || std::abs(difference) < step ||
       std::abs(difference) <= options.within_factor * repeat) {
@@ -121,7 +121,7 @@ Change change_of(const Pair& pair, const ReduceOptions& options) {
     const auto to = number_of(pair.after);
     if (pair.metric.kind == MetricKind::capacity && from && to &&
         capacities_agree(edge_of(pair.before), edge_of(pair.after),
-                         tolerance_for(pair.metric.name, options).warn)) {
+                         tolerance_for(pair.metric, options).warn)) {
       return change;
     }
     if (from && to && std::min(pair.before.confidence, pair.after.confidence) < sure_confidence) {

@@ -1,9 +1,9 @@
-// Counts the votes on every structural metric and names those who disagree.
+// Counts the votes on every structural metric and charges those who disagree.
 #include "analysis/fleet/quorum.hpp"
 
 #include "analysis/fleet/ballots.hpp"
 #include "analysis/fleet/finding_finder.hpp"
-#include "analysis/fleet/judge.hpp"
+#include "analysis/fleet/peers.hpp"
 #include "analysis/fleet/series.hpp"
 #include "analysis/fleet/value_text.hpp"
 
@@ -52,6 +52,7 @@ std::vector<Ballot> collect_ballots(const RunResult& run, const ComparisonGroup&
                        .text = std::move(text),
                        .shown = value_text(*finding, metric.unit),
                        .confidence = finding->confidence,
+                       .number = number,
                        .interval = is_edge ? std::optional(edge_of(*finding)) : std::nullopt});
     last = finding;
   }
@@ -69,13 +70,22 @@ std::vector<double> voted_numbers(const RunResult& run, const Metric& metric,
   return numbers;
 }
 
-FleetFinding structure_finding(const Metric& metric, std::size_t n) {
-  const bool of_link = metric.job == "host";
-  return {.metric = std::string(metric.name),
-          .fault = of_link ? FaultClass::link : FaultClass::structure,
+Charge structure_charge(const RunResult& run, const Metric& metric, const Ballot& ballot,
+                        std::size_t n) {
+  const Trouble trouble = metric.name.starts_with("host.link")     ? Trouble::pcie_link
+                          : metric.name.starts_with("host.nvlink") ? Trouble::nvlink
+                                                                   : Trouble::structure;
+  return {.device = ballot.device,
+          .node = run.devices[ballot.device].node,
+          .ground = Ground::peers,
+          .trouble = trouble,
+          .metric = std::string(metric.name),
+          .value = ballot.shown,
+          .certainty = ballot.confidence,
           .n = n};
 }
 
+/// "132 on 5, 130 on 2"
 std::string votes_text(const std::vector<Ballot>& ballots) {
   std::map<std::string, std::size_t> votes;
   for (const Ballot& ballot : ballots) ++votes[ballot.shown];
@@ -84,49 +94,68 @@ std::string votes_text(const std::vector<Ballot>& ballots) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-void add_tie(const RunResult& run, const Metric& metric, const std::vector<Ballot>& ballots,
-             FleetAnalysis& analysis) {
+/// Whether those who disagree may be the healthy ones: one of them has a better value than the
+/// majority, or, where no direction is better, half as many as the majority agree on another value.
+bool may_be_right(const Metric& metric, const std::vector<Ballot>& ballots, const Quorum& quorum,
+                  double tolerance) {
+  std::map<std::string, std::size_t> rivals;
+  std::optional<double> of_majority;
+  std::vector<double> of_others;
+  for (const Ballot& ballot : ballots) {
+    const bool in_majority = agrees(ballot, quorum, tolerance);
+    if (in_majority && ballot.number) of_majority = ballot.number;
+    if (!in_majority && ballot.number) of_others.push_back(*ballot.number);
+    if (!in_majority) ++rivals[ballot.text];
+  }
+  if (metric.better != Better::neither && of_majority) {
+    return std::ranges::any_of(
+        of_others, [&](double other) { return is_worse(metric.better, *of_majority - other); });
+  }
+  return std::ranges::any_of(rivals, [&](const auto& rival) {
+    return rival.second >= 2 && 2 * rival.second >= quorum.agreeing;
+  });
+}
+
+/// Nobody can tell which value is right.
+void charge_all(const RunResult& run, const Metric& metric, const std::vector<Ballot>& ballots,
+                std::vector<Charge>& charges) {
   const bool sure =
       std::ranges::min(ballots, {}, &Ballot::confidence).confidence >= least_failing_confidence;
-  FleetFinding finding = structure_finding(metric, ballots.size());
-  finding.severity = sure && !differs_by_die(metric.name) ? Severity::warn : Severity::info;
-  if (ballots.size() > 2) {
-    finding.reason = fmt::format("ambiguous: {}; no value has most votes, n={}: nobody is judged",
-                                 votes_text(ballots), ballots.size());
-    analysis.findings.push_back(finding);
-    return;
-  }
-  for (std::size_t i = 0; i < 2; ++i) {
-    const Ballot& other = ballots[1 - i];
-    finding.device = ballots[i].device;
-    finding.node = run.devices[ballots[i].device].node;
-    finding.value = ballots[i].shown;
-    finding.reference = other.shown;
-    finding.reason = fmt::format("{}, its only peer has {}, n=2: cannot tell which is wrong",
-                                 ballots[i].shown, other.shown);
-    analysis.findings.push_back(finding);
+  const std::string votes = votes_text(ballots);
+  for (const Ballot& ballot : ballots) {
+    Charge charge = structure_charge(run, metric, ballot, ballots.size());
+    charge.undecided = true;
+    charge.severity = sure && !differs_by_die(metric.name) ? Severity::warn : Severity::info;
+    if (ballots.size() == 2) {
+      charge.reference = ballots[&ballot == &ballots[0] ? 1 : 0].shown;
+      charge.reason = fmt::format("{}, its only peer has {}, n=2: cannot tell which is wrong",
+                                  charge.value, charge.reference);
+    } else {
+      charge.reason = fmt::format(
+          "{}; the group falls into parts, n={}: {}: cannot tell which is "
+          "wrong",
+          charge.value, ballots.size(), votes);
+    }
+    charges.push_back(std::move(charge));
   }
 }
 
-void add_dissenters(const RunResult& run, const Metric& metric, const std::vector<Ballot>& ballots,
-                    const Quorum& quorum, double tolerance, FleetAnalysis& analysis) {
+void charge_dissenters(const RunResult& run, const Metric& metric,
+                       const std::vector<Ballot>& ballots, const Quorum& quorum, double tolerance,
+                       std::vector<Charge>& charges) {
   for (const Ballot& ballot : ballots) {
     if (agrees(ballot, quorum, tolerance)) continue;
-    const bool sure = 2 * quorum.agreeing > ballots.size() &&
-                      std::min(quorum.confidence, ballot.confidence) >= least_failing_confidence;
-    FleetFinding finding = structure_finding(metric, ballots.size());
-    finding.device = ballot.device;
-    finding.node = run.devices[ballot.device].node;
-    finding.severity = differs_by_die(metric.name) ? Severity::info
-                       : sure                      ? Severity::fail
-                                                   : Severity::warn;
-    finding.value = ballot.shown;
-    finding.reference = quorum.shown;
-    finding.reason = fmt::format("{} where {} of {} devices have {}", ballot.shown, quorum.agreeing,
-                                 ballots.size(), quorum.shown);
-    finding.evidence = fmt::format("confidence {:.2f} here, {:.2f} or more on the {} others",
-                                   ballot.confidence, quorum.confidence, quorum.agreeing);
-    analysis.findings.push_back(finding);
+    Charge charge = structure_charge(run, metric, ballot, ballots.size());
+    const bool sure = std::min(quorum.confidence, ballot.confidence) >= least_failing_confidence;
+    charge.severity = differs_by_die(metric.name) ? Severity::info
+                      : sure                      ? Severity::fail
+                                                  : Severity::warn;
+    charge.reference = quorum.shown;
+    charge.reason = fmt::format("{} where {} of {} devices have {}", charge.value, quorum.agreeing,
+                                ballots.size(), quorum.shown);
+    charge.evidence = fmt::format("confidence {:.2f} here, {:.2f} or more on the {} others",
+                                  ballot.confidence, quorum.confidence, quorum.agreeing);
+    charges.push_back(std::move(charge));
   }
 }
 
@@ -138,10 +167,10 @@ Quorum count(const Metric& metric, const std::vector<Ballot>& ballots, double to
 }
 
 void compare_metric(const RunResult& run, const ComparisonGroup& group, std::size_t index,
-                    const Metric& metric, const ReduceOptions& options, FleetAnalysis& analysis) {
+                    const Metric& metric, const ReduceOptions& options, StructureVerdicts& all) {
   const std::vector<Ballot> ballots = collect_ballots(run, group, metric);
   if (ballots.empty()) return;
-  const double tolerance = tolerance_for(metric.name, options).warn;
+  const double tolerance = tolerance_for(metric, options).warn;
   const Quorum quorum = count(metric, ballots, tolerance);
   MetricStatistics statistics;
   statistics.metric = metric.name;
@@ -150,26 +179,27 @@ void compare_metric(const RunResult& run, const ComparisonGroup& group, std::siz
   statistics.group = index;
   fill_numbers(statistics, voted_numbers(run, metric, ballots));
   statistics.n = ballots.size();
-  statistics.consensus = quorum.shown;
+  const bool has_majority = !quorum.ambiguous && 2 * quorum.agreeing > ballots.size();
+  statistics.consensus = has_majority ? quorum.shown : "";
   statistics.agreeing = quorum.agreeing;
-  statistics.ambiguous = quorum.ambiguous;
-  analysis.statistics.push_back(statistics);
+  statistics.ambiguous = !has_majority;
+  all.statistics.push_back(statistics);
   if (!metric.not_compared.empty()) return;
-  if (quorum.ambiguous) {
-    add_tie(run, metric, ballots, analysis);
+  if (!has_majority || may_be_right(metric, ballots, quorum, tolerance)) {
+    charge_all(run, metric, ballots, all.charges);
   } else {
-    add_dissenters(run, metric, ballots, quorum, tolerance, analysis);
+    charge_dissenters(run, metric, ballots, quorum, tolerance, all.charges);
   }
 }
 
 }  // namespace
 
 void compare_structure(const RunResult& run, const std::vector<ComparisonGroup>& groups,
-                       const ReduceOptions& options, FleetAnalysis& analysis) {
+                       const ReduceOptions& options, StructureVerdicts& all) {
   for (std::size_t group = 0; group < groups.size(); ++group) {
     for (const Metric& metric : options.registry) {
       if (!is_structure(metric.kind)) continue;
-      compare_metric(run, groups[group], group, metric, options, analysis);
+      compare_metric(run, groups[group], group, metric, options, all);
     }
   }
 }

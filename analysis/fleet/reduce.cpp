@@ -1,19 +1,21 @@
-// The steps of the reduction: groups of devices that may be compared, statistics and findings from
-// the other files of this folder, and from these the verdict of each device.
+// The steps of the reduction: groups of devices that may be compared; charges on the grounds of the
+// device itself, of its peers, of its past and of reference values; a second look; the verdicts.
 #include "analysis/fleet/reduce.hpp"
 
+#include "analysis/fleet/causes.hpp"
 #include "analysis/fleet/conditions.hpp"
-#include "analysis/fleet/device_verdict.hpp"
+#include "analysis/fleet/decide.hpp"
 #include "analysis/fleet/drift.hpp"
 #include "analysis/fleet/error_counts.hpp"
 #include "analysis/fleet/failures.hpp"
 #include "analysis/fleet/gaps.hpp"
-#include "analysis/fleet/judge.hpp"
-#include "analysis/fleet/judge_maps.hpp"
+#include "analysis/fleet/health.hpp"
+#include "analysis/fleet/peers.hpp"
 #include "analysis/fleet/quorum.hpp"
 #include "analysis/fleet/references.hpp"
 #include "analysis/fleet/series.hpp"
 #include "analysis/fleet/suspects.hpp"
+#include "analysis/fleet/units.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "base/units.hpp"
 
@@ -27,6 +29,7 @@
 #include <iterator>
 #include <map>
 #include <ranges>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -41,11 +44,12 @@ std::string group_label(const DeviceInfo& info) {
 }
 
 /// Groups by GPU name, memory size, ECC, MIG, driver major version, and what a sweep set, in the
-/// order in which they first appear. Lost devices that left no inventory belong to none.
+/// order in which they first appear. Lost devices that left no inventory belong to none, nor do
+/// those beside which another process ran: nobody is compared with them.
 std::vector<ComparisonGroup> comparison_groups(const RunResult& run, const ReduceOptions& options) {
   std::vector<ComparisonGroup> groups;
   for (std::size_t device = 0; device < run.devices.size(); ++device) {
-    if (run.devices[device].info.name.empty()) continue;
+    if (run.devices[device].info.name.empty() || is_contended(run.devices[device])) continue;
     const std::string setting = describe_setting(run.provenance, run.devices[device].point_index);
     const std::string label =
         group_label(run.devices[device].info) + (setting.empty() ? "" : ", " + setting);
@@ -78,33 +82,37 @@ std::string conditions_text(const DeviceConditions& conditions, double clock_dev
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-void add_conditions(const RunResult& run, const std::vector<DeviceConditions>& all,
-                    const std::map<std::size_t, double>& deviations,
-                    std::vector<FleetFinding>& findings) {
-  for (FleetFinding& finding : findings) {
-    if (finding.device == FleetFinding::no_device || finding.severity == Severity::info) continue;
-    const DeviceResult& device = run.devices[finding.device];
-    const auto found = deviations.find(finding.device);
-    const double clock_deviation = found == deviations.end() ? 0 : found->second;
-    if (finding.fault == FaultClass::unknown) {
-      finding.fault = likely_fault(finding, device, all[finding.device], clock_deviation);
+/// Names the cause of each charge, and the conditions under which its device was measured.
+void add_causes(const RunResult& run, const std::vector<DeviceConditions>& all,
+                const std::map<std::size_t, double>& clock_deviations,
+                std::vector<Charge>& charges) {
+  for (Charge& charge : charges) {
+    if (charge.device == Charge::no_device || !charge.weighs()) continue;
+    const auto found = clock_deviations.find(charge.device);
+    const double clock_deviation = found == clock_deviations.end() ? 0 : found->second;
+    const DeviceConditions& conditions = all[charge.device];
+    if (charge.trouble == Trouble::unknown) {
+      charge.trouble = likely_trouble(charge, conditions, clock_deviation);
     }
-    finding.cause = cause_of(finding, all[finding.device], clock_deviation);
-    const std::string conditions = conditions_text(all[finding.device], clock_deviation);
-    finding.evidence += (finding.evidence.empty() ? "" : "; ") + conditions;
-    const std::string setting = describe_setting(run.provenance, device.point_index);
-    if (!setting.empty()) finding.evidence += "; with " + setting;
+    charge.cause = headline_of(charge, conditions, clock_deviation);
+    charge.evidence +=
+        (charge.evidence.empty() ? "" : "; ") + conditions_text(conditions, clock_deviation);
+    const std::string setting =
+        describe_setting(run.provenance, run.devices[charge.device].point_index);
+    if (!setting.empty()) charge.evidence += "; with " + setting;
   }
 }
 
 /// A named SM or slice says more than the summaries of the map that it moved.
-void drop_explained_summaries(std::vector<FleetFinding>& findings) {
-  const std::vector<FleetFinding> all = findings;
-  std::erase_if(findings, [&](const FleetFinding& finding) {
-    return std::ranges::any_of(all, [&](const FleetFinding& named) {
-      return named.names_part() && named.device == finding.device &&
-             finding.metric.starts_with(named.metric + " (");
-    });
+void drop_explained_summaries(std::vector<Charge>& charges) {
+  std::set<std::pair<std::size_t, std::string>> named;
+  for (const Charge& charge : charges) {
+    if (charge.unit.is_named()) named.insert({charge.device, charge.metric});
+  }
+  std::erase_if(charges, [&](const Charge& charge) {
+    const std::size_t end = charge.metric.find(" (");
+    return end != std::string::npos &&
+           named.contains({charge.device, charge.metric.substr(0, end)});
   });
 }
 
@@ -130,25 +138,25 @@ void sort_statistics(FleetAnalysis& analysis) {
 
 /// What is gathered while the findings of each turn are there.
 struct Gathered {
-  Gathered(const RunResult& run, const ReduceOptions& options) : judge(run, options) {}
+  Gathered(const RunResult& run, const ReduceOptions& options) : peers(run, options) {}
 
   std::vector<MetricStatistics> statistics;
-  SeriesJudge judge;
-  std::vector<FleetFinding> of_maps;
-  std::vector<FleetFinding> of_links;
-  std::vector<FleetFinding> of_references;
-  FleetAnalysis structure;
+  PeerJudge peers;
+  std::vector<Charge> of_units;
+  std::vector<Charge> of_links;
+  std::vector<Charge> of_references;
+  StructureVerdicts structure;
   GapCollector gaps;
 };
 
-void append(std::vector<FleetFinding>& findings, std::vector<FleetFinding> more) {
-  std::ranges::move(more, std::back_inserter(findings));
+void append(std::vector<Charge>& charges, std::vector<Charge> more) {
+  std::ranges::move(more, std::back_inserter(charges));
 }
 
 const MetricStatistics& add_series(const Series& series, const ReduceOptions& options,
                                    Gathered& all) {
   const MetricStatistics& its = all.statistics.emplace_back(describe(series, options));
-  all.judge.add(series, its);
+  all.peers.add(series, its);
   return its;
 }
 
@@ -160,10 +168,10 @@ void gather(const RunResult& run, const std::vector<ComparisonGroup>& groups, st
     for_each_series(run, groups, options.registry,
                     [&](const Series& one) { add_series(one, options, all); });
   });
-  append(all.of_maps, judge_maps(run, groups, options));
+  append(all.of_units, unit_charges(run, groups, options));
   compare_structure(run, groups, options, all.structure);
-  append(all.of_links, link_findings(run));
-  append(all.of_references, reference_findings(run, groups, options));
+  append(all.of_links, link_charges(run));
+  append(all.of_references, reference_charges(run, groups, options));
   all.gaps.add(run, job);
   series.get();
 }
@@ -209,9 +217,9 @@ RunInTurns only(RunInTurns source, std::span<const Metric> wanted) {
   return source;
 }
 
-void sort_by_registry(std::vector<FleetFinding>& findings, std::span<const Metric> registry) {
-  std::ranges::stable_sort(findings, {}, [&](const FleetFinding& finding) {
-    return std::pair(find_metric(finding.metric, registry), finding.device);
+void sort_by_registry(std::vector<Charge>& charges, std::span<const Metric> registry) {
+  std::ranges::stable_sort(charges, {}, [&](const Charge& charge) {
+    return std::pair(find_metric(charge.metric, registry), charge.device);
   });
 }
 
@@ -221,28 +229,28 @@ void judge(const RunResult& run, Gathered all, const ReduceOptions& options,
   const std::vector<DeviceConditions> conditions = conditions_of(run, options.conditions);
   const auto deviations = add_clocks(run, analysis.groups, conditions, options, all);
   analysis.statistics = std::move(all.statistics);
-  analysis.findings = all.judge.take();
-  append(analysis.findings, std::move(all.of_maps));
-  append(analysis.findings, std::move(all.structure.findings));
+  analysis.charges = all.peers.take();
+  append(analysis.charges, std::move(all.of_units));
+  append(analysis.charges, std::move(all.structure.charges));
   std::ranges::move(all.structure.statistics, std::back_inserter(analysis.statistics));
-  append(analysis.findings, health_findings(run, conditions));
-  append(analysis.findings, error_count_findings(run, analysis.groups, options));
-  append(analysis.findings, failure_findings(run));
-  append(analysis.findings, std::move(all.of_links));
-  append(analysis.findings, std::move(all.of_references));
-  append(analysis.findings, node_findings(run));
-  drop_explained_summaries(analysis.findings);
+  append(analysis.charges, health_charges(run, conditions));
+  append(analysis.charges, error_count_charges(run, analysis.groups, options));
+  append(analysis.charges, failure_charges(run));
+  append(analysis.charges, std::move(all.of_links));
+  append(analysis.charges, std::move(all.of_references));
+  append(analysis.charges, node_charges(run));
+  drop_explained_summaries(analysis.charges);
   look_again(analysis);
-  add_conditions(run, conditions, deviations, analysis.findings);
+  add_causes(run, conditions, deviations, analysis.charges);
   analysis.drifts.assign(options.drifts.begin(), options.drifts.end());
-  append(analysis.findings, drift_findings(run, conditions, analysis.drifts, options));
+  append(analysis.charges, drift_charges(run, conditions, analysis.drifts, options));
   sort_statistics(analysis);
 
   analysis.gaps = all.gaps.take();
   for (const DeviceResult& device : run.devices) {
     analysis.verdicts.emplace_back().missing = count_missing(device);
   }
-  assign_verdicts(run, analysis);
+  decide(run, analysis);
 }
 
 /// Only a look at the doubted metrics.
@@ -284,8 +292,8 @@ FleetAnalysis reduce_fleet(const RunInTurns& source, const ReduceOptions& option
                   narrow.registry = metrics;
                   gather(run, analysis.groups, turn.job, narrow, all);
                 });
-  sort_by_registry(all.of_maps, options.registry);
-  sort_by_registry(all.structure.findings, options.registry);
+  sort_by_registry(all.of_units, options.registry);
+  sort_by_registry(all.structure.charges, options.registry);
   sort_by_registry(all.of_references, options.registry);
   const auto look_again = [&](FleetAnalysis& first) {
     const std::vector<Metric> doubted = doubted_metrics(first, run);
@@ -302,8 +310,8 @@ FleetAnalysis reduce_fleet(const RunInTurns& source, const ReduceOptions& option
 }
 
 ExitStatus exit_status(const FleetAnalysis& analysis) {
-  const bool node_failed = std::ranges::any_of(analysis.findings, [](const FleetFinding& finding) {
-    return finding.device == FleetFinding::no_device && finding.severity == Severity::fail;
+  const bool node_failed = std::ranges::any_of(analysis.charges, [](const Charge& charge) {
+    return charge.device == Charge::no_device && charge.severity == Severity::fail;
   });
   if (analysis.counts.failed > 0 || node_failed) return ExitStatus::verdict;
   const bool gaps = std::ranges::any_of(

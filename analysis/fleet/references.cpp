@@ -1,7 +1,7 @@
-// Reference values of GPU models, for a GPU that has no peers in its run.
+// Reference values of GPU models, and who is worse than these.
 #include "analysis/fleet/references.hpp"
 
-#include "analysis/fleet/judge.hpp"
+#include "analysis/fleet/peers.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
@@ -53,26 +53,27 @@ std::string band_text(const ReferenceValue& reference, std::string_view unit) {
   return low == high ? low : fmt::format("{} to {}", low, high);
 }
 
-FleetFinding finding_for(const ModelReference& model, const ReferenceValue& reference,
-                         const Metric& metric, double value, double fraction, double warn) {
-  FleetFinding finding;
-  finding.metric = reference.metric;
-  finding.severity = std::abs(fraction) >= 2 * warn ? Severity::fail : Severity::warn;
-  finding.value = format_quantity(value, metric.unit);
-  finding.reference = band_text(reference, metric.unit);
-  finding.deviation_fraction = fraction;
-  finding.n = model.gpus + 1;
-  finding.reason = fmt::format(
-      "{} is {} {} what {} other GPUs of this model had, {} (no peers in this run)", finding.value,
-      percent_text(fraction), fraction > 0 ? "above" : "below", model.gpus, finding.reference);
-  finding.evidence =
-      fmt::format("{:.1f} x the {:g} % that are granted without peers; reference: {}",
+Charge charge_for(const ModelReference& model, const ReferenceValue& reference,
+                  const Metric& metric, double value, double fraction, double warn) {
+  Charge charge{.ground = Ground::reference,
+                .severity = std::abs(fraction) >= 2 * warn ? Severity::fail : Severity::warn,
+                .trouble = is_structure(metric.kind) ? Trouble::structure : Trouble::unknown,
+                .metric = reference.metric,
+                .value = format_quantity(value, metric.unit),
+                .reference = band_text(reference, metric.unit),
+                .size = fraction,
+                .n = model.gpus + 1};
+  charge.reason = fmt::format("{} is {} {} what {} other GPUs of this model had, {}", charge.value,
+                              percent_text(fraction), fraction > 0 ? "above" : "below", model.gpus,
+                              charge.reference);
+  charge.evidence =
+      fmt::format("{:.1f} x the {:g} % that are granted to other machines; reference: {}",
                   std::abs(fraction) / warn, 100 * warn, fmt::join(model.sources, ", "));
-  return finding;
+  return charge;
 }
 
 void judge_device(const RunResult& run, std::size_t device, const ModelReference& model,
-                  const ReduceOptions& options, std::vector<FleetFinding>& findings) {
+                  const ReduceOptions& options, std::vector<Charge>& charges) {
   for (const ReferenceValue& reference : model.values) {
     const Metric* metric = find_metric(reference.metric, options.registry);
     const Finding* found =
@@ -80,16 +81,17 @@ void judge_device(const RunResult& run, std::size_t device, const ModelReference
     const auto value = found == nullptr ? std::nullopt : number_of(*found);
     if (!value || found->confidence < least_confidence) continue;
     const double fraction = fraction_outside(*value, reference);
-    const double warn = tolerance_for(reference.metric, options).fail;
+    const double warn = tolerance_for(*metric, options).fail;
     const double nearest = fraction > 0 ? reference.high : reference.low;
     if (!is_judged(*metric, fraction) || std::abs(fraction) < warn ||
         !is_resolved(*found, *metric, *value - nearest, options)) {
       continue;
     }
-    FleetFinding finding = finding_for(model, reference, *metric, *value, fraction, warn);
-    finding.device = device;
-    finding.node = run.devices[device].node;
-    findings.push_back(std::move(finding));
+    Charge charge = charge_for(model, reference, *metric, *value, fraction, warn);
+    charge.device = device;
+    charge.node = run.devices[device].node;
+    charge.certainty = found->confidence;
+    charges.push_back(std::move(charge));
   }
 }
 
@@ -124,9 +126,7 @@ std::span<const ModelReference> shipped_references() {
 
 const ModelReference* reference_of(const RunResult& run, const ComparisonGroup& group,
                                    const ReduceOptions& options) {
-  if (group.devices.empty() || group.devices.size() >= least_group || !has_usual_settings(run)) {
-    return nullptr;
-  }
+  if (group.devices.empty() || !has_usual_settings(run)) return nullptr;
   const DeviceInfo& info = run.devices[group.devices.front()].info;
   const auto is_same = [&](const ModelReference& model) {
     const double memory = static_cast<double>(model.memory_bytes);
@@ -137,18 +137,16 @@ const ModelReference* reference_of(const RunResult& run, const ComparisonGroup& 
   return found == options.references.end() ? nullptr : &*found;
 }
 
-std::vector<FleetFinding> reference_findings(const RunResult& run,
-                                             const std::vector<ComparisonGroup>& groups,
-                                             const ReduceOptions& options) {
-  std::vector<FleetFinding> findings;
+std::vector<Charge> reference_charges(const RunResult& run,
+                                      const std::vector<ComparisonGroup>& groups,
+                                      const ReduceOptions& options) {
+  std::vector<Charge> charges;
   for (const ComparisonGroup& group : groups) {
     const ModelReference* model = reference_of(run, group, options);
     if (model == nullptr) continue;
-    for (std::size_t device : group.devices) {
-      judge_device(run, device, *model, options, findings);
-    }
+    for (std::size_t device : group.devices) judge_device(run, device, *model, options, charges);
   }
-  return findings;
+  return charges;
 }
 
 }  // namespace sonde

@@ -1,4 +1,4 @@
-// Reference values of GPU models, for a GPU that has no peers in its run.
+// Charges on the ground of reference values: what GPUs of the same model had, measured before.
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
@@ -16,17 +16,16 @@ std::span<const EmbeddedFile> reference_files();
 ModelReference parse_reference(std::string_view json);
 
 /// What the GPUs of a group can be held against: a reference of the same name and, within 0.1 %
-/// (what a driver keeps for itself varies), the same memory. nullptr if there is none, if the group
-/// has three GPUs and can judge itself, or if the run asked for settings that move values (`--set`,
-/// `--sms`, a sweep).
+/// (what a driver keeps for itself varies), the same memory. nullptr if there is none, or if the
+/// run asked for settings that move values (`--set`, `--sms`, a sweep).
 const ModelReference* reference_of(const RunResult& run, const ComparisonGroup& group,
                                    const ReduceOptions& options);
 
 /// Values that are worse than those of all GPUs of the reference, by more than peers are granted:
 /// the tolerance at which a peer fails warns, twice that fails, since other hosts and few GPUs
 /// stand behind a reference. Sizes and counts are judged in both directions.
-std::vector<FleetFinding> reference_findings(const RunResult& run,
-                                             const std::vector<ComparisonGroup>& groups,
-                                             const ReduceOptions& options);
+std::vector<Charge> reference_charges(const RunResult& run,
+                                      const std::vector<ComparisonGroup>& groups,
+                                      const ReduceOptions& options);
 
 }  // namespace sonde

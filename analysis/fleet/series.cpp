@@ -5,6 +5,7 @@
 #include "analysis/fleet/calibration.hpp"
 #include "analysis/fleet/finding_finder.hpp"
 #include "analysis/fleet/fingerprint.hpp"
+#include "analysis/fleet/majority.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
 
@@ -29,6 +30,7 @@ Series series_of(const Metric& metric, std::size_t group) {
   series.better = metric.better;
   series.group = group;
   series.not_compared = metric.not_compared;
+  series.tolerance = {.prefix = "", .warn = metric.warn, .fail = metric.fail};
   series.resolution = metric.unit == "cycle" ? 1 : 0;  // clocks count whole cycles
   return series;
 }
@@ -118,12 +120,6 @@ double sample_deviation(const std::vector<double>& values, double mean) {
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
-}
-
-/// No scatter is believed below what the resolution, the repeats and experience allow.
-double robust_scale(const Series& series, double mad, double center, double floor_fraction) {
-  return std::max({normal_scale * mad, normal_scale * series.resolution / std::sqrt(12.0),
-                   typical_repeat(series), floor_fraction * series.reference_at(center)});
 }
 
 /// Of equals those that come first.
@@ -269,10 +265,18 @@ MetricStatistics describe(const Series& series, const ReduceOptions& options) {
   statistics.group = series.group;
   fill_numbers(statistics, values);
   if (values.empty()) return statistics;
-  statistics.scale =
-      robust_scale(series, statistics.mad, statistics.median, options.scale_floor_fraction);
-  if (statistics.n >= least_scored_devices) {
-    statistics.threshold = score_cut(statistics.n, options.false_alarm);
+  statistics.center = statistics.median;
+  if (series.samples.size() >= 2) {
+    const auto majority = find_majority(series, options);
+    statistics.ambiguous = !majority;
+    if (majority) {
+      statistics.agreeing = majority->members;
+      statistics.center = majority->center;
+      statistics.scale = majority->scale;
+    }
+  }
+  if (statistics.agreeing >= least_scored_devices) {
+    statistics.threshold = score_cut(statistics.agreeing, options.false_alarm);
   }
   statistics.variance = variance_components(series.samples);
   statistics.furthest = furthest_of(standings(series, statistics));
@@ -280,10 +284,10 @@ MetricStatistics describe(const Series& series, const ReduceOptions& options) {
 }
 
 std::vector<Standing> standings(const Series& series, const MetricStatistics& statistics) {
-  const double reference = series.reference_at(statistics.median);
+  const double reference = series.reference_at(statistics.center);
   std::vector<Standing> all;
   for (const Sample& sample : series.samples) {
-    const double deviation = sample.value - statistics.median;
+    const double deviation = sample.value - statistics.center;
     all.push_back({.device = sample.device,
                    .value = sample.value,
                    .deviation_fraction = reference > 0 ? deviation / reference

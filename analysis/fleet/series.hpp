@@ -33,6 +33,7 @@ struct Series {
   double reference = 0;
 
   std::string not_compared;  // as in the registry
+  Tolerance tolerance{"", 0.03, 0.05};  // likewise
 
   double reference_at(double median) const { return reference != 0 ? reference : std::abs(median); }
 };

@@ -3,29 +3,29 @@
 
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
+#include "base/units.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 
 namespace sonde {
 namespace {
 
 /// "placement.l2_latency_cycles (median)" is a summary of the metric before the space.
-std::string_view metric_of(const FleetFinding& finding) {
-  return std::string_view(finding.metric).substr(0, finding.metric.find(' '));
+std::string_view metric_of(const Charge& charge) {
+  return std::string_view(charge.metric).substr(0, charge.metric.find(' '));
 }
 
-bool is_weighty(const FleetFinding& finding) { return finding.severity != Severity::info; }
-
 /// Numbers of units are read off the device and no second try changes them.
-bool rests_on_measurement(const FleetFinding& finding, std::span<const Metric> registry) {
-  const Metric* metric = find_metric(metric_of(finding), registry);
-  return finding.device != FleetFinding::no_device && metric != nullptr &&
-         metric->job != "device" && !metric->name.starts_with("topology.");
+bool rests_on_measurement(const Charge& charge, std::span<const Metric> registry) {
+  const Metric* metric = find_metric(metric_of(charge), registry);
+  return charge.device != Charge::no_device && metric != nullptr &&
+         metric->kind != MetricKind::inventory && metric->job != "device" &&
+         !metric->name.starts_with("topology.");
 }
 
 /// Of a map its median.
@@ -55,14 +55,14 @@ const JobResult* find_job(const DeviceResult& device, std::string_view metric) {
   return found != device.jobs.end() ? &*found : nullptr;
 }
 
-/// The worst weighty finding of each device and metric.
-using Weighty = std::map<std::pair<std::size_t, std::string_view>, const FleetFinding*>;
+/// Devices and metrics of weighty charges.
+using Weighty = std::set<std::pair<std::size_t, std::string_view>>;
 
-/// @pre the findings outlive the map
-Weighty weighty_findings(const FleetAnalysis& analysis) {
+/// @pre the charges outlive the set
+Weighty weighty_charges(const FleetAnalysis& analysis) {
   Weighty all;
-  for (const FleetFinding& finding : analysis.findings) {
-    if (is_weighty(finding)) all.try_emplace({finding.device, metric_of(finding)}, &finding);
+  for (const Charge& charge : analysis.charges) {
+    if (charge.weighs()) all.insert({charge.device, metric_of(charge)});
   }
   return all;
 }
@@ -93,28 +93,65 @@ bool peer_is_out(const RunResult& run, const ComparisonGroup& group, const Metri
   });
 }
 
-/// The metric of a weighty finding whose device was measured again; else nullptr.
-const Metric* settled_metric(const FleetFinding& finding, const FleetAnalysis& analysis,
+/// The metric of a weighty charge whose device was measured again; else nullptr.
+const Metric* settled_metric(const Charge& charge, const FleetAnalysis& analysis,
                              const RunResult& run) {
-  if (!is_weighty(finding) || !rests_on_measurement(finding, analysis.registry)) return nullptr;
-  const Metric* metric = find_metric(metric_of(finding), analysis.registry);
-  return find_again(run.devices[finding.device], *metric) != nullptr ? metric : nullptr;
+  if (!charge.weighs() || !rests_on_measurement(charge, analysis.registry)) return nullptr;
+  const Metric* metric = find_metric(metric_of(charge), analysis.registry);
+  return find_again(run.devices[charge.device], *metric) != nullptr ? metric : nullptr;
 }
 
-void settle(FleetFinding& finding, const FleetFinding* again, bool peer_out,
-            const std::string& second_value) {
-  const bool stays = again != nullptr && !peer_out;
-  finding.severity = stays ? std::min(finding.severity, again->severity) : Severity::info;
-  if (stays) {
-    finding.evidence +=
-        fmt::format("{}measured again: {}", finding.evidence.empty() ? "" : "; ", second_value);
-  } else if (peer_out) {
-    finding.reason += fmt::format(
-        "; measured again {}, but a peer measured beside it was out then too: no verdict",
-        second_value);
-  } else {
-    finding.reason += fmt::format("; did not come back when measured again ({})", second_value);
+/// Numbers of the units that both charges name.
+std::vector<int> common_units(const Charge& one, const Charge& other) {
+  std::vector<int> common;
+  for (const int number : one.unit.numbers) {
+    if (std::ranges::find(other.unit.numbers, number) != other.unit.numbers.end()) {
+      common.push_back(number);
+    }
   }
+  return common;
+}
+
+/// The same charge in the second look: of a unit one that names it, too.
+const Charge* find_same(const Charge& charge, const FleetAnalysis& second) {
+  const auto is_same = [&](const Charge& other) {
+    return other.weighs() && other.device == charge.device && other.ground == charge.ground &&
+           metric_of(other) == metric_of(charge) &&
+           (!charge.unit.is_named() || !common_units(charge, other).empty());
+  };
+  const auto found = std::ranges::find_if(second.charges, is_same);
+  return found == second.charges.end() ? nullptr : &*found;
+}
+
+/// What the second look read: of a unit its own value, "SM 17: 26 cycle".
+std::string second_text(const Charge& charge, const Finding& again, std::string_view unit) {
+  const std::vector<double>* map = vector_of(again);
+  if (!charge.unit.is_named() || map == nullptr) return value_text(again, unit);
+  std::vector<std::string> parts;
+  for (const int number : charge.unit.numbers) {
+    const auto place = static_cast<std::size_t>(number);
+    if (place >= map->size()) continue;
+    parts.push_back(fmt::format("{}: {}",
+                                to_text(Unit{.kind = charge.unit.kind, .numbers = {number}}),
+                                format_quantity((*map)[place], unit)));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+void settle(Charge& charge, const Charge* again, bool peer_out, const std::string& read) {
+  if (again != nullptr && !peer_out) {
+    charge.severity = std::min(charge.severity, again->severity);
+    charge.evidence +=
+        fmt::format("{}measured again, {}", charge.evidence.empty() ? "" : "; ", read);
+    return;
+  }
+  charge.severity = Severity::info;
+  charge.reason += again == nullptr
+                       ? fmt::format("; did not come back when measured again ({})", read)
+                       : fmt::format(
+                             "; measured again {}, but a peer measured beside it was out "
+                             "then too: no verdict",
+                             read);
 }
 
 }  // namespace
@@ -122,15 +159,15 @@ void settle(FleetFinding& finding, const FleetFinding* again, bool peer_out,
 std::vector<Suspect> find_suspects(const FleetAnalysis& analysis, const RunResult& run) {
   std::vector<Suspect> suspects;
   std::set<std::pair<std::size_t, std::string_view>> seen;
-  for (const FleetFinding& finding : analysis.findings) {
-    if (!is_weighty(finding) || !rests_on_measurement(finding, analysis.registry)) continue;
-    const Metric& metric = *find_metric(metric_of(finding), analysis.registry);
-    const DeviceResult& device = run.devices[finding.device];
+  for (const Charge& charge : analysis.charges) {
+    if (!charge.weighs() || !rests_on_measurement(charge, analysis.registry)) continue;
+    const Metric& metric = *find_metric(metric_of(charge), analysis.registry);
+    const DeviceResult& device = run.devices[charge.device];
     const JobResult* job = find_job(device, metric.name);
     if (job == nullptr || find_again(device, metric) != nullptr) continue;
-    if (!seen.emplace(finding.device, metric.name).second) continue;
-    suspects.push_back({.device = finding.device,
-                        .group = group_of(analysis, finding.device),
+    if (!seen.emplace(charge.device, metric.name).second) continue;
+    suspects.push_back({.device = charge.device,
+                        .group = group_of(analysis, charge.device),
                         .metric = std::string(metric.name),
                         .job = job->job});
   }
@@ -141,7 +178,7 @@ std::optional<std::size_t> median_peer(const FleetAnalysis& analysis, const RunR
                                        std::size_t group, std::string_view metric) {
   const std::string consensus = consensus_of(analysis, group, metric);
   const std::string unit(find_metric(metric, analysis.registry)->unit);
-  const Weighty suspects = weighty_findings(analysis);
+  const Weighty suspects = weighty_charges(analysis);
   struct Candidate {
     std::size_t device = 0;
     double middle = 0;
@@ -166,8 +203,8 @@ std::optional<std::size_t> median_peer(const FleetAnalysis& analysis, const RunR
 
 std::vector<Metric> doubted_metrics(const FleetAnalysis& analysis, const RunResult& run) {
   std::vector<Metric> doubted;
-  for (const FleetFinding& finding : analysis.findings) {
-    const Metric* metric = settled_metric(finding, analysis, run);
+  for (const Charge& charge : analysis.charges) {
+    const Metric* metric = settled_metric(charge, analysis, run);
     if (metric == nullptr || find_metric(metric->name, doubted) != nullptr) continue;
     doubted.push_back(*metric);
   }
@@ -193,6 +230,8 @@ void add_second_tries(const RunResult& run, const std::vector<Metric>& metrics, 
     }
     DeviceResult& copy = second.devices[i];
     copy.info = device.info;
+    copy.before = device.before;
+    copy.after = device.after;
     copy.node = device.node;
     copy.jobs.push_back(std::move(job));
   }
@@ -200,16 +239,21 @@ void add_second_tries(const RunResult& run, const std::vector<Metric>& metrics, 
 
 void settle_suspects(const RunResult& run, const FleetAnalysis& second, FleetAnalysis& analysis) {
   const FleetAnalysis first = analysis;
-  const Weighty at_first = weighty_findings(first);
-  const Weighty again = weighty_findings(second);
-  for (FleetFinding& finding : analysis.findings) {
-    const Metric* metric = settled_metric(finding, analysis, run);
+  const Weighty at_first = weighty_charges(first);
+  const Weighty again = weighty_charges(second);
+  for (Charge& charge : analysis.charges) {
+    const Metric* metric = settled_metric(charge, analysis, run);
     if (metric == nullptr) continue;
-    const auto came_back = again.find({finding.device, metric->name});
-    const ComparisonGroup& group = analysis.groups[group_of(analysis, finding.device)];
-    settle(finding, came_back != again.end() ? came_back->second : nullptr,
-           peer_is_out(run, group, *metric, at_first, again),
-           value_text(*find_again(run.devices[finding.device], *metric), metric->unit));
+    const Finding& second_finding = *find_again(run.devices[charge.device], *metric);
+    const std::string read = second_text(charge, second_finding, metric->unit);
+    const Charge* came_back = find_same(charge, second);
+    if (came_back != nullptr && charge.unit.is_named()) {
+      charge.unit.numbers = common_units(charge, *came_back);
+    }
+    const ComparisonGroup& group = analysis.groups[group_of(analysis, charge.device)];
+    const bool peer_out =
+        charge.ground == Ground::peers && peer_is_out(run, group, *metric, at_first, again);
+    settle(charge, came_back, peer_out, read);
   }
 }
 

@@ -16,7 +16,7 @@ struct Suspect {
   std::string job;
 };
 
-/// Every finding that gives a warning or worse and rests on a measurement, once per device and
+/// Every charge that gives a warning or worse and rests on a measurement, once per device and
 /// metric, worst first. Left out: health, what the driver says, counts of units, findings about a
 /// group or node, and what has been measured again already (DeviceResult::again).
 /// @pre analysis = reduce_fleet(run, ...)
@@ -29,7 +29,7 @@ std::vector<Suspect> find_suspects(const FleetAnalysis& analysis, const RunResul
 std::optional<std::size_t> median_peer(const FleetAnalysis& analysis, const RunResult& run,
                                        std::size_t group, std::string_view metric);
 
-/// Metrics of findings that would give a warning or worse and whose device was measured again.
+/// Metrics of charges that would give a warning or worse and whose device was measured again.
 std::vector<Metric> doubted_metrics(const FleetAnalysis& analysis, const RunResult& run);
 
 /// Of every device of the run, in its order, the findings in these metrics alone: the second values
@@ -38,10 +38,10 @@ RunResult second_run(const RunResult& run, const std::vector<Metric>& metrics);
 /// Adds these metrics to those of a second run.
 void add_second_tries(const RunResult& run, const std::vector<Metric>& metrics, RunResult& second);
 
-/// What the second look makes of the findings of the first. One that does not come back becomes a
-/// note; so does one whose peer is out now too, as then the conditions have changed and not the
-/// device. One that comes back says so, and is no worse than its second look. Without a second
-/// answer a finding stays as it is. reduce_fleet does all this.
+/// What the second look makes of the charges of the first. One that does not come back, on the same
+/// unit, becomes a note; so does one on the ground of peers whose peer is out now too, as then the
+/// conditions have changed and not the device. One that comes back says so, and is no worse than
+/// its second look. Without a second answer a charge stays as it is. reduce_fleet does all this.
 /// @pre second is the analysis of second_run(run, doubted_metrics(analysis, run))
 void settle_suspects(const RunResult& run, const FleetAnalysis& second, FleetAnalysis& analysis);
 

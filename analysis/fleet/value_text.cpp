@@ -117,6 +117,21 @@ std::string signed_percent_text(double fraction) {
   return (fraction < 0 ? "-" : "+") + percent_text(fraction);
 }
 
+std::string name_devices(const RunResult& run, std::span<const std::size_t> devices) {
+  constexpr std::size_t most_named = 4;
+  std::vector<std::string> names;
+  for (const std::size_t device : devices) {
+    const DeviceResult& one = run.devices[device];
+    names.push_back(fmt::format("{} rank {}", one.node, one.rank));
+  }
+  std::ranges::sort(names);
+  const std::size_t named = std::min(names.size(), most_named);
+  std::string text = fmt::format(
+      "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+  if (named < names.size()) text += fmt::format(" and {} more", names.size() - named);
+  return text;
+}
+
 std::string duration_text(double seconds) {
   if (seconds < 120) return fmt::format("{:.0f} s", seconds);
   if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);

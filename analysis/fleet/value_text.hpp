@@ -4,6 +4,7 @@
 #include "analysis/results.hpp"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -49,6 +50,9 @@ double repeat_deviation(const Finding& finding);
 std::string percent_text(double fraction);
 /// "-19.9 %" of -0.199.
 std::string signed_percent_text(double fraction);
+
+/// "node01 rank 3, node02 rank 0 and 5 more", in the order of the names.
+std::string name_devices(const RunResult& run, std::span<const std::size_t> devices);
 
 /// "90 s", "45 min", "4.0 h".
 std::string duration_text(double seconds);

@@ -20,12 +20,12 @@ bool is_bad(Verdict verdict) { return verdict == Verdict::fail || verdict == Ver
 /// Once for each class of fault: a sweep has a verdict on a GPU at each of its settings.
 struct BadGpu {
   const DeviceResult* device;
-  FaultClass likely;
+  Trouble likely;
   Verdict verdict;  // the worst
 };
 
 std::vector<BadGpu> bad_gpus(const RunResult& run, const FleetAnalysis& analysis) {
-  std::map<std::tuple<std::string_view, std::string_view, FaultClass>, std::size_t> places;
+  std::map<std::tuple<std::string_view, std::string_view, Trouble>, std::size_t> places;
   std::vector<BadGpu> all;
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
     const DeviceResult& device = run.devices[i];
@@ -53,10 +53,10 @@ std::map<std::string, std::vector<std::string>> bad_nodes(const RunResult& run,
   for (const BadGpu& bad : bad_gpus(run, analysis)) {
     reasons[bad.device->node].push_back(drain_reason(bad));
   }
-  for (const FleetFinding& finding : analysis.findings) {
-    if (finding.device != FleetFinding::no_device || finding.severity != Severity::fail) continue;
-    reasons[finding.node].push_back(
-        fmt::format("verdict=fail gpus={} usual={}", finding.value, finding.reference));
+  for (const Charge& charge : analysis.charges) {
+    if (charge.device != Charge::no_device || charge.severity != Severity::fail) continue;
+    reasons[charge.node].push_back(
+        fmt::format("verdict=fail gpus={} usual={}", charge.value, charge.reference));
   }
   return reasons;
 }

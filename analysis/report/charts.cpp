@@ -52,8 +52,9 @@ std::vector<std::size_t> drawn_devices(const RunResult& run, const FleetAnalysis
     const bool is_new = std::ranges::find(drawn, device) == drawn.end();
     if (is_new && drawn.size() < most_devices) drawn.push_back(device);
   };
-  for (const FleetFinding& finding : analysis.findings) {
-    if (finding.device != FleetFinding::no_device && !finding.sms.empty()) add(finding.device);
+  for (const Charge& charge : analysis.charges) {
+    const bool names_sm = charge.unit.kind == Unit::Kind::sm && charge.unit.is_named();
+    if (charge.device != Charge::no_device && names_sm) add(charge.device);
   }
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
     if (is_flagged(analysis.verdicts[i])) add(i);

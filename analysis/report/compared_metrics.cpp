@@ -61,9 +61,9 @@ std::vector<ComparedMetric> compared_metrics(const RunResult& run, const FleetAn
 bool is_blamed(const FleetAnalysis& analysis, std::size_t device,
                const MetricStatistics& statistics) {
   const std::string title = title_of(statistics);  // as findings name it; those of one SM do not
-  const auto& own = analysis.verdicts[device].findings;
+  const auto& own = analysis.verdicts[device].charges;
   return std::ranges::any_of(own, [&](std::size_t i) {
-    const FleetFinding& finding = analysis.findings[i];
+    const Charge& finding = analysis.charges[i];
     return finding.severity != Severity::info &&
            (finding.metric == title || finding.metric == statistics.metric);
   });

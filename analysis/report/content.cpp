@@ -209,7 +209,7 @@ TextTable device_table(const RunResult& run, const FleetAnalysis& analysis) {
     std::vector<std::string> cells{std::string(to_text(verdict.verdict)), device.node,
                                    std::to_string(device.rank), device.info.uuid};
     if (is_sweep) cells.push_back(describe_setting(run.provenance, device.point_index));
-    cells.emplace_back(verdict.likely == FaultClass::unknown ? "" : to_text(verdict.likely));
+    cells.emplace_back(verdict.likely == Trouble::unknown ? "" : to_text(verdict.likely));
     cells.push_back(verdict.reason);
     table.rows.push_back(std::move(cells));
   }

@@ -31,7 +31,7 @@ constexpr std::size_t most_drawings = 8;
 std::map<std::size_t, std::vector<std::string>> differences(const FleetAnalysis& analysis,
                                                             const ComparisonGroup& group) {
   std::map<std::size_t, std::vector<std::string>> texts;
-  for (const FleetFinding& finding : analysis.findings) {
+  for (const Charge& finding : analysis.charges) {
     const Metric* metric = find_metric(finding.metric, analysis.registry);
     if (metric == nullptr || !is_structure(metric->kind) || finding.value.empty()) continue;
     if (std::ranges::find(group.devices, finding.device) == group.devices.end()) continue;

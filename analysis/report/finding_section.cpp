@@ -1,5 +1,5 @@
 // Findings of a device as tables, with small curves of what are lists, and the probes behind them.
-#include "analysis/fleet/device_verdict.hpp"
+#include "analysis/fleet/decide.hpp"
 #include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/content.hpp"
@@ -193,13 +193,13 @@ std::string job_html(const FleetAnalysis& analysis, std::size_t device, const Jo
 /// Whether something that the job found is warned of, or it did not end well.
 bool has_problem(const FleetAnalysis& analysis, std::size_t device, const JobResult& job) {
   const auto is_blamed = [&](std::size_t i) {
-    const FleetFinding& finding = analysis.findings[i];
+    const Charge& finding = analysis.charges[i];
     const std::string metric = finding.metric.substr(0, finding.metric.find(' '));
     return finding.severity != Severity::info &&
            std::ranges::find(job.findings, metric, &Finding::metric) != job.findings.end();
   };
   return is_missing(job.status) ||
-         std::ranges::any_of(analysis.verdicts[device].findings, is_blamed);
+         std::ranges::any_of(analysis.verdicts[device].charges, is_blamed);
 }
 
 }  // namespace

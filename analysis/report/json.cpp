@@ -131,27 +131,30 @@ Json statistics_json(const RunResult& run, const FleetAnalysis& analysis,
   return json;
 }
 
-Json flag_json(const RunResult& run, const FleetFinding& finding) {
-  const bool of_device = finding.device != FleetFinding::no_device;
+Json flag_json(const RunResult& run, const Charge& charge) {
+  const bool of_device = charge.device != Charge::no_device;
   return {
-      {"uuid", of_device ? Json(run.devices[finding.device].info.uuid) : Json(nullptr)},
-      {"node", finding.node},
-      {"rank", of_device ? Json(run.devices[finding.device].rank) : Json(nullptr)},
+      {"uuid", of_device ? Json(run.devices[charge.device].info.uuid) : Json(nullptr)},
+      {"node", charge.node},
+      {"rank", of_device ? Json(run.devices[charge.device].rank) : Json(nullptr)},
       {"setting",
-       of_device ? describe_setting(run.provenance, run.devices[finding.device].point_index) : ""},
-      {"metric", finding.metric},
-      {"severity", to_text(finding.severity)},
-      {"likely", to_text(finding.fault)},
-      {"value", finding.value},
-      {"reference", finding.reference},
-      {"deviation_fraction", finding.deviation_fraction},
-      {"score", finding.score},
-      {"n", finding.n},
-      {"sms", finding.sms},
-      {"slices", finding.slices},
-      {"cause", finding.cause},
-      {"reason", finding.reason},
-      {"evidence", finding.evidence}};
+       of_device ? describe_setting(run.provenance, run.devices[charge.device].point_index) : ""},
+      {"metric", charge.metric},
+      {"severity", to_text(charge.severity)},
+      {"likely", to_text(charge.trouble)},
+      {"value", charge.value},
+      {"reference", charge.reference},
+      {"deviation_fraction", charge.size},
+      {"score", charge.score},
+      {"n", charge.n},
+      {"ground", to_text(charge.ground)},
+      {"certainty", charge.certainty},
+      {"undecided", charge.undecided},
+      {"unit", to_text(charge.unit)},
+      {"unit_numbers", charge.unit.numbers},
+      {"cause", charge.cause},
+      {"reason", charge.reason},
+      {"evidence", charge.evidence}};
 }
 
 /// First and last value of the line through the repeats.
@@ -251,7 +254,7 @@ void write_json(std::ostream& out, const RunResult& run, const FleetAnalysis& an
     fleet.push_back(statistics_json(run, analysis, row));
   }
   Json flags = Json::array();
-  for (const FleetFinding& finding : analysis.findings) flags.push_back(flag_json(run, finding));
+  for (const Charge& charge : analysis.charges) flags.push_back(flag_json(run, charge));
   Json drifts = Json::array();
   for (const Drift& drift : analysis.drifts) drifts.push_back(drift_json(run, drift));
   const auto member = [&out](const char* name, Json value, const char* end) {

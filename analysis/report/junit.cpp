@@ -65,7 +65,7 @@ void add_verdict(Suite& suite, const Place& place, const DeviceVerdict& verdict)
 }
 
 /// What a node lacks, such as a GPU that its neighbours have.
-void add_node_finding(Suite& suite, const FleetFinding& finding) {
+void add_node_finding(Suite& suite, const Charge& finding) {
   ++suite.tests;
   ++suite.failures;
   suite.cases +=
@@ -86,8 +86,8 @@ std::string render_junit(const RunResult& run, const FleetAnalysis& analysis) {
     for (const JobResult& job : device.jobs) add_job(suite, place, job);
     add_verdict(suite, place, analysis.verdicts[i]);
   }
-  for (const FleetFinding& finding : analysis.findings) {
-    const bool of_node = finding.device == FleetFinding::no_device && !finding.node.empty();
+  for (const Charge& finding : analysis.charges) {
+    const bool of_node = finding.device == Charge::no_device && !finding.node.empty();
     if (of_node && finding.severity == Severity::fail) {
       add_node_finding(suites[finding.node], finding);
     }

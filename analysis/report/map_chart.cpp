@@ -84,9 +84,10 @@ Json maps_of(const RunResult& run, const FleetAnalysis& analysis, std::size_t in
     const std::vector<double> values = map_values(run.devices[index], metric.name);
     if (values.size() < 2) continue;
     std::set<int> outlying;
-    for (const std::size_t finding : analysis.verdicts[index].findings) {
-      const FleetFinding& found = analysis.findings[finding];
-      if (found.metric == metric.name) outlying.insert(found.sms.begin(), found.sms.end());
+    for (const std::size_t i : analysis.verdicts[index].charges) {
+      const Charge& charge = analysis.charges[i];
+      if (charge.metric != metric.name || charge.unit.kind != Unit::Kind::sm) continue;
+      outlying.insert(charge.unit.numbers.begin(), charge.unit.numbers.end());
     }
     maps.push_back({{"metric", metric.name},
                     {"unit", metric.unit},

@@ -1,7 +1,8 @@
-// What is wrong, where, how sure, what to do: from findings and verdicts to what all reports lead
+// What is wrong, where, how sure, what to do: from charges and verdicts to what all reports lead
 // with.
 #include "analysis/report/problems.hpp"
 
+#include "analysis/fleet/remedies.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/content.hpp"
 #include "base/escape.hpp"
@@ -32,74 +33,31 @@ std::string identity_text(const DeviceResult& device) {
 }
 
 /// Findings that weigh, worst first.
-std::vector<const FleetFinding*> weighty_findings(const FleetAnalysis& analysis,
+std::vector<const Charge*> weighty_charges(const FleetAnalysis& analysis,
                                                   const DeviceVerdict& verdict) {
-  std::vector<const FleetFinding*> weighty;
-  for (const std::size_t i : verdict.findings) {
-    if (analysis.findings[i].severity != Severity::info) weighty.push_back(&analysis.findings[i]);
+  std::vector<const Charge*> weighty;
+  for (const std::size_t i : verdict.charges) {
+    if (analysis.charges[i].severity != Severity::info) weighty.push_back(&analysis.charges[i]);
   }
   return weighty;
 }
 
 /// The metric, of a map with the units.
-std::string name_of(const FleetFinding& finding) {
-  if (!finding.sms.empty()) {
-    return fmt::format("{} SM {}", finding.metric, fmt::join(finding.sms, ", "));
-  }
-  if (!finding.slices.empty()) {
-    return fmt::format("{} slice {}", finding.metric, fmt::join(finding.slices, ", "));
-  }
-  return finding.metric;
+std::string name_of(const Charge& charge) {
+  return charge.unit.is_named() ? fmt::format("{} {}", charge.metric, to_text(charge.unit))
+                                : charge.metric;
 }
 
-std::string short_finding(const FleetFinding& finding) {
-  if (!finding.sms.empty() || !finding.slices.empty()) return name_of(finding);
-  return std::isfinite(finding.deviation_fraction)
-             ? fmt::format("{} {}", finding.metric, signed_percent_text(finding.deviation_fraction))
-             : fmt::format("{} {}", finding.metric, finding.value);
+std::string short_charge(const Charge& charge) {
+  if (charge.unit.is_named()) return name_of(charge);
+  return std::isfinite(charge.size)
+             ? fmt::format("{} {}", charge.metric, signed_percent_text(charge.size))
+             : fmt::format("{} {}", charge.metric, charge.value);
 }
 
 /// On another node; "--" because a name from a file may look like an option.
 std::string on_node(const std::string& node, std::string_view command) {
   return fmt::format("ssh {}{} {}", node.starts_with('-') ? "-- " : "", quote_shell(node), command);
-}
-
-/// Commands to look deeper; each names the GPU itself, so that it can be pasted on the node.
-std::vector<std::string> look_closer(FaultClass fault, const std::string& raw_uuid) {
-  const std::string uuid = quote_shell(raw_uuid);
-  const auto query = [&](const char* sections) {
-    return fmt::format("nvidia-smi -i {} -q -d {}", uuid, sections);
-  };
-  // DCGM knows GPUs by their number.
-  const std::string diagnose = fmt::format(
-      "dcgmi diag -r 3 -i $(nvidia-smi -i {} --query-gpu=index --format=csv,noheader)", uuid);
-  switch (fault) {
-    case FaultClass::clock: return {query("CLOCK,POWER,PERFORMANCE")};
-    case FaultClass::thermal: return {"check its cooling: " + query("TEMPERATURE,PERFORMANCE")};
-    case FaultClass::power: return {"check its power limit: " + query("POWER,PERFORMANCE")};
-    case FaultClass::ecc:
-      return {query("ECC,ROW_REMAPPER,PAGE_RETIREMENT"),
-              "drain the node and reset the GPU; if errors come back, replace it"};
-    case FaultClass::contention:
-      return {fmt::format("nvidia-smi -i {} --query-compute-apps=pid,name --format=csv", uuid),
-              "measure again on an idle GPU"};
-    case FaultClass::structure: return {"compare part number, VBIOS and MIG mode with its peers"};
-    case FaultClass::memory: return {query("ECC,ROW_REMAPPER,CLOCK"), diagnose};
-    case FaultClass::sm: return {diagnose};
-    case FaultClass::link:
-      return {query("PCIE"), "seat the card and its cables again; look at dmesg for AER messages"};
-    case FaultClass::wrong_data:
-      return {query("ECC,ROW_REMAPPER"),
-              fmt::format("drain the node, then {}; replace the GPU if it fails", diagnose)};
-    case FaultClass::hang:
-    case FaultClass::sticky_error:
-      return {"dmesg | grep -i xid",
-              fmt::format("drain the node, then nvidia-smi -i {} --gpu-reset; if it comes back, "
-                          "replace the GPU",
-                          uuid)};
-    case FaultClass::unknown: break;
-  }
-  return {};
 }
 
 /// A device of the same group and node that passed.
@@ -150,9 +108,9 @@ std::string options_of(const Provenance& provenance, const DeviceResult& device)
 std::string measure_again(const RunResult& run, const FleetAnalysis& analysis, std::size_t index) {
   const DeviceResult& device = run.devices[index];
   std::set<std::string> jobs;
-  for (const std::size_t finding : analysis.verdicts[index].findings) {
-    if (analysis.findings[finding].severity == Severity::info) continue;
-    const std::string& metric = analysis.findings[finding].metric;
+  for (const std::size_t charge : analysis.verdicts[index].charges) {
+    if (analysis.charges[charge].severity == Severity::info) continue;
+    const std::string& metric = analysis.charges[charge].metric;
     for (const Metric& known : analysis.registry) {
       if (metric.starts_with(known.name)) jobs.insert(std::string(known.job));
     }
@@ -178,21 +136,21 @@ void add_line(Problem& problem, std::string_view label, std::string text) {
   if (!text.empty()) problem.lines.push_back({.label = label, .text = std::move(text)});
 }
 
-void add_worst(Problem& problem, const FleetFinding& finding, FaultClass likely) {
-  add_line(problem, "what", finding.cause);
-  add_line(problem, finding.cause.empty() ? "what" : "shown",
-           fmt::format("{}: {}", finding.metric, finding.reason));
-  if (likely != FaultClass::unknown) add_line(problem, "likely", std::string(to_text(likely)));
+void add_worst(Problem& problem, const Charge& charge, Trouble likely) {
+  add_line(problem, "what", charge.cause);
+  add_line(problem, charge.cause.empty() ? "what" : "shown",
+           fmt::format("{}: {}", charge.metric, charge.reason));
+  if (likely != Trouble::unknown) add_line(problem, "likely", std::string(to_text(likely)));
 }
 
-/// What stands behind the worst finding: each once, though it may differ from peers and from a
+/// What stands behind the worst charge: each once, though it may differ from peers and from a
 /// baseline alike.
-std::vector<std::string> name_others(const std::vector<const FleetFinding*>& weighty) {
+std::vector<std::string> name_others(const std::vector<const Charge*>& weighty) {
   std::set<std::string> named{name_of(*weighty.front())};
   std::vector<std::string> others;
-  for (const FleetFinding* finding : weighty) {
-    if (!named.insert(name_of(*finding)).second) continue;
-    if (others.size() < most_also) others.push_back(short_finding(*finding));
+  for (const Charge* charge : weighty) {
+    if (!named.insert(name_of(*charge)).second) continue;
+    if (others.size() < most_also) others.push_back(short_charge(*charge));
   }
   const std::size_t all = named.size() - 1;
   if (all > others.size()) others.push_back(fmt::format("and {} more", all - others.size()));
@@ -210,12 +168,13 @@ Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std:
   problem.setting = describe_setting(run.provenance, device.point_index);
   if (!problem.setting.empty()) problem.where += "  " + problem.setting;
   problem.device = index;
-  const std::vector<const FleetFinding*> weighty = weighty_findings(analysis, verdict);
+  const std::vector<const Charge*> weighty = weighty_charges(analysis, verdict);
   if (weighty.empty() || verdict.verdict == Verdict::lost)
     add_line(problem, "what", verdict.reason);
   if (verdict.verdict == Verdict::lost) {
-    problem.actions = {on_node(device.node, "dmesg | grep -i xid"),
-                       "run again with --resume: only what is missing is measured"};
+    problem.actions = remedies(Trouble::lost, device.info.uuid);
+    problem.actions.insert(problem.actions.begin(), on_node(device.node, "dmesg | grep -i xid"));
+    problem.actions.push_back("run again with --resume: only what is missing is measured");
     return problem;
   }
   if (weighty.empty()) {
@@ -224,15 +183,19 @@ Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std:
   }
   problem.metric = weighty.front()->metric;
   add_worst(problem, *weighty.front(), verdict.likely);
+  add_line(problem, "ground", std::string(to_text(weighty.front()->ground)));
   add_line(problem, "sure", weighty.front()->evidence);
   std::vector<std::string> also = name_others(weighty);
   if (device.status == DeviceOutcome::incomplete) also.push_back("some of its jobs were not done");
   add_line(problem, "also", fmt::format("{}", fmt::join(also, "; ")));
-  problem.actions = look_closer(verdict.likely, device.info.uuid);
+  problem.actions = remedies(verdict.likely, device.info.uuid);
   const std::string again = measure_again(run, analysis, index);
   if (!again.empty()) problem.actions.insert(problem.actions.begin(), again);
   return problem;
 }
+
+/// A group that falls into parts is one problem of all its devices; a pair is two.
+bool is_of_group(const Charge& charge) { return charge.undecided && charge.n > 2; }
 
 /// Devices with that verdict. In a sweep a GPU is a device at each setting: those at which it shows
 /// the same are together, the worst first.
@@ -241,7 +204,7 @@ std::vector<std::vector<std::size_t>> alike_devices(const RunResult& run,
   struct Shown {
     std::string_view uuid;
     DeviceOutcome status;
-    FaultClass likely;
+    Trouble likely;
     std::string_view what;
     auto operator<=>(const Shown&) const = default;
   };
@@ -250,25 +213,26 @@ std::vector<std::vector<std::size_t>> alike_devices(const RunResult& run,
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
     const DeviceVerdict& verdict = analysis.verdicts[i];
     if (verdict.verdict != wanted) continue;
-    const auto weighty = weighty_findings(analysis, verdict);
+    const auto weighty = weighty_charges(analysis, verdict);
     const bool has_metric = wanted != Verdict::lost && !weighty.empty();
-    const Shown shown{.uuid = run.devices[i].info.uuid,
+    const bool of_group = has_metric && is_of_group(*weighty.front());
+    const Shown shown{.uuid = of_group ? std::string_view() : run.devices[i].info.uuid,
                       .status = run.devices[i].status,
                       .likely = verdict.likely,
                       .what = has_metric ? weighty.front()->metric : verdict.reason};
     const auto [place, is_new] = places.try_emplace(shown, all.size());
-    if (is_new || run.provenance.axes.empty()) {
+    if (is_new || (run.provenance.axes.empty() && !of_group)) {
       all.push_back({i});
     } else {
       all[place->second].push_back(i);
     }
   }
-  const auto worst_finding = [&](std::size_t device) {
-    const std::vector<std::size_t>& findings = analysis.verdicts[device].findings;
-    return findings.empty() ? analysis.findings.size() : findings.front();
+  const auto leading_charge = [&](std::size_t device) {
+    const std::vector<std::size_t>& findings = analysis.verdicts[device].charges;
+    return findings.empty() ? analysis.charges.size() : findings.front();
   };
   for (std::vector<std::size_t>& devices : all) {
-    std::ranges::stable_sort(devices, {}, worst_finding);
+    std::ranges::stable_sort(devices, {}, leading_charge);
   }
   return all;
 }
@@ -277,6 +241,12 @@ std::vector<std::vector<std::size_t>> alike_devices(const RunResult& run,
 Problem swept_problem(const RunResult& run, const FleetAnalysis& analysis,
                       const std::vector<std::size_t>& devices) {
   Problem problem = device_problem(run, analysis, devices.front());
+  const std::vector<std::size_t>& charges = analysis.verdicts[devices.front()].charges;
+  if (devices.size() > 1 && !charges.empty() && is_of_group(analysis.charges[charges.front()])) {
+    problem.where = fmt::format("{} GPUs: {}", devices.size(), name_devices(run, devices));
+    problem.actions = {"compare with an earlier run (--baseline) or with other GPUs of this model"};
+    return problem;
+  }
   std::vector<std::string> settings;
   for (std::size_t i = 1; i < std::min(devices.size(), most_settings); ++i) {
     settings.push_back(describe_setting(run.provenance, run.devices[devices[i]].point_index));
@@ -289,13 +259,13 @@ Problem swept_problem(const RunResult& run, const FleetAnalysis& analysis,
   return problem;
 }
 
-Problem common_problem(const FleetFinding& finding) {
+Problem common_problem(const Charge& charge) {
   Problem problem;
-  problem.badge = finding.severity == Severity::fail ? "FAIL" : "WARN";
-  problem.where = finding.node.empty() ? "the whole group" : finding.node;
-  add_worst(problem, finding, finding.fault);
-  if (!finding.node.empty()) {
-    problem.actions = {on_node(finding.node, "'nvidia-smi -L; dmesg | grep -i -e xid -e fallen'")};
+  problem.badge = charge.severity == Severity::fail ? "FAIL" : "WARN";
+  problem.where = charge.node.empty() ? "the whole group" : charge.node;
+  add_worst(problem, charge, charge.trouble);
+  if (!charge.node.empty()) {
+    problem.actions = {on_node(charge.node, "'nvidia-smi -L; dmesg | grep -i -e xid -e fallen'")};
   }
   return problem;
 }
@@ -310,9 +280,9 @@ std::vector<Problem> problems(const RunResult& run, const FleetAnalysis& analysi
     }
   };
   const auto add_common = [&](Severity wanted) {
-    for (const FleetFinding& finding : analysis.findings) {
-      if (finding.device != FleetFinding::no_device || finding.severity != wanted) continue;
-      all.push_back(common_problem(finding));
+    for (const Charge& charge : analysis.charges) {
+      if (charge.device != Charge::no_device || charge.severity != wanted) continue;
+      all.push_back(common_problem(charge));
     }
   };
   add_devices(Verdict::fail);
@@ -334,13 +304,13 @@ std::vector<Problem> problems(const RunResult& run, const FleetAnalysis& analysi
 
 std::vector<std::string> notes(const RunResult& run, const FleetAnalysis& analysis) {
   std::vector<std::string> all;
-  for (const FleetFinding& finding : analysis.findings) {
-    if (finding.severity != Severity::info) continue;
-    const std::string where = finding.device == FleetFinding::no_device
-                                  ? finding.node
-                                  : place_of(run, run.devices[finding.device]);
-    all.push_back(fmt::format("{}{}{}: {}", where, where.empty() ? "" : "  ", finding.metric,
-                              finding.reason));
+  for (const Charge& charge : analysis.charges) {
+    if (charge.severity != Severity::info) continue;
+    const std::string where = charge.device == Charge::no_device
+                                  ? charge.node
+                                  : place_of(run, run.devices[charge.device]);
+    all.push_back(fmt::format("{}{}{}: {}", where, where.empty() ? "" : "  ", charge.metric,
+                              charge.reason));
   }
   return all;
 }

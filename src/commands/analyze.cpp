@@ -53,24 +53,25 @@ FleetRow make_row(const RunResult& run, const FleetAnalysis& analysis,
           .ambiguous = statistics.ambiguous};
 }
 
-FlagRow make_flag(const RunResult& run, const FleetFinding& finding) {
-  const bool of_device = finding.device != FleetFinding::no_device;
-  return {.uuid = of_device ? run.devices[finding.device].info.uuid : "",
-          .node = finding.node,
+FlagRow make_flag(const RunResult& run, const Charge& charge) {
+  const bool of_device = charge.device != Charge::no_device;
+  return {.uuid = of_device ? run.devices[charge.device].info.uuid : "",
+          .node = charge.node,
           .setting = of_device
-                         ? describe_setting(run.provenance, run.devices[finding.device].point_index)
+                         ? describe_setting(run.provenance, run.devices[charge.device].point_index)
                          : "",
-          .metric = finding.metric,
-          .severity = std::string(to_text(finding.severity)),
-          .likely_class = std::string(to_text(finding.fault)),
-          .value = finding.value,
-          .reference = finding.reference,
-          .deviation_fraction = finding.deviation_fraction,
-          .score = finding.score,
-          .n = finding.n,
-          .sms = fmt::format("{}", fmt::join(finding.sms, " ")),
-          .reason = finding.reason,
-          .evidence = finding.evidence};
+          .metric = charge.metric,
+          .severity = std::string(to_text(charge.severity)),
+          .likely_class = std::string(to_text(charge.trouble)),
+          .value = charge.value,
+          .reference = charge.reference,
+          .deviation_fraction = charge.size,
+          .score = charge.score,
+          .n = charge.n,
+          .unit = to_text(charge.unit),
+          .ground = std::string(to_text(charge.ground)),
+          .reason = charge.reason,
+          .evidence = charge.evidence};
 }
 
 /// mpirun gives its ranks a terminal even if its own output goes to a file: no colours there.
@@ -93,9 +94,7 @@ AnalysisRecord make_analysis_record(const RunResult& run, const FleetAnalysis& a
   for (const MetricStatistics& statistics : analysis.statistics) {
     record.fleet.push_back(make_row(run, analysis, statistics));
   }
-  for (const FleetFinding& finding : analysis.findings) {
-    record.flags.push_back(make_flag(run, finding));
-  }
+  for (const Charge& charge : analysis.charges) record.flags.push_back(make_flag(run, charge));
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
     const DeviceVerdict& verdict = analysis.verdicts[i];
     record.verdicts.push_back({.uuid = run.devices[i].info.uuid,

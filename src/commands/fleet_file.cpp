@@ -3,7 +3,7 @@
 
 #include "analysis/fleet/baseline.hpp"
 #include "analysis/fleet/conditions.hpp"
-#include "analysis/fleet/device_verdict.hpp"
+#include "analysis/fleet/decide.hpp"
 #include "analysis/fleet/drift.hpp"
 #include "analysis/fleet/reduce.hpp"
 #include "analysis/fleet/repeats.hpp"
@@ -222,7 +222,7 @@ class TurnReader {
 
   void keep_what_is_shown(const FleetAnalysis& analysis) {
     std::set<std::string> metrics;
-    for (const FleetFinding& finding : analysis.findings) {
+    for (const Charge& finding : analysis.charges) {
       if (metrics.size() == most_kept_metrics) break;
       if (finding.severity != Severity::info) {
         metrics.insert(finding.metric.substr(0, finding.metric.find(' ')));

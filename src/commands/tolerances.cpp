@@ -53,7 +53,7 @@ Tolerance parse_tolerance(const std::string& item) {
       equals == std::string::npos ? std::string_view() : std::string_view(item).substr(equals + 1);
   const std::size_t slash = values.find('/');
   const auto warn = read_percent(values.substr(0, slash));
-  const Tolerance usual = ReduceOptions{}.tolerance;
+  const Metric usual{};
   const auto fail = slash == std::string_view::npos
                         ? std::optional(warn.value_or(0) * usual.fail / usual.warn)
                         : read_percent(values.substr(slash + 1));

@@ -49,7 +49,8 @@ struct FlagRow {
   double deviation_fraction = 0;
   double score = 0;
   std::uint64_t n = 0;
-  std::string sms{};
+  std::string unit{};
+  std::string ground{};
   std::string reason{};
   std::string evidence{};
 };

@@ -30,13 +30,13 @@ constexpr std::size_t most_shown_causes = 8;
 /// A folder of devices with one fault, and the class that names it.
 struct Fault {
   const char* folder;
-  FaultClass expected;
+  Trouble expected;
 };
-constexpr Fault faults[] = {{"slow_sm", FaultClass::sm},
-                            {"low_bandwidth", FaultClass::memory},
-                            {"throttle", FaultClass::thermal},
-                            {"missing_tpc", FaultClass::structure},
-                            {"small_l1", FaultClass::structure}};
+constexpr Fault faults[] = {{"slow_sm", Trouble::sm},
+                            {"low_bandwidth", Trouble::memory_rate},
+                            {"throttle", Trouble::thermal},
+                            {"missing_tpc", Trouble::structure},
+                            {"small_l1", Trouble::structure}};
 
 struct Options {
   std::filesystem::path folder;
@@ -119,7 +119,7 @@ bool score_healthy(const Options& options, const std::vector<DeviceResult>& devi
   for (std::size_t fleet = 0; fleet < options.fleets; ++fleet) {
     const FleetAnalysis analysis = reduce_fleet(draw_fleet(devices, n, random));
     if (analysis.counts.flagged > 0) ++flagged;
-    for (const FleetFinding& finding : analysis.findings) {
+    for (const Charge& finding : analysis.charges) {
       if (finding.severity != Severity::info) ++causes[finding.metric + ": " + finding.reason];
       if (finding.reason.starts_with("not judged")) ++not_judged[finding.metric];
     }

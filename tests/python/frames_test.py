@@ -53,12 +53,12 @@ class FramesTest(unittest.TestCase):
                 table = file.create_group("analysis/flags")
                 table["flag"] = np.zeros(1)
                 table["flag"].make_scale("flag")
-                columns = {"uuid": b"GPU-1", "metric": b"shared.latency_cycles", "sms": b"3 17", "score": 9.5}
+                columns = {"uuid": b"GPU-1", "metric": b"shared.latency_cycles", "unit": b"SM 3, 17", "score": 9.5}
                 for name, value in columns.items():
                     table[name] = np.array([value])
                     table[name].dims[0].attach_scale(table["flag"])
             [flag] = sonde.flags(path).to_dict("records")
-        self.assertEqual(flag, {"uuid": "GPU-1", "metric": "shared.latency_cycles", "sms": [3, 17], "score": 9.5})
+        self.assertEqual(flag, {"uuid": "GPU-1", "metric": "shared.latency_cycles", "unit": "SM 3, 17", "score": 9.5})
 
     def test_every_access_has_its_sm_address_and_cycles(self):
         seen = 0

@@ -50,7 +50,7 @@ def points(run):
 
 
 def flags(run):
-    """What the comparison of the devices found, worst first: the columns of /analysis/flags, `sms` as lists.
+    """What the comparison of the devices found, worst first: the columns of /analysis/flags.
 
     Raises ValueError if the run was not analysed.
     """
@@ -60,9 +60,7 @@ def flags(run):
         analysis = file["analysis"]
         if "flags" not in analysis:
             raise ValueError(f"{file.filename}: analysed by an earlier sonde; run: sonde analyze {file.filename}")
-        frame = pd.DataFrame(read_table(analysis["flags"], "flag"))
-        frame["sms"] = [[int(sm) for sm in text.split()] for text in frame["sms"]]
-        return frame
+        return pd.DataFrame(read_table(analysis["flags"], "flag"))
 
 
 def _values(group, table):

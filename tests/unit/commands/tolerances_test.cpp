@@ -1,6 +1,6 @@
 #include "commands/tolerances.hpp"
 
-#include "analysis/fleet/judge.hpp"
+#include "analysis/fleet/peers.hpp"
 #include "base/error.hpp"
 
 #include <gmock/gmock.h>
@@ -15,13 +15,13 @@ TEST(TolerancesTest, the_longest_prefix_counts_and_one_number_warns) {
   ReduceOptions options;
   options.tolerances = parse_tolerances({"latency=2", "latency.cg=6/8", "l2.read_bytes_per_s=0.5"});
 
-  EXPECT_DOUBLE_EQ(tolerance_for("latency.l1_cycles", options).warn, 0.02);
-  EXPECT_DOUBLE_EQ(tolerance_for("latency.l1_cycles", options).fail, 0.02 * 5 / 3);
-  EXPECT_DOUBLE_EQ(tolerance_for("latency.cg.p4_cycles", options).warn, 0.06);
-  EXPECT_DOUBLE_EQ(tolerance_for("latency.cg.p4_cycles", options).fail, 0.08);
-  EXPECT_DOUBLE_EQ(tolerance_for("l2.read_bytes_per_s", options).warn, 0.005);
-  EXPECT_DOUBLE_EQ(tolerance_for("l2.write_bytes_per_s", options).warn,
-                   ReduceOptions{}.tolerance.warn);
+  EXPECT_DOUBLE_EQ(tolerance_for(*find_metric("latency.ca.l1_cycles"), options).warn, 0.02);
+  EXPECT_DOUBLE_EQ(tolerance_for(*find_metric("latency.ca.l1_cycles"), options).fail, 0.02 * 5 / 3);
+  EXPECT_DOUBLE_EQ(tolerance_for(*find_metric("latency.cg.p4_cycles"), options).warn, 0.06);
+  EXPECT_DOUBLE_EQ(tolerance_for(*find_metric("latency.cg.p4_cycles"), options).fail, 0.08);
+  EXPECT_DOUBLE_EQ(tolerance_for(*find_metric("l2.read_bytes_per_s"), options).warn, 0.005);
+  EXPECT_DOUBLE_EQ(tolerance_for(*find_metric("l2.write_bytes_per_s"), options).warn,
+                   0.03);
 }
 
 TEST(TolerancesTest, what_no_metric_begins_with_or_is_no_percent_is_refused) {

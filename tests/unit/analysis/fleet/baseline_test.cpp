@@ -35,7 +35,7 @@ TEST(BaselineTest, a_gpu_alone_that_became_slower_fails) {
   const FleetAnalysis analysis = judged(before, after);
 
   EXPECT_EQ(analysis.verdicts[0].verdict, Verdict::fail);
-  EXPECT_EQ(analysis.verdicts[0].likely, FaultClass::memory);
+  EXPECT_EQ(analysis.verdicts[0].likely, Trouble::memory_rate);
   EXPECT_THAT(analysis.verdicts[0].reason,
               StartsWith("changed since the baseline: global.read_bytes_per_s -10"));
   EXPECT_EQ(exit_status(analysis), ExitStatus::verdict);

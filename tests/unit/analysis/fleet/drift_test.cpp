@@ -65,11 +65,11 @@ TEST(DriftTest, it_warns_with_the_heat_as_its_cause) {
   const FleetAnalysis analysis = analyse(night, drifts);
 
   std::size_t found = 0;
-  for (const FleetFinding& finding : analysis.findings) {
+  for (const Charge& finding : analysis.charges) {
     if (!finding.metric.ends_with(" (drift)")) continue;  // the centre is low among its peers, too
     ++found;
     EXPECT_EQ(finding.severity, Severity::warn);
-    EXPECT_EQ(finding.fault, FaultClass::thermal);
+    EXPECT_EQ(finding.trouble, Trouble::thermal);
     EXPECT_EQ(finding.cause,
               "SM clock fell 6.0 % in 4.0 h (fitted), read 1.98 to 1.861 GHz, 61 to 88 C");
     EXPECT_THAT(finding.reason, HasSubstr("in 4.0 h"));
@@ -101,9 +101,9 @@ TEST(DriftTest, readings_are_told_and_not_the_ends_of_the_line) {
   EXPECT_EQ(read_c.last, 88);
 
   const FleetAnalysis analysis = analyse(night, drifts);
-  const auto of_read = std::ranges::find(analysis.findings, "global.read_bytes_per_s (drift)",
-                                         &FleetFinding::metric);
-  ASSERT_NE(of_read, analysis.findings.end());
+  const auto of_read =
+      std::ranges::find(analysis.charges, "global.read_bytes_per_s (drift)", &Charge::metric);
+  ASSERT_NE(of_read, analysis.charges.end());
   EXPECT_THAT(of_read->reason, HasSubstr("read 4 to 3.2 TB/s; SM clock 2 to 1.6 GHz, 41 to 88 C"));
   EXPECT_THAT(of_read->cause, HasSubstr("read 2 to 1.6 GHz, 41 to 88 C"));
   EXPECT_EQ(of_read->value, "3.2 TB/s");
@@ -130,8 +130,8 @@ TEST(DriftTest, a_temperature_that_was_not_read_is_no_warming) {
   const std::vector<Drift> drifts = drifts_of(night);
   ASSERT_EQ(drifts.size(), 2u);
   EXPECT_EQ(drifts.front().temperature_c.change(), 0);
-  for (const FleetFinding& finding : analyse(night, drifts).findings) {
-    EXPECT_NE(finding.fault, FaultClass::thermal) << finding.metric;
+  for (const Charge& finding : analyse(night, drifts).charges) {
+    EXPECT_NE(finding.trouble, Trouble::thermal) << finding.metric;
   }
 }
 
@@ -141,10 +141,10 @@ TEST(DriftTest, without_a_change_of_clock_the_cause_is_what_the_metric_measures)
         maker::number(device, "global.read_bytes_per_s") *= 1 - 0.08 * over;
       });
   const FleetAnalysis analysis = analyse(night, drifts_of(night));
-  ASSERT_EQ(analysis.findings.size(), 1);
-  EXPECT_EQ(analysis.findings[0].fault, FaultClass::memory);
-  EXPECT_EQ(analysis.findings[0].cause, "");
-  EXPECT_THAT(analysis.findings[0].reason, Not(HasSubstr("clock")));
+  ASSERT_EQ(analysis.charges.size(), 1);
+  EXPECT_EQ(analysis.charges[0].trouble, Trouble::memory_rate);
+  EXPECT_EQ(analysis.charges[0].cause, "");
+  EXPECT_THAT(analysis.charges[0].reason, Not(HasSubstr("clock")));
 }
 
 TEST(DriftTest, what_becomes_better_is_a_note) {
@@ -153,8 +153,8 @@ TEST(DriftTest, what_becomes_better_is_a_note) {
         maker::number(device, "global.read_bytes_per_s") *= 1 + 0.08 * over;
       });
   const FleetAnalysis analysis = analyse(night, drifts_of(night));
-  ASSERT_EQ(analysis.findings.size(), 1);
-  EXPECT_EQ(analysis.findings[0].severity, Severity::info);
+  ASSERT_EQ(analysis.charges.size(), 1);
+  EXPECT_EQ(analysis.charges[0].severity, Severity::info);
   EXPECT_EQ(analysis.verdicts[0].verdict, Verdict::pass);
 }
 
@@ -201,7 +201,7 @@ TEST(DriftTest, settings_of_a_sweep_are_kept_apart) {
   ASSERT_EQ(drifts.size(), 1);
   EXPECT_EQ(drifts[0].device, 1);
   const FleetAnalysis analysis = analyse(night, drifts);
-  EXPECT_THAT(analysis.findings.at(0).evidence, HasSubstr("with memory-percent=100"));
+  EXPECT_THAT(analysis.charges.at(0).evidence, HasSubstr("with memory-percent=100"));
 }
 
 /// 20 nights of 64 GPUs whose throughput scatters by more than the tolerance.

@@ -22,13 +22,13 @@ RunResult run_with_corrected(const std::vector<std::uint64_t>& counts) {
   return run;
 }
 
-std::vector<FleetFinding> findings_of(const RunResult& run) {
-  return error_count_findings(run, reduce_fleet(run, maker::options()).groups, maker::options());
+std::vector<Charge> findings_of(const RunResult& run) {
+  return error_count_charges(run, reduce_fleet(run, maker::options()).groups, maker::options());
 }
 
 std::vector<std::size_t> flagged(const std::vector<std::uint64_t>& counts) {
   std::vector<std::size_t> devices;
-  for (const FleetFinding& finding : findings_of(run_with_corrected(counts))) {
+  for (const Charge& finding : findings_of(run_with_corrected(counts))) {
     devices.push_back(finding.device);
   }
   return devices;
@@ -36,12 +36,12 @@ std::vector<std::size_t> flagged(const std::vector<std::uint64_t>& counts) {
 
 TEST(ErrorCountsTest, a_total_that_stands_still_is_held_against_the_peers) {
   const RunResult run = run_with_corrected({0, 2, 0, 1000, 1, 0});
-  const std::vector<FleetFinding> findings = findings_of(run);
+  const std::vector<Charge> findings = findings_of(run);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].device, 3u);
   EXPECT_EQ(findings[0].metric, "health.ecc_corrected_total");
   EXPECT_EQ(findings[0].severity, Severity::warn);
-  EXPECT_EQ(findings[0].fault, FaultClass::ecc);
+  EXPECT_EQ(findings[0].trouble, Trouble::ecc_uncorrected);
   EXPECT_THAT(findings[0].reason,
               HasSubstr("1000 corrected memory errors since its driver was loaded where its peers "
                         "have 0.5 (median), n=6"));
@@ -53,7 +53,7 @@ TEST(ErrorCountsTest, a_total_that_stands_still_is_held_against_the_peers) {
 TEST(ErrorCountsTest, remapped_rows_count_likewise) {
   RunResult run = maker::healthy_fleet(4, 1);
   run.devices[1].after.remapped_rows = 12;
-  const std::vector<FleetFinding> findings = findings_of(run);
+  const std::vector<Charge> findings = findings_of(run);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].device, 1u);
   EXPECT_EQ(findings[0].metric, "health.remapped_rows");

@@ -143,9 +143,9 @@ TEST(FingerprintTest, device_with_a_slow_sm_is_named_among_four) {
   const FleetAnalysis analysis = reduce_fleet(run, maker::options());
 
   EXPECT_EQ(analysis.verdicts[3].verdict, Verdict::fail);
-  EXPECT_EQ(analysis.verdicts[3].likely, FaultClass::sm);
+  EXPECT_EQ(analysis.verdicts[3].likely, Trouble::sm);
   EXPECT_THAT(analysis.verdicts[3].reason, HasSubstr("SM 17 (TPC 8, GPC "));
-  EXPECT_THAT(analysis.findings.front().sms, testing::ElementsAre(17));
+  EXPECT_THAT(analysis.charges.front().unit.numbers, testing::ElementsAre(17));
   EXPECT_EQ(analysis.counts.passed, 3u);
 }
 
@@ -164,7 +164,7 @@ TEST(FingerprintTest, a_tpc_of_which_all_sms_are_slow_is_named_as_a_whole) {
   const FleetAnalysis analysis = reduce_fleet(run, maker::options());
 
   EXPECT_THAT(analysis.verdicts[0].reason, HasSubstr("TPC 8 (SM 16, SM 17, GPC "));
-  EXPECT_THAT(analysis.findings.front().sms, testing::ElementsAre(16, 17));
+  EXPECT_THAT(analysis.charges.front().unit.numbers, testing::ElementsAre(16, 17));
 }
 
 /// 47 slices around 264 cycles, as an H200 has them.
@@ -187,10 +187,9 @@ TEST(FingerprintTest, a_slow_slice_is_named_as_a_slice) {
   const FleetAnalysis analysis = reduce_fleet(run);
 
   EXPECT_EQ(analysis.verdicts[1].verdict, Verdict::fail);
-  EXPECT_EQ(analysis.verdicts[1].likely, FaultClass::memory);
+  EXPECT_EQ(analysis.verdicts[1].likely, Trouble::slice);
   EXPECT_THAT(analysis.verdicts[1].reason, testing::StartsWith("slice 13 of the L2 is "));
-  EXPECT_THAT(analysis.findings.front().slices, testing::ElementsAre(13));
-  EXPECT_THAT(analysis.findings.front().sms, testing::IsEmpty());
+  EXPECT_EQ(analysis.charges.front().unit, (Unit{Unit::Kind::slice, {13}}));
   EXPECT_EQ(analysis.counts.passed, 3u);
 }
 
@@ -214,9 +213,9 @@ TEST(FingerprintTest, a_cycle_in_two_maps_warns) {
   const FleetAnalysis analysis = reduce_fleet(run, maker::options());
 
   EXPECT_EQ(analysis.verdicts[2].verdict, Verdict::warn);
-  EXPECT_EQ(analysis.verdicts[2].likely, FaultClass::sm);
-  EXPECT_THAT(analysis.findings.front().sms, testing::ElementsAre(17));
-  EXPECT_THAT(analysis.findings.front().evidence, HasSubstr("maps of l1 and l2 agree"));
+  EXPECT_EQ(analysis.verdicts[2].likely, Trouble::sm);
+  EXPECT_THAT(analysis.charges.front().unit.numbers, testing::ElementsAre(17));
+  EXPECT_THAT(analysis.charges.front().evidence, HasSubstr("maps of l1 and l2 agree"));
   EXPECT_EQ(analysis.counts.passed, 3u);
 }
 
@@ -229,23 +228,41 @@ TEST(FingerprintTest, a_cycle_in_one_map_or_at_two_sms_is_no_finding) {
   EXPECT_EQ(reduce_fleet(run, maker::options()).counts.passed, 4u);
 }
 
-TEST(FingerprintTest, a_cycle_on_half_of_the_devices_is_how_they_are_built) {
+TEST(FingerprintTest, a_cycle_on_two_of_four_is_not_put_to_a_vote) {
   RunResult run = even_fleet(4);
   for (const std::size_t device : {1u, 2u}) {
     maker::slow_sm(run.devices[device], "placement.l1_latency_cycles", 17, 1);
     maker::slow_sm(run.devices[device], "placement.l2_latency_cycles", 17, 1);
   }
 
-  EXPECT_EQ(reduce_fleet(run, maker::options()).counts.passed, 4u);
+  EXPECT_EQ(reduce_fleet(run, maker::options()).counts.warned, 2u);
 }
 
-TEST(FingerprintTest, what_half_of_the_devices_show_is_how_they_are_built) {
-  RunResult run = maker::healthy_fleet(4, 5);
-  for (const std::size_t device : {0u, 1u, 2u}) {
-    maker::slow_sm(run.devices[device], "placement.l1_latency_cycles", 17, 3);
+/// Two of three GPUs with a slow SM used to acquit each other.
+TEST(FingerprintTest, slow_sms_of_two_gpus_do_not_acquit_each_other) {
+  RunResult run = maker::healthy_fleet(3, 5);
+  maker::slow_sm(run.devices[0], "placement.l1_latency_cycles", 17, 30);
+  maker::slow_sm(run.devices[1], "placement.l1_latency_cycles", 20, 30);
+
+  EXPECT_EQ(reduce_fleet(run, maker::options()).counts.failed, 2u);
+}
+
+TEST(FingerprintTest, the_same_sm_by_the_same_amount_on_most_of_five_is_how_they_are_built) {
+  RunResult run = maker::healthy_fleet(5, 5);
+  for (std::size_t device = 0; device < 4; ++device) {
+    maker::slow_sm(run.devices[device], "placement.l1_latency_cycles", 17, 30);
   }
 
-  EXPECT_EQ(reduce_fleet(run, maker::options()).counts.passed, 4u);
+  const FleetAnalysis analysis = reduce_fleet(run, maker::options());
+
+  EXPECT_EQ(analysis.counts.passed, 5u);
+  EXPECT_EQ(std::ranges::count_if(analysis.charges,
+                                  [](const Charge& charge) {
+                                    return charge.reason.find("built so") != std::string::npos;
+                                  }),
+            1);
+  maker::slow_sm(run.devices[3], "placement.l1_latency_cycles", 17, 60);
+  EXPECT_EQ(reduce_fleet(run, maker::options()).counts.failed, 4u);
 }
 
 }  // namespace

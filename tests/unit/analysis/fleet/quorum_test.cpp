@@ -9,9 +9,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::vector<FleetFinding> findings_on(const FleetAnalysis& analysis, std::string_view metric) {
-  std::vector<FleetFinding> found;
-  for (const FleetFinding& finding : analysis.findings) {
+std::vector<Charge> findings_on(const FleetAnalysis& analysis, std::string_view metric) {
+  std::vector<Charge> found;
+  for (const Charge& finding : analysis.charges) {
     if (finding.metric == metric) found.push_back(finding);
   }
   return found;
@@ -28,7 +28,7 @@ TEST(QuorumTest, dissenter_against_a_majority_fails) {
   const FleetAnalysis analysis = reduce_fleet(run, maker::options());
 
   EXPECT_EQ(analysis.verdicts[2].verdict, Verdict::fail);
-  EXPECT_EQ(analysis.verdicts[2].likely, FaultClass::structure);
+  EXPECT_EQ(analysis.verdicts[2].likely, Trouble::structure);
   EXPECT_THAT(analysis.verdicts[2].reason, HasSubstr("128 KiB where 3 of 4 devices have 192 KiB"));
   EXPECT_EQ(analysis.counts.passed, 3u);
 }
@@ -46,7 +46,7 @@ TEST(QuorumTest, a_link_with_fewer_lanes_than_those_of_its_peers_is_a_fault_of_t
   const FleetAnalysis analysis = reduce_fleet(run, options);
 
   EXPECT_EQ(analysis.verdicts[2].verdict, Verdict::fail);
-  EXPECT_EQ(analysis.verdicts[2].likely, FaultClass::link);
+  EXPECT_EQ(analysis.verdicts[2].likely, Trouble::pcie_link);
   EXPECT_EQ(analysis.counts.passed, 3u);
 }
 
@@ -129,18 +129,40 @@ TEST(QuorumTest, a_pair_of_gradual_edges_is_compared_as_intervals) {
   EXPECT_THAT(analysis.verdicts[0].reason, HasSubstr("its only peer has between 47 and 49 MiB"));
 }
 
-TEST(QuorumTest, tie_among_four_judges_nobody) {
+TEST(QuorumTest, tie_among_four_warns_all) {
   RunResult run = maker::healthy_fleet(4, 1);
   set_size(run.devices[0], 131072);
   set_size(run.devices[3], 131072);
 
   const FleetAnalysis analysis = reduce_fleet(run, maker::options());
 
-  EXPECT_EQ(analysis.counts.passed, 4u);
-  const auto found = findings_on(analysis, "cache.l1.size_bytes");
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].device, FleetFinding::no_device);
-  EXPECT_THAT(found[0].reason, HasSubstr("ambiguous: 128 KiB on 2, 192 KiB on 2"));
+  EXPECT_EQ(analysis.counts.warned, 4u);
+  EXPECT_EQ(findings_on(analysis, "cache.l1.size_bytes").size(), 4u);
+  EXPECT_THAT(analysis.verdicts[1].reason,
+              HasSubstr("falls into parts, n=4: 128 KiB on 2, 192 KiB on 2: cannot tell"));
+}
+
+TEST(QuorumTest, one_that_has_more_than_all_others_may_be_the_only_healthy_one) {
+  RunResult run = maker::healthy_fleet(5, 1);
+  for (std::size_t device = 0; device < 4; ++device) set_size(run.devices[device], 131072);
+
+  const FleetAnalysis analysis = reduce_fleet(run, maker::options());
+
+  EXPECT_EQ(analysis.counts.warned, 5u);
+  EXPECT_THAT(analysis.verdicts[4].reason, HasSubstr("128 KiB on 4, 192 KiB on 1: cannot tell"));
+}
+
+TEST(QuorumTest, two_that_agree_against_three_may_be_right_where_no_direction_is_better) {
+  RunResult run = maker::healthy_fleet(5, 1);
+  for (const std::size_t device : {1, 2}) {
+    maker::finding_of(run.devices[device], "cache.l1.replacement").value = "fifo";
+  }
+  EXPECT_EQ(reduce_fleet(run, maker::options()).counts.warned, 5u);
+
+  maker::finding_of(run.devices[2], "cache.l1.replacement").value = "random";
+  const FleetAnalysis analysis = reduce_fleet(run, maker::options());
+  EXPECT_EQ(analysis.counts.failed, 2u);
+  EXPECT_EQ(analysis.counts.passed, 3u);
 }
 
 TEST(QuorumTest, two_devices_cannot_tell_which_is_wrong) {

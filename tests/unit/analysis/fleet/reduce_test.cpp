@@ -1,5 +1,8 @@
 #include "analysis/fleet/reduce.hpp"
 
+#include "analysis/fleet/baseline.hpp"
+#include "analysis/fleet/health.hpp"
+
 #include "base/failure_marks.hpp"
 #include "unit/analysis/fleet/fleet_maker.hpp"
 
@@ -33,10 +36,10 @@ TEST(ReduceTest, low_bandwidth_among_four_is_named) {
   const FleetAnalysis analysis = reduce_fleet(run, options());
 
   EXPECT_EQ(analysis.verdicts[2].verdict, Verdict::fail);
-  EXPECT_EQ(analysis.verdicts[2].likely, FaultClass::memory);
+  EXPECT_EQ(analysis.verdicts[2].likely, Trouble::memory_rate);
   EXPECT_THAT(analysis.verdicts[2].reason, HasSubstr("20 % below its peers' 4.5"));
   EXPECT_THAT(analysis.verdicts[2].reason, HasSubstr("n=4"));
-  EXPECT_THAT(analysis.findings[0].evidence, HasSubstr("4 devices are too few for a score"));
+  EXPECT_THAT(analysis.charges[0].evidence, HasSubstr("4 devices are too few for a score"));
   EXPECT_EQ(analysis.counts.passed, 3u);
   EXPECT_EQ(exit_status(analysis), ExitStatus::verdict);
 }
@@ -49,10 +52,10 @@ void fail_job(DeviceResult& device, std::string reason) {
 }
 
 TEST(ReduceTest, failures_of_the_gpu_fail_it) {
-  const std::pair<std::string, FaultClass> cases[] = {
-      {fmt::format("{} lane 3", wrong_data_mark), FaultClass::wrong_data},
-      {fmt::format("late ({})", hang_mark), FaultClass::hang},
-      {fmt::format("716 ({})", sticky_error_mark), FaultClass::sticky_error}};
+  const std::pair<std::string, Trouble> cases[] = {
+      {fmt::format("{} lane 3", wrong_data_mark), Trouble::wrong_data},
+      {fmt::format("late ({})", hang_mark), Trouble::hang},
+      {fmt::format("716 ({})", sticky_error_mark), Trouble::sticky_error}};
   for (const auto& [reason, fault] : cases) {
     RunResult run = healthy_fleet(4, 1);
     fail_job(run.devices[1], reason);
@@ -84,7 +87,7 @@ TEST(ReduceTest, wrong_data_in_a_second_try_count) {
   again.reason = std::string(wrong_data_mark);
   run.devices[1].again = {again};
 
-  EXPECT_EQ(reduce_fleet(run, options()).verdicts[1].likely, FaultClass::wrong_data);
+  EXPECT_EQ(reduce_fleet(run, options()).verdicts[1].likely, Trouble::wrong_data);
 }
 
 TEST(ReduceTest, a_failure_of_one_gpu_at_all_settings_of_a_sweep_is_its_own) {
@@ -100,15 +103,15 @@ TEST(ReduceTest, a_failure_of_one_gpu_at_all_settings_of_a_sweep_is_its_own) {
   EXPECT_EQ(exit_status(analysis), ExitStatus::verdict);
 }
 
-TEST(ReduceTest, a_failure_that_most_gpus_share_is_hardly_theirs) {
+TEST(ReduceTest, a_failure_that_most_gpus_share_is_charged_to_each_and_remarked_once) {
   RunResult run = healthy_fleet(4, 1);
   for (std::size_t i = 0; i < 3; ++i) fail_job(run.devices[i], std::string(sticky_error_mark));
 
   const FleetAnalysis analysis = reduce_fleet(run, options());
 
-  EXPECT_EQ(analysis.verdicts[1].verdict, Verdict::incomplete);
-  EXPECT_THAT(analysis.findings[0].evidence, HasSubstr("3 of 4 GPUs show it"));
-  EXPECT_EQ(exit_status(analysis), ExitStatus::incomplete);
+  EXPECT_EQ(analysis.counts.failed, 3u);
+  EXPECT_THAT(analysis.charges.back().reason, HasSubstr("3 of 4 GPUs show it"));
+  EXPECT_EQ(exit_status(analysis), ExitStatus::verdict);
 }
 
 TEST(ReduceTest, a_gpu_that_is_gone_is_lost) {
@@ -129,19 +132,29 @@ TEST(ReduceTest, outlier_among_many_is_judged_by_its_score) {
   const FleetAnalysis analysis = reduce_fleet(run, options());
 
   EXPECT_EQ(analysis.verdicts[40].verdict, Verdict::fail);
-  EXPECT_THAT(analysis.findings[0].evidence, HasSubstr("healthy groups of 64 stay below 4.4"));
+  EXPECT_THAT(analysis.charges[0].evidence, HasSubstr("healthy groups of 64 stay below 4.4"));
   EXPECT_EQ(analysis.counts.passed, 63u);
 }
 
-TEST(ReduceTest, better_than_peers_is_only_a_note) {
+TEST(ReduceTest, one_that_is_clearly_better_may_be_the_only_healthy_one) {
   RunResult run = healthy_fleet(4, 1);
   scale_finding(run.devices[2], read, 1.2);
 
   const FleetAnalysis analysis = reduce_fleet(run, options());
 
+  EXPECT_EQ(analysis.counts.warned, 4u);
+  EXPECT_THAT(analysis.verdicts[0].reason, HasSubstr("the group falls into parts, n=4: 1 has 5.4"));
+}
+
+TEST(ReduceTest, a_little_better_than_peers_is_only_a_note) {
+  RunResult run = healthy_fleet(4, 1);
+  scale_finding(run.devices[2], read, 1.045);
+
+  const FleetAnalysis analysis = reduce_fleet(run, options());
+
   EXPECT_EQ(analysis.counts.passed, 4u);
-  ASSERT_FALSE(analysis.findings.empty());
-  EXPECT_EQ(analysis.findings[0].severity, Severity::info);
+  ASSERT_FALSE(analysis.charges.empty());
+  EXPECT_EQ(analysis.charges[0].severity, Severity::info);
 }
 
 TEST(ReduceTest, between_the_tolerances_it_warns) {
@@ -206,11 +219,11 @@ TEST(ReduceTest, a_metric_that_scatters_as_much_as_its_tolerance_is_not_judged) 
   const FleetAnalysis analysis = reduce_fleet(run, options());
 
   EXPECT_EQ(analysis.counts.passed, 8u);
-  ASSERT_EQ(analysis.findings.size(), 1u);
-  EXPECT_EQ(analysis.findings[0].metric, read);
-  EXPECT_EQ(analysis.findings[0].device, FleetFinding::no_device);
-  EXPECT_EQ(analysis.findings[0].severity, Severity::info);
-  EXPECT_THAT(analysis.findings[0].reason,
+  ASSERT_EQ(analysis.charges.size(), 1u);
+  EXPECT_EQ(analysis.charges[0].metric, read);
+  EXPECT_EQ(analysis.charges[0].device, Charge::no_device);
+  EXPECT_EQ(analysis.charges[0].severity, Severity::info);
+  EXPECT_THAT(analysis.charges[0].reason,
               HasSubstr("not judged: its tolerance of 3 % is less than 3 times the 1.3 %"));
 
   // More replicates make the same scatter good enough.
@@ -253,7 +266,7 @@ TEST(ReduceTest, a_metric_that_left_the_comparison_gives_no_finding) {
   const FleetAnalysis analysis = reduce_fleet(run, some);
 
   EXPECT_EQ(analysis.counts.passed, 8u);
-  EXPECT_TRUE(analysis.findings.empty());
+  EXPECT_TRUE(analysis.charges.empty());
   EXPECT_TRUE(
       std::ranges::any_of(analysis.statistics, [](const auto& row) { return row.metric == read; }));
 }
@@ -271,14 +284,14 @@ TEST(ReduceTest, two_devices_differ_and_nobody_knows_who_is_wrong) {
   EXPECT_EQ(exit_status(analysis), ExitStatus::ok);
 }
 
-TEST(ReduceTest, equal_halves_are_told_and_not_judged) {
+TEST(ReduceTest, equal_halves_are_warned) {
   RunResult run = healthy_fleet(4, 1);
   for (const std::size_t device : {1u, 2u}) scale_finding(run.devices[device], read, 0.8);
 
   const FleetAnalysis analysis = reduce_fleet(run, options());
 
   EXPECT_EQ(analysis.counts.warned, 4u);
-  EXPECT_THAT(analysis.verdicts[0].reason, HasSubstr("two equal halves"));
+  EXPECT_THAT(analysis.verdicts[0].reason, HasSubstr("falls into parts"));
 }
 
 TEST(ReduceTest, single_device_has_no_peers_and_passes) {
@@ -329,12 +342,12 @@ TEST(ReduceTest, slow_clock_explains_a_throughput_but_not_cycles) {
 
   const FleetAnalysis analysis = reduce_fleet(run, options());
 
-  EXPECT_EQ(analysis.verdicts[2].likely, FaultClass::thermal);
+  EXPECT_EQ(analysis.verdicts[2].likely, Trouble::thermal);
   EXPECT_THAT(analysis.verdicts[2].reason,
               testing::StartsWith("SM clock 35 % below its peers' at 58 C, throttled: thermal; "
                                   "global.read_bytes_per_s: "));
-  EXPECT_THAT(analysis.findings[0].evidence, HasSubstr("SM clock 1.29 GHz (35 % below peers)"));
-  EXPECT_THAT(analysis.findings[0].evidence, HasSubstr("throttled: thermal"));
+  EXPECT_THAT(analysis.charges[0].evidence, HasSubstr("SM clock 1.29 GHz (35 % below peers)"));
+  EXPECT_THAT(analysis.charges[0].evidence, HasSubstr("throttled: thermal"));
 }
 
 TEST(ReduceTest, an_outlier_is_found_behind_a_metric_that_splits_the_group) {
@@ -348,7 +361,7 @@ TEST(ReduceTest, an_outlier_is_found_behind_a_metric_that_splits_the_group) {
 
   EXPECT_EQ(analysis.counts.failed, 1u);
   EXPECT_EQ(analysis.verdicts[17].verdict, Verdict::fail);
-  EXPECT_THAT(analysis.verdicts[0].reason, HasSubstr("two equal halves"));
+  EXPECT_THAT(analysis.verdicts[0].reason, HasSubstr("falls into parts"));
 }
 
 TEST(ReduceTest, memory_errors_fail_without_peers) {
@@ -358,11 +371,11 @@ TEST(ReduceTest, memory_errors_fail_without_peers) {
   const FleetAnalysis analysis = reduce_fleet(run, options());
 
   EXPECT_EQ(analysis.verdicts[0].verdict, Verdict::fail);
-  EXPECT_EQ(analysis.verdicts[0].likely, FaultClass::ecc);
+  EXPECT_EQ(analysis.verdicts[0].likely, Trouble::ecc_uncorrected);
   EXPECT_THAT(analysis.verdicts[0].reason, HasSubstr("2 uncorrected memory errors while"));
 }
 
-TEST(ReduceTest, a_link_to_the_host_that_lost_lanes_is_a_warning_without_peers) {
+TEST(ReduceTest, a_link_to_the_host_that_lost_half_of_its_lanes_fails_without_peers) {
   RunResult run = healthy_fleet(1, 1);
   JobResult host;
   host.job = "host";
@@ -373,11 +386,95 @@ TEST(ReduceTest, a_link_to_the_host_that_lost_lanes_is_a_warning_without_peers) 
 
   const FleetAnalysis analysis = reduce_fleet(run, options());
 
-  EXPECT_EQ(analysis.verdicts[0].verdict, Verdict::warn);
-  EXPECT_EQ(analysis.verdicts[0].likely, FaultClass::link);
+  EXPECT_EQ(analysis.verdicts[0].verdict, Verdict::fail);
+  EXPECT_EQ(analysis.verdicts[0].likely, Trouble::pcie_link);
   EXPECT_THAT(analysis.verdicts[0].reason, HasSubstr("8 lanes where slot and GPU can have 16"));
   run.devices[0].jobs.back().findings[0].value = 16.0;
   EXPECT_EQ(reduce_fleet(run, options()).verdicts[0].verdict, Verdict::pass);
+}
+
+JobResult host_job(std::vector<Finding> findings) {
+  JobResult host;
+  host.job = "host";
+  host.findings = std::move(findings);
+  return host;
+}
+
+TEST(ReduceTest, links_are_judged_by_what_they_cost) {
+  struct Case {
+    const char* metric;
+    Value value;
+    Verdict verdict;
+    const char* says;
+  };
+  const std::vector<double> one_down{1, 1, 0, 1};
+  const Case cases[] = {
+      {"host.nvlink_active", one_down, Verdict::fail, "NVLink 2 is down"},
+      {"host.nvlink_active", std::vector<double>{0, 0}, Verdict::pass, ""},
+      {"host.new_nvlink_errors", 3.0, Verdict::warn, "3 errors on NVLinks"},
+      {"host.new_pcie_replays", 3.0, Verdict::pass, ""},
+      {"host.new_pcie_replays", 200.0, Verdict::warn, "200 PCIe packets"},
+      {"host.to_device_bytes_per_s", 54e9, Verdict::pass, ""},
+      {"host.to_device_bytes_per_s", 14e9, Verdict::fail, "copies from the host reach 22 %"},
+      {"host.xids", std::vector<double>{79, 79}, Verdict::fail, "logged Xid 79 2 times before"},
+      {"host.new_xids", std::vector<double>{13}, Verdict::pass, ""}};
+  for (const Case& one : cases) {
+    RunResult run = healthy_fleet(1, 1);
+    run.devices[0].jobs.push_back(
+        host_job({found(one.metric, one.value, 1, 1), found("host.link_bytes_per_s", 63e9, 1, 1)}));
+
+    const DeviceVerdict verdict = reduce_fleet(run, options()).verdicts[0];
+
+    EXPECT_EQ(verdict.verdict, one.verdict) << one.metric << " " << verdict.reason;
+    EXPECT_THAT(verdict.reason, HasSubstr(one.says));
+  }
+}
+
+TEST(ReduceTest, beside_another_process_nothing_is_judged_and_nobody_else_blamed) {
+  RunResult run = healthy_fleet(3, 1);
+  run.devices[1].after.foreign_processes = 1;
+  scale_finding(run.devices[1], read, 0.5);
+  maker::slow_sm(run.devices[1], "placement.l1_latency_cycles", 43, 60);
+  maker::finding_of(run.devices[1], "cache.l2.size_bytes").value = 58720256.0;
+
+  const FleetAnalysis analysis = reduce_fleet(run, options());
+
+  EXPECT_EQ(analysis.verdicts[1].verdict, Verdict::incomplete);
+  EXPECT_EQ(analysis.verdicts[1].likely, Trouble::contention);
+  EXPECT_THAT(analysis.verdicts[1].reason, testing::StartsWith("another process was on this GPU"));
+  EXPECT_EQ(analysis.counts.passed, 2u);
+  EXPECT_EQ(analysis.counts.audited, 2u);
+  ASSERT_EQ(analysis.groups.size(), 1u);
+  EXPECT_EQ(analysis.groups[0].devices, (std::vector<std::size_t>{0, 2}));
+  EXPECT_EQ(exit_status(analysis), ExitStatus::incomplete);
+}
+
+TEST(ReduceTest, the_past_tells_which_part_of_a_group_is_wrong) {
+  RunResult before = healthy_fleet(2, 1);
+  RunResult run = before;
+  scale_finding(run.devices[1], read, 0.8);
+  FleetAnalysis analysis = reduce_fleet(run, options());
+  ASSERT_EQ(analysis.counts.warned, 2u);
+
+  judge_by_baseline(run, compare_runs(before, run, options()), analysis);
+
+  EXPECT_EQ(analysis.verdicts[0].verdict, Verdict::pass);
+  EXPECT_EQ(analysis.verdicts[1].verdict, Verdict::fail);
+}
+
+TEST(ReduceTest, each_alarm_of_the_registry_has_a_rule) {
+  for (const Metric& metric : all_metrics()) {
+    const bool is_alarm = metric.kind == MetricKind::inventory && metric.better == Better::lower &&
+                          metric.unit == "1";
+    const bool counts_errors = metric.name.find("errors") != std::string_view::npos ||
+                               metric.name.find("xids") != std::string_view::npos ||
+                               metric.name.find("replays") != std::string_view::npos ||
+                               metric.name.find("recoveries") != std::string_view::npos;
+    if (!is_alarm && !counts_errors) continue;
+    EXPECT_NE(std::ranges::find(alarm_rules(), metric.name, &AlarmRule::metric),
+              alarm_rules().end())
+        << metric.name << " has no rule in analysis/fleet/health.cpp";
+  }
 }
 
 TEST(ReduceTest, node_with_a_gpu_missing_is_found) {
@@ -388,9 +485,9 @@ TEST(ReduceTest, node_with_a_gpu_missing_is_found) {
 
   EXPECT_EQ(analysis.counts.expected, 12u);
   EXPECT_EQ(analysis.counts.seen, 11u);
-  ASSERT_FALSE(analysis.findings.empty());
-  EXPECT_EQ(analysis.findings[0].metric, "health.gpus_on_node");
-  EXPECT_EQ(analysis.findings[0].node, "node03");
+  ASSERT_FALSE(analysis.charges.empty());
+  EXPECT_EQ(analysis.charges[0].metric, "health.gpus_on_node");
+  EXPECT_EQ(analysis.charges[0].node, "node03");
   EXPECT_EQ(exit_status(analysis), ExitStatus::verdict);
 }
 

@@ -125,7 +125,7 @@ TEST(RepeatsTest, devices_are_compared_within_one_setting_and_counted_once) {
   EXPECT_THAT(analysis.groups[1].label, ::testing::EndsWith(", latency.carveout_bytes=65536"));
   EXPECT_EQ(analysis.counts.seen, 2);
   EXPECT_EQ(analysis.counts.passed, 2);
-  EXPECT_TRUE(analysis.findings.empty());
+  EXPECT_TRUE(analysis.charges.empty());
 }
 
 TEST(RepeatsTest, a_run_without_repeats_comes_back_as_it_is) {

@@ -123,8 +123,8 @@ TEST(SuspectsTest, what_does_not_come_back_is_a_note) {
   const FleetAnalysis analysis = analyze(run);
 
   EXPECT_EQ(analysis.counts.passed, 8u);
-  ASSERT_EQ(analysis.verdicts[5].findings.size(), 1u);
-  const FleetFinding& finding = analysis.findings[analysis.verdicts[5].findings[0]];
+  ASSERT_EQ(analysis.verdicts[5].charges.size(), 1u);
+  const Charge& finding = analysis.charges[analysis.verdicts[5].charges[0]];
   EXPECT_EQ(finding.severity, Severity::info);
   EXPECT_THAT(finding.reason, HasSubstr("did not come back when measured again (4."));
   EXPECT_TRUE(find_suspects(analysis, run).empty());
@@ -140,7 +140,7 @@ TEST(SuspectsTest, what_comes_back_stays_and_says_so) {
 
   EXPECT_EQ(analysis.verdicts[5].verdict, Verdict::fail);
   EXPECT_EQ(analysis.counts.flagged, 1u);
-  EXPECT_THAT(analysis.findings[0].evidence, HasSubstr("measured again: 3."));
+  EXPECT_THAT(analysis.charges[0].evidence, HasSubstr("measured again: 3."));
   EXPECT_TRUE(find_suspects(analysis, run).empty());
 }
 
@@ -149,7 +149,7 @@ TEST(SuspectsTest, the_milder_of_two_looks_counts) {
   scale_finding(run.devices[5], read, 0.8);
   measure_again(run.devices[5], read, 0.96 / 0.8);
   ReduceOptions strict = options();
-  strict.tolerance = {"", 0.02, 0.1};
+  strict.tolerances = {{"", 0.02, 0.1}};
 
   EXPECT_EQ(reduce_fleet(run, strict).verdicts[5].verdict, Verdict::warn);
 }
@@ -163,7 +163,7 @@ TEST(SuspectsTest, a_peer_that_is_out_too_means_other_conditions) {
   const FleetAnalysis analysis = analyze(run);
 
   EXPECT_EQ(analysis.counts.passed, 8u);
-  EXPECT_THAT(analysis.findings[0].reason, HasSubstr("a peer measured beside it was out then too"));
+  EXPECT_THAT(analysis.charges[0].reason, HasSubstr("a peer measured beside it was out then too"));
 }
 
 TEST(SuspectsTest, a_pair_is_compared_by_both_second_values) {
@@ -187,7 +187,7 @@ TEST(SuspectsTest, a_second_try_without_an_answer_changes_nothing) {
   const FleetAnalysis analysis = analyze(run);
 
   EXPECT_EQ(analysis.verdicts[5].verdict, Verdict::fail);
-  EXPECT_THAT(analysis.findings[0].evidence, Not(HasSubstr("measured again")));
+  EXPECT_THAT(analysis.charges[0].evidence, Not(HasSubstr("measured again")));
 }
 
 TEST(SuspectsTest, structure_that_comes_out_right_the_second_time_is_a_note) {
@@ -210,7 +210,7 @@ TEST(SuspectsTest, a_slow_sm_that_comes_back_is_still_named) {
   const FleetAnalysis analysis = analyze(run);
 
   EXPECT_EQ(analysis.verdicts[3].verdict, Verdict::fail);
-  EXPECT_EQ(analysis.findings[0].sms, std::vector<int>{17});
+  EXPECT_EQ(analysis.charges[0].unit.numbers, std::vector<int>{17});
 
   run.devices[3].again = {healthy_fleet(8, 1).devices[3].jobs.back()};
   EXPECT_EQ(analyze(run).counts.passed, 8u);

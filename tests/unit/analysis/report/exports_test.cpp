@@ -88,7 +88,7 @@ TEST(PrometheusTest, samples_have_labels_and_no_timestamps) {
 TEST(PrometheusTest, verdict_keeps_its_identity_when_the_cause_changes) {
   const auto [run, analysis] = rendered(spoiled_fleet());
   const auto with_another_cause = [&](FleetAnalysis changed) {
-    for (DeviceVerdict& verdict : changed.verdicts) verdict.likely = FaultClass::memory;
+    for (DeviceVerdict& verdict : changed.verdicts) verdict.likely = Trouble::memory_rate;
     return render_prometheus(run, changed);
   };
   const auto verdicts = [](const std::string& text) {

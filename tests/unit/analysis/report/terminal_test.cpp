@@ -61,10 +61,10 @@ TEST(TerminalTest, what_differs_from_peers_and_from_a_baseline_is_named_once) {
   const std::string before = also_of();
   EXPECT_EQ(before, "global.read_bytes_per_s -20 %");
 
-  std::vector<std::size_t>& findings = analysis.verdicts[2].findings;
+  std::vector<std::size_t>& findings = analysis.verdicts[2].charges;
   for (const std::size_t one : std::vector<std::size_t>(findings)) {
-    findings.push_back(analysis.findings.size());
-    analysis.findings.push_back(FleetFinding(analysis.findings[one]));
+    findings.push_back(analysis.charges.size());
+    analysis.charges.push_back(Charge(analysis.charges[one]));
   }
   EXPECT_EQ(also_of(), before);
 }

@@ -1,0 +1,59 @@
+// The words of charges.
+#include "analysis/fleet/charge.hpp"
+
+#include "base/enum_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace sonde {
+namespace {
+
+constexpr EnumName<Severity> severity_names[] = {
+    {Severity::info, "info"}, {Severity::warn, "warn"}, {Severity::fail, "fail"}};
+constexpr EnumName<Ground> ground_names[] = {
+    {Ground::itself, "by itself, whatever its peers do"},
+    {Ground::past, "compared with its own past"},
+    {Ground::peers, "compared with its peers"},
+    {Ground::reference, "compared with reference values of its model"}};
+constexpr EnumName<Trouble> trouble_names[] = {{Trouble::contention, "contention"},
+                                               {Trouble::lost, "lost"},
+                                               {Trouble::hang, "hang"},
+                                               {Trouble::sticky_error, "sticky error"},
+                                               {Trouble::wrong_data, "wrong data"},
+                                               {Trouble::ecc_uncorrected, "ECC"},
+                                               {Trouble::remap_failure, "ECC"},
+                                               {Trouble::xid, "Xid"},
+                                               {Trouble::thermal, "thermal"},
+                                               {Trouble::power, "power"},
+                                               {Trouble::clock, "clock"},
+                                               {Trouble::pcie_link, "link"},
+                                               {Trouble::nvlink, "link"},
+                                               {Trouble::host_rate, "link"},
+                                               {Trouble::peer_rate, "link"},
+                                               {Trouble::ecc_corrected, "ECC"},
+                                               {Trouble::remap_pending, "ECC"},
+                                               {Trouble::memory_rate, "memory"},
+                                               {Trouble::slice, "memory"},
+                                               {Trouble::sm, "SM"},
+                                               {Trouble::structure, "structure"},
+                                               {Trouble::fewer_gpus, "structure"},
+                                               {Trouble::unknown, "unknown"}};
+constexpr EnumName<Unit::Kind> unit_names[] = {{Unit::Kind::gpu, "GPU"},
+                                               {Unit::Kind::sm, "SM"},
+                                               {Unit::Kind::slice, "slice"},
+                                               {Unit::Kind::nvlink, "NVLink"}};
+
+}  // namespace
+
+std::string_view to_text(Severity severity) { return name_of(severity_names, severity); }
+std::string_view to_text(Ground ground) { return name_of(ground_names, ground); }
+std::string_view to_text(Trouble trouble) { return name_of(trouble_names, trouble); }
+
+std::string to_text(const Unit& unit) {
+  const std::string_view kind = name_of(unit_names, unit.kind);
+  return unit.is_named() ? fmt::format("{} {}", kind, fmt::join(unit.numbers, ", "))
+                         : std::string(kind);
+}
+
+}  // namespace sonde

@@ -1,0 +1,171 @@
+// What weighs most comes first: a GPU that is gone, then its worst charge, then what is missing.
+#include "analysis/fleet/decide.hpp"
+
+#include "analysis/fleet/causes.hpp"
+#include "analysis/fleet/conditions.hpp"
+#include "analysis/fleet/failures.hpp"
+#include "analysis/fleet/health.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <ranges>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+std::string incomplete_reason(const DeviceResult& device) {
+  if (!device.reason.empty()) return device.reason;
+  std::vector<std::string> parts;
+  for (const JobResult& job : device.jobs) {
+    if (!is_missing(job.status)) continue;
+    parts.push_back(fmt::format("{} {}{}", job.job, to_text(job.status),
+                                job.reason.empty() ? "" : " (" + job.reason + ")"));
+  }
+  return parts.empty() ? "not all jobs were done" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// Whether it rests on what the driver counts, or on a job that failed, and not on a measured
+/// value.
+bool is_an_error(Trouble trouble) {
+  using enum Trouble;
+  return trouble <= xid || trouble == pcie_link || trouble == nvlink || trouble == ecc_corrected ||
+         trouble == remap_pending;
+}
+
+/// What was measured beside another process says nothing of the GPU; error counters do.
+void discount_contended(const RunResult& run, std::vector<Charge>& charges) {
+  for (Charge& charge : charges) {
+    if (charge.device == Charge::no_device || !charge.weighs() || is_an_error(charge.trouble) ||
+        !is_contended(run.devices[charge.device])) {
+      continue;
+    }
+    charge.severity = Severity::info;
+    charge.reason += "; another process was on this GPU: no verdict";
+  }
+}
+
+/// Of a group and metric that are undecided: is one of the devices charged by its past, or by the
+/// reference?
+void settle_undecided(FleetAnalysis& analysis) {
+  std::map<std::size_t, std::size_t> group_of;  // by device
+  for (std::size_t group = 0; group < analysis.groups.size(); ++group) {
+    for (const std::size_t device : analysis.groups[group].devices) group_of[device] = group;
+  }
+  std::set<std::pair<std::size_t, std::string_view>> told;
+  for (const Charge& charge : analysis.charges) {
+    const bool tells = charge.ground == Ground::past || charge.ground == Ground::reference;
+    if (tells && charge.weighs()) told.emplace(group_of[charge.device], charge.metric);
+  }
+  for (Charge& charge : analysis.charges) {
+    if (!charge.undecided || !charge.weighs()) continue;
+    if (!told.contains({group_of[charge.device], charge.metric})) continue;
+    charge.severity = Severity::info;
+    charge.reason += "; past or reference values tell";
+  }
+}
+
+std::string leading_reason(const Charge& charge) {
+  return fmt::format("{}{}{}: {}", charge.cause, charge.cause.empty() ? "" : "; ", charge.metric,
+                     charge.reason);
+}
+
+/// @param verdict with what was counted, and the numbers of the device's charges, the leading first
+DeviceVerdict verdict_of(const DeviceResult& device, const std::vector<Charge>& charges,
+                         DeviceVerdict verdict) {
+  const std::string gone = gone_reason(device);
+  if (device.status == DeviceOutcome::lost || !gone.empty()) {
+    verdict.verdict = Verdict::lost;
+    verdict.likely = Trouble::lost;
+    verdict.reason = !gone.empty()           ? gone
+                     : device.reason.empty() ? "its rank did not come back"
+                                             : device.reason;
+    return verdict;
+  }
+  Severity worst = Severity::info;
+  std::size_t weighty = 0;
+  for (const std::size_t i : verdict.charges) {
+    worst = std::max(worst, charges[i].severity);
+    weighty += charges[i].weighs() ? 1 : 0;
+  }
+  if (worst != Severity::info) {
+    const Charge& leading = charges[verdict.charges.front()];
+    verdict.verdict = worst == Severity::fail ? Verdict::fail : Verdict::warn;
+    verdict.likely = leading.trouble;
+    verdict.reason = leading_reason(leading);
+    if (weighty > 1) verdict.reason += fmt::format("; and {} more", weighty - 1);
+  }
+  if (is_contended(device)) {
+    verdict.verdict = Verdict::incomplete;
+  } else if (device.status == DeviceOutcome::incomplete) {
+    verdict.verdict = std::max(verdict.verdict, Verdict::incomplete);
+  }
+  if (device.status == DeviceOutcome::incomplete) {
+    const std::string gap = incomplete_reason(device);
+    verdict.reason = verdict.reason.empty() ? gap : verdict.reason + "; incomplete: " + gap;
+  }
+  return verdict;
+}
+
+/// Whether the device was measured: not by the driver's word alone, and to the end.
+bool is_audited(const DeviceResult& device, const DeviceVerdict& verdict) {
+  const bool measured = std::ranges::any_of(device.jobs, [](const JobResult& job) {
+    return job.status == Status::ok && job.job != "device";
+  });
+  const bool stuck = verdict.likely == Trouble::hang || verdict.likely == Trouble::sticky_error;
+  return measured && !stuck && verdict.verdict != Verdict::lost && !is_contended(device);
+}
+
+/// Each device once, by the worst of its verdicts over the settings of a sweep.
+FleetCounts count_devices(const RunResult& run, const std::vector<DeviceVerdict>& verdicts) {
+  std::map<std::string, Verdict> worst;  // of each device, over the settings of a sweep
+  std::set<std::string_view> audited;
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    if (is_audited(run.devices[i], verdicts[i])) audited.insert(run.devices[i].info.uuid);
+    Verdict& verdict = worst.try_emplace(run.devices[i].info.uuid, Verdict::pass).first->second;
+    verdict = std::max(verdict, verdicts[i].verdict);
+  }
+  FleetCounts counts;
+  counts.seen = worst.size() + run.unaudited.size();
+  counts.expected = std::max(counts.seen, usual_device_count(run));
+  const auto count = [&](Verdict wanted) {
+    return static_cast<std::size_t>(std::ranges::count(worst | std::views::values, wanted));
+  };
+  counts.passed = count(Verdict::pass);
+  counts.warned = count(Verdict::warn);
+  counts.incomplete = count(Verdict::incomplete);
+  counts.failed = count(Verdict::fail);
+  counts.lost = count(Verdict::lost);
+  counts.audited = audited.size();
+  counts.flagged = counts.warned + counts.failed;
+  return counts;
+}
+
+}  // namespace
+
+bool is_missing(Status status) { return status == Status::failed || status == Status::not_run; }
+
+void decide(const RunResult& run, FleetAnalysis& analysis) {
+  discount_contended(run, analysis.charges);
+  settle_undecided(analysis);
+  std::ranges::stable_sort(analysis.charges, is_told_before);
+  std::vector<DeviceVerdict> verdicts(run.devices.size());
+  for (std::size_t i = 0; i < analysis.charges.size(); ++i) {
+    const std::size_t device = analysis.charges[i].device;
+    if (device != Charge::no_device) verdicts[device].charges.push_back(i);
+  }
+  for (std::size_t device = 0; device < run.devices.size(); ++device) {
+    verdicts[device].missing = analysis.verdicts.at(device).missing;
+    verdicts[device] =
+        verdict_of(run.devices[device], analysis.charges, std::move(verdicts[device]));
+  }
+  analysis.verdicts = std::move(verdicts);
+  analysis.counts = count_devices(run, analysis.verdicts);
+}
+
+}  // namespace sonde
