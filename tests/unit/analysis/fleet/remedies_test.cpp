@@ -1,12 +1,14 @@
 // Remedies: the commands fit the trouble, exist, are safe to paste, and stand in docs/remedies.md.
 #include "analysis/fleet/remedies.hpp"
 
+#include "base/escape.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <fstream>
 #include <regex>
+#include <set>
 #include <sstream>
 
 namespace sonde {
@@ -31,14 +33,14 @@ std::vector<Trouble> all_troubles() {
 }
 
 /// What the pattern's first group matches, split at commas, over all remedies.
-std::vector<std::string> arguments_of(const std::regex& option) {
-  std::vector<std::string> all;
+std::set<std::string> arguments_of(const std::regex& option) {
+  std::set<std::string> all;
   for (const Trouble trouble : all_troubles()) {
     for (const std::string& line : remedies(trouble, "GPU-1")) {
       for (std::sregex_iterator found(line.begin(), line.end(), option), end; found != end;
            ++found) {
         std::istringstream list((*found)[1].str());
-        for (std::string item; std::getline(list, item, ',');) all.push_back(item);
+        for (std::string item; std::getline(list, item, ',');) all.insert(item);
       }
     }
   }
@@ -124,7 +126,8 @@ TEST(RemediesTest, nvidia_smi_knows_the_sections_and_fields) {
 
 TEST(RemediesTest, commands_for_a_gpu_name_it_and_nothing_else_reaches_the_shell) {
   const std::string uuid = "GPU-1'; reboot #";
-  const std::string quoted = R"('GPU-1'\''; reboot #')";
+  const std::string quoted = quote_shell(uuid);
+  ASSERT_NE(quoted, uuid);
   for (const Trouble trouble : all_troubles()) {
     for (std::string line : remedies(trouble, uuid)) {
       const bool for_a_gpu =
