@@ -14,9 +14,9 @@ namespace sonde {
 enum class XidBlame { gpu, memory, link, program, driver };
 
 /// One code. The severity follows from what NVIDIA's catalogue asks for first:
-/// fail: a reset, a reboot, a power cycle or work on the hardware. The GPU must not be used before
-/// that. warn: no action, or a new start of the program, but NVIDIA wants a report if it comes
-/// back. info: the program is at fault.
+/// - fail: a reset, a reboot, a power cycle or work on the hardware, before the GPU is used again
+/// - warn: nothing, or a new start of the program, but a look at the GPU or a report to NVIDIA
+/// - info: the program is at fault
 struct XidMeaning {
   int code = 0;
   std::string_view text;  // as in "Xid 79: GPU has fallen off the bus"
