@@ -1,5 +1,5 @@
 // The table of Xid errors. Sources:
-// [catalogue] https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html (as gpud has it):
+// [catalogue] https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html (in [gpud]):
 //   text and action (the comment behind each row). "unused": not on Ampere and newer GPUs.
 // [guide] https://docs.nvidia.com/deploy/gpu-debug-guidelines/
 // [memory] https://docs.nvidia.com/deploy/a100-gpu-mem-error-mgmt/
