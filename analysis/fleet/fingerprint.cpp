@@ -39,19 +39,6 @@ std::vector<double> known_values(std::span<const double> values) {
   return known;
 }
 
-MapSummary summarize_map(std::span<const double> map, Better better) {
-  const std::vector<double> values = known_values(map);
-  MapSummary summary;
-  summary.median = median(values);
-  double worst = 0;
-  for (const double value : values) {
-    worst = std::max(worst, badness(value, summary.median, better));
-  }
-  const double size = std::abs(summary.median);
-  summary.worst_over_median = size > 0 ? worst / size : 0;
-  return summary;
-}
-
 std::vector<double> sorted_profile(std::span<const double> values, std::size_t points) {
   std::vector<double> sorted = known_values(values);
   std::ranges::sort(sorted);

@@ -24,15 +24,6 @@ inline bool is_slice_map(const Metric& metric) {
 /// The finite values of a map: of some SMs it may know nothing (NaN).
 std::vector<double> known_values(std::span<const double> values);
 
-/// Invariants of a map.
-struct MapSummary {
-  double median = 0;
-  double worst_over_median = 0;  // (worst - median) / |median|, >= 0
-};
-
-/// The median is NaN if no value is known. @pre `better` is not neither
-MapSummary summarize_map(std::span<const double> map, Better better);
-
 /// Sorted, less its median, as fractions of it, at `points` equidistant quantiles. @pre a
 /// value is known
 std::vector<double> sorted_profile(std::span<const double> values, std::size_t points);

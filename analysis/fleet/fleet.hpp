@@ -127,7 +127,7 @@ struct Standing {
 struct MetricStatistics {
   std::string metric;
   std::string unit;
-  std::string summary;  // of a per-SM map: which number of it ("median", "worst over median", ...)
+  std::string summary;  // of a per-SM map: which number of it ("median", "profile distance")
   MetricKind kind = MetricKind::continuous;
   std::size_t group = 0;
   std::size_t n = 0;  // devices with a value

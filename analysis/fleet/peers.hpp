@@ -15,7 +15,7 @@ namespace sonde {
 Tolerance tolerance_for(const Metric& metric, const ReduceOptions& options);
 
 /// The same for a series. The spread of a map differs more between healthy dies than its median
-/// does: summaries of the spread get twice the tolerance.
+/// does: distances of profiles get twice the tolerance.
 Tolerance series_tolerance(const Series& series, const ReduceOptions& options);
 
 /// The least difference between two devices that their replicates and the clock cannot explain.

@@ -110,8 +110,6 @@ constexpr Remedy table[] = {
     {Trouble::fewer_gpus,  // [guide]: does the bus see it? The UUID is not known
      {"nvidia-smi -L", "lspci -d 10de:", fallen, "drain the node and power it off and on",
       "if the GPU stays away, seat it and its power cables, then replace it"}},
-    {Trouble::drift,  // [smi]: clocks event reasons
-     {clocks, "check its cooling, and measure again when it is cool"}},
     {Trouble::unknown,  // [smi]; [dcgm]
      {"nvidia-smi -i {gpu} -q", xids, diagnose}},
 };

@@ -56,41 +56,37 @@ Series number_series(const RunResult& run, const ComparisonGroup& group, Series 
   return series;
 }
 
-/// Three numbers of each device's map: its median, the distance of its worst SM from that, and the
-/// distance of its sorted profile from the others'.
+/// Two numbers of each device's map: its median, and the distance of its sorted profile from the
+/// others'. A single SM that is worse than the others is a matter of the device itself.
 void add_map_series(const RunResult& run, const ComparisonGroup& group, const Metric& metric,
                     std::size_t index, const std::function<void(Series)>& take) {
   Series medians = series_of(metric, index);
   medians.summary = "median";
-  Series worst = medians;
-  worst.summary = "worst over median";
-  worst.unit = "1";
-  worst.better = Better::lower;
-  worst.resolution = 0;
-  worst.reference = 1;
-  Series distances = worst;
+  Series distances = medians;
   distances.summary = "profile distance";
+  distances.unit = "1";
+  distances.better = Better::lower;
+  distances.resolution = 0;
+  distances.reference = 1;
   std::vector<std::vector<double>> profiles;
   FindingFinder finder(metric.name);
   for (const std::size_t device : group.devices) {
     const Finding* finding = finder.in(run.devices[device]);
     const std::vector<double>* values = finding != nullptr ? vector_of(*finding) : nullptr;
     if (values == nullptr || values->empty()) continue;
-    const MapSummary map = summarize_map(*values, metric.better);
-    if (!(map.median > 0)) continue;
+    const double middle = median(known_values(*values));
+    if (!(middle > 0)) continue;
     profiles.push_back(sorted_profile(*values, profile_points));
-    medians.samples.push_back(sample_of(run, device, *finding, map.median));
+    medians.samples.push_back(sample_of(run, device, *finding, middle));
     Sample fraction = medians.samples.back();
-    fraction.repeat /= map.median;
-    fraction.reproduced /= map.median;
-    fraction.value = map.worst_over_median;
-    worst.samples.push_back(fraction);
+    fraction.repeat /= middle;
+    fraction.reproduced /= middle;
     distances.samples.push_back(fraction);
-    worst.resolution = distances.resolution = medians.resolution / map.median;
+    distances.resolution = medians.resolution / middle;
   }
   const std::vector<double> apart = profile_distances(profiles);
   for (std::size_t i = 0; i < apart.size(); ++i) distances.samples[i].value = apart[i];
-  for (Series* series : {&medians, &worst, &distances}) {
+  for (Series* series : {&medians, &distances}) {
     if (!series->samples.empty()) take(std::move(*series));
   }
 }

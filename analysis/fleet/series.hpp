@@ -32,7 +32,7 @@ struct Series {
   /// What deviations are fractions of; 0: the median. Summaries that are fractions already say 1.
   double reference = 0;
 
-  std::string not_compared;  // as in the registry
+  std::string not_compared;             // as in the registry
   Tolerance tolerance{"", 0.03, 0.05};  // likewise
 
   double reference_at(double median) const { return reference != 0 ? reference : std::abs(median); }

@@ -34,7 +34,7 @@ std::string identity_text(const DeviceResult& device) {
 
 /// Findings that weigh, worst first.
 std::vector<const Charge*> weighty_charges(const FleetAnalysis& analysis,
-                                                  const DeviceVerdict& verdict) {
+                                           const DeviceVerdict& verdict) {
   std::vector<const Charge*> weighty;
   for (const std::size_t i : verdict.charges) {
     if (analysis.charges[i].severity != Severity::info) weighty.push_back(&analysis.charges[i]);
@@ -309,8 +309,8 @@ std::vector<std::string> notes(const RunResult& run, const FleetAnalysis& analys
     const std::string where = charge.device == Charge::no_device
                                   ? charge.node
                                   : place_of(run, run.devices[charge.device]);
-    all.push_back(fmt::format("{}{}{}: {}", where, where.empty() ? "" : "  ", charge.metric,
-                              charge.reason));
+    all.push_back(
+        fmt::format("{}{}{}: {}", where, where.empty() ? "" : "  ", charge.metric, charge.reason));
   }
   return all;
 }

@@ -65,7 +65,8 @@ BoundTable<FlagRow> flag_table() {
            &FlagRow::deviation_fraction)
       .add("score", "1", "robust score; NaN if there is none", &FlagRow::score)
       .add("n", "1", "devices compared", &FlagRow::n)
-      .add("unit", "", "part of the device concerned: \"SM 17\", \"slice 3\", \"GPU\"", &FlagRow::unit)
+      .add("unit", "", "part of the device concerned: \"SM 17\", \"slice 3\", \"GPU\"",
+           &FlagRow::unit)
       .add("ground", "", "what the device is compared with", &FlagRow::ground)
       .add("reason", "", "what differs, by how much", &FlagRow::reason)
       .add("evidence", "", "how sure that is", &FlagRow::evidence);

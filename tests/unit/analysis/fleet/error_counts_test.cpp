@@ -41,7 +41,7 @@ TEST(ErrorCountsTest, a_total_that_stands_still_is_held_against_the_peers) {
   EXPECT_EQ(findings[0].device, 3u);
   EXPECT_EQ(findings[0].metric, "health.ecc_corrected_total");
   EXPECT_EQ(findings[0].severity, Severity::warn);
-  EXPECT_EQ(findings[0].trouble, Trouble::ecc_uncorrected);
+  EXPECT_EQ(findings[0].trouble, Trouble::ecc_corrected);
   EXPECT_THAT(findings[0].reason,
               HasSubstr("1000 corrected memory errors since its driver was loaded where its peers "
                         "have 0.5 (median), n=6"));

@@ -54,8 +54,6 @@ TEST(FingerprintTest, sms_without_a_value_do_not_count) {
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(out[0].sm, 17);
   EXPECT_NEAR(out[0].deviation_fraction, 3.5 / 36, 1e-12);
-  EXPECT_EQ(summarize_map(map, Better::lower).median, 36);
-  EXPECT_NEAR(summarize_map(map, Better::lower).worst_over_median, 3.5 / 36, 1e-12);
   const std::vector<double> profile = sorted_profile(map, 5);
   EXPECT_EQ(profile.front(), 0);
   EXPECT_NEAR(profile.back(), 3.5 / 36, 1e-12);
@@ -65,7 +63,6 @@ TEST(FingerprintTest, a_map_without_any_value_says_nothing) {
   const std::vector<double> map(132, std::nan(""));
 
   EXPECT_TRUE(slow_ones(map).empty());
-  EXPECT_FALSE(summarize_map(map, Better::lower).median > 0);
 }
 
 TEST(FingerprintTest, far_gpc_is_a_group_and_no_outlier) {
@@ -124,16 +121,6 @@ TEST(FingerprintTest, distance_is_the_mean_shift_between_profiles) {
 
   EXPECT_THAT(profile_distances(profiles),
               testing::ElementsAre(0, 0, testing::DoubleNear(0.1, 1e-12)));
-}
-
-TEST(FingerprintTest, summary_has_the_median_and_the_worst) {
-  std::vector<double> map(100, 280);
-  for (std::size_t sm = 0; sm < 20; ++sm) map[sm] = 294;
-
-  const MapSummary summary = summarize_map(map, Better::lower);
-
-  EXPECT_DOUBLE_EQ(summary.median, 280);
-  EXPECT_DOUBLE_EQ(summary.worst_over_median, 0.05);
 }
 
 TEST(FingerprintTest, device_with_a_slow_sm_is_named_among_four) {

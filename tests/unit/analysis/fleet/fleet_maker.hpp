@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -88,7 +89,9 @@ inline JobResult placement_job(Random& random) {
 }
 
 /// Devices scatter by 0.5 % (between healthy H200s), their repeats by 0.1 %.
-inline DeviceResult healthy_device(std::size_t index, std::uint64_t seed) {
+/// @param most_deviations no device lies further out
+inline DeviceResult healthy_device(std::size_t index, std::uint64_t seed,
+                                   double most_deviations = 100) {
   Random random(derive_seed(seed, fmt::format("device {}", index)));
   DeviceResult device;
   device.info.uuid =
@@ -106,7 +109,9 @@ inline DeviceResult healthy_device(std::size_t index, std::uint64_t seed) {
   device.before.temperature_c = 35;
   device.after.temperature_c = 58;
   device.after.sm_clock_hz = 1.98e9;
-  const auto near_value = [&](double value) { return value * (1 + 0.005 * gauss(random)); };
+  const auto near_value = [&](double value) {
+    return value * (1 + 0.005 * std::clamp(gauss(random), -most_deviations, most_deviations));
+  };
   const auto throughput = [&](const char* metric, double value) {
     const double measured = near_value(value);
     return found(metric, measured, 0.98, 9, 0.001 * measured);
@@ -133,7 +138,8 @@ inline DeviceResult healthy_device(std::size_t index, std::uint64_t seed) {
   return device;
 }
 
-inline RunResult healthy_fleet(std::size_t devices, std::uint64_t seed) {
+inline RunResult healthy_fleet(std::size_t devices, std::uint64_t seed,
+                               double most_deviations = 100) {
   RunResult run;
   run.provenance.sonde_version = "0.1.0";
   run.provenance.started_utc = "2025-11-21T02:14:07Z";
@@ -141,7 +147,9 @@ inline RunResult healthy_fleet(std::size_t devices, std::uint64_t seed) {
   run.provenance.slurm_job_id = "4711";
   run.provenance.seed = seed;
   run.provenance.world_size = static_cast<int>(devices);
-  for (std::size_t i = 0; i < devices; ++i) run.devices.push_back(healthy_device(i, seed));
+  for (std::size_t i = 0; i < devices; ++i) {
+    run.devices.push_back(healthy_device(i, seed, most_deviations));
+  }
   return run;
 }
 

@@ -66,17 +66,17 @@ void set_edge(DeviceResult& device, double low_mib, double high_mib) {
 
 TEST(QuorumTest, equal_middles_of_unequal_edges_are_shown_as_they_are) {
   RunResult run = maker::healthy_fleet(4, 1);
-  set_edge(run.devices[0], 57, 59);
-  for (const std::size_t other : {1, 2, 3}) set_edge(run.devices[other], 40, 42);
-  set_edge(run.devices[1], 40.5, 41.5);  // the same middle as the two others
+  set_edge(run.devices[0], 37, 39);
+  for (const std::size_t other : {1, 2, 3}) set_edge(run.devices[other], 57, 59);
+  set_edge(run.devices[1], 57.5, 58.5);  // the same middle as the two others
 
   const FleetAnalysis analysis = reduce_fleet(run, maker::options());
 
   const auto found = findings_on(analysis, "cache.l2.size_bytes");
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].device, 0u);
-  EXPECT_EQ(found[0].value, "between 57 and 59 MiB");
-  EXPECT_EQ(found[0].reference, "between 40 and 42 MiB");
+  EXPECT_EQ(found[0].value, "between 37 and 39 MiB");
+  EXPECT_EQ(found[0].reference, "between 57 and 59 MiB");
 }
 
 TEST(QuorumTest, a_text_after_equal_ones_is_a_vote_of_its_own) {

@@ -26,12 +26,15 @@ TEST(SeriesTest, describes_five_values_as_by_hand) {
   EXPECT_DOUBLE_EQ(statistics.max, 150);
   // mean 110.8; squares 116.64 + 77.44 + 46.24 + 163.84 + 1536.64 = 1940.8; / 4 = 485.2
   EXPECT_NEAR(statistics.cv, std::sqrt(485.2) / 110.8, 1e-12);
-  EXPECT_DOUBLE_EQ(statistics.scale, 1.4826 * 2);
+  // 150 disagrees. Of the others: median 101, deviations 3, 1, 1, 3; two thirds of 3 % are less.
+  EXPECT_EQ(statistics.agreeing, 4u);
+  EXPECT_DOUBLE_EQ(statistics.center, 101);
+  EXPECT_DOUBLE_EQ(statistics.scale, 0.02 * 101);
   EXPECT_EQ(statistics.threshold, 0);  // too few for a score verdict
   ASSERT_EQ(statistics.furthest.size(), 3u);
   EXPECT_EQ(statistics.furthest[0].device, 4u);
-  EXPECT_NEAR(statistics.furthest[0].deviation_fraction, 48.0 / 102, 1e-12);
-  EXPECT_NEAR(statistics.furthest[0].score, 48 / (1.4826 * 2), 1e-12);
+  EXPECT_NEAR(statistics.furthest[0].deviation_fraction, 49.0 / 101, 1e-12);
+  EXPECT_NEAR(statistics.furthest[0].score, 49 / 2.02, 1e-12);
 }
 
 TEST(SeriesTest, scale_has_a_floor_where_the_mad_is_zero) {

@@ -140,7 +140,7 @@ TEST(SuspectsTest, what_comes_back_stays_and_says_so) {
 
   EXPECT_EQ(analysis.verdicts[5].verdict, Verdict::fail);
   EXPECT_EQ(analysis.counts.flagged, 1u);
-  EXPECT_THAT(analysis.charges[0].evidence, HasSubstr("measured again: 3."));
+  EXPECT_THAT(analysis.charges[0].evidence, HasSubstr("measured again, 3."));
   EXPECT_TRUE(find_suspects(analysis, run).empty());
 }
 
