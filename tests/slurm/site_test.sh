@@ -50,8 +50,8 @@ TEXT
 
 state_of() { sinfo --noheader --nodes "$1" --format %T | head -n 1; }
 node_is() { [[ $(state_of "$1") =~ ^($2)$ ]]; }
-series() { cat "${@:2}" 2>/dev/null | grep -c "^$1{" || true; }
-has_series() { [[ $(series "${@:2}") == "$1" ]]; }
+series() { grep -c "^$1{" "$2" 2>/dev/null || true; }
+has_verdicts() { [[ $(cat "$work/metrics/$1"/sonde-GPU-*.prom 2>/dev/null | grep -c '^sonde_device_verdict{') == "$2" ]]; }
 start_cluster 3 4 "$work/slurm.lines"
 
 echo "--- the epilog: a good node, one with a bad GPU, one that hangs"
@@ -64,7 +64,7 @@ wait_until 40 node_is n3 'drained|draining' || fail "the node that hangs was not
 pgrep --full "^sleep 120$" >/dev/null && fail "what hung was left running"
 grep -q 'within 5 s, last it said: 04:00:00Z 2 of 32' "$work/cluster/log/slurmd.n3.log" || fail "no word of how far it came"
 wait_until 120 node_is n2 'drained|draining' || fail "the node with a bad GPU was not drained"
-wait_until 120 has_series 4 sonde_device_verdict "$work"/metrics/n1/sonde-GPU-*.prom ||
+wait_until 120 has_verdicts n1 4 ||
   fail "the good node was not measured: $(ls "$work/metrics/n1")"
 wait_until 20 node_is n1 idle || fail "the good node is $(state_of n1)"
 bad_gpu=$(sed -n 's/^3, //p' "$work/gpus.n2")
