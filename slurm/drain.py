@@ -60,7 +60,7 @@ def main():
     parser.add_argument("--dry-run", action="store_true")
     parser.add_argument("--sonde", default="sonde", help="the program, if it is not on PATH")
     arguments = parser.parse_args()
-    exported = subprocess.run([arguments.sonde, "export", arguments.run, "--format", "json"],
+    exported = subprocess.run([arguments.sonde, "export", arguments.run, "--format", "json", "--verdicts-only"],
                               stdout=subprocess.PIPE)
     if exported.returncode != 0:
         return 1

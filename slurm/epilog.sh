@@ -4,37 +4,35 @@
 #   Epilog=/etc/slurm/sonde/epilog.sh
 #   PrologEpilogTimeout=150
 #
-# It calls no Slurm command, and ends with 0 whatever happens, but for this: if site.env says so, a GPU that
-# failed its verdict, is gone or hangs makes it fail, and Slurm drains the node. A broken installation drains nothing.
+# It calls no Slurm command, and ends with 0 whatever happens, but for this: if site.env says so, a GPU of the node
+# whose last verdict is bad, that is gone or hangs makes it fail, and Slurm drains the node. A broken installation
+# drains nothing. What is known of each GPU lies in files of its own, named by its UUID (docs/slurm.md).
 set -uo pipefail
 trap 'exit 0' EXIT # of what is missing or half copied, too
 # shellcheck source=node_check.sh
 . "$(dirname "$(readlink -f "$0")")/node_check.sh" || exit
+# shellcheck source=gpu_records.sh
+. "$here/gpu_records.sh" || exit
+[[ -n ${gpu_records_are_whole:-} ]] || exit
 
-gpus=${SLURM_JOB_GPUS:-}
-[[ -n $gpus ]] || exit # the job had none
-mkdir -p "$state" || exit
+[[ -n ${SLURM_JOB_GPUS:-} ]] || exit # the job had none
+mkdir -p "$records" || exit
 
-drain_if_wanted() {
-  say "$1 (see $state)"
-  [[ $epilog_drains == yes ]] || exit
+# end: fails, if that is wanted, as long as any GPU of the node is bad, whichever job found it.
+end() {
+  local bad found=no
+  for bad in "$records"/*.bad; do
+    [[ -e $bad ]] || continue
+    found=yes
+    say "GPU $(<"$bad") (see $state; forget it: rm $bad)"
+  done
+  [[ $found == yes && $epilog_drains == yes ]] || exit
   trap - EXIT
   exit 1
 }
 
-publish_status() {
-  publish sonde_epilog.prom <<TEXT
-# HELP sonde_epilog_status of the last measurement: as of \`sonde run\`; 124: it did not end in time
-# TYPE sonde_epilog_status gauge
-sonde_epilog_status{Hostname="$(uname -n)"} $1
-# HELP sonde_epilog_timestamp_seconds when that was
-# TYPE sonde_epilog_timestamp_seconds gauge
-sonde_epilog_timestamp_seconds{Hostname="$(uname -n)"} $(date +%s)
-TEXT
-}
-
 # One at a time: ranks share `lock`, and one that is left behind keeps it as long as its GPU hangs. `door` is held
-# until lock.since is that of who has `lock`: nobody reads it before.
+# until lock.since, which names the GPUs, is that of who has `lock`: nobody reads it before.
 exec 8>>"$state/door" 9>>"$state/lock" || exit
 flock --timeout 5 8 || exit
 flock --timeout 1 9
@@ -42,40 +40,52 @@ case $? in
   0) ;;
   1)
     since_s=$(($(date +%s) - $(stat -c %Y "$state/lock.since" 2>/dev/null || date +%s)))
-    ((since_s > 2 * epilog_limit_s)) || exit
-    publish_status 124
-    drain_if_wanted "a GPU has hung for $since_s s"
+    ((since_s > 2 * epilog_limit_s)) || end
+    for uuid in $(<"$state/lock.since"); do record_bad "$uuid" 124 "has hung for $since_s s"; done
+    end
     ;;
   *) exit ;;
 esac
-last=$(stat -c %Y "$state/measured" 2>/dev/null || echo 0)
-(($(date +%s) - last >= epilog_every_s)) || exit
-touch "$state/lock.since" "$state/measured" || exit
+echo driver >"$state/lock.since" || exit
+begin=$SECONDS
+if ! list_node_gpus; then
+  record_bad driver 124 "does not list its GPUs within $epilog_limit_s s"
+  end
+fi
+due=()
+for gpu in ${SLURM_JOB_GPUS//,/ }; do
+  uuid=$(uuid_of "$gpu")
+  if [[ -z $uuid ]]; then
+    say "GPU $gpu of the job is not known (does list_gpus of site.env count as Slurm does?)"
+  elif [[ -s $now_listed ]] && ! grep -q " $uuid$" "$now_listed"; then
+    record_bad "$uuid" 4 "is gone: the driver does not list it"
+  elif is_due "$uuid"; then
+    due+=("$uuid")
+  fi
+done
+((${#due[@]})) || end
+echo "${due[@]}" >"$state/lock.since" && touch "${due[@]/#/$records/}" || exit
 flock --shared 9
 exec 8>&-
 
-gpu_list=${gpus//[!,]/}
-ranks=$((${#gpu_list} + 1))
 metrics=$state/metrics.prom
 rm -f "$metrics"
-export CUDA_VISIBLE_DEVICES=$gpus
-run_bounded "$epilog_limit_s" "$state/epilog.log" "$here/measure_node.sh" "$ranks" "$state"
+CUDA_VISIBLE_DEVICES=$(IFS=, && echo "${due[*]}")
+export CUDA_VISIBLE_DEVICES # CUDA shows these in this order, and none behind one that it does not find
+run_bounded "$((epilog_limit_s - SECONDS + begin))" "$state/epilog.log" "$here/measure_node.sh" "${#due[@]}" "$state"
 status=$?
-what="a GPU of $gpus failed its verdict"
-# A GPU that the driver does not list leaves a rank without one, which is no error.
-if [[ $status =~ ^(0|3|4|75)$ && -s $metrics ]]; then
-  publish sonde.prom <"$metrics"
-  gone=$((ranks - $(grep -c '^sonde_device_verdict{' "$metrics")))
-  ((gone <= 0)) || { status=4 what="$gone of $ranks GPUs are gone"; }
-fi
-publish_status "$status"
-case $status in
-  0 | 3 | 75) say "GPUs $gpus measured, status $status" ;;
-  4) drain_if_wanted "$what" ;;
-  124)
-    reached=$(grep -E 'device jobs done|are measured again' "$state/epilog.log" | tail -n 1)
-    reached=${reached:+, last it said: ${reached#sonde: }}
-    drain_if_wanted "GPUs $gpus were not measured within $epilog_limit_s s$reached"
-    ;;
-  *) say "GPUs $gpus were not measured, status $status (see $state/epilog.log)" ;;
-esac
+say "GPUs $CUDA_VISIBLE_DEVICES: status $status (see $state/epilog.log)"
+reached=$(grep -E 'device jobs done|are measured again' "$state/epilog.log" | tail -n 1)
+for uuid in "${due[@]}"; do
+  if [[ $status == 124 ]]; then
+    record_bad "$uuid" 124 "was not measured within $epilog_limit_s s${reached:+, last it said: ${reached#sonde: }}"
+  elif [[ ! $status =~ ^(0|3|4|75)$ || ! -s $metrics ]]; then
+    record_unknown "$uuid" "$status" # a broken installation
+  elif grep -q "^sonde_device_verdict{UUID=\"$uuid\"" "$metrics"; then
+    record_measured "$uuid" "$metrics"
+  else
+    record_bad "$uuid" 4 "is gone: CUDA does not show it"
+    break # nor those behind it, which may be well
+  fi
+done
+end

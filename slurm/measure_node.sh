@@ -10,8 +10,9 @@ run=$folder/run.h5
 
 # Nothing of the job's or slurmd's environment: MPI would take itself for a part of the job.
 clean=(env -i PATH="$PATH" HOME=/root OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-  OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_rmaps_base_oversubscribe=1 "${mpi_environment[@]}")
-[[ -z ${CUDA_VISIBLE_DEVICES:-} ]] || clean+=("CUDA_VISIBLE_DEVICES=$CUDA_VISIBLE_DEVICES" CUDA_DEVICE_ORDER=PCI_BUS_ID)
+  OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_rmaps_base_oversubscribe=1
+  OMPI_MCA_orte_execute_quiet=1 "${mpi_environment[@]}")
+[[ -z ${CUDA_VISIBLE_DEVICES:-} ]] || clean+=("CUDA_VISIBLE_DEVICES=$CUDA_VISIBLE_DEVICES") # UUIDs
 
 rm -rf "$run" "$run.parts"
 # Each rank has the lock itself: MPI passes on no descriptors.

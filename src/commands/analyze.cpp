@@ -105,7 +105,7 @@ AnalysisRecord make_analysis_record(const RunResult& run, const FleetAnalysis& a
   return record;
 }
 
-ExitStatus analyze_run(const std::filesystem::path& path, const std::string& baseline) {
+Analysed analyze_run(const std::filesystem::path& path, const std::string& baseline) {
   const auto [run, analysis] = read_fleet(path, baseline);
   std::optional<std::string> problem;  // told when the analysis is printed: it may be all there is
   try {
@@ -118,11 +118,11 @@ ExitStatus analyze_run(const std::filesystem::path& path, const std::string& bas
             << fmt::format("\nall values: sonde export {} --format table\n", path.string());
   finish_output();  // here, too: at the end of a run a worker process prints
   if (problem) throw StoreError(*problem);
-  return exit_status(analysis);
+  return {.status = exit_status(analysis), .counts = analysis.counts};
 }
 
 ExitStatus execute(const AnalyzeOptions& options) {
-  const ExitStatus status = analyze_run(options.run, options.baseline);
+  const ExitStatus status = analyze_run(options.run, options.baseline).status;
   if (!options.baseline.empty()) {
     std::cout << "\n" << render_comparison(compare_files(options.baseline, options.run));
   }

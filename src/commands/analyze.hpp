@@ -12,9 +12,14 @@ namespace sonde {
 /// What the run file keeps of an analysis.
 AnalysisRecord make_analysis_record(const RunResult& run, const FleetAnalysis& analysis);
 
+struct Analysed {
+  ExitStatus status = ExitStatus::ok;
+  FleetCounts counts;
+};
+
 /// Compares the devices of a run file, stores the analysis in it and prints the table to stdout.
 /// @param baseline an earlier run that decides the verdicts, too; "": none
 /// @throws StoreError
-ExitStatus analyze_run(const std::filesystem::path& path, const std::string& baseline = "");
+Analysed analyze_run(const std::filesystem::path& path, const std::string& baseline = "");
 
 }  // namespace sonde

@@ -95,6 +95,8 @@ void add_options(CLI::App& app, ExportOptions& options) {
   app.add_option("--format", options.format, "what to print")
       ->check(CLI::IsMember(formats))
       ->capture_default_str();
+  app.add_flag("--verdicts-only", options.verdicts_only,
+               "JSON without jobs and findings of devices: 1 kB for each");
 }
 
 void add_options(CLI::App& app, CompareOptions& options) {

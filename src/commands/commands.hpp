@@ -31,6 +31,7 @@ struct ExportOptions {
   std::string run;
   std::string format = "json";  // of export_formats
   std::string baseline = "";
+  bool verdicts_only = false;  // of JSON: devices without their jobs and findings
 };
 
 struct CompareOptions {

@@ -44,9 +44,12 @@ ExitStatus build_without(const RunPlan& plan, const std::vector<int>& lost_ranks
   Task task = task_of(context, TaskKind::build);
   task.lost_ranks = lost_ranks;
   const Patience patience{.silence_s = plan.options.rendezvous_timeout_s};
-  return do_once(
-      plan.parts, context.mpi.rank(), [&] { return delegate(context.keeper, task, progress); },
-      patience, progress.lookout());
+  const auto build = [&] {
+    const Delegated built = delegate(context.keeper, task, progress);
+    log_local(built.meaning);  // whoever ends first ends all: nobody says anything behind it
+    return built.status;
+  };
+  return do_once(plan.parts, context.mpi.rank(), build, patience, progress.lookout());
 }
 
 /// Whether points are left that a rank did not come to: it was stopped, or its GPU was given up in
@@ -217,10 +220,13 @@ void write_file(const RunPlan& plan, const RankContext& context, const Roster& r
 
 /// A rank that was stopped or killed since the file was written would hold up the end of MPI, in
 /// which nothing can be aborted any more: all ranks show once more that they are there.
-void leave_together(const RankContext& context, double limit_s, ExitStatus status) {
+/// Then rank 0 says its last line: nobody says anything behind it, for the others wait for rank 0.
+void leave_together(const RankContext& context, double limit_s, const Delegated& end) {
   const Patience patience{.silence_s = limit_s, .total_s = limit_s};
   context.keeper.bound_end(std::chrono::seconds(static_cast<long>(1.5 * limit_s) + 10));
-  if (!rendezvous(context.mpi.world(), patience).complete()) end_all_ranks(status);
+  const bool complete = rendezvous(context.mpi.world(), patience).complete();
+  log_world(end.meaning);
+  if (!complete) end_all_ranks(end.status);
 }
 
 /// However it ends, an error included, a rescue that is under way is the end of the process: what
@@ -285,8 +291,11 @@ ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& ro
     go_on_with(give_up_rest(plan, context, mine, progress));
   } else if (short_of_points) {
     const std::string why = why_to_stop(plan.points.back());
-    log_world(fmt::format("{}; {} keeps what was measured, go on with --resume",
-                          why.empty() ? "a rank was stopped" : why, plan.parts.string()));
+    log_world(
+        fmt::format("status {}: stopped early ({}); {} keeps what was measured: go on with "
+                    "the same command and --resume",
+                    static_cast<int>(ExitStatus::resumable),
+                    why.empty() ? "a rank was stopped" : why, plan.parts.string()));
     return ExitStatus::resumable;
   }
   context.watch.leave();
@@ -301,22 +310,23 @@ ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& ro
   // The file is whole. Rank 0's worker analyses it; the others only watch rank 0 from here on, and
   // write nothing into the folder that it removes in the end.
   context.watch.leave();
-  ExitStatus status = ExitStatus::ok;
+  Delegated analysis;
   std::optional<std::vector<std::filesystem::path>> foreign;
   if (mpi.rank() == 0) {
-    status = delegate(context.keeper, task_of(context, TaskKind::analyze), progress);
-    if (status != ExitStatus::error) foreign = list_what_is_foreign(plan.options, progress);
+    analysis = delegate(context.keeper, task_of(context, TaskKind::analyze), progress);
+    if (analysis.status != ExitStatus::error)
+      foreign = list_what_is_foreign(plan.options, progress);
   }
-  const auto heard =
-      hear_from_root(mpi.world(), static_cast<int>(status), patience, progress.silent_lookout());
+  const auto heard = hear_from_root(mpi.world(), static_cast<int>(analysis.status), patience,
+                                    progress.silent_lookout());
   if (!heard) {
     log_local("rank 0 was lost while it analysed the run file");
     end_all_ranks(rescue());
   }
-  status = static_cast<ExitStatus>(*heard);
+  analysis.status = static_cast<ExitStatus>(*heard);
   if (foreign) remove_what_is_joined(plan.options, *foreign);
-  leave_together(context, patience.silence_s, status);
-  return status;
+  leave_together(context, patience.silence_s, analysis);
+  return analysis.status;
 }
 
 void keep_earlier_results(const RunPlan& plan, const Roster& roster, RankProgress& progress) {

@@ -14,7 +14,7 @@ ExitStatus execute(const MergeOptions& options) {
        merge_runs({options.sources.begin(), options.sources.end()}, options.output)) {
     log_world(note);
   }
-  const ExitStatus status = analyze_run(options.output);
+  const ExitStatus status = analyze_run(options.output).status;
   log_world("wrote " + options.output);
   return status;
 }

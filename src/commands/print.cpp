@@ -36,6 +36,17 @@ ExitStatus describe_resting_run(const std::filesystem::path& run) {
   return ExitStatus::ok;
 }
 
+/// The devices of a run without their jobs. `run` must outlive it.
+DeviceStream stream_verdicts(const RunResult& run) {
+  return [&run](const auto& take) {
+    for (std::size_t i = 0; i < run.devices.size(); ++i) {
+      DeviceResult device = run.devices[i];
+      device.jobs.clear();
+      take(i, device);
+    }
+  };
+}
+
 }  // namespace
 
 ExitStatus execute(const ExportOptions& options) {
@@ -43,8 +54,16 @@ ExitStatus execute(const ExportOptions& options) {
   if (format == std::end(export_formats)) {
     throw ConfigError(fmt::format("'{}' is no format (see sonde export --help)", options.format));
   }
+  if (options.verdicts_only && options.format != "json") {
+    throw ConfigError(
+        fmt::format("--verdicts-only does not go with --format {} (only JSON has a short form) use "
+                    "--format json",
+                    options.format));
+  }
   const auto [run, analysis] = read_fleet(options.run, options.baseline);
-  if (format->write != nullptr) {
+  if (options.verdicts_only) {
+    write_json(std::cout, run, analysis, stream_verdicts(run));
+  } else if (format->write != nullptr) {
     format->write(std::cout, run, analysis, stream_devices(options.run));
   } else {
     std::cout << format->render(run, analysis);

@@ -264,7 +264,7 @@ void supervise_together(const MeasurePlan& plan, const Task& task, Keeper& keepe
   }
 }
 
-ExitStatus delegate(Keeper& keeper, const Task& task, RankProgress& progress) {
+Delegated delegate(Keeper& keeper, const Task& task, RankProgress& progress) {
   keeper.start(to_json(task));
   std::optional<Report> last;
   while (true) {
@@ -276,13 +276,13 @@ ExitStatus delegate(Keeper& keeper, const Task& task, RankProgress& progress) {
       continue;
     }
     if (last && last->kind == ReportKind::finished) {
-      return static_cast<ExitStatus>(last->exit_status);
+      return {.status = static_cast<ExitStatus>(last->exit_status), .meaning = last->reason};
     }
     log_local(last ? last->reason
                    : fmt::format("the process that writes the results {} (the shards are kept) "
                                  "run 'sonde merge' on the .parts folder",
                                  event->end));
-    return ExitStatus::error;
+    return {};
   }
 }
 

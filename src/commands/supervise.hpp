@@ -21,6 +21,12 @@ struct Supervised {
   std::size_t points_done = 0;  // whose shards are finished, from the first on
 };
 
+/// How the work on whole files ended.
+struct Delegated {
+  ExitStatus status = ExitStatus::error;
+  std::string meaning{};  // of the status, for people; empty after an error
+};
+
 /// Has a worker list the GPUs that a rank sees: hear_devices takes its answer. The driver takes its
 /// time, in which MPI can start.
 void ask_devices(Keeper& keeper, int rank);
@@ -49,7 +55,7 @@ void supervise_together(const MeasurePlan& plan, const Task& task, Keeper& keepe
                         RankProgress& progress);
 
 /// Has a worker build or analyse the run file, however long that takes.
-/// @returns its exit status; `error`, with a line in the log, if it failed
-ExitStatus delegate(Keeper& keeper, const Task& task, RankProgress& progress);
+/// @returns its exit status and what that means; `error`, with a line in the log, if it failed
+Delegated delegate(Keeper& keeper, const Task& task, RankProgress& progress);
 
 }  // namespace sonde

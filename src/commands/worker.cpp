@@ -6,6 +6,7 @@
 #include "base/keep_memory.hpp"
 #include "base/log.hpp"
 #include "commands/analyze.hpp"
+#include "commands/describe_end.hpp"
 #include "commands/fill_budget.hpp"
 #include "commands/measure_again.hpp"
 #include "commands/measure_together.hpp"
@@ -17,6 +18,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -80,8 +82,10 @@ Report measure_between(const MeasurePlan& plan, const Task& task, const RankLink
   return {.kind = ReportKind::measured};
 }
 
-Report finished(ExitStatus status) {
-  return {.kind = ReportKind::finished, .exit_status = static_cast<int>(status)};
+Report finished(ExitStatus status, std::string meaning = "") {
+  return {.kind = ReportKind::finished,
+          .reason = std::move(meaning),
+          .exit_status = static_cast<int>(status)};
 }
 
 Report judge(const MeasurePlan& plan) {
@@ -102,9 +106,10 @@ Report build(const RunPlan& run, const std::vector<int>& lost_ranks) {
     log_notes(write_run_from_shards(output, roster));
     remove_unfinished(output);
   }
-  const ExitStatus status = analyze_run(output);
+  auto [status, counts] = analyze_run(output);
+  if (status == ExitStatus::ok) status = ExitStatus::incomplete;
   log_local("wrote " + output);
-  return finished(status == ExitStatus::ok ? ExitStatus::incomplete : status);
+  return finished(status, describe_end(status, counts, output));
 }
 
 /// The ranks have written the file of a plain run; that of several points is built here.
@@ -112,9 +117,9 @@ Report analyze(const RunPlan& run) {
   const std::string& output = run.options.output;
   if (run.is_sweep()) log_notes(write_run_from_shards(output, read_roster(run.parts)));
   log_notes(add_leftover_shards(output));
-  const ExitStatus status = analyze_run(output);
+  const auto [status, counts] = analyze_run(output);
   log_world("wrote " + output);
-  return finished(status);
+  return finished(status, describe_end(status, counts, output));
 }
 
 Report do_parsed(const RunPlan& run, const Task& task, const RankLink& rank) {

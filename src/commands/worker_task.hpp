@@ -52,8 +52,8 @@ struct Report {
   std::string job{};  // under way, or lost
   int jobs_done = 0;
   std::uint64_t probes_done = 0;
-  std::string reason{};
-  int exit_status = 0;  // of `finished`
+  std::string reason{};  // of a failure; of `finished`: what the exit status means
+  int exit_status = 0;   // of `finished`
 };
 
 std::string to_json(const Task& task);

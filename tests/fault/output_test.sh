@@ -139,5 +139,42 @@ latin=$'gr\xf6\xdfe.h5'
 "$sonde" export "$latin" >export.json 2>err.txt
 grep -qF 'gr\\xf6\\xdfe.h5' export.json || fail "the name was not repaired"
 
+# --- the last line of a run says what its status means
+
+# last_line <status> <words> <arguments of sonde run...>: two ranks, under an mpirun that says nothing itself
+last_line() {
+  local want=$1 words=$2 got
+  shift 2
+  timeout 100 mpirun --quiet --oversubscribe -n 2 "$sonde" run --suite quick "$@" >out.txt 2>err.txt
+  got=$?
+  if ((got != want)) || [[ $(tail -n 1 err.txt) != "sonde: status $want: "*"$words"* ]]; then
+    fail "sonde run $* ended with $got, not $want, or not with '$words':"
+  fi
+}
+
+last_line 0 "all 2 GPUs passed" --backend sim:gtx280 --jobs clock -o last0.h5
+last_line 4 "1 of 2 GPUs failed its verdict; see last4.h5" --backend sim:gtx980,gtx980+wrong_data \
+  --jobs clock,cache.l1 -o last4.h5
+last_line 3 "(1 passed, 1 incomplete); see last3.h5" --backend sim:gtx980,gtx980+nan=1 \
+  --jobs clock,global.throughput -o last3.h5
+last_line 75 "the time budget is over); last75.h5.parts keeps what was measured: go on with the same command and --resume" \
+  --backend sim:gtx280 --jobs clock,cache.l1 --time-budget 0.001s -o last75.h5
+"$sonde" "${quick[@]}" -o alone.h5 >err.txt 2>&1
+[[ $(tail -n 1 err.txt) == "sonde: status 0: the GPU passed" ]] || fail "what a rank alone says last:"
+
+# --- the short export has verdicts and no findings
+
+"$sonde" export last4.h5 >export.json 2>err.txt
+"$sonde" export last4.h5 --verdicts-only >short.json 2>err.txt || fail "no short export"
+python3 - <<'PYTHON' 2>err.txt || fail "the short export does not hold the verdicts alone:"
+import json
+whole, short = (json.load(open(name)) for name in ("export.json", "short.json"))
+assert len(short["devices"]) == 2
+for device in whole["devices"]:
+    assert device["findings"] and device["jobs"]
+    device["findings"] = device["jobs"] = {}
+assert whole == short
+PYTHON
+
 ((failures == 0)) && echo "passed"
 exit $((failures > 0))

@@ -40,13 +40,28 @@ case \$1 in
       echo "\$!" >$work/hung.pid
       sleep 30
     fi ;;
-  export)
-    cat $work/verdicts
+  export) # of the GPUs that CUDA shows; without such a limit of all
+    if [[ \$* == *--verdicts-only* ]]; then
+      cat $work/verdicts.json
+      exit
+    fi
+    shown=\${CUDA_VISIBLE_DEVICES:-}
+    echo '# HELP sonde_device_verdict 0 pass'
+    echo '# TYPE sonde_device_verdict gauge'
+    grep -F "\${shown//,/\$'\n'}" $work/verdicts
+    echo '# HELP sonde_last_run_timestamp_seconds start of the run'
+    echo '# TYPE sonde_last_run_timestamp_seconds gauge'
+    echo 'sonde_last_run_timestamp_seconds 1700000000'
     [[ \$* != *--baseline* || ! -e $work/slower ]] || echo 'sonde_device_verdict{UUID="GPU-1",Hostname="n"} 3'
     ;;
 esac
 [[ -z \$out ]] || echo "\$1" >"\$out"
 [[ ! -e $work/\$1.status ]] || exit "\$(cat $work/\$1.status)"
+TEXT
+cat >bin/nvidia-smi <<TEXT
+#!/usr/bin/env bash
+[[ ! -e $work/smi.hangs ]] || sleep 30
+cat $work/gpus
 TEXT
 cat >bin/srun <<'TEXT'
 #!/usr/bin/env bash
@@ -75,10 +90,14 @@ wc -l <$work/sbatch.calls
 TEXT
 chmod +x site/*.sbatch bin/*
 all_well() {
-  rm -rf state/* metrics/* ./*.status ./*.calls slower
+  rm -rf state/* metrics/* ./*.status ./*.calls slower smi.hangs
   cp good.env site/site.env
-  printf 'sonde_device_verdict{UUID="GPU-%s",Hostname="n"} 0\n' 1 2 >verdicts
+  printf '%s, GPU-%s\n' 0 1 1 2 2 3 >gpus
+  printf 'sonde_device_verdict{UUID="GPU-%s",Hostname="n"} 0\n' 1 2 3 >verdicts
 }
+# verdict <number of the GPU> <verdict of its next measurement>
+verdict() { sed -i "s/\(UUID=\"GPU-$1\".*\) .*/\1 $2/" verdicts; }
+not_measured_lately() { touch -d '7 hours ago' state/gpus/GPU-?; }
 export PATH=$work/bin:$PATH SLURM_JOB_GPUS=0,1
 # expect <status> <what> <command...>
 expect() {
@@ -87,6 +106,12 @@ expect() {
   "$@" >stdout 2>stderr
   status=$?
   ((status == want)) || fail "$what: status $status, not $want: $(cat stderr)"
+}
+
+# told <number of the GPU> <status, timestamp_seconds> <number> <when>
+told() {
+  grep -q "^sonde_epilog_$2{UUID=\"GPU-$1\",Hostname=\"$(uname -n)\"} $3" "metrics/sonde-GPU-$1.prom" ||
+    fail "$4: GPU-$1 has not $2 $3: $(cat metrics/*)"
 }
 
 echo "--- the epilog: eight at once, with traces of one that was killed three hours ago"
@@ -101,35 +126,50 @@ eight_at_once() {
   [[ -z ${drained:-} ]] || fail "$1: a healthy node is drained: $(cat stderr.* | head -n 1)"
 }
 all_well
+mkdir state/gpus
 for _ in {1..3}; do
-  touch state/measured
+  touch state/gpus/GPU-{1,2}
   eight_at_once "not due"
 done
 [[ ! -e sonde.calls ]] || fail "measured though it was not due"
-touch -d '7 hours ago' state/measured
+not_measured_lately
 eight_at_once "due"
 [[ $(grep -c '^run' sonde.calls) == 1 ]] || fail "measured $(grep -c '^run' sonde.calls) times"
 
 echo "--- the epilog: a rank that not even SIGKILL ends keeps the lock"
 all_well
 echo yes >hang
-sed -i 's/epilog_limit_s=20/epilog_limit_s=1/' site/site.env
+sed -i 's/epilog_limit_s=20/epilog_limit_s=2/' site/site.env
 expect 1 "a measurement that does not end" site/epilog.sh
-grep -q '^sonde_epilog_status{.*} 124$' metrics/sonde_epilog.prom || fail "no metric of what does not end"
-rm hang state/measured
+told 1 status 124 "a measurement that does not end"
+rm hang state/gpus/*
 cp good.env site/site.env
 expect 0 "a measurement that has hung for a second" site/epilog.sh
 [[ $(grep -c '^run' sonde.calls) == 1 ]] || fail "measured beside a rank that hangs"
 touch -d '3 hours ago' state/lock.since
 expect 1 "a measurement that has hung for hours" site/epilog.sh
-grep -q 'a GPU has hung for 108.. s' stderr || fail "no word of the GPU that hangs: $(cat stderr)"
+grep -q 'GPU-2 has hung for 108.. s' stderr || fail "no word of the GPU that hangs: $(cat stderr)"
+told 2 status 124 "a GPU that hangs"
 kill "$(cat hung.pid)"
 expect 0 "what hung is gone" site/epilog.sh
 [[ $(grep -c '^run' sonde.calls) == 2 ]] || fail "not measured after what hung is gone"
+
+echo "--- the epilog: a driver that does not list its GPUs"
+all_well
+touch smi.hangs
+sed -i 's/epilog_limit_s=20/epilog_limit_s=2/' site/site.env
+expect 1 "nvidia-smi hangs" site/epilog.sh
+grep -q 'GPU driver does not list its GPUs within 2 s' stderr || fail "no word of the driver: $(cat stderr)"
+rm smi.hangs
+cp good.env site/site.env
+expect 0 "nvidia-smi answers again" site/epilog.sh
+[[ -z $(compgen -G 'metrics/*driver*') ]] || fail "the alarm of the driver stays"
+
 echo "--- the epilog: a broken installation drains nothing"
 all_well
 for broken in "rm site/site.env" "truncate -s 400 site/site.env" "sed -i s/state=[^[:blank:]]*// site/site.env" \
   "sed -i s/epilog_limit_s=[^[:blank:]]*// site/site.env" "rm site/node_check.sh" \
+  "rm site/gpu_records.sh" "truncate -s 2000 site/gpu_records.sh" "rm bin/nvidia-smi" \
   "truncate -s 1000 site/node_check.sh" "rm site/measure_node.sh" \
   "rm bin/mpirun" "rm bin/sonde" "mkdir state/lock" "mkdir state/door" "mkdir state/epilog.log"; do
   cp -r site bin saved/
@@ -139,53 +179,100 @@ for broken in "rm site/site.env" "truncate -s 400 site/site.env" "sed -i s/state
   rm -rf site bin state/*
   cp -r saved/. .
 done
-for lines in {6..60..6}; do
+for lines in {6..84..6}; do
   head -n "$lines" site/epilog.sh >site/half.sh
   expect 0 "the first $lines lines of the epilog" bash site/half.sh
   rm -rf state/*
 done
 
 echo "--- the epilog: what it publishes"
-# told <status, timestamp_seconds> <number> <when>
-told() {
-  grep -q "^sonde_epilog_$1{Hostname=\"$(uname -n)\"} $2" metrics/sonde_epilog.prom || fail "$3: $(cat metrics/*)"
-}
 all_well
 expect 0 "a good node" site/epilog.sh
-cmp verdicts metrics/sonde.prom || fail "no metrics"
-told status 0 "a good node"
-told timestamp_seconds "$(date +%s | cut -c1-7)" "a good node"
-for status in 3 75; do
-  rm -f state/measured metrics/sonde.prom
-  echo "$status" >run.status
-  expect 0 "a run that ends with $status" site/epilog.sh
-  [[ -e metrics/sonde.prom ]] || fail "status $status: no metrics"
-  told status "$status" "a run that ends with $status"
+for gpu in 1 2; do
+  for series in "sonde_device_verdict{UUID=\"GPU-$gpu\",Hostname=\"n\"} 0" \
+    "sonde_last_run_timestamp_seconds{UUID=\"GPU-$gpu\",Hostname=\"n\"} 1700000000"; do
+    grep -qxF "$series" "metrics/sonde-GPU-$gpu.prom" || fail "no $series: $(cat metrics/*)"
+  done
+  told "$gpu" status 0 "a good node"
+  told "$gpu" timestamp_seconds "$(date +%s | cut -c1-7)" "a good node"
 done
+[[ $(cat metrics/*.prom | grep -v '^#' | cut -d' ' -f1 | sort | uniq -d) == "" ]] || fail "a series stands twice"
+[[ $(cat metrics/*.prom | grep '^#' | sort | uniq -c | grep -vc '^ *2 ') == 0 ]] || fail "heads differ: $(cat metrics/*)"
 for broken in run.status export.status; do
   all_well
   echo 1 >"$broken"
   expect 0 "$broken 1" site/epilog.sh
-  [[ ! -e metrics/sonde.prom ]] || fail "$broken 1: half a file is published"
-  told status 1 "$broken 1"
+  grep -q sonde_device metrics/* && fail "$broken 1: half a file is published"
+  told 1 status 1 "$broken 1"
 done
 all_well
-mkdir metrics/sonde.prom # cannot be replaced
+mkdir metrics/sonde-GPU-1.prom # cannot be replaced
 expect 0 "metrics that cannot be written" site/epilog.sh
 [[ $(find metrics -name '.*' -type f) == "" ]] || fail "a temporary file is left: $(ls -A metrics)"
-rm -r metrics/sonde.prom
+rm -r metrics/sonde-GPU-1.prom
 
-echo "--- the epilog: a GPU that is gone"
-for status in 0 3 75; do
-  all_well
+echo "--- the epilog: what one job found of a GPU outlives jobs on other GPUs"
+bad_is_told() {
+  grep -q '^sonde_device_verdict{UUID="GPU-1".*} 3$' metrics/sonde-GPU-1.prom || fail "$1: the alarm of GPU-1 is gone"
+  told 1 status 4 "$1"
+}
+all_well
+verdict 1 3
+SLURM_JOB_GPUS=0 expect 1 "a job on GPU-1, which is bad" site/epilog.sh
+bad_is_told "a bad GPU"
+SLURM_JOB_GPUS=1 expect 1 "a job on GPU-2, which is well" site/epilog.sh
+grep -q 'GPU-1 failed its verdict' stderr || fail "no word of the GPU that is bad: $(cat stderr)"
+[[ $(grep -c '^run' sonde.calls) == 2 ]] || fail "GPU-2 was not measured since GPU-1 was"
+bad_is_told "another GPU is well"
+told 2 status 0 "another GPU is well"
+SLURM_JOB_GPUS=1 expect 1 "GPU-2, which is not due" site/epilog.sh
+[[ $(grep -c '^run' sonde.calls) == 2 ]] || fail "GPU-2 was measured twice"
+for status in 2 1; do # bad usage, an error: nothing was found out
   echo "$status" >run.status
-  sed -i 2d verdicts
-  expect 1 "status $status of one GPU of two" site/epilog.sh
-  grep -q '1 of 2 GPUs' stderr || fail "no word of the GPU that is gone: $(cat stderr)"
-  told status 4 "one GPU of two"
-  cmp verdicts metrics/sonde.prom || fail "the others are not published"
+  expect 1 "GPU-1 cannot be measured" site/epilog.sh
+  bad_is_told "it could not be measured again"
+  rm run.status
 done
-rm state/measured
+verdict 1 2
+expect 1 "GPU-1 is incomplete: another process was there" site/epilog.sh
+bad_is_told "an incomplete measurement"
+verdict 1 0
+SLURM_JOB_GPUS=0 expect 0 "GPU-1 is measured again, and well" site/epilog.sh
+told 1 status 0 "well again"
+grep -q '^sonde_device_verdict{UUID="GPU-1".*} 0$' metrics/sonde-GPU-1.prom || fail "GPU-1 still has its alarm"
+
+echo "--- the epilog: incomplete by contention is no failure"
+all_well
+verdict 1 2
+echo 3 >run.status
+expect 0 "another process computes on GPU-1" site/epilog.sh
+told 1 status 3 "another process computes on GPU-1"
+told 2 status 0 "another process computes on GPU-1"
+
+echo "--- the epilog: GPUs by UUID, however CUDA counts"
+all_well
+printf '%s, GPU-%s\n' 0 3 1 1 2 2 >gpus # as nvidia-smi does
+verdict 3 3
+SLURM_JOB_GPUS=0 expect 1 "index 0 is GPU-3" site/epilog.sh
+[[ -e metrics/sonde-GPU-3.prom && ! -e metrics/sonde-GPU-1.prom ]] || fail "another GPU was measured: $(ls metrics)"
+
+echo "--- the epilog: a GPU that is gone, and one that was replaced"
+all_well
+expect 0 "a good node" site/epilog.sh
+sed -i /GPU-2/d gpus
+SLURM_JOB_GPUS=1 expect 1 "the driver does not list GPU-2" site/epilog.sh
+grep -q 'GPU-2 is gone: the driver does not list it' stderr || fail "no word of the GPU that is gone: $(cat stderr)"
+told 2 status 4 "a GPU that is gone"
+SLURM_JOB_GPUS=0 expect 1 "a job on another GPU" site/epilog.sh
+told 2 status 4 "a GPU that is still gone"
+echo '1, GPU-4' >>gpus
+SLURM_JOB_GPUS=0 expect 0 "GPU-2 was replaced by GPU-4" site/epilog.sh
+[[ -z $(compgen -G 'metrics/*GPU-2*') && -z $(compgen -G 'state/gpus/GPU-2*') ]] || fail "GPU-2 is not forgotten"
+all_well
+sed -i /GPU-2/d verdicts
+SLURM_JOB_GPUS=0,1,2 expect 1 "CUDA does not show GPU-2, and so not GPU-3" site/epilog.sh
+grep -q 'GPU-2 is gone: CUDA does not show it' stderr || fail "no word of the GPU that is gone: $(cat stderr)"
+[[ ! -e state/gpus/GPU-3.bad ]] || fail "GPU-3 is blamed"
 sed -i s/epilog_drains=yes/epilog_drains=no/ site/site.env
 expect 0 "a GPU is gone, which is not to drain" site/epilog.sh
 
@@ -227,6 +314,17 @@ rm hang
 cp good.env site/site.env
 expect 0 "what hung is gone" site/health_check.sh
 healthy 1 "what hung is gone"
+
+echo "--- drain.py: failed and lost GPUs alone, from the short export"
+all_well
+for gpu in "n1 fail clock" "n2 incomplete contention" "n3 lost lost" "n4 warn memory" "n5 pass none"; do
+  read -r node result likely <<<"$gpu"
+  printf '{"uuid": "GPU-%s", "node": "%s", "verdict": "%s", "likely": "%s", "reason": "r", "pci_bus_id": "1"}\n' \
+    "$node" "$node" "$result" "$likely"
+done | jq -s '{devices: .}' >verdicts.json
+expect 0 "drain.py" site/drain.py run.h5 --dry-run
+[[ $(grep -o 'nodename=[^ ]*' stdout | xargs) == "nodename=n1 nodename=n3" ]] || fail "it drains others: $(cat stdout)"
+grep -q -- '--verdicts-only' sonde.calls || fail "it reads all findings"
 
 echo "--- merge.sbatch and audit.sbatch: a GPU failed, or was lost"
 for status in 3 4; do

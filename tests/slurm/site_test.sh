@@ -8,19 +8,29 @@ set -euo pipefail
 # --- a site: its own copy of the scripts, and a sonde that knows which GPUs a node has
 cp -r "$scripts" "$work/site"
 mkdir "$work/state" "$work/metrics"
+good=sim:gtx980 bad=sim:gtx980,gtx980,gtx980,gtx980+slow_sm=5:20
 cat >"$work/site/sonde" <<TEXT
 #!/usr/bin/env bash
 case \$1-\$(uname -n) in
-  run-n1) set -- "\$@" --backend sim:gtx980 ;;
-  run-n2) set -- "\$@" --backend sim:gtx980,gtx980,gtx980,gtx980+slow_sm=5:20 ;;
+  run-n1) set -- "\$@" --backend $good ;;
+  run-n2) set -- "\$@" --backend $bad ;;
   run-n3) echo 'sonde: 04:00:00Z 2 of 32 device jobs done'; sleep 120 ;;
   doctor-n1) [[ ! -e $work/sick ]] || { echo 'fail     driver    does not answer'; exit 3; } ;;
 esac
 exec $sonde "\$@"
 TEXT
 chmod +x "$work/site/sonde"
+# "rank 0 on n1: GPU-..." as nvidia-smi tells it
+list_gpus() {
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 4 \
+    "$sonde" run --backend "$1" --dry-run | sed -n 's/^rank \([0-3]\) .*: \(GPU-.*\)/\1, \2/p'
+}
+list_gpus $good | tee "$work/gpus.n3" >"$work/gpus.n1"
+list_gpus $bad >"$work/gpus.n2"
+[[ $(cat "$work"/gpus.n? | wc -l) == 12 ]] || { echo "FAILED: no list of GPUs"; exit 1; }
 cat >>"$work/site/site.env" <<TEXT
 sonde=$work/site/sonde mpirun=$(command -v mpirun)
+list_gpus=(cat $work/gpus.\$(uname -n))
 state=$work/state/\$(uname -n) textfiles=$work/metrics/\$(uname -n)
 epilog_limit_s=110 epilog_drains=yes
 health_drains=yes doctor_options=(--suite quick --backend sim:gtx980)
@@ -41,6 +51,7 @@ TEXT
 state_of() { sinfo --noheader --nodes "$1" --format %T | head -n 1; }
 node_is() { [[ $(state_of "$1") =~ ^($2)$ ]]; }
 series() { grep -c "^$1{" "$2" 2>/dev/null || true; }
+has_verdicts() { [[ $(cat "$work/metrics/$1"/sonde-GPU-*.prom 2>/dev/null | grep -c '^sonde_device_verdict{') == "$2" ]]; }
 start_cluster 3 4 "$work/slurm.lines"
 
 echo "--- the epilog: a good node, one with a bad GPU, one that hangs"
@@ -53,20 +64,23 @@ wait_until 40 node_is n3 'drained|draining' || fail "the node that hangs was not
 pgrep --full "^sleep 120$" >/dev/null && fail "what hung was left running"
 grep -q 'within 5 s, last it said: 04:00:00Z 2 of 32' "$work/cluster/log/slurmd.n3.log" || fail "no word of how far it came"
 wait_until 120 node_is n2 'drained|draining' || fail "the node with a bad GPU was not drained"
-wait_until 120 test -e "$work/metrics/n1/sonde.prom" || fail "the good node was not measured"
+wait_until 120 has_verdicts n1 4 ||
+  fail "the good node was not measured: $(ls "$work/metrics/n1")"
 wait_until 20 node_is n1 idle || fail "the good node is $(state_of n1)"
-[[ $(series sonde_device_verdict "$work/metrics/n1/sonde.prom") == 4 ]] || fail "not four verdicts"
-grep -q '^sonde_device_verdict{UUID="GPU-.*",Hostname="n2"} 3$' "$work/metrics/n2/sonde.prom" || fail "no bad GPU"
+bad_gpu=$(sed -n 's/^3, //p' "$work/gpus.n2")
+grep -q "^sonde_device_verdict{UUID=\"$bad_gpu\",Hostname=\"n2\"} 3$" "$work/metrics/n2/sonde-$bad_gpu.prom" ||
+  fail "no bad GPU"
+[[ $(cd "$work/state/n2/gpus" && echo ./*.bad) == ./$bad_gpu.bad ]] || fail "others are bad, too"
 check_run_file "$work/state/n1/run.h5" "n1 n1 n1 n1"
 
 echo "--- it measures a node now and then, and a broken installation drains nothing"
 measured=$(stat -c %Y "$work/state/n1/run.h5")
 SLURM_JOB_GPUS=0,1,2,3 unshare --uts bash -c "hostname n1; $work/site/epilog.sh" || fail "the second epilog"
 [[ $(stat -c %Y "$work/state/n1/run.h5") == "$measured" ]] || fail "measured again at once"
-rm "$work/state/n1/measured"
+rm "$work"/state/n1/gpus/GPU-*
 unshare --uts bash -c "hostname n1; sed -i 's/placement/no_such_job/' $work/site/site.toml
   SLURM_JOB_GPUS=0,1,2,3 $work/site/epilog.sh" 2>"$work/epilog.out" || fail "a broken installation drains"
-grep -q 'were not measured, status 2' "$work/epilog.out" || fail "no word of the broken installation"
+grep -q ': status 2 (see' "$work/epilog.out" || fail "no word of the broken installation"
 
 echo "--- the health check: a sick node is drained at its second failure"
 wait_until 30 grep -qs 'healthy{Hostname="n1"} 1' "$work/metrics/n1/sonde_doctor.prom" || fail "no health check"

@@ -104,6 +104,14 @@ TEST(CommandLineTest, an_unknown_export_format_is_refused_with_those_there_are) 
   EXPECT_THROW(execute(ExportOptions{.run = "a.h5", .format = "yaml"}), ConfigError);
 }
 
+TEST(CommandLineTest, verdicts_alone_are_json) {
+  EXPECT_TRUE(
+      parse_file_command<ExportOptions>({"export", "a.h5", "--verdicts-only"}).verdicts_only);
+  EXPECT_FALSE(parse_file_command<ExportOptions>({"export", "a.h5"}).verdicts_only);
+  EXPECT_THROW(execute(ExportOptions{.run = "a.h5", .format = "csv", .verdicts_only = true}),
+               ConfigError);
+}
+
 TEST(CommandLineTest, what_is_mistyped_gets_a_suggestion) {
   EXPECT_THAT(refusal({"rnu"}), HasSubstr("did you mean run?"));
   EXPECT_THAT(refusal({"run", "--suit=quick"}), HasSubstr("did you mean --suite?"));
