@@ -214,6 +214,23 @@ TEST(ProgressLineTest, prints_one_line_per_interval_to_a_log) {
   EXPECT_EQ(std::ranges::count(text, '\n'), 1);
 }
 
+TEST(ProgressLineTest, a_node_with_another_time_of_day_is_not_silent) {
+  for (const auto shift : {std::chrono::minutes(-10), std::chrono::minutes(10)}) {
+    const test::TemporaryFolder folder;
+    ProgressFile file(folder.path(), 0);
+    ProgressLine line(folder.path(), std::chrono::seconds(0));
+    testing::internal::CaptureStderr();
+    for (int jobs_done = 0; jobs_done < 3; ++jobs_done) {
+      file.update(at_work(0, jobs_done));
+      const auto time = std::filesystem::file_time_type::clock::now() + shift;
+      std::filesystem::last_write_time(folder / "0.progress.json", time);
+      line.tick();
+    }
+    EXPECT_THAT(testing::internal::GetCapturedStderr(),
+                AllOf(HasSubstr("2 of 10 device jobs"), Not(HasSubstr("without a sign of life"))));
+  }
+}
+
 TEST(BindCpuTest, a_device_that_is_not_there_is_no_error) {
   EXPECT_THAT(bind_near_device("00000000:FE:1F.7"), HasSubstr("not bound"));
   EXPECT_THAT(bind_near_device("nonsense"), HasSubstr("not bound"));
