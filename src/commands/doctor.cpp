@@ -145,8 +145,8 @@ Checks judge_host(const Demand& demand, const Launch& launch) {
 
 void print(const DoctorOptions& options, const Checks& checks, const Launch& launch) {
   std::cout << (options.format == DoctorFormat::json
-                    ? render_checks_json(checks, host_name())
-                    : render_checks(checks, launch.ranks > 1 ? host_name() : ""))
+                    ? render_checks_json(checks, node_name())
+                    : render_checks(checks, launch.ranks > 1 ? node_name() : ""))
             << std::flush;
 }
 

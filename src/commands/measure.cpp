@@ -61,7 +61,7 @@ Shard open_shard(const MeasurePlan& plan, const Task& task, DeviceResult& result
 DeviceResult describe_device(const Task& task) {
   DeviceResult result;
   result.info.uuid = task.device.uuid;
-  result.node = host_name();
+  result.node = node_name();
   result.rank = task.rank;
   return result;
 }
@@ -163,7 +163,7 @@ JobSettings MeasurePlan::settings_of(const Job& job) const {
 
 std::string why_to_stop(const MeasurePlan& plan) {
   if (stop_requested()) return "stopped by a signal";
-  const bool is_over = plan.end && std::chrono::system_clock::now() > *plan.end;
+  const bool is_over = plan.end && std::chrono::steady_clock::now() > *plan.end;
   return is_over ? "the time budget is over" : "";
 }
 

@@ -28,7 +28,7 @@ struct MeasurePlan {
   std::uint64_t repeat_index = 0;
   std::map<std::string, JobSettings> settings = {};  // by job
   int jobs_before = 0;                               // at the points of the run before this one
-  std::optional<std::chrono::system_clock::time_point> end = {};  // of the time budget
+  std::optional<std::chrono::steady_clock::time_point> end = {};  // of the time budget
   BackendChoice backend;
   SuiteLevel level = SuiteLevel::standard;
   std::vector<const Job*> jobs;

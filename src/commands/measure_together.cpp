@@ -130,11 +130,11 @@ bool has_jobs_together(const MeasurePlan& plan) {
 std::vector<NodeGpu> gpus_of_node(const std::vector<RankView>& views, const Assignment& assignment,
                                   int rank, const BackendChoice& backend,
                                   const std::vector<DeviceChoice>& visible) {
-  const int node = views[static_cast<std::size_t>(rank)].node;
+  const int machine = views[static_cast<std::size_t>(rank)].machine;
   std::vector<NodeGpu> gpus;
   for (std::size_t other = 0; other < views.size(); ++other) {
     const auto& uuid = assignment.uuid_of_rank[other];
-    if (!uuid || views[other].node != node) continue;
+    if (!uuid || views[other].machine != machine) continue;
     gpus.push_back({.uuid = *uuid,
                     .rank = static_cast<int>(other),
                     .reachable = can_reach(backend, visible, *uuid)});
@@ -146,7 +146,7 @@ std::size_t most_gpus_of_node(const std::vector<RankView>& views, const Assignme
   std::map<int, std::size_t> gpus;
   std::size_t most = 0;
   for (std::size_t rank = 0; rank < views.size(); ++rank) {
-    if (assignment.uuid_of_rank[rank]) most = std::max(most, ++gpus[views[rank].node]);
+    if (assignment.uuid_of_rank[rank]) most = std::max(most, ++gpus[views[rank].machine]);
   }
   return most;
 }

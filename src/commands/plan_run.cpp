@@ -124,10 +124,10 @@ RunPlan plan_run(const RunOptions& options, const std::string& command_line) {
               .parts = parts_folder(options.output),
               .provenance = describe_run(options, command_line, layout),
               .points = {}};
-  std::optional<std::chrono::system_clock::time_point> end;
+  std::optional<std::chrono::steady_clock::time_point> end;
   if (const auto budget_s = time_budget_s(options)) {
-    end = std::chrono::system_clock::now() +
-          std::chrono::duration_cast<std::chrono::system_clock::duration>(
+    end = std::chrono::steady_clock::now() +
+          std::chrono::duration_cast<std::chrono::steady_clock::duration>(
               std::chrono::duration<double>(*budget_s));
   }
   for (const SweepPoint& point : layout.points) {

@@ -78,7 +78,7 @@ ExitStatus execute(const CompareOptions& options) {
 }
 
 ExitStatus execute(const StatusOptions& options) {
-  const std::vector<Progress> ranks = read_progress(parts_folder(options.run));
+  const std::vector<Progress> ranks = watch_progress(parts_folder(options.run));
   if (ranks.empty()) return describe_resting_run(options.run);
   std::cout << describe_progress(ranks);
   if (std::ranges::any_of(ranks, is_silent)) {

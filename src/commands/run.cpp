@@ -63,7 +63,7 @@ void print_plan(const RunPlan& plan, const std::vector<RankView>& views,
                 const Assignment& assignment) {
   for (std::size_t rank = 0; rank < views.size(); ++rank) {
     const auto& uuid = assignment.uuid_of_rank[rank];
-    fmt::print("rank {} on {}: {}\n", rank, views[rank].host, uuid ? *uuid : "stands down");
+    fmt::print("rank {} on {}: {}\n", rank, views[rank].node, uuid ? *uuid : "stands down");
   }
   for (const UnauditedDevice& device : assignment.unaudited) {
     fmt::print("nobody measures {} on {}\n", device.uuid, device.node);
@@ -104,7 +104,7 @@ Roster make_roster(const RunPlan& plan, const std::vector<RankView>& views,
   for (std::size_t rank = 0; rank < views.size(); ++rank) {
     if (const auto& uuid = assignment.uuid_of_rank[rank]) {
       roster.devices.push_back(
-          {.uuid = *uuid, .node = views[rank].host, .rank = static_cast<int>(rank)});
+          {.uuid = *uuid, .node = views[rank].node, .rank = static_cast<int>(rank)});
     }
   }
   return roster;
@@ -116,7 +116,7 @@ void prepare_output(const RunPlan& plan, const RankContext& context, const Roste
   agree_after(context, "preparing the output", [&] {
     if (context.mpi.rank() != 0) return;
     lock.emplace(take_output(plan.options.output, existing_policy(plan.options),
-                             fmt::format("{}, process {}", host_name(), getpid())));
+                             fmt::format("{}, process {}", node_name(), getpid())));
     log_world(lock->note());
     clear_progress(plan.parts);
     clear_claims(plan.parts);
@@ -211,7 +211,7 @@ Progress first_progress(const RunPlan& plan, const RankContext& context,
   Progress progress;
   progress.rank = context.mpi.rank();
   progress.ranks = context.mpi.size();
-  progress.node = host_name();
+  progress.node = node_name();
   progress.uuid = uuid.value_or("");
   progress.jobs_total = uuid && !plan.fills_budget() ? plan.jobs_total() : 0;
   progress.budget_s = time_budget_s(plan.options).value_or(0);
@@ -224,13 +224,14 @@ ExitStatus run_fleet(RunPlan plan, const RankContext& context) {
   MpiSession& mpi = context.mpi;
   plan.provenance.world_size = mpi.size();
   for (MeasurePlan& point : plan.points) point.provenance.world_size = mpi.size();
-  set_log_speaker(host_name(), mpi.rank(), mpi.size());
+  set_log_speaker(node_name(), mpi.rank(), mpi.size());
   context.watch.enter({.name = "comparing the options"});
   compare_options(plan, context);
   const std::vector<DeviceChoice> visible = see_devices(context);
   context.watch.enter({.name = "dealing the GPUs"});
   const std::vector<RankView> views = gather_views(mpi.world(), visible);
   const Assignment assignment = assign_devices(views);
+  log_world(describe_shared_names(views));
   if (plan.options.dry_run) {
     if (mpi.rank() == 0) print_plan(plan, views, assignment);
     return ExitStatus::ok;

@@ -1,4 +1,4 @@
-// Bipartite matching of ranks and GPUs, node by node.
+// Bipartite matching of ranks and GPUs, machine by machine.
 #include "fleet/assign.hpp"
 
 #include "base/error.hpp"
@@ -34,7 +34,7 @@ bool find_device(const std::vector<RankView>& views, std::size_t rank, Holders& 
 }
 
 std::string describe(const RankView& view) {
-  return fmt::format("rank {} on {}", view.rank, view.host);
+  return fmt::format("rank {} on {}", view.rank, view.node);
 }
 
 std::set<std::string> as_set(const RankView& view) {
@@ -64,21 +64,21 @@ void check_stand_down(const RankView& view, const std::vector<RankView>& views,
   }
 }
 
-void match_node(const std::vector<RankView>& views, int node, Holders& holders) {
-  Holders on_node;
+void match_machine(const std::vector<RankView>& views, int machine, Holders& holders) {
+  Holders on_machine;
   std::vector<std::size_t> without;
   for (std::size_t rank = 0; rank < views.size(); ++rank) {
-    if (views[rank].node != node) continue;
+    if (views[rank].machine != machine) continue;
     std::set<std::string> tried;
-    if (!find_device(views, rank, on_node, tried)) without.push_back(rank);
+    if (!find_device(views, rank, on_machine, tried)) without.push_back(rank);
   }
-  for (const std::size_t rank : without) check_stand_down(views[rank], views, on_node);
-  for (const auto& [uuid, rank] : on_node) {
+  for (const std::size_t rank : without) check_stand_down(views[rank], views, on_machine);
+  for (const auto& [uuid, rank] : on_machine) {
     const auto [other, is_new] = holders.insert({uuid, rank});
     if (is_new) continue;
     throw AgreedError(fmt::format(
         "{} and {} would both measure the GPU {} (they share no memory, so they look like two "
-        "nodes: containers?) start one rank per GPU",
+        "machines: containers?) start one rank per GPU",
         describe(views[other->second]), describe(views[rank]), uuid));
   }
 }
@@ -86,10 +86,10 @@ void match_node(const std::vector<RankView>& views, int node, Holders& holders) 
 }  // namespace
 
 Assignment assign_devices(const std::vector<RankView>& views) {
-  std::set<int> nodes;
-  for (const RankView& view : views) nodes.insert(view.node);
+  std::set<int> machines;
+  for (const RankView& view : views) machines.insert(view.machine);
   Holders holders;
-  for (const int node : nodes) match_node(views, node, holders);
+  for (const int machine : machines) match_machine(views, machine, holders);
 
   Assignment assignment;
   assignment.uuid_of_rank.resize(views.size());
@@ -98,11 +98,26 @@ Assignment assign_devices(const std::vector<RankView>& views) {
   for (const RankView& view : views) {
     for (const std::string& uuid : view.uuids) {
       if (!holders.contains(uuid) && listed.insert(uuid).second) {
-        assignment.unaudited.push_back({.node = view.host, .uuid = uuid});
+        assignment.unaudited.push_back({.node = view.node, .uuid = uuid});
       }
     }
   }
   return assignment;
+}
+
+std::string describe_shared_names(const std::vector<RankView>& views) {
+  std::map<std::string, std::set<int>> machines;  // by name
+  for (const RankView& view : views) machines[view.node].insert(view.machine);
+  std::string names;
+  for (const auto& [name, of_name] : machines) {
+    if (of_name.size() == 1) continue;
+    names +=
+        fmt::format("{}{} machines are called {}", names.empty() ? "" : ", ", of_name.size(), name);
+  }
+  if (names.empty()) return {};
+  return names +
+         " (they share no memory: containers on one node, or a SLURMD_NODENAME that the launcher "
+         "passed on to other nodes) see which machine a GPU is in before you drain a node";
 }
 
 }  // namespace sonde

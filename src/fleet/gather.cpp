@@ -1,4 +1,4 @@
-// Hosts, nodes and visible GPUs of all ranks.
+// Machines, their names, and the visible GPUs of all ranks.
 #include "fleet/gather.hpp"
 
 #include <nlohmann/json.hpp>
@@ -8,18 +8,18 @@
 namespace sonde {
 
 // The JSON library finds it by name.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankView, rank, node, host, uuids, restricted)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankView, rank, machine, node, uuids, restricted)
 
 namespace {
 
 /// The lowest world rank that shares memory with this one.
-int find_node(MPI_Comm comm) {
+int find_machine(MPI_Comm comm) {
   const int rank = rank_of(comm);
-  MPI_Comm node = MPI_COMM_NULL;
-  SONDE_MPI_CHECK(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node));
+  MPI_Comm machine = MPI_COMM_NULL;
+  SONDE_MPI_CHECK(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &machine));
   int first = rank;
-  SONDE_MPI_CHECK(MPI_Bcast(&first, 1, MPI_INT, 0, node));
-  SONDE_MPI_CHECK(MPI_Comm_free(&node));
+  SONDE_MPI_CHECK(MPI_Bcast(&first, 1, MPI_INT, 0, machine));
+  SONDE_MPI_CHECK(MPI_Comm_free(&machine));
   return first;
 }
 
@@ -32,8 +32,8 @@ bool is_restricted() {
 
 std::vector<RankView> gather_views(MPI_Comm comm, const std::vector<DeviceChoice>& visible) {
   RankView mine{.rank = rank_of(comm),
-                .node = find_node(comm),
-                .host = host_name(),
+                .machine = find_machine(comm),
+                .node = node_name(),
                 .uuids = {},
                 .restricted = is_restricted()};
   for (const DeviceChoice& choice : visible) mine.uuids.push_back(choice.uuid);

@@ -11,8 +11,9 @@
 
 namespace sonde {
 
-/// Collective. The views of all ranks, in rank order, the same everywhere. Ranks of one node are
-/// found by shared memory, never by SLURM_LOCALID (0 everywhere under sbatch + mpirun).
+/// Collective. The views of all ranks, in rank order, the same everywhere. Ranks of one
+/// machine are found by shared memory, never by a name, nor by SLURM_LOCALID (0 everywhere under
+/// sbatch + mpirun).
 /// @throws CommError
 std::vector<RankView> gather_views(MPI_Comm comm, const std::vector<DeviceChoice>& visible);
 

@@ -14,6 +14,7 @@
 #include <ctime>
 #include <fstream>
 #include <optional>
+#include <thread>
 
 namespace sonde {
 namespace fs = std::filesystem;
@@ -52,14 +53,7 @@ std::vector<fs::path> list_files(const fs::path& parts) {
 std::optional<Progress> read_one(const fs::path& path) {
   std::ifstream file(path);
   try {
-    auto progress = nlohmann::json::parse(file).get<Progress>();
-    std::error_code error;
-    const auto written = fs::last_write_time(path, error);
-    if (!error) {
-      progress.silent_s =
-          std::chrono::duration<double>(fs::file_time_type::clock::now() - written).count();
-    }
-    return progress;
+    return nlohmann::json::parse(file).get<Progress>();
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
   }
@@ -128,6 +122,30 @@ std::vector<Progress> read_progress(const fs::path& parts) {
   return ranks;
 }
 
+bool SilenceWatch::look(std::vector<Progress>& ranks, Clock::time_point now) {
+  bool all_have_beaten = true;
+  for (Progress& rank : ranks) {
+    const auto [place, is_new] = seen_.try_emplace(rank.rank, Seen{.beat = rank.beat, .at = now});
+    Seen& seen = place->second;
+    if (seen.beat != rank.beat) seen = {.beat = rank.beat, .at = now, .has_beaten = true};
+    rank.silent_s = std::chrono::duration<double>(now - seen.at).count();
+    if (is_at_work(rank) && !seen.has_beaten) all_have_beaten = false;
+  }
+  return all_have_beaten;
+}
+
+std::vector<Progress> watch_progress(const fs::path& parts) {
+  constexpr std::chrono::duration<double> pause_s{0.25};
+  // Looks are counted, not seconds: where the file system stands still, ranks cannot write either.
+  constexpr int most_pauses = static_cast<int>(worrying_silence_s / pause_s.count());
+  SilenceWatch watch;
+  for (int pauses = 0;; ++pauses) {
+    auto ranks = read_progress(parts);
+    if (watch.look(ranks) || pauses == most_pauses) return ranks;
+    std::this_thread::sleep_for(pause_s);
+  }
+}
+
 std::uint64_t progress_beat(const fs::path& parts, int rank) {
   const auto progress = read_one(file_of(parts, rank));
   return progress ? progress->beat : 0;
@@ -169,7 +187,7 @@ std::string summarize_progress(const std::vector<Progress>& ranks) {
 }
 
 bool is_silent(const Progress& rank) {
-  return is_at_work(rank) && rank.silent_s > worrying_silence_s;
+  return is_at_work(rank) && rank.silent_s >= worrying_silence_s;
 }
 
 bool is_stopped(const std::vector<Progress>& ranks) {
@@ -201,8 +219,9 @@ void ProgressLine::tick() {
   if (on_terminal_ && interval_s > write_interval) interval_s = write_interval;
   if (Clock::now() - printed_ < interval_s) return;
   printed_ = Clock::now();
-  const auto ranks = read_progress(parts_);
+  auto ranks = read_progress(parts_);
   if (ranks.empty()) return;
+  watch_.look(ranks);
   const std::string line = fmt::format("sonde: {:%H:%M:%S}Z {}", fmt::gmtime(std::time(nullptr)),
                                        summarize_progress(ranks));
   // "\r" and "erase to the end of the line" keep one line on a terminal.

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,12 +26,12 @@ struct Progress {
   double elapsed_s = 0;
   double budget_s = 0;     // after which no job begins; 0: none
   std::uint64_t beat = 0;  // grows with each write
-  double silent_s = 0;     // since the file was written last, by its time stamp; not in the file
+  double silent_s = 0;     // set by SilenceWatch; not in the file
 };
 
-/// A rank at work that has not written for this long is in trouble: its files are two seconds
+/// A rank at work whose beat has not changed for this long is in trouble: its files are two seconds
 /// apart.
-inline constexpr double worrying_silence_s = 30;
+inline constexpr double worrying_silence_s = 10;
 bool is_silent(const Progress& rank);
 
 /// Whether a rank was stopped and none is at work. The ranks of a night come to the end of its
@@ -60,6 +61,30 @@ std::vector<Progress> read_progress(const std::filesystem::path& parts);
 /// For rendezvous(): changes whenever that rank wrote its file again. 0: no file.
 std::uint64_t progress_beat(const std::filesystem::path& parts, int rank);
 
+/// For how long ranks have been silent, by the clock of the one process that looks: the clocks of
+/// two machines may differ by minutes.
+class SilenceWatch {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Sets `silent_s` of each: the time since a look that found its beat changed, or since the first
+  /// look.
+  /// @returns whether all ranks at work have beaten since the first look
+  bool look(std::vector<Progress>& ranks, Clock::time_point now = Clock::now());
+
+ private:
+  struct Seen {
+    std::uint64_t beat = 0;
+    Clock::time_point at{};
+    bool has_beaten = false;
+  };
+  std::map<int, Seen> seen_;  // by rank
+};
+
+/// The progress of all ranks, with `silent_s`. Returns at once if no rank is at work; else as soon
+/// as all of those have beaten, and after `worrying_silence_s` in any case.
+std::vector<Progress> watch_progress(const std::filesystem::path& parts);
+
 /// "12 of 40 device jobs done, slowest rank 3 (n2, cache.l1, 2 of 10), about 1 min left"
 std::string summarize_progress(const std::vector<Progress>& ranks);
 
@@ -78,6 +103,7 @@ class ProgressLine {
 
  private:
   std::filesystem::path parts_;
+  SilenceWatch watch_;
   std::chrono::duration<double> interval_s_;
   std::chrono::steady_clock::time_point printed_;
   bool on_terminal_;

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <thread>
 
@@ -99,7 +100,9 @@ int size_of(MPI_Comm comm) {
   return size;
 }
 
-std::string host_name() {
+std::string node_name() {
+  const char* slurm = std::getenv("SLURMD_NODENAME");
+  if (slurm != nullptr && *slurm != '\0') return slurm;
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
   return name.data();
@@ -138,7 +141,7 @@ std::optional<std::string> first_failure(MPI_Comm comm, Outcome outcome, const s
   const int mine = outcome == Outcome::ok ? ranks : rank_of(comm);
   const int first = lowest(comm, mine, outcome, patience_s);
   if (first == ranks) return std::nullopt;
-  return broadcast_text(comm, fmt::format("rank {} on {}: {}", first, host_name(), reason), first);
+  return broadcast_text(comm, fmt::format("rank {} on {}: {}", first, node_name(), reason), first);
 }
 
 void agree(MPI_Comm comm, Outcome outcome, const std::string& reason) {

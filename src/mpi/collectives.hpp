@@ -17,7 +17,10 @@ void check_mpi(int error_code, const char* call);
 
 int rank_of(MPI_Comm comm);
 int size_of(MPI_Comm comm);
-std::string host_name();
+
+/// What this machine is called wherever people or Slurm read it: Slurm's name of the node
+/// (SLURMD_NODENAME) if there is one, else the host name. Only a name: two machines may share it.
+std::string node_name();
 
 /// Collective. One text per rank, in rank order, the same everywhere. @throws CommError
 std::vector<std::string> gather_texts(MPI_Comm comm, const std::string& text);
@@ -38,7 +41,7 @@ std::optional<std::string> first_failure(MPI_Comm comm, Outcome outcome, const s
                                          double patience_s = std::numeric_limits<double>::max());
 
 /// Collective, after work that may have failed on some ranks: all go on, or all throw the same
-/// AgreedError with the first failing rank, its host and its reason.
+/// AgreedError with the first failing rank, its node and its reason.
 void agree(MPI_Comm comm, Outcome outcome, const std::string& reason);
 
 }  // namespace sonde

@@ -150,16 +150,18 @@ def status(work, rng):
     parts = work / "running.h5.parts"
     shutil.rmtree(parts, ignore_errors=True)
     parts.mkdir()
+    state = rng.choice(["measuring", "done"])
     for rank in range(3):
         word = rng.choice(mangle.HOSTILE_TEXTS).decode(errors="replace")
         progress = {"rank": rank, "ranks": 3, "node": word, "uuid": word, "job": word,
-                    "state": "measuring", "jobs_done": 1, "jobs_total": 4, "budget_s": 0, "probes_done": 7,
+                    "state": state, "jobs_done": 1, "jobs_total": 4, "budget_s": 0, "probes_done": 7,
                     "elapsed_s": rng.choice([1.5, 1e300, -1]), "beat": 3}
         text = bytearray(json.dumps(progress).encode())
         if rng.random() < 0.3:
             text[rng.randrange(len(text))] ^= 1 << rng.randrange(7)
         (parts / f"{rank}.progress.json").write_bytes(text)
-    ends_well(lambda text: None, "status", work / "running.h5")
+    # Of ranks at work it waits 10 s for another beat.
+    ends_well(lambda text: None, "status", work / "running.h5", longest_s=30)
 
 
 def main():

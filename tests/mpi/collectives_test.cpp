@@ -6,8 +6,11 @@
 
 #include <gmock/gmock.h>
 
-#include <chrono>
-#include <thread>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <string>
 
 namespace sonde {
 namespace {
@@ -47,7 +50,7 @@ TEST_F(CollectivesTest, all_ranks_throw_the_first_failure) {
   EXPECT_THAT(text, HasSubstr("reason of " + std::to_string(first)));
 }
 
-TEST_F(CollectivesTest, views_tell_the_node_and_what_each_rank_sees) {
+TEST_F(CollectivesTest, views_tell_the_machine_and_what_each_rank_sees) {
   std::vector<DeviceChoice> visible{{"GPU-" + std::to_string(rank_), 0}, {"GPU-shared", 1}};
   if (rank_ == 1) visible.clear();
 
@@ -57,10 +60,38 @@ TEST_F(CollectivesTest, views_tell_the_node_and_what_each_rank_sees) {
   for (int i = 0; i < size_; ++i) {
     const RankView& view = views[static_cast<std::size_t>(i)];
     EXPECT_EQ(view.rank, i);
-    EXPECT_EQ(view.node, 0);
-    EXPECT_EQ(view.host, host_name());
+    EXPECT_EQ(view.machine, 0);
+    EXPECT_EQ(view.node, node_name());
     EXPECT_EQ(view.uuids.size(), i == 1 ? 0U : 2U);
   }
+}
+
+/// As Slurm sets it for the ranks of a node.
+class SlurmName {
+ public:
+  explicit SlurmName(const std::string& name) { setenv("SLURMD_NODENAME", name.c_str(), 1); }
+  ~SlurmName() { unsetenv("SLURMD_NODENAME"); }
+  SlurmName(const SlurmName&) = delete;
+  SlurmName& operator=(const SlurmName&) = delete;
+};
+
+TEST_F(CollectivesTest, a_node_is_called_as_slurm_calls_it_and_its_machine_is_found_by_memory) {
+  const SlurmName slurm("n" + std::to_string(rank_));
+
+  const auto views = gather_views(comm_, {});
+
+  for (const RankView& view : views) {
+    EXPECT_EQ(view.node, "n" + std::to_string(view.rank));
+    EXPECT_EQ(view.machine, 0);
+  }
+}
+
+TEST_F(CollectivesTest, without_a_name_from_slurm_a_node_has_that_of_the_host) {
+  std::array<char, 256> host{};
+  ASSERT_EQ(gethostname(host.data(), host.size() - 1), 0);
+  const SlurmName slurm("");
+
+  EXPECT_EQ(node_name(), host.data());
 }
 
 }  // namespace

@@ -17,6 +17,23 @@ check_run_file "sonde-$job.h5" "n1 n1 n2 n2"
 grep -q '</html>' "sonde-$job.html" || fail "no whole report"
 [[ ! -e sonde-$job.h5.parts ]] || fail "the shards were left behind"
 
+# run_as <script that changes names> <file>: on both nodes; its log is <file>.out.
+run_as() {
+  # shellcheck disable=SC2016  # the inner shell expands "$@"
+  srun "${fleet[@]}" --mpi=pmix --kill-on-bad-exit=0 --cpu-bind=none unshare --uts bash -c "$1"' && exec "$@"' bash \
+    sonde run "${options[@]}" -o "$2" 2>&1 | tee "$2.out"
+}
+echo "--- host names that are not Slurm's names: cloud machines, containers"
+# shellcheck disable=SC2016  # the rank itself expands it
+run_as 'hostname ip-10-0-3-$SLURM_PROCID' cloud.h5 || fail "cloud names"
+check_run_file cloud.h5 "n1 n1 n2 n2"
+! grep -q 'machines are called' cloud.h5.out || fail "a name is called shared"
+
+echo "--- machines that share a name: a launcher passed its own environment on"
+run_as 'SLURMD_NODENAME=n1' same.h5 || fail "one name"
+check_run_file same.h5 "n1 n1 n1 n1"
+[[ $(grep -c '2 machines are called n1' same.h5.out) == 1 ]] || fail "no word of a shared name"
+
 echo "--- an audit that comes near its time limit, is requeued and resumed"
 job=$(sbatch --parsable "${fleet[@]}" --time=2 --signal=USR1@115 "$scripts/audit.sbatch" "${long_options[@]}")
 wait_until 30 is_in_state "$job" RUNNING || fail "job $job does not start"

@@ -19,8 +19,8 @@ namespace {
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
-RankView view(int rank, int node, std::vector<std::string> uuids) {
-  return {.rank = rank, .node = node, .host = "n", .uuids = std::move(uuids)};
+RankView view(int rank, int machine, std::vector<std::string> uuids) {
+  return {.rank = rank, .machine = machine, .node = "n", .uuids = std::move(uuids)};
 }
 
 TEST(NodeGpusTest, are_those_of_the_node_by_rank_without_ranks_that_stand_down) {

@@ -20,12 +20,12 @@ using Names = std::vector<std::string>;
 
 enum class Binding { none, cuda_visible_devices };
 
-/// One rank on a node, as gather_views would describe it.
+/// One rank on a machine, as gather_views would describe it.
 class AssignTest : public testing::Test {
  protected:
-  void rank(int node, Names uuids, Binding binding = Binding::none) {
+  void rank(int machine, Names uuids, Binding binding = Binding::none) {
     const int number = static_cast<int>(views_.size());
-    views_.push_back({number, node, "host" + std::to_string(node), std::move(uuids),
+    views_.push_back({number, machine, "host" + std::to_string(machine), std::move(uuids),
                       binding == Binding::cuda_visible_devices});
   }
   Assignment assign() const { return assign_devices(views_); }
@@ -56,7 +56,7 @@ TEST_F(AssignTest, each_rank_bound_to_one_gets_that_one) {
   EXPECT_THAT(assign().uuid_of_rank, ElementsAre("B", "A"));
 }
 
-TEST_F(AssignTest, nodes_are_apart) {
+TEST_F(AssignTest, machines_are_apart) {
   rank(0, {"A", "B"});
   rank(4, {"C", "D"});
   rank(0, {"A", "B"});
@@ -135,12 +135,49 @@ TEST_F(AssignTest, overlapping_views_that_do_not_suffice_are_an_error) {
   EXPECT_THAT(error(), AllOf(HasSubstr("rank 2 on host0"), HasSubstr("CUDA_VISIBLE_DEVICES")));
 }
 
-TEST_F(AssignTest, one_gpu_seen_from_two_nodes_is_an_error_only_if_both_would_take_it) {
+TEST_F(AssignTest, one_gpu_seen_from_two_machines_is_an_error_only_if_both_would_take_it) {
   rank(0, {"A"});
   rank(1, {"A"});
 
   EXPECT_THAT(error(), AllOf(HasSubstr("rank 0 on host0"), HasSubstr("rank 1 on host1"),
                              HasSubstr("GPU A")));
+}
+
+TEST_F(AssignTest, machines_are_two_though_their_names_are_one) {
+  rank(0, {"A", "B"});
+  rank(1, {"C", "D"});
+  for (RankView& view : views_) view.node = "n1";
+
+  EXPECT_THAT(assign().uuid_of_rank, ElementsAre("A", "C"));
+  EXPECT_THAT(describe_shared_names(views_), HasSubstr("2 machines are called n1 ("));
+}
+
+TEST_F(AssignTest, a_machine_is_one_though_its_ranks_have_two_names) {
+  rank(0, {"A", "B"});
+  rank(0, {"A", "B"});
+  views_[0].node = "4f1c7a09be21";
+  views_[1].node = "d2870cc1a6f3";
+
+  EXPECT_THAT(assign().uuid_of_rank, ElementsAre("A", "B"));
+  EXPECT_EQ(describe_shared_names(views_), "");
+}
+
+TEST_F(AssignTest, names_that_several_machines_have_are_told_with_their_number) {
+  for (const int machine : {0, 0, 2, 3, 4, 5}) rank(machine, {});
+  for (const std::size_t i : {0U, 1U, 2U, 3U}) views_[i].node = "localhost";
+  views_[4].node = views_[5].node = "alpha";
+
+  EXPECT_THAT(describe_shared_names(views_),
+              HasSubstr("2 machines are called alpha, 3 machines are called localhost ("));
+}
+
+TEST_F(AssignTest, one_gpu_in_two_containers_of_one_name_is_an_error) {
+  rank(0, {"A"});
+  rank(1, {"A"});
+  for (RankView& view : views_) view.node = "n1";
+
+  EXPECT_THAT(error(),
+              AllOf(HasSubstr("rank 0 on n1"), HasSubstr("rank 1 on n1"), HasSubstr("containers")));
 }
 
 TEST_F(AssignTest, a_single_rank_takes_its_first_gpu) {

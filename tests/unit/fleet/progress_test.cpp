@@ -163,23 +163,52 @@ TEST(ProgressTest, description_has_a_line_per_rank) {
   EXPECT_THAT(text, AllOf(HasSubstr("GPU-0"), HasSubstr("GPU-1"), HasSubstr("measuring")));
 }
 
-TEST(ProgressTest, a_rank_at_work_that_writes_no_more_is_silent) {
-  const test::TemporaryFolder folder;
-  Progress done = at_work(1, 10);
-  done.state = RankState::done;
-  ProgressFile(folder.path(), 0).update(at_work(0, 3));
-  ProgressFile(folder.path(), 1).update(done);
-  const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::seconds(95);
-  for (const char* file : {"0.progress.json", "1.progress.json"}) {
-    std::filesystem::last_write_time(folder / file, long_ago);
+/// Looks at ranks from second to second, by a clock of its own.
+class SilenceWatchTest : public testing::Test {
+ protected:
+  bool look(int at_s) {
+    return watch_.look(ranks_, SilenceWatch::Clock::time_point(std::chrono::seconds(1000 + at_s)));
   }
+  SilenceWatch watch_;
+  std::vector<Progress> ranks_{at_work(0, 3), at_work(1, 10)};
+};
 
-  const auto ranks = read_progress(folder.path());
+TEST_F(SilenceWatchTest, a_rank_at_work_whose_beat_stands_still_is_silent) {
+  ranks_[1].state = RankState::done;
+  look(0);
+  EXPECT_FALSE(is_silent(ranks_[0])) << "nobody knows for how long it has been so";
+  look(95);
 
-  EXPECT_TRUE(is_silent(ranks.at(0)));
-  EXPECT_FALSE(is_silent(ranks.at(1)));  // it waits for the others
-  EXPECT_THAT(describe_progress(ranks), HasSubstr("silent for 2 min"));
-  EXPECT_THAT(summarize_progress(ranks), HasSubstr("1 rank(s) without a sign of life"));
+  EXPECT_TRUE(is_silent(ranks_[0]));
+  EXPECT_FALSE(is_silent(ranks_[1]));  // it waits for the others
+  EXPECT_THAT(describe_progress(ranks_), HasSubstr("silent for 2 min"));
+  EXPECT_THAT(summarize_progress(ranks_), HasSubstr("1 rank(s) without a sign of life"));
+}
+
+TEST_F(SilenceWatchTest, silence_begins_anew_with_each_beat) {
+  look(0);
+  ++ranks_[0].beat;
+  look(95);
+  EXPECT_FALSE(is_silent(ranks_[0]));
+  look(100);
+
+  EXPECT_EQ(ranks_[0].silent_s, 5);
+  EXPECT_EQ(ranks_[1].silent_s, 100);
+}
+
+TEST_F(SilenceWatchTest, is_content_when_all_at_work_have_beaten) {
+  EXPECT_FALSE(look(0));
+  ++ranks_[0].beat;
+  EXPECT_FALSE(look(1));
+  ++ranks_[1].beat;
+  EXPECT_TRUE(look(2));
+  EXPECT_TRUE(look(3)) << "once is enough";
+}
+
+TEST_F(SilenceWatchTest, ranks_that_are_not_at_work_need_not_beat) {
+  ranks_[0].state = RankState::done;
+  ranks_[1].state = RankState::stopped;
+  EXPECT_TRUE(look(0));
 }
 
 TEST(ProgressTest, a_shorter_text_leaves_nothing_of_a_longer_one) {
@@ -212,6 +241,23 @@ TEST(ProgressLineTest, prints_one_line_per_interval_to_a_log) {
   EXPECT_THAT(text, MatchesRegex("sonde: [0-9][0-9]:[0-9][0-9]:[0-9][0-9]Z .*\n"));
   EXPECT_THAT(text, EndsWith("Z " + line_of_log));
   EXPECT_EQ(std::ranges::count(text, '\n'), 1);
+}
+
+TEST(ProgressLineTest, a_node_with_another_time_of_day_is_not_silent) {
+  for (const auto shift : {std::chrono::minutes(-10), std::chrono::minutes(10)}) {
+    const test::TemporaryFolder folder;
+    ProgressFile file(folder.path(), 0);
+    ProgressLine line(folder.path(), std::chrono::seconds(0));
+    testing::internal::CaptureStderr();
+    for (int jobs_done = 0; jobs_done < 3; ++jobs_done) {
+      file.update(at_work(0, jobs_done));
+      const auto time = std::filesystem::file_time_type::clock::now() + shift;
+      std::filesystem::last_write_time(folder / "0.progress.json", time);
+      line.tick();
+    }
+    EXPECT_THAT(testing::internal::GetCapturedStderr(),
+                AllOf(HasSubstr("2 of 10 device jobs"), Not(HasSubstr("without a sign of life"))));
+  }
 }
 
 TEST(BindCpuTest, a_device_that_is_not_there_is_no_error) {
