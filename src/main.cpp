@@ -6,6 +6,7 @@
 #include "base/visible_text.hpp"
 #include "commands/commands.hpp"
 #include "commands/finish.hpp"
+#include "commands/preconditions.hpp"
 #include "commands/worker.hpp"
 #include "store/output.hpp"
 
@@ -48,6 +49,7 @@ ExitStatus run_with_mpi(const RunOptions& options, int argc, char** argv) {
   watch.enter({.name = "the start of MPI", .limits = 1.5});  // the slowest stage of large jobs
   MpiSession mpi(argc, argv);
   keeper.unbound_end();
+  check_launch(mpi.size());  // before the try: it throws only where each process is alone
   ExitStatus status = ExitStatus::error;
   try {
     status = run_fleet(
