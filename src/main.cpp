@@ -44,6 +44,7 @@ ExitStatus run_with_mpi(const RunOptions& options, int argc, char** argv) {
       [&plan](const std::string& task, const RankLink& rank) { return do_task(plan, task, rank); },
       mpi_limit);
   const int asked_as_rank = launched_rank();
+  if (asked_as_rank == 0) log_local(note_on_launch());
   ask_devices(keeper, asked_as_rank);
   StageWatch watch(options.rendezvous_timeout_s);
   watch.enter({.name = "the start of MPI", .limits = 1.5});  // the slowest stage of large jobs

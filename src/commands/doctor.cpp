@@ -153,6 +153,7 @@ ExitStatus execute(const DoctorOptions& options) {
     facts.host = read_host();
     facts.host.mpi_overrides = find_mpi_overrides();
     std::ranges::move(judge(Subject::host, facts), std::back_inserter(checks));
+    std::ranges::move(judge(Subject::launch, facts), std::back_inserter(checks));
     mpi.wait(end, checks);
     files.wait(end, checks);
     std::error_code ignored;

@@ -6,6 +6,13 @@
 
 namespace sonde {
 
+std::string note_on_launch() {
+  for (const Check& check : judge(Subject::launch, {.launch = read_launch()})) {
+    if (check.verdict == CheckVerdict::warn) return check.line;
+  }
+  return "";
+}
+
 void check_launch(int ranks) {
   const std::string why =
       why_run_is_refused(Subject::mpi, {.launch = read_launch(), .mpi = {.ranks = ranks}});

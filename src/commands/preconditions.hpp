@@ -3,8 +3,13 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace sonde {
+
+/// To be called before MPI starts, which may end the process: what `sonde doctor` warns of in the
+/// launch; "" if all is well.
+std::string note_on_launch();
 
 /// To be called when MPI has started. @param ranks that MPI knows
 /// @throws ConfigError if the launcher started more processes than MPI knows, and this one is alone

@@ -26,7 +26,7 @@ struct Check {
 using Checks = std::vector<Check>;
 
 /// The facts that a check reads: a process that has read them can make it.
-enum class Subject { driver, gpu, host, mpi, folder };
+enum class Subject { driver, gpu, host, launch, mpi, folder };
 
 /// What it means if a check has a line.
 enum class CheckSeverity {

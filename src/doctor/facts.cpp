@@ -84,8 +84,11 @@ Launch read_launch() {
   // with the tasks of the first node: "4(x2),3".
   const auto tasks = number_of("SLURM_STEP_NUM_TASKS");
   if (!tasks || !number_of("SLURM_PROCID")) return {};
+  const auto is_set = [](const char* name) { return std::getenv(name) != nullptr; };
+  const auto pmi = {"PMIX_NAMESPACE", "PMIX_RANK", "PMI_FD", "PMI_RANK", "PMI_CONTROL_PORT"};
   return {.launcher = "srun",
           .is_task = number_of("SLURM_TASK_PID") == getpid(),
+          .has_pmi = std::ranges::any_of(pmi, is_set),
           .ranks = *tasks,
           .local_ranks = number_of("SLURM_STEP_TASKS_PER_NODE").value_or(*tasks),
           .local_rank = number_of("SLURM_LOCALID").value_or(0)};

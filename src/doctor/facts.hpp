@@ -30,6 +30,7 @@ inline Demand predict_demand(std::string_view suite) {
 struct Launch {
   std::string launcher{};  // "mpirun", "srun"; "" if this process was started alone
   bool is_task = false;    // by the launcher itself, not by a shell or script that it started
+  bool has_pmi = false;    // variables by which MPI finds the other processes (PMIx, PMI-2)
   int ranks = 1;
   int local_ranks = 1;  // on this node
   int local_rank = 0;

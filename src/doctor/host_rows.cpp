@@ -150,6 +150,16 @@ constexpr CheckRow rows[]{
                                "(docs/running.md, MPI and HDF5)",
                                fmt::join(f.host.mpi_overrides, ", ")));
      }},
+    // Not certain: Open MPI that was built with PMI-1 of Slurm needs none of these variables.
+    {launch, "mpi.pmi", warns,
+     [](F f) {
+       return when(
+           f.launch.launcher == "srun" && f.launch.is_task && f.launch.ranks > 1 &&
+               !f.launch.has_pmi,
+           fmt::format("srun started {} processes without PMI (MPI cannot start, or each is "
+                       "alone) -> srun --mpi=pmix; srun --mpi=list shows what Slurm has",
+                       f.launch.ranks));
+     }},
     {mpi, "mpi", informs,
      [](F f) {
        return fmt::format("rank {} of {} in {:.1f} s, {}", f.mpi.rank, f.mpi.ranks, f.mpi.start_s,

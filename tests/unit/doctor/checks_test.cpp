@@ -41,7 +41,8 @@ GpuSurvey good_gpu() {
 /// A node of four GPUs, all well, with four ranks of one srun.
 Facts good_facts() {
   return {.demand = {.disk_bytes = 100_MiB, .memory_bytes = 1_GiB},
-          .launch = {.launcher = "srun", .is_task = true, .ranks = 4, .local_ranks = 4},
+          .launch =
+              {.launcher = "srun", .is_task = true, .has_pmi = true, .ranks = 4, .local_ranks = 4},
           .host = {.node_cpus = 8, .memory_bytes = 64_GiB, .shared_memory_bytes = 1_GiB},
           .mpi = {.ranks = 4, .start_s = 0.3},
           .folder = {.folder = "/scratch",
@@ -58,8 +59,8 @@ Facts good_facts() {
 
 Checks judge_all(const Facts& facts) {
   Checks checks;
-  for (const Subject subject :
-       {Subject::driver, Subject::gpu, Subject::host, Subject::mpi, Subject::folder}) {
+  for (const Subject subject : {Subject::driver, Subject::gpu, Subject::host, Subject::launch,
+                                Subject::mpi, Subject::folder}) {
     std::ranges::move(judge(subject, facts), std::back_inserter(checks));
   }
   return checks;
@@ -139,6 +140,19 @@ TEST(LaunchCheckTest, other_number_of_ranks_than_started_is_not_certain_to_be_wr
   Facts facts = good_facts();
   facts.mpi.ranks = 2;
   EXPECT_EQ(why_run_is_refused(Subject::mpi, facts), "");
+}
+
+TEST(LaunchCheckTest, srun_without_pmi_warns_before_mpi_starts_but_not_a_step_of_one_nor_a_shell) {
+  const auto with = [](auto change) {
+    return verdict_of("mpi.pmi", [&change](Facts& f) {
+      f.launch.has_pmi = false;
+      change(f.launch);
+    });
+  };
+  EXPECT_EQ(with([](Launch&) {}), warn);
+  EXPECT_EQ(with([](Launch& launch) { launch.ranks = 1; }), ok);
+  EXPECT_EQ(with([](Launch& launch) { launch.is_task = false; }), ok);
+  EXPECT_EQ(with([](Launch& launch) { launch.launcher = "mpirun"; }), ok);
 }
 
 TEST(LaunchCheckTest, slow_start_and_overridden_settings_warn) {
