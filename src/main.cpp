@@ -6,6 +6,7 @@
 #include "base/visible_text.hpp"
 #include "commands/commands.hpp"
 #include "commands/finish.hpp"
+#include "commands/preconditions.hpp"
 #include "commands/worker.hpp"
 #include "store/output.hpp"
 
@@ -43,11 +44,13 @@ ExitStatus run_with_mpi(const RunOptions& options, int argc, char** argv) {
       [&plan](const std::string& task, const RankLink& rank) { return do_task(plan, task, rank); },
       mpi_limit);
   const int asked_as_rank = launched_rank();
+  if (asked_as_rank == 0) log_local(note_on_launch());
   ask_devices(keeper, asked_as_rank);
   StageWatch watch(options.rendezvous_timeout_s);
   watch.enter({.name = "the start of MPI", .limits = 1.5});  // the slowest stage of large jobs
   MpiSession mpi(argc, argv);
   keeper.unbound_end();
+  check_launch(mpi.size());  // before the try: it throws only where each process is alone
   ExitStatus status = ExitStatus::error;
   try {
     status = run_fleet(

@@ -10,6 +10,7 @@
 #include "commands/estimate.hpp"
 #include "commands/finish.hpp"
 #include "commands/measure_together.hpp"
+#include "commands/preconditions.hpp"
 #include "commands/supervise.hpp"
 #include "fleet/assign.hpp"
 #include "fleet/claim.hpp"
@@ -227,6 +228,9 @@ ExitStatus run_fleet(RunPlan plan, const RankContext& context) {
   set_log_speaker(node_name(), mpi.rank(), mpi.size());
   context.watch.enter({.name = "comparing the options"});
   compare_options(plan, context);
+  agree_after(context, "looking at the folder of the output", [&] {
+    if (mpi.rank() == 0) check_folder_of(plan.options.output);
+  });
   const std::vector<DeviceChoice> visible = see_devices(context);
   context.watch.enter({.name = "dealing the GPUs"});
   const std::vector<RankView> views = gather_views(mpi.world(), visible);

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# doctor_test.sh <sonde> [<folder with a libcuda.so.1 that hangs>]: `sonde doctor` says what is
-# wrong with a machine, ends in ten seconds with the right status, and leaves nothing behind.
+# doctor_test.sh <sonde> <library without flock> [<folder with a libcuda.so.1 that hangs>]:
+# `sonde doctor` says what is wrong with a machine, ends in ten seconds with the right status, and
+# leaves nothing behind. `sonde run` refuses with the same line what is certain to go wrong.
 set -uo pipefail
 sonde=$(readlink -f "$1")
-hung=${2:+$(readlink -f "$2")}
+no_flock=$(readlink -f "$2")
+hung=${3:+$(readlink -f "$3")}
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
 work=$(mktemp -d)
@@ -27,8 +29,8 @@ says() {
 }
 
 doctor=("$sonde" doctor --backend sim:h200)
-says 0 '^ok +mpi.start +rank 0 of 1 ' "${doctor[@]}"
-says 0 '^ok +hdf5 +HDF5 .*wrote a file' "${doctor[@]}"
+says 0 '^ok +mpi +rank 0 of 1 ' "${doctor[@]}"
+says 0 '^ok +hdf5$' "${doctor[@]}"
 says 0 '^this machine can measure \(' "${doctor[@]}"
 says 0 '^\{.*"can_measure":true.*\}$' "${doctor[@]}" --format json
 says 3 "^fail +output +cannot write into '/nowhere'" "${doctor[@]}" -o /nowhere/run.h5
@@ -36,8 +38,60 @@ says 3 '^this machine cannot measure as it is \(' "${doctor[@]}" -o /nowhere/run
 says 0 '^warn +mpi.settings .*OMPI_MCA_fcoll=vulcan' env OMPI_MCA_fcoll=vulcan "${doctor[@]}"
 says 3 '^fail +limits.file_size ' bash -c 'ulimit -f 64; exec "$@"' _ "${doctor[@]}"
 says 3 '^fail +limits.open_files ' bash -c 'ulimit -n 30; exec "$@"' _ "${doctor[@]}"
-says 3 ' fail +mpi.start .*which started 4' env SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 \
-  SLURM_LOCALID=0 "${doctor[@]}"
+
+# refuses <status> <name of the doctor's line> <command ...>: as the command stands before `doctor`,
+# that line is a failure; before `run`, alone and with --dry-run, it is an error that ends with <status>.
+refuses() {
+  local status=$1 name=$2 line got way
+  shift 2
+  timeout 60 "$@" "${doctor[@]}" "${place[@]}" >"$work/out.txt" 2>"$work/err.txt"
+  line=$(sed -nE "s/^.*fail +$name +//p" "$work/out.txt")
+  [[ -n $line ]] || { echo "FAILED: no failure $name in:" && cat "$work/out.txt"; failures=$((failures + 1)); }
+  for way in "" --dry-run; do
+    # shellcheck disable=SC2086
+    timeout 60 "$@" "${quick[@]}" "${place[@]}" $way >"$work/out.txt" 2>"$work/err.txt"
+    got=$?
+    if ((got != status)) || ! grep -qF -- "$line" "$work/err.txt" || [[ -s $work/out.txt ]] ||
+      [[ -n $(ls -A .) ]]; then
+      echo "FAILED: run $way after $* ended with $got (expected $status) and not with '$line':"
+      cat "$work/out.txt" "$work/err.txt"
+      ls -A
+      rm -rf ./*
+      failures=$((failures + 1))
+    fi
+  done
+}
+# starts <command ...>: nothing refuses such a run
+starts() {
+  if ! timeout 60 "$@" "${quick[@]}" >"$work/out.txt" 2>"$work/err.txt"; then
+    echo "FAILED: a run was refused after $*" && cat "$work/err.txt"
+    failures=$((failures + 1))
+  fi
+  rm -rf ./*
+}
+
+quick=("$sonde" run --backend sim:gtx280 --jobs clock --suite quick)
+place=(-o run.h5)
+step=(env SLURM_JOB_ID=7 SLURM_NTASKS=4 SLURM_PROCID=0 SLURM_LOCALID=0)
+# shellcheck disable=SC2016 # the process that becomes sonde is the task
+as_task=(bash -c 'SLURM_TASK_PID=$$ exec "$@"' _)
+refuses 2 mpi.launch "${step[@]}" SLURM_STEP_NUM_TASKS=4 "${as_task[@]}"
+refuses 2 mpi.launch env OMPI_COMM_WORLD_SIZE=2
+starts "${step[@]}" "${as_task[@]}"                         # a batch script
+starts "${step[@]}" SLURM_STEP_NUM_TASKS=1 "${as_task[@]}"  # srun -n 1
+# shellcheck disable=SC2016
+starts "${step[@]}" SLURM_STEP_NUM_TASKS=4 bash -c 'SLURM_TASK_PID=$$; export SLURM_TASK_PID; "$@"; exit' _ # --pty
+
+refuses 1 output.locks env LD_PRELOAD="$no_flock" HDF5_USE_FILE_LOCKING=TRUE
+starts env LD_PRELOAD="$no_flock"
+starts env LD_PRELOAD="$no_flock" HDF5_USE_FILE_LOCKING=BEST_EFFORT
+starts env HDF5_USE_FILE_LOCKING=TRUE
+place=(-o /nowhere/run.h5)
+refuses 1 output
+refuses 1 output mpirun -n 2
+place=(-o /proc/run.h5)
+refuses 1 output
+
 for bad in "--suite long" "--format xml" "--backend sim:nothing"; do
   # shellcheck disable=SC2086
   "$sonde" doctor $bad >"$work/out.txt" 2>"$work/err.txt"
@@ -47,14 +101,14 @@ for bad in "--suite long" "--format xml" "--backend sim:nothing"; do
 done
 
 # Under a launcher one rank speaks for its node, with the name of it.
-says 0 "^$(uname -n)  ok +mpi.start +rank 0 of 2 " mpirun -n 2 "${doctor[@]}"
-if [[ $(grep -c 'mpi.start' "$work/out.txt") != 1 ]]; then
+says 0 "^$(uname -n)  ok +mpi +rank 0 of 2 " mpirun -n 2 "${doctor[@]}"
+if [[ $(grep -c 'rank 0 of 2' "$work/out.txt") != 1 ]]; then
   echo "FAILED: not one rank spoke" && failures=$((failures + 1))
 fi
 
 if ! ldconfig -p | grep -q libcuda.so.1 && [[ ! -e /dev/nvidiactl ]]; then
   says 3 '^fail +driver ' "$sonde" doctor
-  says 3 '^skipped +gpu0 ' "$sonde" doctor
+  says 3 '^fail +gpus ' "$sonde" doctor
 fi
 if [[ -n $hung ]]; then
   says 3 '^fail +driver +no answer within' env LD_LIBRARY_PATH="$hung" "$sonde" doctor

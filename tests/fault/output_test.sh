@@ -116,7 +116,7 @@ refuses_output "blocked.h5.part" blocked.h5
 refuses_output "waiting.h5.part" waiting.h5
 refuses_output "Too many levels" loop
 refuses_output "too long" "$(printf 'x%.0s' {1..300})"
-refuses_output "is not there" absent/new.h5
+refuses_output "absent" absent/new.h5
 if mknod node c 1 3 2>/dev/null; then  # root only
   refuses_output "no regular file" node
   [[ -c node ]] || fail "a device node was replaced"

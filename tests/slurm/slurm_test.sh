@@ -10,6 +10,17 @@ options=(--backend sim:gtx980 --suite quick --jobs "clock,cache.l1,shared")
 long_options=(--backend sim:h200)
 start_cluster 2 2
 
+echo "--- without PMI no run starts, and one task says why with the line of the doctor"
+srun --mpi=none --nodes=2 --ntasks=4 "$sonde" doctor "${options[@]:0:2}" >doctor.out 2>&1 && fail "a doctor that is well"
+line=$(sed -nE 's/^.*warn +mpi\.pmi +//p' doctor.out | head -1)
+# Open MPI 4 ends the process in MPI_Init (1); where each task is alone, sonde refuses (2).
+srun --mpi=none --nodes=2 --ntasks=4 "$sonde" run "${options[@]}" -o alone.h5 >alone.out 2>&1 && fail "a run without PMI"
+[[ -n $line && $(grep -cF -- "$line" alone.out) == 1 ]] || fail "not one task said '$line'"
+[[ ! -e alone.h5 && ! -e alone.h5.parts ]] || fail "a refused run wrote something"
+srun --mpi=pmix -n 1 "$sonde" run "${options[@]}" -o one.h5 >one.out 2>&1 || fail "srun -n 1 was refused"
+job=$(sbatch --parsable --output=plain.out --nodes=2 --ntasks=4 --wrap "sonde run ${options[*]@Q} -o plain.h5")
+wait_for_success "$job"
+
 echo "--- an audit that runs through"
 job=$(sbatch --parsable "${fleet[@]}" "$scripts/audit.sbatch" "${options[@]}")
 wait_for_success "$job"
