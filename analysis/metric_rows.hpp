@@ -16,6 +16,8 @@ struct Quantity {
   std::string_view unit;
   MetricKind kind;
   Better better;
+  double warn = 0.03;  // see Metric
+  double fail = 0.05;
 };
 
 /// One metric or, with "{}" in name and meaning, one for each factor of its section.
@@ -55,7 +57,7 @@ inline constexpr Quantity of_one_die{"1", inventory, neither};  // GPCs differ i
 inline constexpr Quantity sm_throughput{"byte/cycle", continuous, higher};
 inline constexpr Quantity highest_clock{"Hz", structural, neither};
 inline constexpr Quantity amount{"byte", continuous, neither};
-inline constexpr Quantity links{"byte/s", fingerprint, neither};
+inline constexpr Quantity rate_curve{"byte/s", fingerprint, neither};
 inline constexpr Quantity rates{"1/cycle", fingerprint, neither};
 
 // Sources of several rows: Mei and Chu 2016 and Wong 2010 by section or figure.

@@ -47,6 +47,11 @@ constexpr Row device_rows[] = {
     {"device.remapped_rows", alarm, "memory rows remapped"},
     {"device.remap_pending", alarm, "1: a row remap waits for a reset"},
     {"device.remap_failure", alarm, "1: a row remap failed"},
+    {"device.pcie_replays", alarm,
+     "PCIe packets sent again since the driver was loaded, before the first job", nvml},
+    {"device.nvlink_errors", alarm, "CRC errors, replays and recoveries together, by NVLink", nvml},
+    {"device.xids", alarm, "codes of the Xid errors so far in the kernel's log, in its order",
+     xid_page},
 };
 
 constexpr Row l1_rows[] = {
@@ -224,7 +229,9 @@ class Registry {
                         .job = section.job.empty() ? own_job : section.job,
                         .meaning = fill_in(row.meaning, factor.meaning),
                         .source = row.source.empty() ? section.source : row.source,
-                        .not_compared = row.not_compared};
+                        .not_compared = row.not_compared,
+                        .warn = row.quantity.warn,
+                        .fail = row.quantity.fail};
     const auto last = std::find_if(metrics_.rbegin(), metrics_.rend(),
                                    [&](const Metric& other) { return other.job == metric.job; });
     metrics_.insert(last == metrics_.rend() ? metrics_.end() : last.base(), metric);

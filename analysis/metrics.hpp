@@ -18,6 +18,8 @@ struct Metric {
   std::string_view meaning;
   std::string_view source;             // where the method or definition comes from
   std::string_view not_compared = "";  // why devices are not compared by it; "": they are
+  double warn = 0.03;                  // practical tolerance of a continuous value, a fraction: ...
+  double fail = 0.05;                  // ... a smaller deviation is no warning, or no failure
 };
 
 std::span<const Metric> all_metrics();

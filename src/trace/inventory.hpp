@@ -78,6 +78,8 @@ struct Health {
   std::uint64_t remapped_rows = 0;
   bool remap_pending = false;
   bool remap_failure = false;
+  /// Compute processes of others on this GPU: the most at once that were seen since it was opened.
+  int foreign_processes = 0;
 };
 
 }  // namespace sonde
