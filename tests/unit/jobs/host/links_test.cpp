@@ -16,6 +16,7 @@ using ::testing::IsEmpty;
 /// A GPU that can be asked about its links and its errors, and refuses all probes.
 class ToldDevice final : public Device {
  public:
+  ToldDevice() { info_.sm_count = 1; }
   const DeviceInfo& info() const override { return info_; }
   Health health() override { return {}; }
   Links links() override { return links_; }
