@@ -219,7 +219,7 @@ TEST(NeighbourTest, takes_its_share_of_the_bandwidth_and_room_in_the_l2) {
   };
 
   EXPECT_NEAR(ratio(stream_of(256 << 20, 1)), 0.6, 0.05);
-  EXPECT_LT(ratio(stream_of(20 << 20, 8)), 0.95) << "the L2 alone would hold it";
+  EXPECT_LT(ratio(stream_of(28 << 20, 8)), 0.95) << "the L2 alone would hold it";
   EXPECT_GT(ratio(stream_of(4 << 20, 8)), 0.98);
 }
 
