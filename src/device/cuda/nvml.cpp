@@ -222,7 +222,9 @@ Health Nvml::health() const {
   return health;
 }
 
-Processes Nvml::processes() const { return library_->list_processes(device_).value_or({}); }
+Processes Nvml::processes() const {
+  return library_->list_processes(device_).value_or(Processes{});
+}
 
 PeerLink Nvml::link_to(const std::string& peer_uuid) const {
   const Library& nvml = *library_;
