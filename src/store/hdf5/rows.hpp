@@ -12,8 +12,8 @@
 
 namespace sonde {
 
-/// How a file has its tables, and the schema version that says so: shards have outcomes and findings
-/// in tables for each job, run files in one table of each.
+/// How a file has its tables, and the schema version that says so: shards have outcomes and
+/// findings in tables for each job, run files in one table of each.
 enum class Layout { by_job = 7, joined = 8 };
 
 struct DeviceRow {
