@@ -58,7 +58,7 @@ inline constexpr Quantity of_one_die{"1", inventory, neither};  // GPCs differ i
 inline constexpr Quantity sm_throughput{"byte/cycle", continuous, higher};
 inline constexpr Quantity highest_clock{"Hz", structural, neither};
 inline constexpr Quantity amount{"byte", continuous, neither};
-inline constexpr Quantity links{"byte/s", fingerprint, neither};
+inline constexpr Quantity rate_curve{"byte/s", fingerprint, neither};
 inline constexpr Quantity rates{"1/cycle", fingerprint, neither};
 
 // Sources of several rows: Mei and Chu 2016 and Wong 2010 by section or figure.

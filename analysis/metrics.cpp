@@ -47,6 +47,11 @@ constexpr Row device_rows[] = {
     {"device.remapped_rows", alarm, "memory rows remapped"},
     {"device.remap_pending", alarm, "1: a row remap waits for a reset"},
     {"device.remap_failure", alarm, "1: a row remap failed"},
+    {"device.pcie_replays", alarm,
+     "PCIe packets sent again since the driver was loaded, before the first job", nvml},
+    {"device.nvlink_errors", alarm, "CRC errors, replays and recoveries together, by NVLink", nvml},
+    {"device.xids", alarm, "codes of the Xid errors so far in the kernel's log, in its order",
+     xid_page},
 };
 
 constexpr Row l1_rows[] = {

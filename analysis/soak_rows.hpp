@@ -18,7 +18,7 @@ inline constexpr Row soak_rows[] = {
      "NVML clocks event reasons"},
     {"soak.time_s", Quantity{"s", fingerprint, neither},
      "end of each round: for how long the GPU had been at work"},
-    {"soak.read_by_round_bytes_per_s", links, "reads in each round"},
+    {"soak.read_by_round_bytes_per_s", rate_curve, "reads in each round"},
     {"soak.clock_by_round_hz", Quantity{"Hz", fingerprint, neither}, "SM clock in each round"},
     {"soak.temperature_by_round_c", Quantity{"degC", fingerprint, neither},
      "GPU temperature at the end of each round"},

@@ -1,5 +1,6 @@
-// Job `device`: what the driver says about the GPU and its health, as findings to compare by.
-#include "jobs/run/job_run.hpp"
+// Job `device`, the first: what the driver says about the GPU, its health and the errors so far.
+// The job host, the last one, reports what came since.
+#include "jobs/host/links.hpp"
 
 #include <fmt/format.h>
 
@@ -42,6 +43,7 @@ void run_device(JobRun& run) {
   report_count(run, "device.remapped_rows", static_cast<double>(health.remapped_rows));
   report_count(run, "device.remap_pending", health.remap_pending ? 1 : 0);
   report_count(run, "device.remap_failure", health.remap_failure ? 1 : 0);
+  report_errors_before(run);
 }
 
 }  // namespace sonde

@@ -1,6 +1,7 @@
 // Job `host`: the way to the memory of the host. How fast copies go each way and both ways at once,
-// how long a load takes that the host's memory answers, and what the driver tells of the links.
-// Method: docs/methods/host.md.
+// how long a load takes that the host's memory answers, and what the driver says about the links.
+// It is the last job on a GPU, so that it finds the errors that other jobs caused. Method:
+// docs/methods/host.md.
 #include "analysis/statistics.hpp"
 #include "base/units.hpp"
 #include "jobs/host/links.hpp"
@@ -24,6 +25,7 @@ constexpr std::uint64_t full_size_bytes = 256_MiB;
 constexpr int size_repeats = 5;       // small copies: a median drops those that were disturbed
 constexpr int replicate_repeats = 2;  // of the largest, whose time hardly varies
 constexpr StoppingRule copy_rule{.least = 5, .most = 8};
+constexpr StoppingRule quick_copy_rule{.least = 3, .most = 3};
 
 /// Lines in a few pages of the host: all but the first loads find their translation at hand.
 constexpr std::uint64_t chase_bytes = 256_KiB;
@@ -58,44 +60,50 @@ std::vector<double> copy_rates(JobRun& run, const Way& way, std::uint64_t bytes,
   return rates;
 }
 
-/// The rate of the largest size by replicates, then those of all sizes.
-void report_way(JobRun& run, const Way& way, LinkWatch& links) {
-  const std::vector<std::uint64_t> sizes_bytes = sizes_of(run.level());
+/// The rate of the largest size by replicates.
+void report_rate(JobRun& run, const Way& way) {
+  const std::uint64_t bytes = sizes_of(run.level()).front();
   const Replicates replicates = measure_replicates(
       run, fmt::format("copies {}", way.name),
-      [&](const Draw& draw) {
-        std::vector<double> rates =
-            copy_rates(run, way, sizes_bytes.front(), draw.place, replicate_repeats);
-        links.look();
-        return rates;
-      },
-      copy_rule);
+      [&](const Draw& draw) { return copy_rates(run, way, bytes, draw.place, replicate_repeats); },
+      run.level() == SuiteLevel::quick ? quick_copy_rule : copy_rule);
   const std::string metric = fmt::format("host.{}_bytes_per_s", way.name);
   if (replicates.samples.empty()) {
     return run.report(not_resolvable(metric, "the times of copies are not known"));
   }
   run.report(found_replicated(metric, summarize_replicates(replicates.samples)));
-  std::vector<double> curve;
-  for (std::uint64_t bytes : sizes_bytes) {
-    curve.push_back(median(copy_rates(run, way, bytes, 0, size_repeats)));
-  }
-  run.report(found(fmt::format("host.{}_by_size_bytes_per_s", way.name), std::move(curve), 1,
-                   sizes_bytes.size() * size_repeats));
 }
 
-void report_copies(JobRun& run, LinkWatch& links) {
-  std::vector<double> sizes;
-  for (std::uint64_t bytes : sizes_of(run.level())) sizes.push_back(static_cast<double>(bytes));
-  const std::size_t count = sizes.size();
-  const auto refusal = refusal_of([&] {
-    for (const Way& way : ways) report_way(run, way, links);
-    run.report(found("host.copy_bytes", std::move(sizes), 1, count));
-  });
-  if (!refusal) return;
-  for (const Way& way : ways) {
-    run.report_rest(fmt::format("host.{}_", way.name), Status::not_resolvable, *refusal);
+/// The rates of all sizes.
+void report_curve(JobRun& run, const Way& way) {
+  std::vector<double> curve;
+  for (const std::uint64_t bytes : sizes_of(run.level())) {
+    curve.push_back(median(copy_rates(run, way, bytes, 0, size_repeats)));
   }
-  run.report_rest("host.copy_bytes", Status::not_resolvable, *refusal);
+  const std::size_t samples = curve.size() * size_repeats;
+  run.report(
+      found(fmt::format("host.{}_by_size_bytes_per_s", way.name), std::move(curve), 1, samples));
+}
+
+void measure_copies(JobRun& run) {
+  const bool quick = run.level() == SuiteLevel::quick;
+  for (const Way& way : ways) {
+    if (quick && way.kind == HostKind::both) continue;
+    report_rate(run, way);
+    if (!quick) report_curve(run, way);
+  }
+  if (quick) return;
+  const std::vector<std::uint64_t> bytes = sizes_of(run.level());
+  run.report(
+      found("host.copy_bytes", std::vector<double>(bytes.begin(), bytes.end()), 1, bytes.size()));
+}
+
+void report_copies(JobRun& run) {
+  const auto refusal = refusal_of([&] { measure_copies(run); });
+  for (const char* prefix : {"host.to_device_", "host.from_device_", "host.both_", "host.copy_"}) {
+    if (refusal) run.report_rest(prefix, Status::not_resolvable, *refusal);
+    if (run.level() == SuiteLevel::quick) run.skip_rest(prefix);
+  }
 }
 
 void report_latency(JobRun& run) {
@@ -129,11 +137,13 @@ void report_latency(JobRun& run) {
 }  // namespace
 
 void run_host(JobRun& run) {
-  LinkWatch links(run.device());
-  report_copies(run, links);
-  report_latency(run);
-  links.look();
-  links.report(run);
+  report_copies(run);
+  if (run.level() == SuiteLevel::quick) {
+    run.skip_rest("host.latency_");
+  } else {
+    report_latency(run);
+  }
+  report_links(run);
   report_xids(run);
 }
 

@@ -151,8 +151,6 @@ constexpr std::array jobs{
     over_all_sms(make_job("dsm", standard, run_dsm,
                           "latency and bandwidth of the shared memory of other blocks of a cluster",
                           "clock", "topology")),
-    make_job("host", standard, run_host,
-             "copies to and from the host, loads from it, and the state of the links", "clock"),
     over_all_sms(make_job("control", standard, run_control,
                           "diverged warps, barriers, threads that wait for each other, sleeping",
                           "clock")),
@@ -174,7 +172,11 @@ constexpr std::array jobs{
                               "reads and arithmetic until the GPU is warm: what becomes of "
                               "rate, clock and temperature")),
         of_a_soak),
-    over_node(make_job("peer", full, run_peer,
+    // The last on a GPU alone: it looks for errors that the jobs before it caused.
+    make_job("host", quick, run_host,
+             "copies to and from the host, the state of the links, errors since the first job",
+             "device", "clock"),
+    over_node(make_job("peer", standard, run_peer,
                        "latency and bandwidth from GPU to GPU inside a node, by pair", "clock"))};
 
 const Job& find_job(std::string_view name) {

@@ -1,4 +1,4 @@
-// Reports what the driver told of PCIe, NVLink and Xid errors.
+// Reports what the driver says about PCIe, NVLink and Xid errors.
 #include "jobs/host/links.hpp"
 
 #include <fmt/format.h>
@@ -6,8 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <map>
-#include <numeric>
 #include <string>
 #include <utility>
 
@@ -15,9 +16,12 @@ namespace sonde {
 namespace {
 
 constexpr const char* not_told = "the driver does not tell";
+constexpr const char* no_nvlink = "the driver knows of no NVLink";
+constexpr const char* not_told_before = "the driver did not tell when the job device asked";
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// A link that is slower than it could be may save power: it was asked while copies ran, but a look
-/// may have come too late.
+/// A link that is slower than it could be may save power: the driver was asked while copies ran,
+/// but perhaps too late.
 constexpr double confidence_of_reduced = 0.85;
 
 void report_link_number(JobRun& run, const char* metric, std::optional<int> number,
@@ -28,66 +32,93 @@ void report_link_number(JobRun& run, const char* metric, std::optional<int> numb
              reduced ? fmt::format("slot and GPU can have {}", *most) : "");
 }
 
-/// A counter, and by how much it rose. A counter that fell was set to 0 by others meanwhile.
-void report_counter(JobRun& run, const char* total, const char* added,
-                    std::optional<std::uint64_t> before, std::optional<std::uint64_t> after) {
-  if (!before || !after) {
-    run.report(not_resolvable(total, not_told));
-    return run.report(not_resolvable(added, not_told));
-  }
-  run.report(found(total, static_cast<double>(*after), 1, 1));
-  if (*after < *before) {
-    return run.report(not_resolvable(added, "the counter was reset while it was watched"));
-  }
-  run.report(found(added, static_cast<double>(*after - *before), 1, 1));
-}
-
 using LinkCounter = std::optional<std::uint64_t> NvLink::*;
 constexpr std::array<std::pair<const char*, LinkCounter>, 3> nvlink_counters{
     {{"host.nvlink_crc_errors", &NvLink::crc_errors},
      {"host.nvlink_replays", &NvLink::replays},
      {"host.nvlink_recoveries", &NvLink::recoveries}}};
 
-/// One counter of all links; nothing if one of them does not tell.
-std::optional<std::vector<double>> counts_of(const std::vector<NvLink>& links,
-                                             LinkCounter counter) {
+/// One counter of all links; NaN of a link that does not tell, as an inactive one.
+std::vector<double> counts_of(const std::vector<NvLink>& links, LinkCounter counter) {
   std::vector<double> counts;
   for (const NvLink& link : links) {
-    if (!(link.*counter)) return std::nullopt;
-    counts.push_back(static_cast<double>(*(link.*counter)));
+    const std::optional<std::uint64_t>& count = link.*counter;
+    counts.push_back(count ? static_cast<double>(*count) : unknown);
   }
   return counts;
 }
 
-double sum(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0);
-}
-
-/// Errors of all kinds and links between two looks, as far as they are told.
-void report_new_errors(JobRun& run, const Links& before, const Links& after) {
-  const std::string metric = "host.new_nvlink_errors";
-  double added = 0;
-  bool told = false;
+/// All counters together, link by link, as far as they are told.
+std::vector<double> errors_by_link(const std::vector<NvLink>& links) {
+  std::vector<double> errors(links.size(), unknown);
   for (const auto& [name, counter] : nvlink_counters) {
-    const auto first = counts_of(before.nvlinks, counter);
-    const auto last = counts_of(after.nvlinks, counter);
-    if (!first || !last || first->size() != last->size()) continue;
-    told = true;
-    added += sum(*last) - sum(*first);
+    const std::vector<double> counts = counts_of(links, counter);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (!std::isnan(counts[i])) errors[i] = (std::isnan(errors[i]) ? 0 : errors[i]) + counts[i];
+    }
   }
-  if (!told) return run.report(not_resolvable(metric, not_told));
-  if (added < 0) {
-    return run.report(not_resolvable(metric, "a counter was reset while it was watched"));
-  }
-  run.report(found(metric, added, 1, after.nvlinks.size()));
+  return errors;
 }
 
-void report_nvlinks(JobRun& run, const Links& before, const Links& after) {
-  const std::vector<NvLink>& links = after.nvlinks;
+bool is_told(const std::vector<double>& counts) {
+  return !std::ranges::all_of(counts, [](double count) { return std::isnan(count); });
+}
+
+double sum_known(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += std::isnan(value) ? 0 : value;
+  return sum;
+}
+
+void report_counts(JobRun& run, const char* metric, std::vector<double> counts) {
+  const std::size_t links = counts.size();
+  run.report(is_told(counts) ? found(metric, std::move(counts), 1, links)
+                             : not_resolvable(metric, not_told));
+}
+
+/// NaN if one of both is.
+double count_new(double before, double after) { return after < before ? after : after - before; }
+
+void report_pcie_replays(JobRun& run, const char* metric, const PcieLink& link) {
+  run.report(link.replays ? found(metric, static_cast<double>(*link.replays), 1, 1)
+                          : not_resolvable(metric, not_told));
+}
+
+void report_new_replays(JobRun& run) {
+  const auto before = run.number("device.pcie_replays");
+  const auto after = run.number("host.pcie_replays");
+  const char* metric = "host.new_pcie_replays";
+  if (!after) return run.report(not_resolvable(metric, not_told));
+  if (!before) return run.report(not_resolvable(metric, not_told_before));
+  run.report(found(metric, count_new(*before, *after), 1, 1));
+}
+
+void report_new_nvlink_errors(JobRun& run, const std::vector<NvLink>& links) {
+  std::vector<double> added = errors_by_link(links);
+  if (!is_told(added)) {
+    return run.report_rest("host.new_nvlink", Status::not_resolvable, not_told);
+  }
+  const auto before = run.vector("device.nvlink_errors");
+  if (!before || before->size() != added.size()) {
+    return run.report_rest("host.new_nvlink", Status::not_resolvable, not_told_before);
+  }
+  for (std::size_t i = 0; i < added.size(); ++i) added[i] = count_new((*before)[i], added[i]);
+  run.report(found("host.new_nvlink_errors", sum_known(added), 1, links.size()));
+  report_counts(run, "host.new_nvlink_errors_by_link", std::move(added));
+}
+
+/// If the driver tells of PCIe, it would tell of NVLinks, too.
+Status status_without_nvlinks(const Links& links) {
+  return links.pcie.width ? Status::not_present : Status::not_resolvable;
+}
+
+void report_nvlinks(JobRun& run, const Links& now) {
+  const std::vector<NvLink>& links = now.nvlinks;
   if (links.empty()) {
-    const Status status = after.pcie.width ? Status::not_present : Status::not_resolvable;
-    run.report_rest("host.nvlink", status, "the driver knows of no NVLink");
-    return run.report_rest("host.new_nvlink", status, "the driver knows of no NVLink");
+    for (const char* prefix : {"host.nvlink", "host.new_nvlink"}) {
+      run.report_rest(prefix, status_without_nvlinks(now), no_nvlink);
+    }
+    return;
   }
   std::vector<double> active;
   std::vector<int> down;
@@ -96,56 +127,18 @@ void report_nvlinks(JobRun& run, const Links& before, const Links& after) {
     if (!link.active) down.push_back(link.number);
   }
   const std::string remark = down.empty() ? "" : fmt::format("inactive: {}", fmt::join(down, ", "));
-  run.report(found("host.nvlinks", sum(active), 1, links.size()), remark);
+  run.report(found("host.nvlinks", sum_known(active), 1, links.size()), remark);
   run.report(found("host.nvlink_active", std::move(active), 1, links.size()), remark);
   for (const auto& [name, counter] : nvlink_counters) {
-    auto counts = counts_of(links, counter);
-    run.report(counts ? found(name, std::move(*counts), 1, links.size())
-                      : not_resolvable(name, not_told));
+    report_counts(run, name, counts_of(links, counter));
   }
-  report_new_errors(run, before, after);
+  report_new_nvlink_errors(run, links);
 }
 
-}  // namespace
-
-LinkWatch::LinkWatch(Device& device)
-    : device_(device), before_(device.links()), now_(before_), best_(before_.pcie) {}
-
-void LinkWatch::look() {
-  now_ = device_.links();
-  best_.generation = std::max(best_.generation, now_.pcie.generation);
-  best_.width = std::max(best_.width, now_.pcie.width);
-}
-
-void LinkWatch::report(JobRun& run) const {
-  const PcieLink& last = now_.pcie;
-  report_link_number(run, "host.link_generation", best_.generation, last.most_generation);
-  report_link_number(run, "host.link_width", best_.width, last.most_width);
-  report_link_number(run, "host.most_link_generation", last.most_generation, {});
-  report_link_number(run, "host.most_link_width", last.most_width, {});
-  const double bytes_per_s =
-      best_.generation && best_.width ? pcie_bytes_per_s(*best_.generation, *best_.width) : 0;
-  run.report(bytes_per_s > 0 ? found("host.link_bytes_per_s", bytes_per_s, 1, 1)
-                             : not_resolvable("host.link_bytes_per_s", not_told));
-  report_counter(run, "host.pcie_replays", "host.new_pcie_replays", before_.pcie.replays,
-                 last.replays);
-  report_nvlinks(run, before_, now_);
-}
-
-double pcie_bytes_per_s(int generation, int width) {
-  constexpr std::array bits_per_s{2.5e9 * 8 / 10,    5e9 * 8 / 10,      8e9 * 128 / 130,
-                                  16e9 * 128 / 130., 32e9 * 128 / 130., 64e9 * 242 / 256};
-  if (generation < 1 || generation > std::ssize(bits_per_s)) return 0;
-  return bits_per_s[static_cast<std::size_t>(generation - 1)] / 8 * width;
-}
-
-void report_xids(JobRun& run) {
-  const XidLog log = run.device().xids();
-  if (!log.unreadable.empty()) {
-    return run.report(not_resolvable("host.xids", log.unreadable));
-  }
+/// How many there are of each code, and when the log begins, if its oldest lines are gone.
+std::string remark_of(const XidLog& log) {
   std::map<int, int> counts;
-  for (int code : log.codes) ++counts[code];
+  for (const int code : log.codes) ++counts[code];
   std::vector<std::string> parts;
   for (const auto& [code, count] : counts) parts.push_back(fmt::format("Xid {}: {}", code, count));
   // The first lines of a log are written within seconds of boot.
@@ -153,8 +146,73 @@ void report_xids(JobRun& run) {
   if (log.begins_after_s > boot_s) {
     parts.push_back(fmt::format("the log begins {:.0f} s after boot", log.begins_after_s));
   }
-  run.report(found("host.xids", static_cast<double>(log.codes.size()), 1, 1),
-             fmt::format("{}", fmt::join(parts, ", ")));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// Reports the codes in the log, in its order. @returns them; nothing if it cannot be read
+std::optional<std::vector<double>> report_codes(JobRun& run, const char* metric) {
+  const XidLog log = run.device().xids();
+  if (!log.unreadable.empty()) {
+    run.report(not_resolvable(metric, log.unreadable));
+    return std::nullopt;
+  }
+  std::vector<double> codes(log.codes.begin(), log.codes.end());
+  run.report(found(metric, codes, 1, 1), remark_of(log));
+  return codes;
+}
+
+/// Codes behind those that were there before. The log may have lost its oldest lines since, so the
+/// longest end of `before` that `after` begins with is what both have in common.
+std::vector<double> codes_since(std::vector<double> before, const std::vector<double>& after) {
+  while (before.size() > after.size() || !std::equal(before.begin(), before.end(), after.begin())) {
+    before.erase(before.begin());
+  }
+  return {after.begin() + static_cast<std::ptrdiff_t>(before.size()), after.end()};
+}
+
+}  // namespace
+
+void report_errors_before(JobRun& run) {
+  const Links links = run.device().links();
+  report_pcie_replays(run, "device.pcie_replays", links.pcie);
+  if (links.nvlinks.empty()) {
+    run.report_rest("device.nvlink_errors", status_without_nvlinks(links), no_nvlink);
+  } else {
+    report_counts(run, "device.nvlink_errors", errors_by_link(links.nvlinks));
+  }
+  report_codes(run, "device.xids");
+}
+
+void report_links(JobRun& run) {
+  const Links now = run.device().links();
+  const PcieLink& pcie = now.pcie;
+  report_link_number(run, "host.link_generation", pcie.generation, pcie.most_generation);
+  report_link_number(run, "host.link_width", pcie.width, pcie.most_width);
+  report_link_number(run, "host.most_link_generation", pcie.most_generation, {});
+  report_link_number(run, "host.most_link_width", pcie.most_width, {});
+  const double bytes_per_s =
+      pcie.generation && pcie.width ? pcie_bytes_per_s(*pcie.generation, *pcie.width) : 0;
+  run.report(bytes_per_s > 0 ? found("host.link_bytes_per_s", bytes_per_s, 1, 1)
+                             : not_resolvable("host.link_bytes_per_s", not_told));
+  report_pcie_replays(run, "host.pcie_replays", pcie);
+  report_new_replays(run);
+  report_nvlinks(run, now);
+}
+
+void report_xids(JobRun& run) {
+  const auto codes = report_codes(run, "host.xids");
+  const auto before = run.vector("device.xids");
+  if (!codes || !before) {
+    return run.report(not_resolvable("host.new_xids", codes ? not_told_before : not_told));
+  }
+  run.report(found("host.new_xids", codes_since(*before, *codes), 1, 1));
+}
+
+double pcie_bytes_per_s(int generation, int width) {
+  constexpr std::array bits_per_s{2.5e9 * 8 / 10,    5e9 * 8 / 10,      8e9 * 128 / 130,
+                                  16e9 * 128 / 130., 32e9 * 128 / 130., 64e9 * 242 / 256};
+  if (generation < 1 || generation > std::ssize(bits_per_s)) return 0;
+  return bits_per_s[static_cast<std::size_t>(generation - 1)] / 8 * width;
 }
 
 }  // namespace sonde

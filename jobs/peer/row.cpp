@@ -27,13 +27,23 @@ constexpr std::uint64_t buffer_bytes = 256_MiB;
 constexpr std::uint64_t page_bytes = 2_MiB;  // one translation
 constexpr std::uint64_t step_bytes = 4_KiB;  // further than any prefetch reaches
 constexpr std::uint64_t chase_accesses = page_bytes / step_bytes;
-constexpr std::size_t replicates = 5;
 constexpr int repeats = 3;
 // The launch, some microseconds, is then below a percent.
 constexpr double repeat_s = 3e-3;
-// All GPUs at once: long enough that they surely meet, in pieces that are short beside it.
-constexpr double together_s = 0.5;
-constexpr double piece_s = 0.02;
+
+/// How much a suite affords.
+struct Effort {
+  std::size_t replicates;
+  // All GPUs at once: long enough that they surely meet, in pieces that are short beside it.
+  double together_s;
+  double piece_s;
+};
+constexpr Effort standard_effort{.replicates = 3, .together_s = 0.1, .piece_s = 0.01};
+constexpr Effort full_effort{.replicates = 5, .together_s = 0.5, .piece_s = 0.02};
+
+const Effort& effort_of(const JobRun& run) {
+  return run.level() == SuiteLevel::full ? full_effort : standard_effort;
+}
 
 ChaseProbe make_chase(const std::string& uuid, const Draw& draw) {
   Random random(draw.seed);
@@ -150,7 +160,7 @@ MeasuredRow measure_row(JobRun& run, const PeerRow& row) {
     measured.shapes[k] = choose_shape(run, row, link_kinds[k]);
     measured.rates[k].resize(row.gpus.size());
   }
-  for (std::size_t number = 0; number < replicates; ++number) {
+  for (std::size_t number = 0; number < effort_of(run).replicates; ++number) {
     for (std::size_t gpu = 0; gpu < row.gpus.size(); ++gpu) {
       if (!row.has(gpu)) continue;
       const std::string label = fmt::format("rank {}, replicate {}", row.gpus[gpu].rank, number);
@@ -173,6 +183,7 @@ std::vector<ReadPiece> read_pieces(JobRun& run, const PeerRow& row, StreamProbe 
                                    double usual_rate, std::int64_t begin_unix_ns) {
   StreamProbe probe = std::move(shape);
   probe.peer_uuid = row.gpus[row.next()].uuid;
+  const auto& [replicates, together_s, piece_s] = effort_of(run);
   const double expected_s = stream_bytes(probe) / usual_rate;
   probe.repeats = std::clamp(static_cast<int>(std::ceil(piece_s / expected_s)), 1, 64);
   const auto ns = [](double seconds) { return static_cast<std::int64_t>(seconds * 1e9); };

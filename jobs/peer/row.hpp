@@ -56,8 +56,9 @@ struct ReadPiece {
   std::vector<double> rates;
 };
 
-/// Reads from the next GPU from that time on, without a pause, for half a second; where time is
-/// simulated, and a piece takes next to none, one after the other at the pace of a real GPU.
+/// Reads from the next GPU from that time on, without a pause, for a tenth of a second (full suite:
+/// half a second). Where time is simulated a piece takes next to none: then one begins after the
+/// other at the pace of a real GPU.
 /// @param usual_rate bytes per second, of this link alone
 /// @throws DeviceError, DeviceLostError
 std::vector<ReadPiece> read_pieces(JobRun& run, const PeerRow& row, StreamProbe shape,

@@ -108,6 +108,17 @@ std::string why_never_measured(const DeviceResult& device) {
   return measured ? "" : device.reason;
 }
 
+/// Of a node with one GPU: nothing has failed, and there is nothing to open the GPU for.
+JobResult job_without_links(const Job& job) {
+  JobResult result = job_without_answers(
+      job, Status::not_resolvable,
+      "this run measures one GPU of the node (a link has two ends) start a rank for each GPU of a "
+      "node");
+  result.status = Status::ok;
+  result.reason.clear();
+  return result;
+}
+
 /// It was found fit to be measured before; other processes on it are now those of its peers.
 std::unique_ptr<Device> open_with_peers(const MeasurePlan& plan, const Task& task,
                                         std::string& reason) {
@@ -173,6 +184,11 @@ void measure_together(const MeasurePlan& plan, const Task& task,
   const DeviceResult before = read_measured(plan, task);
   const std::vector<const Job*> jobs = jobs_left(plan, before);
   if (jobs.empty()) return;
+  if (task.node_gpus.size() < 2) {
+    std::vector<JobResult> results;
+    for (const Job* job : jobs) results.push_back(job_without_links(*job));
+    return add_to_shard(plan, before, std::move(results));
+  }
   std::string over = why_never_measured(before);  // why no further job can run
   std::unique_ptr<Device> device;
   if (over.empty()) device = open_with_peers(plan, task, over);

@@ -41,10 +41,12 @@ class Device {
   /// Inventory, read once when the device was opened.
   virtual const DeviceInfo& info() const = 0;
 
-  /// Clocks, temperature, throttling and error counters now.
+  /// Clocks, temperature, throttling and error counters now; and the most processes of others that
+  /// were seen since the device was opened.
   virtual Health health() = 0;
 
-  /// The links of the GPU now.
+  /// The links of the GPU now. PCIe generation and width are the highest seen since the job began:
+  /// a link that has nothing to do may save power.
   virtual Links links() { return {}; }
 
   /// Errors of this GPU that the driver logged.

@@ -21,17 +21,13 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Roster, provenance, devices, unaudited, open_
 namespace {
 
 constexpr const char* version_attribute = "sonde_schema_version";
-// That of the first layout; each has the next one.
-constexpr std::uint64_t oldest_schema_version = 4;
-static_assert(oldest_schema_version + static_cast<std::uint64_t>(Layout::joined) == schema_version);
 // More ranks than any machine has; sums of them, as after a merge, stay far from overflow.
 constexpr std::uint64_t most_ranks = 1 << 24;
 
 }  // namespace
 
 void write_header(hid_t file, const Provenance& provenance, Layout layout) {
-  hdf5::write_attribute(file, version_attribute,
-                        oldest_schema_version + static_cast<std::uint64_t>(layout));
+  hdf5::write_attribute(file, version_attribute, static_cast<std::uint64_t>(layout));
   hdf5::write_attribute(file, "title", "Memory hierarchy and cores of GPUs, measured");
   hdf5::write_attribute(file, "source", "sonde " + provenance.sonde_version);
   hdf5::write_attribute(file, "date_created", provenance.started_utc);
@@ -53,22 +49,25 @@ Layout read_layout(hid_t file) {
     throw StoreError("it is an HDF5 file, but not one that sonde wrote");
   }
   const std::uint64_t version = hdf5::read_number_attribute(file, version_attribute);
-  if (version < oldest_schema_version || version > std::uint64_t{schema_version}) {
+  const auto is = [version](Layout layout) {
+    return version == static_cast<std::uint64_t>(layout);
+  };
+  if (!is(Layout::by_job) && !is(Layout::joined)) {
     const std::string_view age = version < std::uint64_t{schema_version} ? "older" : "newer";
     throw StoreError(fmt::format(
         "its schema version is {}, this sonde reads version {}; the {} sonde that wrote "
         "it reads it",
         version, schema_version, age));
   }
-  return static_cast<Layout>(version - oldest_schema_version);
+  return is(Layout::joined) ? Layout::joined : Layout::by_job;
 }
 
 Provenance read_header(StoredFile& file) {
-  const bool has_points = read_layout(file.id()) > Layout::without_points;
+  read_layout(file.id());
   const hdf5::Handle group = hdf5::open_group(file.id(), "provenance");
   nlohmann::json members = Provenance{};
   for (auto& [name, value] : members.items()) {
-    if (value.is_array() || (name == "sweep_hash" && !has_points)) continue;
+    if (value.is_array()) continue;
     if (value.is_string()) {
       value = hdf5::read_text_attribute(group, name);
     } else {

@@ -11,15 +11,14 @@
 
 namespace sonde {
 
-/// Grows with every change that a reader of an older version would misread.
-inline constexpr int schema_version = 6;
+/// That of run files. Grows with every change that a reader of an older version would misread.
+inline constexpr int schema_version = static_cast<int>(Layout::joined);
 
 /// With /points, where the run has a sweep or repeats.
 /// @param layout that of the file, which its schema version tells
 void write_header(hid_t file, const Provenance& provenance, Layout layout);
 
-/// By the schema version: shards are as files of version 5. Those of version 4 have no points: all
-/// their devices were measured at one.
+/// By the schema version.
 /// @throws StoreError if the file is not of sonde, or of a schema version that it does not read
 Layout read_layout(hid_t file);
 

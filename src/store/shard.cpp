@@ -126,6 +126,7 @@ Health health_before(const Health& earlier, const Health& now) {
   if (!is_known(now)) return before;
   before.ecc_corrected = std::min(earlier.ecc_corrected, now.ecc_corrected);
   before.ecc_uncorrected = std::min(earlier.ecc_uncorrected, now.ecc_uncorrected);
+  before.foreign_processes = std::max(earlier.foreign_processes, now.foreign_processes);
   return before;
 }
 

@@ -1,6 +1,6 @@
 // A rank's own file while it measures: one device, flushed after every job, so that a killed rank
 // costs only the job under way (and the one before, while that is being written). A shard has
-// tables for each job, as run files of schema version 5 (docs/file-format.md).
+// tables for each job, and a schema version of their own (docs/file-format.md).
 #pragma once
 
 #include "analysis/results.hpp"

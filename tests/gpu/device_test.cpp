@@ -84,6 +84,8 @@ TEST_F(DeviceGpuTest, conditions_and_health_are_filled) {
     EXPECT_GT(health.temperature_c, 0);
     EXPECT_LT(health.temperature_c, 110);
   }
+  // This process has a context by now, and is no process of others.
+  EXPECT_EQ(health.foreign_processes, device().info().foreign_processes);
 }
 
 }  // namespace

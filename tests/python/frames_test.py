@@ -173,7 +173,6 @@ class FramesTest(unittest.TestCase):
         path = Path(self.folder.name) / "sweep.h5"
         path.write_bytes(self.path.read_bytes())
         with h5py.File(path, "r+") as file:  # as docs/file-format.md lays it down
-            file.attrs.modify("sonde_schema_version", np.int64(6))
             scale = file.create_group("points").create_dataset("point", data=np.zeros(3))
             scale.make_scale("point")
             if "point_index" in file["devices"]:

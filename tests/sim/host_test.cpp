@@ -2,6 +2,7 @@
 #include "jobs/host/links.hpp"
 #include "sim/job_on_sim.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace sonde {
@@ -11,10 +12,15 @@ using test::JobOnSim;
 
 JobOnSim host_on(const std::string& model, std::uint64_t seed = 1) {
   JobOnSim sim(model, seed);
+  sim.run("device");
   sim.run("clock");
   sim.run("host");
   return sim;
 }
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::IsEmpty;
 
 /// Of a copy of the largest size, which has a start, too.
 double rate_of(const sim::HostModel& host, double bytes_per_s, double copies) {
@@ -64,10 +70,12 @@ TEST(HostSimTest, healthy_links_are_whole) {
   EXPECT_NEAR(sim.number("host.link_bytes_per_s"), 63.0e9, 0.1e9);  // PCIe 5.0 x16
   EXPECT_EQ(sim.number("host.nvlinks"), 18);
   for (const char* counter :
-       {"host.pcie_replays", "host.new_pcie_replays", "host.new_nvlink_errors", "host.xids"}) {
+       {"host.pcie_replays", "host.new_pcie_replays", "host.new_nvlink_errors"}) {
     EXPECT_EQ(sim.number(counter), 0) << counter;
   }
-  for (double errors : sim.vector("host.nvlink_crc_errors")) EXPECT_EQ(errors, 0);
+  EXPECT_THAT(sim.vector("host.nvlink_crc_errors"), Each(0));
+  EXPECT_THAT(sim.vector("host.new_nvlink_errors_by_link"), Each(0));
+  EXPECT_THAT(sim.vector("host.xids"), IsEmpty());
 }
 
 TEST(HostSimTest, a_narrow_link_is_seen_and_halves_the_bandwidth) {
@@ -90,9 +98,11 @@ TEST(HostSimTest, an_old_generation_is_seen) {
 }
 
 TEST(HostSimTest, errors_of_links_are_counted_before_and_after) {
-  const JobOnSim sim = host_on("h200+pcie_replays=2+nvlink_down=4+nvlink_errors=7+xid=79");
+  const JobOnSim sim =
+      host_on("h200+pcie_replays=2+nvlink_down=4+nvlink_errors=7+xid=79+new_xid=48:5+xid=13");
 
-  EXPECT_GT(sim.number("host.pcie_replays"), sim.number("host.new_pcie_replays"));
+  EXPECT_EQ(sim.number("device.pcie_replays"), 0);  // it launches nothing
+  EXPECT_EQ(sim.number("host.pcie_replays"), sim.number("host.new_pcie_replays"));
   EXPECT_GT(sim.number("host.new_pcie_replays"), 0);
   EXPECT_EQ(sim.number("host.nvlinks"), 17);
   EXPECT_NE(sim.find("host.nvlinks").reason.find("inactive: 4"), std::string::npos);
@@ -100,8 +110,28 @@ TEST(HostSimTest, errors_of_links_are_counted_before_and_after) {
   EXPECT_GT(sim.vector("host.nvlink_crc_errors")[7], 0);
   EXPECT_EQ(sim.vector("host.nvlink_crc_errors")[6], 0);
   EXPECT_GT(sim.number("host.new_nvlink_errors"), 0);
-  EXPECT_EQ(sim.number("host.xids"), 1);
-  EXPECT_NE(sim.find("host.xids").reason.find("79"), std::string::npos);
+  EXPECT_EQ(sim.vector("host.new_nvlink_errors_by_link")[7], sim.number("host.new_nvlink_errors"));
+  EXPECT_THAT(sim.vector("device.xids"), ElementsAre(79, 13));
+  EXPECT_THAT(sim.vector("host.xids"), ElementsAre(79, 13, 48));
+  EXPECT_THAT(sim.vector("host.new_xids"), ElementsAre(48));
+}
+
+TEST(HostSimTest, the_quick_suite_copies_one_way_at_a_time_and_looks_at_all_counters) {
+  JobOnSim sim("h200+host_copies=0.25+pcie_replays=1");
+  sim.run("device");
+  sim.run("host", SuiteLevel::quick);
+  const sim::HostModel& host = *sim.truth().units.host;
+
+  EXPECT_NEAR(sim.number("host.to_device_bytes_per_s"), host.to_device_bytes_per_s / 4,
+              0.01 * host.to_device_bytes_per_s);
+  EXPECT_NEAR(sim.number("host.from_device_bytes_per_s"), host.from_device_bytes_per_s / 4,
+              0.01 * host.from_device_bytes_per_s);
+  for (const char* metric : {"host.both_bytes_per_s", "host.to_device_by_size_bytes_per_s",
+                             "host.copy_bytes", "host.latency_ns"}) {
+    EXPECT_EQ(sim.status(metric), Status::skipped) << metric;
+  }
+  EXPECT_EQ(sim.number("host.link_width"), 16);
+  EXPECT_LE(sim.number("host.pcie_replays"), 8) << "probes of a quick look";
 }
 
 TEST(HostSimTest, what_nobody_tells_has_no_answer) {

@@ -35,13 +35,13 @@ class Node {
   NodeTurns& turns() { return turns_; }
   NodeGpu& gpu(std::size_t rank) { return gpus_[rank]; }
 
-  JobResult measure(std::size_t rank) const {
+  JobResult measure(std::size_t rank, SuiteLevel level = SuiteLevel::full) const {
     std::vector<NodeGpu> peers = gpus_;
     peers.erase(peers.begin() + static_cast<std::ptrdiff_t>(rank));
     const DeviceChoice choice{.uuid = gpus_[rank].uuid, .ordinal = static_cast<int>(rank)};
     const auto device = open_device(backend_, choice, seed_, 1, peers);
-    const auto jobs = select_jobs(SuiteLevel::full, {"peer"});
-    return run_job(*jobs.back(), *device, SuiteLevel::full, seed_, {}, 600, {}, {},
+    const auto jobs = select_jobs(level, {"peer"});
+    return run_job(*jobs.back(), *device, level, seed_, {}, 600, {}, {},
                    {.gpus = gpus_, .own = rank, .turns = turns_})
         .result;
   }
@@ -97,6 +97,13 @@ TEST(PeerSimTest, rows_are_what_the_model_declares) {
     EXPECT_GT(find(result, "peer.latency_cycles").reproducibility, 0);
     EXPECT_EQ(find(result, "peer.read_bytes_per_s").replicates, 5u);
   }
+}
+
+TEST(PeerSimTest, the_standard_suite_measures_less_often) {
+  const JobResult result = Node("h200", 2).measure(0, SuiteLevel::standard);
+
+  expect_row(result, "peer.read_bytes_per_s", 0, h200_link_bytes_per_s, 0.01);
+  EXPECT_EQ(find(result, "peer.read_bytes_per_s").replicates, 3u);
 }
 
 TEST(PeerSimTest, a_link_with_lanes_down_is_named_at_both_ends_and_no_other) {
@@ -187,7 +194,9 @@ class AllAtOnceTest : public testing::Test {
   AllAtOnceTest() {
     node_.turns().meet = [] { return Appointment{.begin_unix_ns = now_unix_ns()}; };
   }
-  Finding measured() { return find(node_.measure(2), "peer.all_at_once_bytes_per_s"); }
+  Finding measured(SuiteLevel level = SuiteLevel::full) {
+    return find(node_.measure(2, level), "peer.all_at_once_bytes_per_s");
+  }
 
   Node node_{"h200", 3};
 };
@@ -201,6 +210,19 @@ TEST_F(AllAtOnceTest, is_the_rate_from_the_next_gpu) {
   EXPECT_NEAR(values.at(0), h200_link_bytes_per_s, 5e9);  // the next one of the last is the first
   EXPECT_TRUE(std::isnan(values.at(1)));
   EXPECT_TRUE(std::isnan(values.at(2)));
+}
+
+TEST_F(AllAtOnceTest, takes_a_tenth_of_a_second_in_the_standard_suite) {
+  double worked_s = 0;
+  node_.turns().compare = [&worked_s](TimeSpan own) {
+    worked_s = static_cast<double>(own.end_unix_ns - own.begin_unix_ns) * 1e-9;
+    return Overlap{.span = own};
+  };
+  const Finding finding = measured(SuiteLevel::standard);
+
+  ASSERT_EQ(finding.status, Status::ok) << finding.reason;
+  EXPECT_NEAR(std::get<std::vector<double>>(finding.value).at(0), h200_link_bytes_per_s, 5e9);
+  EXPECT_LT(worked_s, 0.3);
 }
 
 TEST_F(AllAtOnceTest, without_enough_time_together_there_is_none) {

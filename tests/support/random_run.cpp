@@ -129,8 +129,17 @@ Finding random_finding(Random& random, std::size_t number) {
 }
 
 Health random_health(Random& random) {
-  return {random_number(random), 350.5, 1.98e9, 2.6e9, random(), random(), 1, 2,
-          random.below(2) == 1,  false};
+  return {random_number(random),
+          350.5,
+          1.98e9,
+          2.6e9,
+          random(),
+          random(),
+          1,
+          2,
+          random.below(2) == 1,
+          false,
+          static_cast<int>(random.below(3))};
 }
 
 std::string print_lane(const LaneTrace& lane) {
@@ -163,10 +172,11 @@ std::string print_value(const Value& value) {
 }
 
 std::string print_health(const Health& health) {
-  return fmt::format("{} {} {} {} {} {} {} {} {} {}", print_number(health.temperature_c),
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", print_number(health.temperature_c),
                      health.power_w, health.sm_clock_hz, health.memory_clock_hz,
                      health.throttle_reasons, health.ecc_corrected, health.ecc_uncorrected,
-                     health.remapped_rows, health.remap_pending, health.remap_failure);
+                     health.remapped_rows, health.remap_pending, health.remap_failure,
+                     health.foreign_processes);
 }
 
 }  // namespace

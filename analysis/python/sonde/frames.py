@@ -72,7 +72,7 @@ def _values(group, table):
 
 
 def _finding_tables(file):
-    """Groups of findings, their columns, and the job of each row: one of all jobs, or before version 6 one
+    """Groups of findings, their columns, and the job of each row: one of all jobs, or in a shard one
     of each."""
     if "findings" not in file:
         for job, group in file["jobs"].items():
@@ -90,7 +90,7 @@ def findings(run, metric="*", uuid=None):
     """One row per metric and GPU, in the order of jobs.
 
     `metric` is a name or a pattern ("cache.l1.*"), `uuid` one GPU. `value` is a float, a str, an array
-    or None; `row` is the row in /findings (before version 6 in those of `job`), `point` that of `points`. Jobs
+    or None; `row` is the row in /findings (of a shard in those of `job`), `point` that of `points`. Jobs
     `again.<job>` are second tries.
     """
     columns = ["unit", "status", "reason", "confidence", "samples", "repeatability",

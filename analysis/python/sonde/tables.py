@@ -4,7 +4,7 @@ import contextlib
 import h5py
 import numpy as np
 
-SCHEMA_VERSIONS = (4, 5, 6)  # 4 has no points; before 6 each job had tables of outcomes and findings
+SCHEMA_VERSIONS = (7, 8)  # 7, of shards: each job has tables of outcomes and findings
 NAMES = ("job", "metric", "unit", "value_kind", "status")  # in /outcomes and /findings
 
 

@@ -57,7 +57,7 @@ class CudaDevice final : public Device {
   XidLog xids() override { return cuda::read_xids(info().pci_bus_id); }
   std::vector<int> register_counts() override { return cuda::list_register_counts(); }
   void begin_job() override {
-    if (!session_->lost()) session_->end_job();
+    if (!session_->lost()) session_->begin_job();
   }
 
  protected:

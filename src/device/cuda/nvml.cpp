@@ -14,6 +14,7 @@ namespace {
 
 using Device = void*;
 constexpr int success = 0;            // NVML_SUCCESS
+constexpr int not_found = 6;          // NVML_ERROR_NOT_FOUND
 constexpr int insufficient_size = 7;  // NVML_ERROR_INSUFFICIENT_SIZE
 constexpr unsigned clock_sm = 1;      // NVML_CLOCK_SM
 constexpr unsigned clock_mem = 2;     // NVML_CLOCK_MEM
@@ -149,17 +150,24 @@ struct Nvml::Library {
     if (!corrected || !uncorrected) return {};
     return MemoryErrors{.corrected = *corrected, .uncorrected = *uncorrected};
   }
-  std::optional<int> count_foreign_processes(Device device) const {
-    if (processes == nullptr) return {};
+  std::optional<Processes> list_processes(Device device) const {
     std::vector<ProcessInfo> infos(64);
-    unsigned count = static_cast<unsigned>(infos.size());
-    const int status = processes(device, &count, infos.data());
-    if (status == insufficient_size) return static_cast<int>(count);
+    auto count = static_cast<unsigned>(infos.size());
+    int status = processes == nullptr ? not_found : processes(device, &count, infos.data());
+    if (status == insufficient_size) {
+      infos.resize(count + 64);  // more may come meanwhile
+      count = static_cast<unsigned>(infos.size());
+      status = processes(device, &count, infos.data());
+    }
     if (status != success) return {};
-    const auto self = static_cast<unsigned>(getpid());
-    int foreign = 0;
-    for (unsigned i = 0; i < count && i < infos.size(); ++i) foreign += infos[i].pid != self;
-    return foreign;
+    Processes pids;
+    for (unsigned i = 0; i < count && i < infos.size(); ++i) pids.push_back(infos[i].pid);
+    return pids;
+  }
+  std::optional<int> count_foreign_processes(Device device) const {
+    const auto pids = list_processes(device);
+    if (!pids) return {};
+    return count_others(*pids, {static_cast<unsigned>(getpid())});
   }
 };
 
@@ -212,6 +220,10 @@ Health Nvml::health() const {
     health.remap_failure = remaps->failed;
   }
   return health;
+}
+
+Processes Nvml::processes() const {
+  return library_->list_processes(device_).value_or(Processes{});
 }
 
 PeerLink Nvml::link_to(const std::string& peer_uuid) const {

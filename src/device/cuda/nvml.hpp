@@ -2,6 +2,7 @@
 // without the library sonde still measures, only with less inventory.
 #pragma once
 
+#include "device/cuda/processes.hpp"
 #include "device/device.hpp"
 #include "trace/gpu_survey.hpp"
 #include "trace/inventory.hpp"
@@ -24,7 +25,10 @@ class Nvml {
   /// Fills in what CUDA does not know, or knows less well. Processes other than this one count as
   /// foreign.
   void add_to(DeviceInfo& info) const;
+  /// All but the processes of others: to list these takes longer.
   Health health() const;
+  /// Compute processes on the GPU; none if NVML does not tell.
+  Processes processes() const;
   PcieLink pcie_link() const;
   Links links() const;
   GpuSettings settings() const;

@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <thread>
 
@@ -26,14 +28,6 @@ constexpr std::uint64_t flush_factor = 3;
 constexpr auto watched = std::chrono::milliseconds(10);
 constexpr auto health_period = std::chrono::milliseconds(50);
 
-/// Inventory first: it counts foreign processes, and this process joins them with its context.
-DeviceInfo open_device(int ordinal, const Nvml* nvml) {
-  DeviceInfo info = read_inventory(ordinal, nvml);
-  SONDE_CUDA_CHECK(cudaSetDevice(ordinal));
-  SONDE_CUDA_CHECK(cudaFree(nullptr));  // makes the context now
-  return info;
-}
-
 }  // namespace
 
 Session::Session(int ordinal, std::uint64_t seed, double memory_share,
@@ -41,12 +35,36 @@ Session::Session(int ordinal, std::uint64_t seed, double memory_share,
     : ordinal_(ordinal),
       seed_(seed),
       nvml_(Nvml::open(read_uuid(ordinal))),
-      info_(open_device(ordinal, nvml_.get())),
+      info_(open_device()),
       arrays_(stream()),
       pool_(seed, memory_share, std::max<std::uint64_t>(flush_factor * info_.l2_bytes, 64_MiB)),
       peers_(ordinal, peers) {}
 
-Health Session::health() { return nvml_ ? nvml_->health() : Health{}; }
+/// Inventory first: it counts foreign processes, and this process joins them with its context.
+DeviceInfo Session::open_device() {
+  DeviceInfo info = read_inventory(ordinal_, nvml_.get());
+  const Processes before = nvml_ ? nvml_->processes() : Processes{};
+  SONDE_CUDA_CHECK(cudaSetDevice(ordinal_));
+  SONDE_CUDA_CHECK(cudaFree(nullptr));  // makes the context now
+  if (nvml_) {
+    own_processes_ = find_own(before, nvml_->processes(), static_cast<unsigned>(getpid()));
+  }
+  return info;
+}
+
+void Session::look_for_others() {
+  if (!nvml_) return;
+  foreign_processes_ =
+      std::max(foreign_processes_, count_others(nvml_->processes(), own_processes_));
+}
+
+Health Session::health() {
+  if (!nvml_) return {};
+  Health health = nvml_->health();
+  look_for_others();
+  health.foreign_processes = foreign_processes_;
+  return health;
+}
 
 void Session::let_second_stream_follow() {
   SONDE_CUDA_CHECK(cudaEventRecord(turn_.get(), stream()));
@@ -76,7 +94,8 @@ void Session::look_at_busy_link() {
   busy_link_.width = std::max(busy_link_.width, seen.width);
 }
 
-void Session::end_job() {
+void Session::begin_job() {
+  look_for_others();
   host_memory_.release();
   busy_link_ = {};
 }

@@ -43,6 +43,7 @@ class Session {
           const std::vector<DeviceChoice>& peers = {});
 
   const DeviceInfo& info() const { return info_; }
+  /// With the most processes of others that were seen by now.
   Health health();
   /// The links; generation and width are those that a job saw while it was busy, if higher.
   Links links();
@@ -81,11 +82,11 @@ class Session {
     return nvml_ ? nvml_->link_to(uuid) : PeerLink::unknown;
   }
 
-  /// Pinned memory of the host, until end_job(): the part of it that the place draws, if it is
+  /// Pinned memory of the host, until begin_job(): the part of it that the place draws, if it is
   /// larger. Old content undefined.
   std::byte* host_data(Place place, std::uint64_t size_bytes);
-  /// Gives back what only one job needed.
-  void end_job();
+  /// Gives back what only the job before needed, and looks for processes of others.
+  void begin_job();
 
   /// As Pool::flush.
   void flush_caches(std::uint64_t kept_bytes);
@@ -99,10 +100,14 @@ class Session {
   void wait(std::chrono::nanoseconds limit);
   void add_device_time();
   Conditions read_conditions();
+  DeviceInfo open_device();
+  void look_for_others();
 
   int ordinal_;
   std::uint64_t seed_;
   std::unique_ptr<Nvml> nvml_;
+  Processes own_processes_;  // this one, as NVML numbers it
+  int foreign_processes_ = 0;
   DeviceInfo info_;
   Stream stream_;
   Event begin_;  // of what is queued in run()

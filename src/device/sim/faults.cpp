@@ -21,7 +21,8 @@ constexpr const char* known_faults =
     "crash=launch, launch_failure=launch, out_of_memory=launch, nan=launch, "
     "wrong_data[=period], ecc=count, "
     "ecc_rising=launch, host_width=lanes, host_generation=number, pcie_replays=count, "
-    "nvlink_down=link, nvlink_errors=link, xid=code";
+    "nvlink_down=link, nvlink_errors=link, host_copies=factor, xid=code, new_xid=code:launch, "
+    "neighbour[=share[:launch]]";
 
 // Ranks that a run may have.
 constexpr int most_ranks = 1 << 20;
@@ -57,8 +58,20 @@ constexpr std::array counted_link_faults{
     CountedFault{"host_width", &Faults::host_width},
     CountedFault{"host_generation", &Faults::host_generation},
     CountedFault{"pcie_replays", &Faults::pcie_replays},
-    CountedFault{"xid", &Faults::xid},
 };
+
+/// Faults that leave a part of a rate.
+struct FactorFault {
+  std::string_view name;
+  double Faults::*factor;
+};
+constexpr std::array factor_faults{
+    FactorFault{"low_bandwidth", &Faults::bandwidth_factor},
+    FactorFault{"bandwidth_dip", &Faults::bandwidth_dip_factor},
+    FactorFault{"clock_sink", &Faults::clock_sink_factor},
+};
+
+constexpr std::uint64_t most_launches = 1ULL << 40;
 
 /// Faults whose value is the number of an NVLink.
 struct NvLinkFault {
@@ -122,14 +135,50 @@ LostWay parse_lost_way(std::string_view fault, std::string_view value, const Mod
   return lost;
 }
 
-/// Adds a fault of a link. @return false if it is none
+/// @param is_new it comes with a launch
+LoggedXid parse_xid(std::string_view fault, std::string_view value, bool is_new) {
+  constexpr int most = 1'000'000;
+  if (!is_new) return {.code = parse_number<int>(fault, value, 1, most)};
+  const std::size_t colon = value.find(':');
+  if (colon == std::string_view::npos) refuse(fault, "needs code:launch");
+  return {.code = parse_number<int>(fault, value.substr(0, colon), 1, most),
+          .launch = parse_number<std::uint64_t>(fault, value.substr(colon + 1), 1, most_launches)};
+}
+
+Neighbour parse_neighbour(std::string_view fault, std::string_view value) {
+  constexpr double most_share = 0.99;
+  const std::size_t colon = value.find(':');
+  Neighbour neighbour{.share =
+                          parse_number<double>(fault, value.substr(0, colon), 0.01, most_share)};
+  if (colon != std::string_view::npos) {
+    neighbour.launch =
+        parse_number<std::uint64_t>(fault, value.substr(colon + 1), 1, most_launches);
+  }
+  return neighbour;
+}
+
+/// Adds a fault of a link, or an Xid error. @return false if it is none
 bool add_link_fault(std::string_view fault, std::string_view name, std::string_view value,
                     const Model& model, Faults& faults) {
   const auto counted = std::ranges::find(counted_link_faults, name, &CountedFault::name);
   const auto nvlink = std::ranges::find(nvlink_faults, name, &NvLinkFault::name);
-  if (counted == counted_link_faults.end() && nvlink == nvlink_faults.end()) return false;
+  const bool is_new_xid = name == "new_xid";
+  const bool is_xid = is_new_xid || name == "xid";
+  const bool is_slow = name == "host_copies";
+  if (counted == counted_link_faults.end() && nvlink == nvlink_faults.end() && !is_xid &&
+      !is_slow) {
+    return false;
+  }
   if (!model.units.host) refuse(fault, "needs a model that declares the way to the host");
   const HostModel& host = *model.units.host;
+  if (is_xid) {
+    faults.xids.push_back(parse_xid(fault, value, is_new_xid));
+    return true;
+  }
+  if (is_slow) {
+    faults.host_copies_factor = parse_number<double>(fault, value, 0.01, 1.0);
+    return true;
+  }
   if (nvlink != nvlink_faults.end()) {
     (faults.*nvlink->links).push_back(parse_number<int>(fault, value, 0, host.nvlinks - 1));
     return true;
@@ -147,14 +196,17 @@ void add_fault(std::string_view fault, const Model& model, Faults& faults) {
   const bool given = equals != std::string_view::npos;
   const std::string_view value = given ? fault.substr(equals + 1) : std::string_view{};
   const auto count = [fault](std::string_view text) {
-    return parse_number<std::uint64_t>(fault, text, 1, 1ULL << 40);
+    return parse_number<std::uint64_t>(fault, text, 1, most_launches);
   };
   const auto factor = [fault](std::string_view text) {
     return parse_number<double>(fault, text, 0.01, 1.0);
   };
   const auto counted = std::ranges::find(counted_faults, name, &CountedFault::name);
+  const auto factored = std::ranges::find(factor_faults, name, &FactorFault::name);
   if (counted != counted_faults.end()) {
     faults.*counted->count = count(value);
+  } else if (factored != factor_faults.end()) {
+    faults.*factored->factor = factor(value);
   } else if (add_link_fault(fault, name, value, model, faults)) {
     return;
   } else if (name == "slow_sm") {
@@ -170,8 +222,6 @@ void add_fault(std::string_view fault, const Model& model, Faults& faults) {
     faults.lost_lanes.push_back(parse_share<LostLanes>(fault, value, most_ranks));
   } else if (name == "lost_way") {
     faults.lost_ways.push_back(parse_lost_way(fault, value, model));
-  } else if (name == "low_bandwidth") {
-    faults.bandwidth_factor = factor(value);
   } else if (name == "throttle") {
     faults.clock_factor = given ? factor(value) : default_throttle;
   } else if (name == "clock_drop") {
@@ -179,10 +229,8 @@ void add_fault(std::string_view fault, const Model& model, Faults& faults) {
     const bool has_factor = colon != std::string_view::npos;
     faults.clock_drop_launch = count(value.substr(0, colon));
     faults.clock_drop_factor = has_factor ? factor(value.substr(colon + 1)) : default_throttle;
-  } else if (name == "clock_sink") {
-    faults.clock_sink_factor = factor(value);
-  } else if (name == "bandwidth_dip") {
-    faults.bandwidth_dip_factor = factor(value);
+  } else if (name == "neighbour") {
+    faults.neighbour = given ? parse_neighbour(fault, value) : Neighbour{};
   } else if (name == "wrong_data") {
     faults.wrong_data_period = given ? count(value) : 1;
   } else {
@@ -212,6 +260,7 @@ FaultyModel load_faulty_model(const std::string& text) {
     add_fault(std::string_view(text).substr(at + 1, length), result.model, result.faults);
     at = next;
   }
+  std::ranges::stable_sort(result.faults.xids, {}, &LoggedXid::launch);
   return result;
 }
 

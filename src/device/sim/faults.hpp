@@ -33,6 +33,19 @@ struct LostWay {
   std::optional<std::uint32_t> set;  // none: in every set
 };
 
+/// Another process that works on the GPU: it takes this share of the DRAM's bandwidth and of the
+/// L2, and time of some SMs.
+struct Neighbour {
+  double share = 0.5;
+  std::uint64_t launch = 1;  // from this one on; 1: it was there before the device was opened
+};
+
+/// An Xid error in the log of the driver.
+struct LoggedXid {
+  int code = 0;
+  std::uint64_t launch = 0;  // that it came with; 0: it was there before
+};
+
 /// Launches count from 1, anew in each process that opens the GPU; 0: none.
 struct Faults {
   std::vector<SlowPart> slow_sms;     // every load of this SM takes so much longer
@@ -58,10 +71,12 @@ struct Faults {
   std::uint64_t host_width = 0;       // lanes of the link to the host; 0: all
   std::uint64_t host_generation = 0;  // of the link to the host; 0: the highest
   std::uint64_t pcie_replays = 0;     // that each launch adds
-  std::uint64_t xid = 0;              // in the log of the driver; 0: none
+  double host_copies_factor = 1;      // of the rate of copies, whatever the link is
+  std::vector<LoggedXid> xids;        // by launch
   std::vector<int> nvlinks_down;
   std::vector<int> nvlinks_with_errors;  // one CRC error more with each launch
-  std::uint64_t ecc_rising_launch = 0;   // from this launch on each one adds a corrected error
+  std::optional<Neighbour> neighbour;
+  std::uint64_t ecc_rising_launch = 0;  // from this launch on each one adds a corrected error
 };
 
 struct FaultyModel {

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/failure_marks.hpp"
 #include "device/sim/gone.hpp"
+#include "device/sim/neighbour.hpp"
 #include "device/sim/play/play.hpp"
 
 #include <fmt/format.h>
@@ -75,6 +76,7 @@ SimDevice::SimDevice(FaultyModel faulty, std::uint64_t seed_of_die, std::vector<
     throw DeviceError(
         fmt::format("{} (the driver does not find it any more) look at dmesg", gone_mark));
   }
+  die_.info.foreign_processes = has_neighbour() ? 1 : 0;
 }
 
 double SimDevice::throttle_factor() const {
@@ -102,7 +104,8 @@ Health SimDevice::health() {
           .sm_clock_hz = sm_clock_hz(),
           .memory_clock_hz = die_.info.memory_clock_hz,
           .throttle_reasons = throttled ? thermal_slowdown : 0,
-          .ecc_corrected = faults_.ecc_corrected + risen};
+          .ecc_corrected = faults_.ecc_corrected + risen,
+          .foreign_processes = has_neighbour() ? 1 : 0};
 }
 
 PeerLink SimDevice::link_to(const std::string& peer_uuid) {
@@ -132,7 +135,9 @@ Links SimDevice::links() {
 
 XidLog SimDevice::xids() {
   XidLog log;
-  if (faults_.xid != 0) log.codes.push_back(static_cast<int>(faults_.xid));
+  for (const LoggedXid& xid : faults_.xids) {
+    if (launches_ >= xid.launch) log.codes.push_back(xid.code);
+  }
   if (!model_.units.host) log.unreadable = "the model declares no way to the host";
   return log;
 }
@@ -173,6 +178,14 @@ void SimDevice::meet_faults() {
   }
 }
 
+Faults SimDevice::faults_now() const {
+  Faults faults = faults_;
+  if (draw_ == 0) faults.bandwidth_factor *= faults.bandwidth_dip_factor;
+  if (!has_neighbour()) faults.neighbour.reset();
+  if (faults.neighbour) faults.bandwidth_factor *= 1 - faults.neighbour->share;
+  return faults;
+}
+
 Trace SimDevice::play(const ProbeSpec& spec) {
   ++launches_;
   ++launches_of_job_;
@@ -180,8 +193,8 @@ Trace SimDevice::play(const ProbeSpec& spec) {
   const std::string draw = draw_ == 0 ? "" : "draw " + std::to_string(draw_) + " ";
   const std::uint64_t seed =
       derive_seed(die_.seed, draw + "launch " + std::to_string(launches_of_job_));
-  Faults faults = faults_;  // as they are now
-  if (draw_ == 0) faults.bandwidth_factor *= faults.bandwidth_dip_factor;
+  const Faults faults = faults_now();
+  memory_.share_with(faults.neighbour, seed);
   const Launch launch{.model = model_,
                       .faults = faults,
                       .die = die_,
@@ -194,6 +207,9 @@ Trace SimDevice::play(const ProbeSpec& spec) {
   const auto start = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::system_clock::now().time_since_epoch());
   Trace trace = std::visit([&launch](const auto& probe) { return sim::play(launch, probe); }, spec);
+  if (faults.neighbour) {
+    share_sms(*faults.neighbour, die_.info.sm_count, die_.seed, seed, trace);
+  }
   const Health now = health();
   trace.conditions = {.sm_clock_hz = now.sm_clock_hz,
                       .memory_clock_hz = now.memory_clock_hz,

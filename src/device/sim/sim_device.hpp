@@ -33,6 +33,12 @@ class SimDevice final : public Device {
   void meet_faults();
   /// Whether a fault that begins with this launch (0: never) is there by now.
   bool has_begun(std::uint64_t launch) const { return launch != 0 && launches_ >= launch; }
+  bool has_neighbour() const {
+    return faults_.neighbour &&
+           (faults_.neighbour->launch == 1 || has_begun(faults_.neighbour->launch));
+  }
+  /// As they are in this launch.
+  Faults faults_now() const;
   /// Of the highest SM clock: what throttling leaves, what warming leaves, and both.
   double throttle_factor() const;
   double sink_factor() const;

@@ -24,7 +24,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceInfo, uuid, name, serial, pci_bus_id, v
                                    foreign_processes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Health, temperature_c, power_w, sm_clock_hz, memory_clock_hz,
                                    throttle_reasons, ecc_corrected, ecc_uncorrected, remapped_rows,
-                                   remap_pending, remap_failure)
+                                   remap_pending, remap_failure, foreign_processes)
 
 static void to_json(json& out, const Finding& finding) {
   out = {finding.metric,          to_text(finding.status), finding.reason,

@@ -46,6 +46,8 @@ void add_health(BoundTable<DeviceRow>& table, const std::string& when, const std
   add("remapped_rows", "1", "remapped memory rows", &Health::remapped_rows);
   add("remap_pending", "1", "a row waits to be remapped", &Health::remap_pending);
   add("remap_failure", "1", "a row could not be remapped", &Health::remap_failure);
+  add("foreign_processes", "1", "most compute processes of others that were seen on the GPU",
+      &Health::foreign_processes);
 }
 
 /// What both layouts have in common.
@@ -128,7 +130,6 @@ BoundTable<DeviceRow> device_table(Layout layout) {
                  &DeviceRow::carveouts);
   add_health(table, "before_", ", before the first job", &DeviceResult::before);
   add_health(table, "after_", ", after the last job", &DeviceResult::after);
-  if (layout == Layout::without_points) return table;
   table.add(point_column, "1", "row of its options in /points, 0 if there is no such table",
             device(&DeviceResult::point_index));
   if (layout == Layout::by_job) return table;

@@ -1,6 +1,6 @@
 // The rows of every table in the file and the meaning of each column: the schema, in code.
 // docs/file-format.md says the same for readers. Outcomes and findings are in one table each, of
-// all jobs; in a shard, and in files of schema version 5, each job has its own.
+// all jobs; in a shard each job has its own.
 #pragma once
 
 #include "analysis/results.hpp"
@@ -12,9 +12,9 @@
 
 namespace sonde {
 
-/// How a file has its tables: as version 4; as version 5 and shards, with tables for each job; or
-/// with one table of outcomes and one of findings.
-enum class Layout { without_points, by_job, joined };
+/// How a file has its tables, and the schema version that says so: shards have outcomes and
+/// findings in tables for each job, run files in one table of each.
+enum class Layout { by_job = 7, joined = 8 };
 
 struct DeviceRow {
   DeviceResult device;  // without its jobs

@@ -67,6 +67,13 @@ TEST(FaultsTest, values_must_make_sense) {
                            "h200+nvlink_errors",
                            "gtx980+host_width=8",
                            "h200+xid=x",
+                           "h200+new_xid=48",
+                           "h200+new_xid=48:0",
+                           "h200+host_copies=0",
+                           "gtx980+host_copies=0.5",
+                           "h200+neighbour=",
+                           "h200+neighbour=1",
+                           "h200+neighbour=0.5:",
                            "h200+peer_lanes=1",
                            "h200+peer_lanes=1:0",
                            "h200+peer_lanes=-1:0.5",
@@ -176,6 +183,83 @@ TEST(FaultsTest, rising_ecc_counts_rise_with_each_launch) {
     counts.push_back(device->health().ecc_corrected);
   }
   EXPECT_THAT(counts, testing::ElementsAre(4, 4, 5, 6));
+}
+
+StreamProbe stream_of(std::uint64_t bytes, int passes) {
+  StreamProbe probe;
+  probe.path = LoadPath::past_l1;
+  probe.blocks = 132;
+  probe.block_threads = 512;
+  probe.ilp = 4;
+  probe.footprint_bytes = bytes;
+  probe.passes = passes;
+  return probe;
+}
+
+TEST(NeighbourTest, is_a_process_that_health_counts) {
+  EXPECT_EQ(open_sim(quiet_json("h200"))->health().foreign_processes, 0);
+  const auto early = open_sim(quiet_json("h200"), 1, faults_of("h200+neighbour"));
+  EXPECT_EQ(early->info().foreign_processes, 1);
+  EXPECT_EQ(early->health().foreign_processes, 1);
+
+  const auto late = open_sim(quiet_json("h200"), 1, faults_of("h200+neighbour=0.3:2"));
+  const ClockProbe probe{ClockWindow::empty, {0}, 1};
+  EXPECT_EQ(late->info().foreign_processes, 0);
+  late->run(probe);
+  EXPECT_EQ(late->health().foreign_processes, 0);
+  late->run(probe);
+  EXPECT_EQ(late->health().foreign_processes, 1);
+}
+
+TEST(NeighbourTest, takes_its_share_of_the_bandwidth_and_room_in_the_l2) {
+  const auto alone = open_sim(quiet_json("h200"));
+  const auto beside = open_sim(quiet_json("h200"), 1, faults_of("h200+neighbour=0.4"));
+  const auto ratio = [&](const StreamProbe& probe) {
+    return alone->run(probe).repeat_ns.at(0) / beside->run(probe).repeat_ns.at(0);
+  };
+
+  EXPECT_NEAR(ratio(stream_of(256 << 20, 1)), 0.6, 0.05);
+  EXPECT_LT(ratio(stream_of(28 << 20, 8)), 0.95) << "the L2 alone would hold it";
+  EXPECT_GT(ratio(stream_of(4 << 20, 8)), 0.98);
+}
+
+TEST(NeighbourTest, evicts_lines_from_the_l2_and_delays_loads_that_come_so_far) {
+  const auto model = quiet_json("h200");
+  const auto probe = chase(steps(1024, 128), 1024, 1024, LoadPath::past_l1);
+  const auto alone = latencies(open_sim(model)->run(probe), model);
+  const auto beside = latencies(open_sim(model, 1, faults_of("h200+neighbour"))->run(probe), model);
+  const std::uint32_t slowest = *std::ranges::max_element(alone);
+
+  EXPECT_GT(count_at_least(beside, slowest + 100), 20u);
+  for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_GE(beside[i], alone[i]) << i;
+  const auto in_l1 = chase(steps(32, 128), 32, 32);
+  EXPECT_EQ(latencies(open_sim(model, 1, faults_of("h200+neighbour"))->run(in_l1), model),
+            latencies(open_sim(model)->run(in_l1), model));
+}
+
+TEST(NeighbourTest, makes_some_sms_late_in_some_probes) {
+  const auto model = quiet_json("h200");
+  const auto device = open_sim(model, 3, faults_of("h200+neighbour"));
+  ChaseProbe probe = chase({0}, 8, 16);
+  probe.lanes.clear();
+  for (int sm = 0; sm < 132; ++sm) probe.lanes.push_back({sm, {0}});
+  const std::uint64_t usual = open_sim(model, 3)->run(probe).lanes[0].elapsed_cycles;
+
+  std::vector<int> late_probes(132);
+  for (int number = 0; number < 20; ++number) {
+    for (const LaneTrace& lane : device->run(probe).lanes) {
+      const double factor = static_cast<double>(lane.elapsed_cycles) / static_cast<double>(usual);
+      if (factor < 1.05) continue;
+      EXPECT_GT(factor, 1.4);
+      EXPECT_LT(factor, 2.7);
+      EXPECT_GT(lane.window_cycles[0], 1.4 * static_cast<double>(usual) / 16);
+      ++late_probes[static_cast<std::size_t>(lane.sm)];
+    }
+  }
+  const auto late_sms = 132 - std::ranges::count(late_probes, 0);
+  EXPECT_GE(late_sms, 1);
+  EXPECT_LE(late_sms, 33);
+  EXPECT_LT(*std::ranges::max_element(late_probes), 20) << "in some probes alone";
 }
 
 TEST(FaultsTest, a_crash_ends_the_process_by_a_signal) {

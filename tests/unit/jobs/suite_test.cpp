@@ -116,6 +116,20 @@ TEST(SuiteTest, the_quick_suite_looks_at_each_sm) {
   EXPECT_THAT(names_of(select_jobs(SuiteLevel::quick, {})), Contains("placement"));
 }
 
+/// Its look at links, counters and the driver's log comes after all that could have caused errors.
+TEST(SuiteTest, the_job_host_is_the_last_on_the_gpu_alone) {
+  for (const SuiteLevel level : {SuiteLevel::quick, SuiteLevel::standard, SuiteLevel::full}) {
+    auto jobs = select_jobs(level, {});
+    std::erase_if(jobs, [](const Job* job) { return job->reach == JobReach::node; });
+    EXPECT_EQ(jobs.front()->name, "device");
+    EXPECT_EQ(jobs.back()->name, "host");
+  }
+}
+
+TEST(SuiteTest, the_standard_suite_looks_at_links_between_gpus) {
+  EXPECT_THAT(names_of(select_jobs(SuiteLevel::standard, {})), Contains("peer"));
+}
+
 TEST(SuiteTest, the_quick_suite_is_part_of_the_standard_one) {
   const auto quick = names_of(select_jobs(SuiteLevel::quick, {}));
   const auto standard = names_of(select_jobs(SuiteLevel::standard, {}));

@@ -312,6 +312,17 @@ TEST_F(ShardTest, errors_count_from_zero_again_after_a_reset_of_the_gpu) {
   EXPECT_EQ(read_shard(finished(), WithTraces::no).before.ecc_corrected, 3) << "not opened now";
 }
 
+TEST_F(ShardTest, a_process_of_others_that_was_seen_before_a_stop_counts_afterwards) {
+  device_.before = {.temperature_c = 40, .foreign_processes = 0};
+  create().suspend("stopped by a signal");
+  device_.before = {.temperature_c = 45, .foreign_processes = 2};
+  resume().shard.suspend("stopped by a signal");
+  device_.before = {.temperature_c = 45, .foreign_processes = 0};
+  resume().shard.finish(device_);
+
+  EXPECT_EQ(read_shard(finished(), WithTraces::no).before.foreign_processes, 2);
+}
+
 TEST_F(ShardTest, results_of_another_configuration_outlive_the_folder_that_they_are_in) {
   const fs::path run = folder_ / "run.h5";
   const fs::path parts = parts_folder(run);

@@ -95,7 +95,7 @@ TEST(StoreErrorTest, other_schema_version_is_named) {
 
   const std::string text = store_error([&] { read_run(folder / "new.h5", WithTraces::no); });
 
-  EXPECT_THAT(text, AllOf(HasSubstr("version is 99"), HasSubstr("reads version 6"),
+  EXPECT_THAT(text, AllOf(HasSubstr("version is 99"), HasSubstr("reads version 8"),
                           HasSubstr("newer sonde")));
 }
 

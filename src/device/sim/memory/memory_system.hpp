@@ -55,6 +55,9 @@ class MemorySystem {
   /// One load by one thread; of code, one block from there on.
   Load load(std::size_t number, const Access& access);
 
+  /// From now on loads meet the lines of a neighbour in the L2, and wait for its loads, or no more.
+  void share_with(const std::optional<Neighbour>& neighbour, std::uint64_t seed);
+
   /// From now on, until the next probe begins, these SMs make reductions on their lines.
   void start_co_runners(const std::vector<CoRunner>& runners);
   /// How long a load of the lane waits because of them.
@@ -68,6 +71,7 @@ class MemorySystem {
 
  private:
   Load fetch(std::size_t number, const Access& access);
+  Load load_beside_neighbour(std::size_t number, const Access& access);
   Load execute(std::size_t number, const Access& access);
   std::uint32_t home_of(std::uint64_t physical) const;
   Translation translate(const Route& route, const Access& access);
@@ -100,6 +104,8 @@ class MemorySystem {
   std::uint64_t buffer_offset_bytes_ = 0;
   std::vector<int> reducing_sms_by_slice_;
   std::vector<int> reducing_sms_by_gpc_;
+  double neighbour_share_ = 0;  // 0: there is none
+  Random neighbour_draws_{0};
 };
 
 }  // namespace sonde::sim

@@ -130,8 +130,8 @@ Route Arrays::open_route(const PathModel& path, int sm, std::uint64_t shared_byt
     const CacheModel& last = model_.caches[path.caches.back()];
     more_cycles += die_.cache_offset_cycles[path.caches.back()][at];
     far_jitter_cycles = last.jitter_cycles;
-    const bool shared = last.scope == Scope::device || last.scope == Scope::partition;
-    route.sliced = model_.slices.has_value() && shared;
+    route.shares_last = last.scope == Scope::device || last.scope == Scope::partition;
+    route.sliced = model_.slices.has_value() && route.shares_last;
     const std::span<const std::int32_t> of_sides(die_.slice_offset_cycles);
     const std::size_t slices = of_sides.size() / 2;
     route.slice_cycles =

@@ -60,7 +60,8 @@ struct Route {
   Source dram;
   Source dram_far;  // home in another partition
   std::uint32_t partition = 0;
-  bool sliced = false;  // lines of the last cache lie at distances of their own, by slice
+  bool shares_last = false;  // the last cache belongs to several SMs: an L2
+  bool sliced = false;       // lines of the last cache lie at distances of their own, by slice
   std::span<const std::int32_t> slice_cycles;
   Stream stream;
   bool is_large = false;   // the last cache is more than the host's innermost one holds

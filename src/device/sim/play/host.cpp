@@ -36,7 +36,8 @@ Trace play_copies(const Launch& launch, const HostProbe& probe) {
   const HostModel& host = declared(launch);
   check_data(launch);
   const double moved = static_cast<double>(probe.bytes) * (probe.kind == HostKind::both ? 2 : 1);
-  const double rate = bytes_per_s(host, probe.kind) * share_of_link(launch);
+  const double rate =
+      bytes_per_s(host, probe.kind) * share_of_link(launch) * launch.faults.host_copies_factor;
   Noise noise(launch.model, launch.seed);
   Trace trace;
   trace.buffer_offset_bytes = buffer_offset(launch, probe.place, 2 * probe.bytes);

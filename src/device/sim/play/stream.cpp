@@ -112,7 +112,10 @@ void set_caches(const Launch& launch, const StreamProbe& probe, StreamPlan& plan
     const Geometry& geometry = cache.geometries.front();
     if (cache.scope == Scope::device || cache.scope == Scope::partition) {
       offset_cycles = mean_offset_cycles(launch, path.caches[use], plan.sms);
-      const double held = footprint_bytes * l2_copies(launch, plan) / launch.model.partitions.count;
+      // What a neighbour holds of the cache leaves less of it: as if ours were larger.
+      const double room = launch.faults.neighbour ? 1 - launch.faults.neighbour->share : 1;
+      const double held =
+          footprint_bytes * l2_copies(launch, plan) / launch.model.partitions.count / room;
       traffic.l2_hit_rate = steady_hit_rate(cache, geometry, held, launch.seed);
       traffic.l2_latency_cycles = path.hit[use].front() + offset_cycles;
       if (!path.far_hit.empty()) {

@@ -68,6 +68,33 @@ TEST(NvmlTest, processes_that_cannot_be_listed_are_none_in_the_inventory) {
   EXPECT_EQ(info.foreign_processes, 0);
 }
 
+TEST(NvmlTest, all_processes_of_a_busy_gpu_are_listed) {
+  const auto nvml = Nvml::open("GPU-busy");
+  ASSERT_NE(nvml, nullptr);
+  const Processes processes = nvml->processes();
+  ASSERT_EQ(processes.size(), 100u);
+  EXPECT_EQ(processes.back(), 100u);
+  EXPECT_GE(nvml->settings().foreign_processes, 99);  // this process may have one of the numbers
+}
+
+TEST(ProcessesTest, others_are_all_but_this_one) {
+  const Processes own = find_own({11, 12}, {11, 12, 20}, 20);
+  EXPECT_EQ(own, Processes{20});
+  EXPECT_EQ(count_others({11, 20}, own), 1);
+  EXPECT_EQ(count_others({20}, own), 0);
+}
+
+TEST(ProcessesTest, one_that_comes_with_the_context_is_another_if_this_one_is_there) {
+  const Processes own = find_own({}, {13, 20}, 20);
+  EXPECT_EQ(count_others({13, 20}, own), 1);
+}
+
+TEST(ProcessesTest, in_a_container_this_one_is_what_came_with_its_context) {
+  const Processes own = find_own({4011}, {4011, 4020}, 20);
+  EXPECT_EQ(own, Processes{4020});
+  EXPECT_EQ(count_others({4011, 4020}, own), 1);
+}
+
 TEST(NvmlTest, links_and_their_counters_are_not_mixed_up) {
   const auto nvml = Nvml::open("GPU-fake");
   ASSERT_NE(nvml, nullptr);
