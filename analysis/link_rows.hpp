@@ -70,7 +70,7 @@ inline constexpr Row host_rows[] = {
     {"host.new_xids", alarm, "of these, since the job device looked", xid_page},
 };
 
-inline constexpr Quantity peer_rates{"byte/s", fingerprint, neither, 0.10, 0.25};
+inline constexpr Quantity peer_rates{"byte/s", fingerprint, higher, 0.10, 0.25};
 
 inline constexpr Row peer_rows[] = {
     {"peer.ranks", list,

@@ -16,6 +16,15 @@ inline bool is_compared_map(const Metric& metric) {
   return metric.kind == MetricKind::fingerprint && metric.better != Better::neither;
 }
 
+/// By GPU of the node: compared between devices as maps are, but its places are no units of the
+/// die.
+inline bool is_link_list(const Metric& metric) { return metric.name.starts_with("peer."); }
+
+/// Maps by SM or slice: a unit in them may stand out.
+inline bool is_unit_map(const Metric& metric) {
+  return is_compared_map(metric) && !is_link_list(metric);
+}
+
 /// By slice of the L2; all others of these maps are by SM.
 inline bool is_slice_map(const Metric& metric) {
   return metric.name == "cache.l2.slice_latency_cycles";

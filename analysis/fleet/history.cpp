@@ -110,8 +110,10 @@ Change map_change(const Pair& pair, const std::vector<double>& before,
 }
 
 Change change_of(const Pair& pair, const ReduceOptions& options) {
-  // Each run numbers slices anew.
-  if (!pair.metric.not_compared.empty() || is_slice_map(pair.metric)) return {};
+  // Each run numbers slices and peers anew.
+  if (!pair.metric.not_compared.empty() || is_slice_map(pair.metric) || is_link_list(pair.metric)) {
+    return {};
+  }
   if (is_structure(pair.metric.kind)) {
     const std::string before = ballot_text(pair.before);
     const std::string after = ballot_text(pair.after);

@@ -1,8 +1,11 @@
 // Charges from links and Xids.
 #include "analysis/fleet/device_charges.hpp"
+#include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/health.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/fleet/xids.hpp"
+#include "analysis/peer_links.hpp"
+#include "analysis/statistics.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
@@ -19,6 +22,9 @@ namespace {
 constexpr double most_pcie_replays = 80;
 // A link that carries half of what slot and GPU could have, or less.
 constexpr double failing_link_share = 0.5;
+// The tolerance of peer bandwidths in the registry.
+constexpr double warning_peer_share = 0.10;
+constexpr double failing_peer_share = 0.25;
 // Copies reach 0.85 to 0.9 of what the link carries (docs/results: 54.9 of 63 GB/s).
 constexpr double slow_copy_share = 0.6;
 constexpr double failing_copy_share = 0.35;
@@ -123,6 +129,32 @@ void judge_pcie(ChargesOfDevice& device) {
       "the link to the host is of generation {} where slot and GPU can have {}");
 }
 
+/// A link to another GPU that stands out from those to the rest of the node.
+void judge_peer_links(ChargesOfDevice& device) {
+  for (const char* metric : {"peer.read_bytes_per_s", "peer.write_bytes_per_s"}) {
+    const Finding* finding = find_finding(device.result(), metric);
+    const std::vector<double>* rates = finding == nullptr ? nullptr : vector_of(*finding);
+    if (rates == nullptr) continue;
+    const double noise = finding->reproducibility / median(known_values(*rates));
+    const std::vector<SlowLink> slow = find_slow_links(*rates, noise);
+    if (slow.empty() || slow.front().fraction < warning_peer_share) continue;
+    const SlowLink& worst = slow.front();
+    const std::vector<double>* ranks = vector_of(device.result(), "peer.ranks");
+    const double rank =
+        ranks != nullptr && worst.place < ranks->size() ? (*ranks)[worst.place] : -1;
+    Charge& charge =
+        device.add(worst.fraction >= failing_peer_share ? Severity::fail : Severity::warn,
+                   Trouble::peer_rate, metric, format_quantity((*rates)[worst.place], "byte/s"),
+                   fmt::format("{} to rank {:.0f} where the links to its other peers carry {}",
+                               format_quantity((*rates)[worst.place], "byte/s"), rank,
+                               format_quantity(worst.usual, "byte/s")));
+    charge.reference = format_quantity(worst.usual, "byte/s");
+    charge.size = -worst.fraction;
+    charge.cause = fmt::format("the link to rank {:.0f} is {} slower than the others", rank,
+                               percent_text(worst.fraction));
+  }
+}
+
 /// Copies far below what the link carries as it is.
 void judge_copies(ChargesOfDevice& device) {
   const double link = device.number("host.link_bytes_per_s");
@@ -153,6 +185,7 @@ std::vector<Charge> link_charges(const RunResult& run) {
     judge_nvlinks(device);
     judge_pcie(device);
     judge_copies(device);
+    judge_peer_links(device);
   }
   return charges;
 }

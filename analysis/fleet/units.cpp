@@ -197,7 +197,7 @@ FaintSms find_faint_sms(const RunResult& run, const ComparisonGroup& group,
                         const ReduceOptions& options) {
   FaintSms faint;
   for (const Metric& metric : options.registry) {
-    if (!is_compared_map(metric) || is_slice_map(metric) || metric.unit != "cycle") continue;
+    if (!is_unit_map(metric) || is_slice_map(metric) || metric.unit != "cycle") continue;
     OutlyingUnits all;
     std::map<std::size_t, const std::vector<double>*> values_of;
     FindingFinder finder(metric.name);
@@ -253,7 +253,7 @@ std::vector<Charge> unit_charges(const RunResult& run, const std::vector<Compari
   for (const ComparisonGroup& group : groups) {
     std::vector<Charge> charges;
     for (const Metric& metric : options.registry) {
-      if (is_compared_map(metric)) judge_map(run, group, metric, options, charges);
+      if (is_unit_map(metric)) judge_map(run, group, metric, options, charges);
     }
     judge_faint_sms(run, group, options, charges);
     std::ranges::move(charges, std::back_inserter(all));

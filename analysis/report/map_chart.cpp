@@ -80,7 +80,7 @@ Json shown_values(const std::vector<double>& values) {
 Json maps_of(const RunResult& run, const FleetAnalysis& analysis, std::size_t index) {
   Json maps = Json::array();
   for (const Metric& metric : analysis.registry) {
-    if (!is_compared_map(metric) || is_slice_map(metric)) continue;
+    if (!is_unit_map(metric) || is_slice_map(metric)) continue;
     const std::vector<double> values = map_values(run.devices[index], metric.name);
     if (values.size() < 2) continue;
     std::set<int> outlying;

@@ -112,10 +112,10 @@ inline void plant(RunResult& run, const Planted& one) {
 
 /// Healthy devices of a drawn fleet are not further out: a pair at both ends still agrees within
 /// the tolerance of 3 %, and who is healthy is then no matter of chance.
-inline constexpr double most_deviations = 2.5;
+inline constexpr Scatter drawn_scatter{.most_deviations = 2.5, .gpc_cycles = 4};
 
 inline RunResult make_run(const DrawnFleet& fleet) {
-  RunResult run = healthy_fleet(fleet.devices, fleet.seed, most_deviations);
+  RunResult run = healthy_fleet(fleet.devices, fleet.seed, drawn_scatter);
   for (const Planted& one : fleet.planted) plant(run, one);
   return run;
 }

@@ -64,13 +64,19 @@ inline JobResult job(std::string name, std::vector<Finding> findings) {
 
 inline constexpr std::size_t sm_count = 132;
 
+/// How far healthy devices lie apart.
+struct Scatter {
+  double most_deviations = 100;  // no value lies further out
+  double gpc_cycles = 16;        // between the nearest and the farthest GPC of a die
+};
+
 /// Each die has its own GPCs and its own offsets, as floor-swept dies have.
-inline JobResult placement_job(Random& random) {
+inline JobResult placement_job(Random& random, const Scatter& scatter) {
   std::vector<double> gpcs;
   for (std::size_t tpc = 0; tpc < sm_count / 2; ++tpc) gpcs.push_back(static_cast<double>(tpc % 8));
   shuffle(gpcs, random);
   std::array<double, 8> gpc_offset_cycles{};
-  for (double& offset : gpc_offset_cycles) offset = 16 * random.unit();
+  for (double& offset : gpc_offset_cycles) offset = scatter.gpc_cycles * random.unit();
   std::vector<double> tpc_of_sm, gpc_of_sm, l1_cycles, l2_cycles;
   for (std::size_t sm = 0; sm < sm_count; ++sm) {
     const std::size_t tpc = sm / 2;
@@ -89,9 +95,8 @@ inline JobResult placement_job(Random& random) {
 }
 
 /// Devices scatter by 0.5 % (between healthy H200s), their repeats by 0.1 %.
-/// @param most_deviations no device lies further out
 inline DeviceResult healthy_device(std::size_t index, std::uint64_t seed,
-                                   double most_deviations = 100) {
+                                   const Scatter& scatter = {}) {
   Random random(derive_seed(seed, fmt::format("device {}", index)));
   DeviceResult device;
   device.info.uuid =
@@ -110,7 +115,8 @@ inline DeviceResult healthy_device(std::size_t index, std::uint64_t seed,
   device.after.temperature_c = 58;
   device.after.sm_clock_hz = 1.98e9;
   const auto near_value = [&](double value) {
-    return value * (1 + 0.005 * std::clamp(gauss(random), -most_deviations, most_deviations));
+    return value * (1 + 0.005 * std::clamp(gauss(random), -scatter.most_deviations,
+                                           scatter.most_deviations));
   };
   const auto throughput = [&](const char* metric, double value) {
     const double measured = near_value(value);
@@ -134,12 +140,12 @@ inline DeviceResult healthy_device(std::size_t index, std::uint64_t seed,
       job("cache.l2", {found("cache.l2.size_bytes", 62914560.0, 0.95, 900)}),
       job("global.throughput", {throughput("global.read_bytes_per_s", 4.52e12),
                                 throughput("global.write_bytes_per_s", 4.1e12)}),
-      placement_job(random)};
+      placement_job(random, scatter)};
   return device;
 }
 
 inline RunResult healthy_fleet(std::size_t devices, std::uint64_t seed,
-                               double most_deviations = 100) {
+                               const Scatter& scatter = {}) {
   RunResult run;
   run.provenance.sonde_version = "0.1.0";
   run.provenance.started_utc = "2025-11-21T02:14:07Z";
@@ -148,7 +154,7 @@ inline RunResult healthy_fleet(std::size_t devices, std::uint64_t seed,
   run.provenance.seed = seed;
   run.provenance.world_size = static_cast<int>(devices);
   for (std::size_t i = 0; i < devices; ++i) {
-    run.devices.push_back(healthy_device(i, seed, most_deviations));
+    run.devices.push_back(healthy_device(i, seed, scatter));
   }
   return run;
 }

@@ -188,7 +188,7 @@ std::string break_of_law_4(const DrawnFleet& fleet, const FleetAnalysis& before)
   for (std::size_t device = 0; device < fleet.devices; ++device) {
     if (!is_healthy(fleet, device)) continue;
     RunResult replaced = run;
-    replaced.devices[device] = healthy_device(device, fleet.seed ^ 0x5eedULL, most_deviations);
+    replaced.devices[device] = healthy_device(device, fleet.seed ^ 0x5eedULL, drawn_scatter);
     const FleetAnalysis other = judged(replaced);
     for (std::size_t i = 0; i < fleet.devices; ++i) {
       if (i == device || other.verdicts[i].verdict == before.verdicts[i].verdict) continue;
