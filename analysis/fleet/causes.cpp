@@ -36,10 +36,7 @@ constexpr std::array measured_parts{
     MeasuredPart{"constant", Trouble::sm},
 };
 
-/// Rates, and what follows from the rate.
-bool is_bandwidth(std::string_view metric) {
-  return metric.ends_with("bytes_per_s") || metric == "global.efficiency";
-}
+bool is_rate(std::string_view metric) { return metric.ends_with("bytes_per_s"); }
 
 std::string clock_headline(const DeviceConditions& conditions, double clock_deviation_fraction) {
   std::string text =
@@ -84,7 +81,8 @@ std::string headline_of(const Charge& charge, const DeviceConditions& conditions
   if (is_of_clock(charge.trouble) && clock_deviation_fraction < 0) {
     return clock_headline(conditions, clock_deviation_fraction);
   }
-  if (charge.trouble == Trouble::memory_rate && is_bandwidth(charge.metric) && charge.size < 0) {
+  if (charge.trouble == Trouble::memory_rate && charge.size < 0 &&
+      (is_rate(charge.metric) || charge.metric == "global.efficiency")) {
     return fmt::format("{} bandwidth {} low", charge.metric.starts_with("l2.") ? "L2" : "memory",
                        size);
   }
@@ -101,7 +99,7 @@ bool is_told_before(const Charge& one, const Charge& other) {
   const auto order = [](const Charge& charge) {
     const bool contended = charge.trouble == Trouble::contention && charge.weighs();
     return std::tuple(!contended, -static_cast<int>(charge.severity), charge.trouble,
-                      !charge.unit.is_named(), !is_bandwidth(charge.metric),
+                      !charge.unit.is_named(), !is_rate(charge.metric),
                       std::isfinite(charge.size) ? -std::abs(charge.size) : 0);
   };
   return order(one) < order(other);

@@ -9,21 +9,26 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
 namespace sonde {
 namespace {
 
+// What some measured values are held against on their own device.
+constexpr std::array<std::string_view, 2> companions{"host.link_bytes_per_s", "peer.ranks"};
+
 /// "placement.l2_latency_cycles (median)" is a summary of the metric before the space.
 std::string_view metric_of(const Charge& charge) {
   return std::string_view(charge.metric).substr(0, charge.metric.find(' '));
 }
 
-/// Numbers of units are read off the device and no second try changes them.
+/// Numbers of units, and the state of links, are what the driver says: no second try changes them.
 bool rests_on_measurement(const Charge& charge, std::span<const Metric> registry) {
   const Metric* metric = find_metric(metric_of(charge), registry);
   return charge.device != Charge::no_device && metric != nullptr &&
+         charge.trouble != Trouble::pcie_link && charge.trouble != Trouble::nvlink &&
          metric->kind != MetricKind::inventory && metric->job != "device" &&
          !metric->name.starts_with("topology.");
 }
@@ -227,6 +232,11 @@ void add_second_tries(const RunResult& run, const std::vector<Metric>& metrics, 
       const Finding* again = find_again(device, metric);
       const Finding* used = again != nullptr ? again : find_finding(device, metric.name);
       if (used != nullptr) job.findings.push_back(*used);
+    }
+    for (const std::string_view companion : companions) {
+      const Finding* finding = find_finding(device, companion);
+      const bool is_there = find_finding(job.findings, companion) != nullptr;
+      if (finding != nullptr && !is_there) job.findings.push_back(*finding);
     }
     DeviceResult& copy = second.devices[i];
     copy.info = device.info;

@@ -4,9 +4,11 @@ another one, alarms end in a verdict, a neighbour's process blames nobody.
 
     verdicts_test.py <sonde> [unittest's arguments]
 """
+import json
 import subprocess
 import unittest
 
+import fleet_of_64
 from fault_run import FAILED, INCOMPLETE, OK, SONDE, FaultTest
 from checks import export
 
@@ -16,7 +18,8 @@ ERRORS = "device,host"
 class VerdictsTest(FaultTest):
     def judge(self, *faults, jobs, more=()):
         """One H200 for each text of faults ("" is a healthy one). @returns status, devices by rank"""
-        backend = "sim:" + ",".join("h200" + fault for fault in faults)
+        (self.folder / "h200.json").write_text(json.dumps(fleet_of_64.read_model()))
+        backend = "sim:" + ",".join(f"{self.folder}/h200.json{fault}" for fault in faults)
         status = self.run_sonde(backend, *more, jobs=jobs, ranks=len(faults))
         run = export(SONDE, self.folder / "run.h5")
         self.flags = run["flags"]

@@ -197,7 +197,7 @@ TEST(AnalysisFileTest, analysis_comes_back_and_the_second_replaces_the_first) {
                      .outliers = "GPU-1",
                      .threshold = 4.5,
                      .ambiguous = true};
-  const FlagRow flag{.uuid = "GPU-1", .severity = "warn", .score = 9, .sms = "3 17"};
+  const FlagRow flag{.uuid = "GPU-1", .severity = "warn", .score = 9, .unit = "SM 3, 17"};
 
   append_analysis(folder / "run.h5", {.verdicts = {{"GPU-1", "fail", "sm", "slow"}}});
   append_analysis(
@@ -208,7 +208,7 @@ TEST(AnalysisFileTest, analysis_comes_back_and_the_second_replaces_the_first) {
   ASSERT_EQ(back.flags.size(), 2U);
   EXPECT_EQ(back.flags[1].severity, "warn");
   EXPECT_EQ(back.flags[1].score, 9);
-  EXPECT_EQ(back.flags[1].sms, "3 17");
+  EXPECT_EQ(back.flags[1].unit, "SM 3, 17");
   ASSERT_EQ(back.fleet.size(), 1U);
   EXPECT_EQ(back.fleet[0].unit, "ns");
   EXPECT_EQ(back.fleet[0].median, 1.5);
