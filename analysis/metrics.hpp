@@ -18,9 +18,9 @@ struct Metric {
   std::string_view meaning;
   std::string_view source;             // where the method or definition comes from
   std::string_view not_compared = "";  // why devices are not compared by it; "": they are
-  /// Practical significance: smaller deviations are no warning, or no failure; fractions. 3 %: three
-  /// times the usual scatter between healthy GPUs of one model; 5 %: where SuperBench and AWS call a
-  /// node bad.
+  /// Smaller deviations are no warning, or no failure; fractions. 3 %: three times the usual
+  /// scatter between healthy GPUs of one model; 5 %: where SuperBench and AWS call a node bad.
+  ///
   double warn = 0.03;
   double fail = 0.05;
 };

@@ -32,13 +32,17 @@ void shorten_numbers(Json& json) {
 }
 
 Json health_json(const Health& health) {
-  return {
-      {"temperature_c", health.temperature_c},       {"power_w", health.power_w},
-      {"sm_clock_hz", health.sm_clock_hz},           {"memory_clock_hz", health.memory_clock_hz},
-      {"throttle_reasons", health.throttle_reasons}, {"ecc_corrected", health.ecc_corrected},
-      {"ecc_uncorrected", health.ecc_uncorrected},   {"remapped_rows", health.remapped_rows},
-      {"remap_pending", health.remap_pending},       {"remap_failure", health.remap_failure},
-      {"foreign_processes", health.foreign_processes}};
+  return {{"temperature_c", health.temperature_c},
+          {"power_w", health.power_w},
+          {"sm_clock_hz", health.sm_clock_hz},
+          {"memory_clock_hz", health.memory_clock_hz},
+          {"throttle_reasons", health.throttle_reasons},
+          {"ecc_corrected", health.ecc_corrected},
+          {"ecc_uncorrected", health.ecc_uncorrected},
+          {"remapped_rows", health.remapped_rows},
+          {"remap_pending", health.remap_pending},
+          {"remap_failure", health.remap_failure},
+          {"foreign_processes", health.foreign_processes}};
 }
 
 /// The value of each axis of a sweep, as a number where it is one.
