@@ -18,11 +18,6 @@ std::span<const AlarmRule> alarm_rules();
 std::vector<Charge> health_charges(const RunResult& run,
                                    const std::vector<DeviceConditions>& conditions);
 
-/// Charges from what the jobs `device` and `host` were told of links and errors: Xids
-/// (xids.hpp), PCIe replays, NVLink errors, links that are down, narrow or slow, and copies that
-/// are far slower than the link.
-std::vector<Charge> link_charges(const RunResult& run);
-
 /// A node that shows fewer GPUs than most nodes of the run do.
 std::vector<Charge> node_charges(const RunResult& run);
 

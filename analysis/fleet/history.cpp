@@ -4,7 +4,7 @@
 #include "analysis/fleet/ballots.hpp"
 #include "analysis/fleet/die.hpp"
 #include "analysis/fleet/fingerprint.hpp"
-#include "analysis/fleet/peers.hpp"
+#include "analysis/fleet/tolerance.hpp"
 #include "analysis/fleet/value_text.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,8 @@
 // Charges from links and Xids.
+#include "analysis/fleet/links.hpp"
+
 #include "analysis/fleet/device_charges.hpp"
 #include "analysis/fleet/fingerprint.hpp"
-#include "analysis/fleet/health.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/fleet/xids.hpp"
 #include "analysis/peer_links.hpp"

@@ -2,7 +2,7 @@
 #include "analysis/fleet/majority.hpp"
 
 #include "analysis/fleet/calibration.hpp"
-#include "analysis/fleet/peers.hpp"
+#include "analysis/fleet/tolerance.hpp"
 #include "analysis/statistics.hpp"
 
 #include <algorithm>

@@ -1,7 +1,9 @@
 // From series and their statistics to charges on the ground of peers.
 #include "analysis/fleet/peers.hpp"
 
+#include "analysis/fleet/describe.hpp"
 #include "analysis/fleet/majority.hpp"
+#include "analysis/fleet/tolerance.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
 #include "base/units.hpp"
@@ -19,17 +21,6 @@ constexpr std::size_t least_discovery_devices = 16;
 // Of the score that a discovery needs at least: below this share of it no rounding makes it one.
 constexpr double rounding_share = 0.999;
 constexpr double least_failing_confidence = 0.5;
-
-/// @param usual where no option tells another
-Tolerance tolerance_of(std::string_view metric, const Tolerance& usual,
-                       const ReduceOptions& options) {
-  const Tolerance* best = nullptr;
-  for (const Tolerance& one : options.tolerances) {
-    if (!metric.starts_with(one.prefix)) continue;
-    if (best == nullptr || one.prefix.size() >= best->prefix.size()) best = &one;
-  }
-  return best != nullptr ? *best : usual;
-}
 
 std::string shown_value(const Series& series, double value) {
   return series.reference == 1 ? percent_text(value) : format_quantity(value, series.unit);
@@ -143,36 +134,6 @@ std::string parts_text(const RunResult& run, const Series& series,
 }
 
 }  // namespace
-
-bool is_worse(Better better, double difference) {
-  return (better == Better::lower && difference > 0) ||
-         (better == Better::higher && difference < 0);
-}
-
-Tolerance tolerance_for(const Metric& metric, const ReduceOptions& options) {
-  return tolerance_of(metric.name, {.prefix = "", .warn = metric.warn, .fail = metric.fail},
-                      options);
-}
-
-Tolerance series_tolerance(const Series& series, const ReduceOptions& options) {
-  Tolerance tolerance = tolerance_of(series.metric, series.tolerance, options);
-  if (series.reference == 1) {
-    tolerance.warn *= 2;
-    tolerance.fail *= 2;
-  }
-  return tolerance;
-}
-
-double least_difference(const Series& series, double one_repeat, double other_repeat,
-                        const ReduceOptions& options) {
-  return std::max({std::max(one_repeat, other_repeat) / options.gage_limit,
-                   options.within_factor * std::hypot(one_repeat, other_repeat),
-                   1.5 * series.resolution});
-}
-
-double score_limit(std::size_t n, const ReduceOptions& options) {
-  return n < least_scored_devices ? least_small_group_score : score_cut(n, options.false_alarm);
-}
 
 void PeerJudge::add(const Series& series, const MetricStatistics& statistics) {
   if (series.samples.size() < 2 || !series.not_compared.empty()) return;

@@ -3,8 +3,8 @@
 
 #include "analysis/fleet/ballots.hpp"
 #include "analysis/fleet/finding_finder.hpp"
-#include "analysis/fleet/peers.hpp"
 #include "analysis/fleet/series.hpp"
+#include "analysis/fleet/tolerance.hpp"
 #include "analysis/fleet/value_text.hpp"
 
 #include <fmt/format.h>

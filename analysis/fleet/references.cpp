@@ -1,7 +1,7 @@
 // Reference values of GPU models, and who is worse than these.
 #include "analysis/fleet/references.hpp"
 
-#include "analysis/fleet/peers.hpp"
+#include "analysis/fleet/tolerance.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"

@@ -2,10 +2,8 @@
 // group, with the scale floor that whole-cycle metrics need.
 #include "analysis/fleet/series.hpp"
 
-#include "analysis/fleet/calibration.hpp"
 #include "analysis/fleet/finding_finder.hpp"
 #include "analysis/fleet/fingerprint.hpp"
-#include "analysis/fleet/majority.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
 
@@ -16,8 +14,6 @@
 
 namespace sonde {
 namespace {
-
-constexpr std::size_t furthest_shown = 3;
 
 // Quantiles of a sorted per-SM map: enough that one SM in 132 moves some of them.
 constexpr std::size_t profile_points = 65;
@@ -116,18 +112,6 @@ double sample_deviation(const std::vector<double>& values, double mean) {
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
-}
-
-/// Of equals those that come first.
-std::vector<Standing> furthest_of(std::vector<Standing> all) {
-  std::erase_if(all, [](const Standing& standing) { return standing.score == 0; });
-  const std::size_t shown = std::min(all.size(), furthest_shown);
-  std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(shown), {},
-                            [](const Standing& standing) {
-                              return std::pair(-std::abs(standing.score), standing.device);
-                            });
-  all.resize(shown);
-  return all;
 }
 
 }  // namespace
@@ -249,48 +233,6 @@ void fill_numbers(MetricStatistics& statistics, const std::vector<double>& value
   const double mean = sum / static_cast<double>(values.size());
   statistics.cv = mean != 0 ? sample_deviation(values, mean) / std::abs(mean)
                             : std::numeric_limits<double>::quiet_NaN();
-}
-
-MetricStatistics describe(const Series& series, const ReduceOptions& options) {
-  const std::vector<double> values = values_of(series);
-  MetricStatistics statistics;
-  statistics.metric = series.metric;
-  statistics.summary = series.summary;
-  statistics.unit = series.unit;
-  statistics.kind = series.kind;
-  statistics.group = series.group;
-  fill_numbers(statistics, values);
-  if (values.empty()) return statistics;
-  statistics.center = statistics.median;
-  if (series.samples.size() >= 2) {
-    const auto majority = find_majority(series, options);
-    statistics.ambiguous = !majority;
-    if (majority) {
-      statistics.agreeing = majority->members;
-      statistics.center = majority->center;
-      statistics.scale = majority->scale;
-    }
-  }
-  if (statistics.agreeing >= least_scored_devices) {
-    statistics.threshold = score_cut(statistics.agreeing, options.false_alarm);
-  }
-  statistics.variance = variance_components(series.samples);
-  statistics.furthest = furthest_of(standings(series, statistics));
-  return statistics;
-}
-
-std::vector<Standing> standings(const Series& series, const MetricStatistics& statistics) {
-  const double reference = series.reference_at(statistics.center);
-  std::vector<Standing> all;
-  for (const Sample& sample : series.samples) {
-    const double deviation = sample.value - statistics.center;
-    all.push_back({.device = sample.device,
-                   .value = sample.value,
-                   .deviation_fraction = reference > 0 ? deviation / reference
-                                                       : std::numeric_limits<double>::quiet_NaN(),
-                   .score = statistics.scale > 0 ? deviation / statistics.scale : 0});
-  }
-  return all;
 }
 
 }  // namespace sonde

@@ -63,12 +63,6 @@ double typical_reproduced(const Series& series);
 /// n, median, MAD, min, max and CV of plain numbers.
 void fill_numbers(MetricStatistics& statistics, const std::vector<double>& values);
 
-/// n, median, MAD, scale, cut, variance components, and the three furthest out.
-MetricStatistics describe(const Series& series, const ReduceOptions& options);
-
-/// All devices of the series, in its order. @pre statistics = describe(series, ...)
-std::vector<Standing> standings(const Series& series, const MetricStatistics& statistics);
-
 /// Nested random effects by the method of moments: nodes, devices within a node, repeats (Searle,
 /// Casella and McCulloch 1992, ch. 3); negative estimates are 0. One device per node everywhere:
 /// what lies between them counts as device.

@@ -3,7 +3,7 @@
 
 #include "analysis/fleet/finding_finder.hpp"
 #include "analysis/fleet/fingerprint.hpp"
-#include "analysis/fleet/peers.hpp"
+#include "analysis/fleet/tolerance.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
 #include "base/units.hpp"

@@ -42,7 +42,8 @@ std::string describe_failure(const FleetCounts& counts, std::size_t all) {
 
 std::string describe_end(ExitStatus status, const FleetCounts& counts,
                          const std::string& run_file) {
-  const std::size_t all = counts.audited + counts.lost;
+  const std::size_t all =
+      counts.passed + counts.warned + counts.failed + counts.incomplete + counts.lost;
   const int number = static_cast<int>(status);
   if (status == ExitStatus::ok) {
     return fmt::format("status {}: {}", number, describe_well(counts, all));

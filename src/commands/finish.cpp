@@ -262,6 +262,15 @@ void remove_what_is_joined(const RunOptions& options,
                   parts_folder(options.output).string(), left.size(), options.output));
 }
 
+void say_stopped_early(const RunPlan& plan) {
+  const std::string why = why_to_stop(plan.points.back());
+  log_world(
+      fmt::format("status {}: stopped early ({}); {} keeps what was measured: go on with the same "
+                  "command and --resume",
+                  static_cast<int>(ExitStatus::resumable), why.empty() ? "a rank was stopped" : why,
+                  plan.parts.string()));
+}
+
 }  // namespace
 
 ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& roster,
@@ -290,12 +299,7 @@ ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& ro
     context.watch.leave();
     go_on_with(give_up_rest(plan, context, mine, progress));
   } else if (short_of_points) {
-    const std::string why = why_to_stop(plan.points.back());
-    log_world(
-        fmt::format("status {}: stopped early ({}); {} keeps what was measured: go on with "
-                    "the same command and --resume",
-                    static_cast<int>(ExitStatus::resumable),
-                    why.empty() ? "a rank was stopped" : why, plan.parts.string()));
+    say_stopped_early(plan);
     return ExitStatus::resumable;
   }
   context.watch.leave();

@@ -112,7 +112,7 @@ if ! ldconfig -p | grep -q libcuda.so.1 && [[ ! -e /dev/nvidiactl ]]; then
 fi
 if [[ -n $hung ]]; then
   says 3 '^fail +driver +no answer within' env LD_LIBRARY_PATH="$hung" "$sonde" doctor
-  says 3 '^ok +mpi.start ' env LD_LIBRARY_PATH="$hung" "$sonde" doctor
+  says 3 '^ok +mpi.start' env LD_LIBRARY_PATH="$hung" "$sonde" doctor
 fi
 if [[ -n $(ls -A .) ]]; then
   echo "FAILED: left behind:" && ls -A && failures=$((failures + 1))

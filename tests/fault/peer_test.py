@@ -81,8 +81,11 @@ class PeerTest(FaultTest):
 
 class MatrixTest(PeerTest):
     def test_four_gpus(self):
-        self.assertEqual(self.run_peers("sim:h200,h200,h200,h200+peer_lanes=1:0.5", 4), OK,
+        self.assertEqual(self.run_peers("sim:h200,h200,h200,h200+peer_lanes=1:0.5", 4), FAILED,
                          self.said)
+        verdicts = [(device["verdict"], device["likely"]) for device in self.devices()]
+        self.assertEqual(verdicts[0::2], [("pass", "unknown")] * 2)
+        self.assertEqual(verdicts[1::2], [("fail", "link")] * 2)  # both ends of the slow link
         self.assertEqual(left_behind(self.folder), [], self.said)
         for rank, findings in enumerate(self.findings()):
             self.assertEqual(findings["peer.ranks"]["value"], [0, 1, 2, 3])

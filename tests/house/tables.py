@@ -63,6 +63,7 @@ LIBRARIES = (
 SHARED_HEADERS = {
     "jobs/cache/moved_lines.cpp": "jobs/cache/cache_probe.hpp",
     "src/main.cpp": None,
+    "src/device/sim/memory/beside_neighbour.cpp": "src/device/sim/memory/memory_system.hpp",
     "jobs/tlb/tlb_record.cpp": "jobs/tlb/tlb_probe.hpp",
     "jobs/*.cpp": None,  # jobs/suite.cpp declares the jobs and lists them
     "jobs/bypass/polybench.cpp": "jobs/bypass/program_parts.hpp",

@@ -1,6 +1,6 @@
 #include "commands/tolerances.hpp"
 
-#include "analysis/fleet/peers.hpp"
+#include "analysis/fleet/tolerance.hpp"
 #include "base/error.hpp"
 
 #include <gmock/gmock.h>

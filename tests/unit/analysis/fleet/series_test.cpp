@@ -1,3 +1,4 @@
+#include "analysis/fleet/describe.hpp"
 #include "analysis/fleet/series.hpp"
 
 #include <gtest/gtest.h>
