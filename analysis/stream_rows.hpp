@@ -70,8 +70,8 @@ inline constexpr Row tile_latency_rows[] = {
      "loaded_latency_ns x the throughput that it was measured at", littles_law},
 };
 
-/// Another process gets other memory: on one H200 the median of 24 replicates moved by 3.8 % over ten
-/// runs (docs/results/2026-11-28-verdicts).
+/// Another process gets other memory: on one H200 the median of 24 replicates moved by 3.8 % over
+/// ten runs (docs/results/2026-11-28-verdicts).
 inline constexpr Quantity by_placed_memory{"byte/s", continuous, higher, 0.05, 0.08};
 
 /// Of the job l2.throughput.

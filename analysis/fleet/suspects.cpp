@@ -16,7 +16,7 @@
 namespace sonde {
 namespace {
 
-// What some measured values are held against on their own device.
+// Findings that a charge against the same device needs as its reference.
 constexpr std::array<std::string_view, 2> companions{"host.link_bytes_per_s", "peer.ranks"};
 
 /// "placement.l2_latency_cycles (median)" is a summary of the metric before the space.

@@ -104,7 +104,7 @@ Charge charge_for(const RunResult& run, std::size_t device, const Metric& metric
   return charge;
 }
 
-/// What one map of each device of a group shows.
+/// The outlying units of one map, for each device of a group.
 struct OutlyingUnits {
   std::size_t maps = 0;
   std::map<std::size_t, std::vector<OutlyingSm>> of_device;

@@ -20,8 +20,7 @@ TEST(TolerancesTest, the_longest_prefix_counts_and_one_number_warns) {
   EXPECT_DOUBLE_EQ(tolerance_for(*find_metric("latency.cg.p4_cycles"), options).warn, 0.06);
   EXPECT_DOUBLE_EQ(tolerance_for(*find_metric("latency.cg.p4_cycles"), options).fail, 0.08);
   EXPECT_DOUBLE_EQ(tolerance_for(*find_metric("l2.read_bytes_per_s"), options).warn, 0.005);
-  EXPECT_DOUBLE_EQ(tolerance_for(*find_metric("l2.write_bytes_per_s"), options).warn,
-                   0.03);
+  EXPECT_DOUBLE_EQ(tolerance_for(*find_metric("l2.write_bytes_per_s"), options).warn, 0.03);
 }
 
 TEST(TolerancesTest, what_no_metric_begins_with_or_is_no_percent_is_refused) {

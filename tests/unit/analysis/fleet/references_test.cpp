@@ -1,4 +1,4 @@
-// A GPU is held against values of its model that were measured before.
+// A GPU is compared with reference values of its model.
 #include "analysis/fleet/references.hpp"
 
 #include "analysis/fleet/reduce.hpp"

@@ -1,5 +1,5 @@
-#include "analysis/fleet/describe.hpp"
 #include "analysis/fleet/series.hpp"
+#include "analysis/fleet/describe.hpp"
 
 #include <gtest/gtest.h>
 

@@ -270,13 +270,12 @@ TEST(SuspectsTest, of_a_fleet_in_turns_only_doubted_metrics_are_loaded_again) {
   EXPECT_EQ(loaded.jobs.back(), "global.throughput");
 }
 
-/// They are held against the link, which no second try measures.
+/// Copies are compared with the link, which a second try does not measure.
 TEST(SuspectsTest, slow_copies_come_back_and_narrow_links_are_no_matter_of_a_second_look) {
   RunResult run = healthy_fleet(1, 1);
-  const std::vector<Finding> findings{found("host.to_device_bytes_per_s", 14e9, 1, 9),
-                                      found("host.link_bytes_per_s", 63e9, 1, 1),
-                                      found("host.link_width", 8.0, 1, 1),
-                                      found("host.most_link_width", 16.0, 1, 1)};
+  const std::vector<Finding> findings{
+      found("host.to_device_bytes_per_s", 14e9, 1, 9), found("host.link_bytes_per_s", 63e9, 1, 1),
+      found("host.link_width", 8.0, 1, 1), found("host.most_link_width", 16.0, 1, 1)};
   run.devices[0].jobs.push_back(maker::job("host", findings));
   run.devices[0].again = {run.devices[0].jobs.back()};
   ReduceOptions some;
