@@ -7,20 +7,22 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 namespace sonde {
 namespace {
 
 constexpr std::size_t furthest_shown = 3;
 
-/// Of equals those that come first.
+/// By score; without a majority, and so without scores, by deviation. Of equals those that come
+/// first.
 std::vector<Standing> furthest_of(std::vector<Standing> all) {
-  std::erase_if(all, [](const Standing& standing) { return standing.score == 0; });
+  std::erase_if(all, [](const Standing& one) { return !(std::abs(one.deviation_fraction) > 0); });
   const std::size_t shown = std::min(all.size(), furthest_shown);
-  std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(shown), {},
-                            [](const Standing& standing) {
-                              return std::pair(-std::abs(standing.score), standing.device);
-                            });
+  std::ranges::partial_sort(
+      all, all.begin() + static_cast<std::ptrdiff_t>(shown), {}, [](const Standing& one) {
+        return std::tuple(-std::abs(one.score), -std::abs(one.deviation_fraction), one.device);
+      });
   all.resize(shown);
   return all;
 }
