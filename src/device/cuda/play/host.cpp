@@ -15,7 +15,7 @@ namespace sonde::cuda {
 namespace {
 
 /// Copies of one probe. Device memory has a pattern to be read, and room of the same size; host
-/// memory a part for each way.
+/// memory has a part for each direction, as pinning it takes longer than the copies.
 class HostCopies {
  public:
   HostCopies(Session& session, const HostProbe& probe)
@@ -28,8 +28,8 @@ class HostCopies {
         mismatches_(session.arrays().add_output<unsigned long long>(1)),
         pattern_(session.data(probe.place, 2 * probe.bytes)),
         room_(pattern_ + probe.bytes),
-        incoming_(session.host_data(probe.place, 2 * probe.bytes)),
-        outgoing_(incoming_ + probe.bytes) {}
+        incoming_(session.host_data(probe.place, (is_both() ? 2 : 1) * probe.bytes)),
+        outgoing_(incoming_ + (is_both() ? probe.bytes : 0)) {}
 
   std::vector<double> run() {
     session_.run(limit_, [&] { prepare(); });
@@ -49,6 +49,7 @@ class HostCopies {
   }
 
  private:
+  bool is_both() const { return probe_.kind == HostKind::both; }
   bool goes_to_device() const { return probe_.kind != HostKind::from_device; }
   bool comes_from_device() const { return probe_.kind != HostKind::to_device; }
 
@@ -69,7 +70,7 @@ class HostCopies {
   }
 
   void queue_timed(const Event& begin, const Event& end) const {
-    const bool both = probe_.kind == HostKind::both;
+    const bool both = is_both();
     const cudaStream_t stream = session_.stream();
     SONDE_CUDA_CHECK(cudaEventRecord(begin.get(), stream));
     if (both) session_.let_second_stream_follow();
