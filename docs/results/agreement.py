@@ -1,8 +1,8 @@
-"""How often the runs on each GPU say the same of its structure, from structure.csv beside this script or the table named.
+"""How often the runs on each GPU say the same of its structure, from structure.csv in this folder or another table.
 
-structure.csv holds the rows on structure and sharing of what `sonde export --format csv-long` wrote of each run. Prints the
-metrics whose sure values (confidence 0.95 and more) differ, those that are sure in a part of the runs only, and how many
-are the same and sure in all.
+structure.csv has one row for each run and metric of structure and sharing, as sonde exported them (h200.md and h100.md
+name the runs). Prints the metrics whose sure values (confidence 0.95 and more) differ, the metrics that are sure in a
+part of the runs only, and how many are the same and sure in all.
 """
 
 import collections
