@@ -118,7 +118,7 @@ std::vector<double> measure_loaded_elsewhere(const CacheUnderTest& cache,
 
 LoadedElsewhere look_for_parts(const CacheUnderTest& cache) {
   constexpr std::uint64_t most_bytes = 1_GiB;
-  // Of 97 looks at H100s four saw one part (docs/results/h100.md, 2026-11-26).
+  // Of 97 looks at H100s four saw one part (docs/results/2026-11-26-tlb-again).
   constexpr std::uint64_t most_looks = 2;
   std::vector<int> sms = sms_all_over(cache.run);
   if (sms.size() < 2) return {};
