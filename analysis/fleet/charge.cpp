@@ -11,6 +11,11 @@ namespace {
 
 constexpr EnumName<Severity> severity_names[] = {
     {Severity::info, "info"}, {Severity::warn, "warn"}, {Severity::fail, "fail"}};
+constexpr EnumName<Verdict> verdict_names[] = {{Verdict::pass, "pass"},
+                                               {Verdict::warn, "warn"},
+                                               {Verdict::incomplete, "incomplete"},
+                                               {Verdict::fail, "fail"},
+                                               {Verdict::lost, "lost"}};
 constexpr EnumName<Ground> ground_names[] = {
     {Ground::itself, "by itself, whatever its peers do"},
     {Ground::past, "compared with its own past"},
@@ -47,6 +52,7 @@ constexpr EnumName<Unit::Kind> unit_names[] = {{Unit::Kind::gpu, "GPU"},
 }  // namespace
 
 std::string_view to_text(Severity severity) { return name_of(severity_names, severity); }
+std::string_view to_text(Verdict verdict) { return name_of(verdict_names, verdict); }
 std::string_view to_text(Ground ground) { return name_of(ground_names, ground); }
 std::string_view to_text(Trouble trouble) { return name_of(trouble_names, trouble); }
 

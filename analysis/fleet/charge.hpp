@@ -12,6 +12,9 @@ namespace sonde {
 
 enum class Severity { info, warn, fail };
 
+/// Of a device. Ordered from good to bad: it gets the worst that applies.
+enum class Verdict { pass, warn, incomplete, fail, lost };
+
 /// What a charge rests on.
 enum class Ground {
   itself,    // health, error counters, a unit that stands out on its own die, a failed job
@@ -48,6 +51,7 @@ enum class Trouble {
 };
 
 std::string_view to_text(Severity severity);
+std::string_view to_text(Verdict verdict);
 /// In plain words: "by itself", "compared with its peers", ...
 std::string_view to_text(Ground ground);
 /// The class that reports and drain reasons name: "memory", "link", "SM", "ECC", ...
@@ -70,7 +74,7 @@ struct Charge {
   static constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
   std::size_t device = no_device;  // row of the run; no_device: a node, or all GPUs of a group
-  std::string node = "";
+  std::string node = "";           // of a device: decide() adds it
   Ground ground = Ground::itself;
   Severity severity = Severity::info;
   Trouble trouble = Trouble::unknown;

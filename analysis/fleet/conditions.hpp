@@ -8,6 +8,11 @@
 
 namespace sonde {
 
+/// The SM clock that the probes saw, compared and judged as a metric is.
+inline constexpr Metric clock_metric{
+    "conditions.sm_clock_hz",         "Hz", MetricKind::continuous, Better::higher, "",
+    "SM clock while it was measured", ""};
+
 /// Of a device with its probes.
 DeviceConditions summarize_conditions(const DeviceResult& device);
 

@@ -38,6 +38,13 @@ bool is_an_error(Trouble trouble) {
          trouble == remap_pending;
 }
 
+/// Names the nodes of devices.
+void add_nodes(const RunResult& run, std::vector<Charge>& charges) {
+  for (Charge& charge : charges) {
+    if (charge.device != Charge::no_device) charge.node = run.devices.at(charge.device).node;
+  }
+}
+
 /// What was measured beside another process says nothing of the GPU; error counters do.
 void discount_contended(const RunResult& run, std::vector<Charge>& charges) {
   for (Charge& charge : charges) {
@@ -151,6 +158,7 @@ FleetCounts count_devices(const RunResult& run, const std::vector<DeviceVerdict>
 bool is_missing(Status status) { return status == Status::failed || status == Status::not_run; }
 
 void decide(const RunResult& run, FleetAnalysis& analysis) {
+  add_nodes(run, analysis.charges);
   discount_contended(run, analysis.charges);
   settle_undecided(analysis);
   std::ranges::stable_sort(analysis.charges, is_told_before);

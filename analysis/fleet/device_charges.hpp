@@ -21,7 +21,6 @@ class ChargesOfDevice {
   Charge& add(Severity severity, Trouble trouble, std::string metric, std::string value,
               std::string reason) {
     charges_.push_back({.device = index_,
-                        .node = result_.node,
                         .ground = Ground::itself,
                         .severity = severity,
                         .trouble = trouble,

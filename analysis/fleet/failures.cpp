@@ -1,6 +1,7 @@
 // From the reasons of what failed to charges.
 #include "analysis/fleet/failures.hpp"
 
+#include "analysis/fleet/device_charges.hpp"
 #include "base/failure_marks.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +15,7 @@ namespace {
 
 struct Failure {
   std::string_view mark;
-  std::string_view metric;
+  const char* metric;
   Trouble trouble;
 };
 
@@ -29,16 +30,7 @@ bool says(Status status, const std::string& reason, std::string_view mark) {
          reason.find(mark) != std::string::npos;
 }
 
-/// The reason in which the job, or one of its findings, says so; "" if none does.
-std::string reason_with(const JobResult& job, std::string_view mark) {
-  if (says(job.status, job.reason, mark)) return job.reason;
-  for (const Finding& finding : job.findings) {
-    if (says(finding.status, finding.reason, mark)) return finding.reason;
-  }
-  return "";
-}
-
-/// Jobs that say so, and the first one's reason.
+/// Jobs that say so, or one of whose findings does, and the first one's reason.
 struct Seen {
   std::vector<std::string> jobs;
   std::string reason;
@@ -46,28 +38,18 @@ struct Seen {
 
 Seen look_for(const DeviceResult& device, std::string_view mark) {
   Seen seen;
+  const auto look_at = [&](const std::string& job, Status status, const std::string& reason) {
+    if (!says(status, reason, mark)) return;
+    if (seen.jobs.empty()) seen.reason = reason;
+    if (std::ranges::find(seen.jobs, job) == seen.jobs.end()) seen.jobs.push_back(job);
+  };
   for (const auto* jobs : {&device.jobs, &device.again}) {
     for (const JobResult& job : *jobs) {
-      const std::string reason = reason_with(job, mark);
-      if (reason.empty()) continue;
-      if (seen.jobs.empty()) seen.reason = reason;
-      if (std::ranges::find(seen.jobs, job.job) == seen.jobs.end()) seen.jobs.push_back(job.job);
+      look_at(job.job, job.status, job.reason);
+      for (const Finding& one : job.findings) look_at(job.job, one.status, one.reason);
     }
   }
   return seen;
-}
-
-Charge charge_of(const RunResult& run, std::size_t device, const Failure& failure,
-                 const Seen& seen) {
-  const std::string jobs = fmt::format("{}", fmt::join(seen.jobs, ", "));
-  return {.device = device,
-          .node = run.devices[device].node,
-          .ground = Ground::itself,
-          .severity = Severity::fail,
-          .trouble = failure.trouble,
-          .metric = std::string(failure.metric),
-          .value = jobs,
-          .reason = fmt::format("in {}: {}", jobs, seen.reason)};
 }
 
 }  // namespace
@@ -82,12 +64,15 @@ std::vector<Charge> failure_charges(const RunResult& run) {
       const Seen seen = look_for(run.devices[device], failure.mark);
       if (seen.jobs.empty()) continue;
       failed.insert(run.devices[device].info.uuid);
-      charges.push_back(charge_of(run, device, failure, seen));
+      const std::string jobs = fmt::format("{}", fmt::join(seen.jobs, ", "));
+      ChargesOfDevice(run, device, charges)
+          .add(Severity::fail, failure.trouble, failure.metric, jobs,
+               fmt::format("in {}: {}", jobs, seen.reason));
     }
     if (gpus.size() < 3 || 2 * failed.size() <= gpus.size()) continue;
     charges.push_back({.ground = Ground::itself,
                        .trouble = failure.trouble,
-                       .metric = std::string(failure.metric),
+                       .metric = failure.metric,
                        .n = gpus.size(),
                        .reason = fmt::format("{} of {} GPUs show it: look at program and driver "
                                              "before you replace GPUs",

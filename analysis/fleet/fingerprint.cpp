@@ -12,9 +12,6 @@
 namespace sonde {
 namespace {
 
-// One healthy device in a thousand would show such an SM by chance, were its SMs Gaussian.
-constexpr double sm_false_alarm = 0.001;
-
 /// Positive where worse.
 double badness(double value, double center, Better better) {
   return better == Better::higher ? center - value : value - center;
@@ -83,7 +80,8 @@ std::vector<OutlyingSm> outlying_sms(std::span<const double> values, Better bett
   const double scale = std::max(
       {robust_scale(known), normal_scale * resolution / std::sqrt(12.0), floor_fraction * size});
   if (!(scale > 0)) return {};
-  const double least = std::max(score_cut(known.size(), sm_false_alarm) * scale, tolerated);
+  // One healthy device in a thousand would show such an SM by chance, were its SMs Gaussian.
+  const double least = std::max(calibration_for(known.size()).cut_01_percent * scale, tolerated);
   std::vector<OutlyingSm> found;
   double worst_of_rest = 0;
   double least_found = std::numeric_limits<double>::infinity();

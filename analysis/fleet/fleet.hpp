@@ -5,20 +5,14 @@
 #include "analysis/fleet/charge.hpp"
 #include "analysis/metrics.hpp"
 #include "analysis/results.hpp"
-#include "analysis/trend.hpp"
 
 #include <cstddef>
-#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace sonde {
-
-/// Ordered from good to bad: a device gets the worst that applies.
-enum class Verdict { pass, warn, incomplete, fail, lost };
-std::string_view to_text(Verdict verdict);
 
 /// Tolerances for metrics whose name starts with `prefix` (the longest prefix wins), as fractions
 /// of the peers' median.
@@ -36,28 +30,6 @@ struct DeviceConditions {
   std::size_t throttled_probes = 0;
   std::uint64_t throttle_reasons = 0;  // harmful ones, of all probes
   double start_unix_s = 0;             // median over the probes; 0: not known
-};
-
-/// A number of a device, when it was measured.
-struct RepeatValue {
-  double unix_s = 0;
-  double value = 0;
-  double sm_clock_hz = 0;    // as in DeviceConditions
-  double temperature_c = 0;  // likewise
-};
-
-/// A metric that rises or falls over the repeats of a device with one setting (drift.hpp).
-struct Drift {
-  std::size_t device = 0;  // row of the centre of the repeats
-  std::string metric;
-  std::string unit;
-  Better better = Better::neither;
-  std::vector<RepeatValue> repeats = {};  // in order of time, three or more
-  Trend value = {};
-  Trend sm_clock_hz = {};
-  Trend temperature_c = {};
-
-  double span_s() const { return repeats.back().unix_s - repeats.front().unix_s; }
 };
 
 /// What GPUs of a model gave that were measured before: the smallest and largest of their medians.
@@ -81,16 +53,11 @@ std::span<const ModelReference> shipped_references();
 
 struct ReduceOptions {
   std::span<const Metric> registry = all_metrics();
-  std::vector<Tolerance> tolerances;  // instead of those of the registry
-  double within_factor = 3;  // standard deviations of a difference, or of a value to its tolerance
-  double scale_floor_fraction = 0.005;  // of the median: no scatter is believed to be smaller
-  double false_alarm = 0.01;            // share of healthy groups beyond the cut, per metric
-  double false_discovery = 0.05;  // Benjamini-Hochberg q over all metrics and devices, n >= 16
-  double gage_limit = 0.30;       // deviation of a value / least difference that is judged
+  std::vector<Tolerance> tolerances = {};  // instead of those of the registry
   /// Of each device, where the run comes without its probes; else they are asked.
   std::span<const DeviceConditions> conditions = {};
-  /// Where the run is the centre of repeats, what drifted over them.
-  std::span<const Drift> drifts = {};
+  /// Where the run is the centre of repeats, what drifted over them (drift.hpp).
+  std::span<const Charge> drifts = {};
   /// For GPUs without peers.
   std::span<const ModelReference> references = shipped_references();
 };
@@ -103,15 +70,6 @@ struct ComparisonGroup {
   std::string label;  // "NVIDIA H200, 140 GiB, ECC on"
   std::vector<std::size_t> devices;
   std::size_t reference_gpus = 0;  // other GPUs of the model that stand in for peers; 0: none
-};
-
-/// Standard deviations between nodes, between the devices of a node, and of one device's value:
-/// from its replicates, else its repeats.
-struct VarianceComponents {
-  double node = 0;
-  double device = 0;
-  double repeat = 0;
-  double gage = 0;  // repeat / total; 0 if all are 0
 };
 
 /// A device's place in its group.
@@ -139,7 +97,6 @@ struct MetricStatistics {
   double center = 0;     // median of the devices that agree (majority.hpp); of all if ambiguous
   double scale = 0;      // their robust standard deviation: what scores are divided by
   double threshold = 0;  // calibrated for those that agree; 0: fewer than 9, no score verdict
-  VarianceComponents variance;
   std::vector<Standing> furthest;  // at most 3, furthest out first; empty if nobody is out
   std::string consensus;           // structural: the value of the majority; "" if there is none
   std::size_t agreeing = 0;        // devices of the majority
@@ -184,6 +141,5 @@ struct FleetAnalysis {
   std::vector<Charge> charges;               // worst first
   std::vector<DeviceVerdict> verdicts;
   std::vector<Gap> gaps;
-  std::vector<Drift> drifts;
 };
 }  // namespace sonde

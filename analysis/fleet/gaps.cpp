@@ -4,26 +4,31 @@
 #include <algorithm>
 
 namespace sonde {
+namespace {
 
-GapCollector::Place& GapCollector::place_of(std::string_view job, Status status,
-                                            std::string_view reason) {
-  const std::tuple key{job, to_text(status), reason};
-  const auto found = places_.find(key);
-  return found != places_.end() ? found->second : places_[Key(key)];
+template <class T>
+void insert_sorted(std::vector<T>& all, const T& one) {
+  const auto place = std::ranges::lower_bound(all, one);
+  if (place == all.end() || *place != one) all.insert(place, one);
 }
 
-void GapCollector::add(const RunResult& run, std::string_view only) {
+}  // namespace
+
+void add_gaps(const RunResult& run, std::string_view only, Gaps& gaps) {
   for (std::size_t device = 0; device < run.devices.size(); ++device) {
     for (const JobResult& job : run.devices[device].jobs) {
       if (!only.empty() && job.job != only) continue;
       const auto add_if_gap = [&](Status status, const std::string& reason,
                                   const std::string& metric) {
         if (status == Status::ok) return;
-        Place& place = place_of(job.job, status, reason);
-        place.metrics.insert(metric);
-        if (place.devices.empty() || place.devices.back() != device) {
-          place.devices.push_back(device);
+        const std::tuple key{std::string_view(job.job), to_text(status), std::string_view(reason)};
+        auto gap = gaps.find(key);
+        if (gap == gaps.end()) {
+          gap = gaps.try_emplace({job.job, std::string(to_text(status)), reason}).first;
+          gap->second = {job.job, std::string(to_text(status)), reason, {}, {}};
         }
+        insert_sorted(gap->second.metrics, metric);
+        insert_sorted(gap->second.devices, device);
       };
       add_if_gap(job.status, job.reason, "(the job)");
       for (const Finding& finding : job.findings) {
@@ -31,22 +36,6 @@ void GapCollector::add(const RunResult& run, std::string_view only) {
       }
     }
   }
-}
-
-std::vector<Gap> GapCollector::take() const {
-  std::vector<Gap> gaps;
-  for (const auto& [key, place] : places_) {
-    const auto& [job, status, reason] = key;
-    Gap& gap = gaps.emplace_back(Gap{.job = job,
-                                     .status = status,
-                                     .reason = reason,
-                                     .metrics = {place.metrics.begin(), place.metrics.end()},
-                                     .devices = place.devices});
-    std::ranges::sort(gap.devices);  // of several turns
-    const auto again = std::ranges::unique(gap.devices);
-    gap.devices.erase(again.begin(), again.end());
-  }
-  return gaps;
 }
 
 }  // namespace sonde

@@ -1,14 +1,17 @@
 // The rules of alarms, and charges from health, heat and other processes.
 #include "analysis/fleet/health.hpp"
 
+#include "analysis/fleet/calibration.hpp"
 #include "analysis/fleet/conditions.hpp"
 #include "analysis/fleet/device_charges.hpp"
 #include "analysis/fleet/value_text.hpp"
+#include "analysis/statistics.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -38,33 +41,29 @@ constexpr std::array rules{
 };
 
 void judge_memory_errors(ChargesOfDevice& device) {
+  using enum Trouble;
   const Health& before = device.result().before;
   const Health& after = device.result().after;
-  const auto add = [&](Severity severity, Trouble trouble, const char* metric, std::uint64_t count,
-                       std::string reason) {
-    device.add(severity, trouble, metric, fmt::format("{}", count), std::move(reason));
+  const auto judge = [&](bool is_so, Severity severity, Trouble trouble, const char* metric,
+                         std::uint64_t count, const char* text) {
+    if (!is_so) return;
+    device.add(severity, trouble, metric, fmt::format("{}", count),
+               fmt::format(fmt::runtime(text), count));
   };
-  if (after.ecc_uncorrected > before.ecc_uncorrected) {
-    const std::uint64_t count = after.ecc_uncorrected - before.ecc_uncorrected;
-    add(Severity::fail, Trouble::ecc_uncorrected, "health.ecc_uncorrected", count,
-        fmt::format("{} uncorrected memory errors while it was measured", count));
-  } else if (before.ecc_uncorrected > 0) {
-    add(Severity::warn, Trouble::ecc_uncorrected, "health.ecc_uncorrected", before.ecc_uncorrected,
-        fmt::format("{} uncorrected memory errors from before the run", before.ecc_uncorrected));
-  }
-  if (after.ecc_corrected > before.ecc_corrected) {
-    const std::uint64_t count = after.ecc_corrected - before.ecc_corrected;
-    add(Severity::warn, Trouble::ecc_corrected, "health.ecc_corrected", count,
-        fmt::format("{} corrected memory errors while it was measured", count));
-  }
-  if (before.remap_failure || after.remap_failure) {
-    add(Severity::fail, Trouble::remap_failure, "health.remap_failure", 1,
-        "a memory row could not be remapped (no spare rows are left)");
-  }
-  if (before.remap_pending || after.remap_pending) {
-    add(Severity::warn, Trouble::remap_pending, "health.remap_pending", 1,
-        "a memory row remap waits for a GPU reset");
-  }
+  const bool is_new = after.ecc_uncorrected > before.ecc_uncorrected;
+  judge(is_new, Severity::fail, ecc_uncorrected, "health.ecc_uncorrected",
+        after.ecc_uncorrected - before.ecc_uncorrected,
+        "{} uncorrected memory errors while it was measured");
+  judge(!is_new && before.ecc_uncorrected > 0, Severity::warn, ecc_uncorrected,
+        "health.ecc_uncorrected", before.ecc_uncorrected,
+        "{} uncorrected memory errors from before the run");
+  judge(after.ecc_corrected > before.ecc_corrected, Severity::warn, ecc_corrected,
+        "health.ecc_corrected", after.ecc_corrected - before.ecc_corrected,
+        "{} corrected memory errors while it was measured");
+  judge(before.remap_failure || after.remap_failure, Severity::fail, remap_failure,
+        "health.remap_failure", 1, "a memory row could not be remapped (no spare rows are left)");
+  judge(before.remap_pending || after.remap_pending, Severity::warn, remap_pending,
+        "health.remap_pending", 1, "a memory row remap waits for a GPU reset");
 }
 
 void judge_throttling(ChargesOfDevice& device, const DeviceConditions& conditions) {
@@ -96,6 +95,44 @@ void judge_neighbours(ChargesOfDevice& device) {
   charge.cause = "another process was on this GPU";
 }
 
+/// A total that stands still while a GPU is measured.
+struct Counter {
+  const char* metric;
+  const char* what;
+  std::uint64_t Health::*count;
+};
+constexpr Counter counters[] = {
+    {"health.ecc_corrected_total", "corrected memory errors since its driver was loaded",
+     &Health::ecc_corrected},
+    {"health.remapped_rows", "remapped memory rows", &Health::remapped_rows},
+};
+
+void compare_counts(const RunResult& run, const std::vector<std::size_t>& devices,
+                    const Counter& counter, std::vector<Charge>& charges) {
+  constexpr double least_factor = 10;  // an order of magnitude: errors come in bursts
+  std::vector<double> counts, stable;
+  for (const std::size_t device : devices) {
+    const DeviceResult& one = run.devices[device];
+    counts.push_back(
+        static_cast<double>(std::max(one.before.*counter.count, one.after.*counter.count)));
+    stable.push_back(2 * std::sqrt(counts.back() + 3.0 / 8));
+  }
+  const double scale = std::max(1.0, normal_scale * median_absolute_deviation(stable));
+  const double cut = median(stable) + score_limit(counts.size()) * scale;
+  const double usual = median(counts);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (stable[i] < cut || counts[i] < least_factor * std::max(1.0, usual)) continue;
+    Charge& charge = ChargesOfDevice(run, devices[i], charges)
+                         .add(Severity::warn, Trouble::ecc_corrected, counter.metric,
+                              fmt::format("{:.0f}", counts[i]),
+                              fmt::format("{:.0f} {} where its peers have {:g} (median), n={}",
+                                          counts[i], counter.what, usual, counts.size()));
+    charge.ground = Ground::peers;
+    charge.reference = fmt::format("{:g}", usual);
+    charge.n = counts.size();
+  }
+}
+
 /// GPUs of each node, measured or not.
 std::map<std::string, std::set<std::string>> gpus_by_node(const RunResult& run) {
   std::map<std::string, std::set<std::string>> nodes;
@@ -106,13 +143,13 @@ std::map<std::string, std::set<std::string>> gpus_by_node(const RunResult& run) 
 
 /// The count that most nodes show; 0 on a tie or with fewer than three nodes.
 std::size_t usual_per_node(const std::map<std::string, std::set<std::string>>& nodes) {
-  std::map<std::size_t, std::size_t> votes;
-  for (const auto& [node, gpus] : nodes) ++votes[gpus.size()];
   if (nodes.size() < 3) return 0;
-  for (const auto& [count, supporters] : votes) {
-    if (2 * supporters > nodes.size()) return count;
-  }
-  return 0;
+  std::vector<std::size_t> counts;
+  for (const auto& [node, gpus] : nodes) counts.push_back(gpus.size());
+  std::ranges::sort(counts);
+  const std::size_t middle = counts[counts.size() / 2];
+  return 2 * static_cast<std::size_t>(std::ranges::count(counts, middle)) > counts.size() ? middle
+                                                                                          : 0;
 }
 
 }  // namespace
@@ -127,6 +164,16 @@ std::vector<Charge> health_charges(const RunResult& run,
     judge_neighbours(device);
     judge_memory_errors(device);
     judge_throttling(device, conditions.at(index));
+  }
+  return charges;
+}
+
+std::vector<Charge> error_count_charges(const RunResult& run,
+                                        const std::vector<ComparisonGroup>& groups) {
+  std::vector<Charge> charges;
+  for (const ComparisonGroup& group : groups) {
+    if (group.devices.size() < least_group) continue;
+    for (const Counter& counter : counters) compare_counts(run, group.devices, counter, charges);
   }
   return charges;
 }

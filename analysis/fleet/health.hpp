@@ -1,5 +1,5 @@
-// Charges on the ground of the device itself: error counters, Xids, links, heat, and who else was
-// there. Each counter and alarm of the registry has a rule here.
+// Charges from error counters, heat, and who else was there. Each counter and alarm of the registry
+// has a rule here.
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
@@ -17,6 +17,14 @@ std::span<const AlarmRule> alarm_rules();
 /// @param conditions of each device
 std::vector<Charge> health_charges(const RunResult& run,
                                    const std::vector<DeviceConditions>& conditions);
+
+/// A warning for each device with far more corrected memory errors since its driver was loaded, or
+/// far more remapped rows, than its peers: ten times their median or more (ten or more where that
+/// is 0), and an outlier of the group. Counts scatter with their size, therefore they are compared
+/// as 2 sqrt(n + 3/8), whose standard deviation is 1 for any Poisson rate (Anscombe 1948); a group
+/// that scatters more than that widens it. Groups of less than three devices have no usual count.
+std::vector<Charge> error_count_charges(const RunResult& run,
+                                        const std::vector<ComparisonGroup>& groups);
 
 /// A node that shows fewer GPUs than most nodes of the run do.
 std::vector<Charge> node_charges(const RunResult& run);

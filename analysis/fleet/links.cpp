@@ -32,33 +32,34 @@ constexpr double failing_copy_share = 0.35;
 
 using Codes = std::map<int, std::size_t>;  // how often
 
-Codes codes_of(const DeviceResult& device, const char* metric) {
+Codes codes_of(const ChargesOfDevice& device, const char* metric) {
   Codes codes;
-  const std::vector<double>* list = vector_of(device, metric);
-  if (list == nullptr) return codes;
-  for (const double code : *list) ++codes[static_cast<int>(code)];
+  const std::vector<double>* list = vector_of(device.result(), metric);
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    ++codes[static_cast<int>((*list)[i])];
+  }
   return codes;
 }
 
-void judge_xids(ChargesOfDevice& device, const char* metric, const Codes& codes, const char* when) {
-  for (const auto& [code, count] : codes) {
-    if (count == 0) continue;
+/// The log of the kernel holds both: what came while the GPU was measured, and what came before.
+void judge_xids(ChargesOfDevice& device) {
+  const auto judge = [&](const char* metric, int code, std::size_t count, const char* when) {
+    if (count == 0) return;
     const XidMeaning& meaning = meaning_of_xid(code);
     Charge& charge = device.add(meaning.severity, Trouble::xid, metric, fmt::format("{}", code),
                                 fmt::format("the driver logged Xid {} {} time{} {}: {}", code,
                                             count, count == 1 ? "" : "s", when, meaning.text));
     charge.cause = fmt::format("Xid {}: {}", code, meaning.text);
     charge.evidence = std::string(meaning.remedy);
+  };
+  Codes now = codes_of(device, "host.new_xids");
+  for (const auto& [code, count] : now) {
+    judge("host.new_xids", code, count, "while it was measured");
   }
-}
-
-/// The log of the kernel holds both: what came while the GPU was measured, and what came before.
-void judge_all_xids(ChargesOfDevice& device) {
-  const Codes now = codes_of(device.result(), "host.new_xids");
-  Codes earlier = codes_of(device.result(), "host.xids");
-  for (const auto& [code, count] : now) earlier[code] -= std::min(count, earlier[code]);
-  judge_xids(device, "host.new_xids", now, "while it was measured");
-  judge_xids(device, "host.xids", earlier, "before it was measured, since the machine started");
+  for (const auto& [code, count] : codes_of(device, "host.xids")) {
+    judge("host.xids", code, count - std::min(count, now[code]),
+          "before it was measured, since the machine started");
+  }
 }
 
 void judge_replays(ChargesOfDevice& device) {
@@ -109,25 +110,23 @@ void judge_nvlinks(ChargesOfDevice& device) {
 /// A link to the host that is less than slot and GPU can have together, by what that costs. A link
 /// of a lower generation may save power, and a look may have come too late: half the rate warns.
 void judge_pcie(ChargesOfDevice& device) {
-  const auto compare = [&](const char* metric, const char* most_metric, double share,
-                           double failing, const char* text) {
+  const auto compare = [&](const char* metric, const char* most_metric, bool is_generation) {
     const double now = device.number(metric);
     const double most = device.number(most_metric);
     if (!(now > 0) || now >= most) return;
-    Charge& charge =
-        device.add(share <= failing ? Severity::fail : Severity::warn, Trouble::pcie_link, metric,
-                   fmt::format("{}", now), fmt::format(fmt::runtime(text), now, most));
+    const double share = is_generation ? std::exp2(now - most) : now / most;
+    const bool fails = share <= (is_generation ? failing_link_share / 2 : failing_link_share);
+    Charge& charge = device.add(
+        fails ? Severity::fail : Severity::warn, Trouble::pcie_link, metric, fmt::format("{}", now),
+        fmt::format("the link to the host {} where slot and GPU can have {}",
+                    is_generation ? fmt::format("is of generation {}", now)
+                                  : fmt::format("has {} lanes", now),
+                    most));
     charge.reference = fmt::format("{}", most);
     charge.size = share - 1;
   };
-  compare("host.link_width", "host.most_link_width",
-          device.number("host.link_width") / device.number("host.most_link_width"),
-          failing_link_share, "the link to the host has {} lanes where slot and GPU can have {}");
-  compare(
-      "host.link_generation", "host.most_link_generation",
-      std::exp2(device.number("host.link_generation") - device.number("host.most_link_generation")),
-      failing_link_share / 2,
-      "the link to the host is of generation {} where slot and GPU can have {}");
+  compare("host.link_width", "host.most_link_width", false);
+  compare("host.link_generation", "host.most_link_generation", true);
 }
 
 /// A link to another GPU that stands out from those to the rest of the node.
@@ -181,7 +180,7 @@ std::vector<Charge> link_charges(const RunResult& run) {
   std::vector<Charge> charges;
   for (std::size_t index = 0; index < run.devices.size(); ++index) {
     ChargesOfDevice device{run, index, charges};
-    judge_all_xids(device);
+    judge_xids(device);
     judge_replays(device);
     judge_nvlinks(device);
     judge_pcie(device);

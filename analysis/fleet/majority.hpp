@@ -22,10 +22,16 @@ struct Majority {
 /// at which it warns), or if what agrees is not more than half.
 /// Adding a device that lies outside, or moving one further out, changes neither center nor scale.
 /// @pre two samples or more
-std::optional<Majority> find_majority(const Series& series, const ReduceOptions& options);
+std::optional<Majority> find_majority(const Series& series);
 
 /// Groups of values between which lie gaps larger than the tolerance: indices into the samples,
 /// those with the largest values first. @pre samples not empty
-std::vector<std::vector<std::size_t>> parts_of(const Series& series, const ReduceOptions& options);
+std::vector<std::vector<std::size_t>> parts_of(const Series& series);
+
+/// fill_numbers, scale and cut by those that agree, and the three furthest out.
+MetricStatistics describe(const Series& series);
+
+/// All devices of the series, in its order. @pre statistics = describe(series, ...)
+std::vector<Standing> standings(const Series& series, const MetricStatistics& statistics);
 
 }  // namespace sonde

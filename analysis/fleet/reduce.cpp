@@ -5,13 +5,11 @@
 #include "analysis/fleet/causes.hpp"
 #include "analysis/fleet/conditions.hpp"
 #include "analysis/fleet/decide.hpp"
-#include "analysis/fleet/describe.hpp"
-#include "analysis/fleet/drift.hpp"
-#include "analysis/fleet/error_counts.hpp"
 #include "analysis/fleet/failures.hpp"
 #include "analysis/fleet/gaps.hpp"
 #include "analysis/fleet/health.hpp"
 #include "analysis/fleet/links.hpp"
+#include "analysis/fleet/majority.hpp"
 #include "analysis/fleet/peers.hpp"
 #include "analysis/fleet/quorum.hpp"
 #include "analysis/fleet/references.hpp"
@@ -140,25 +138,22 @@ void sort_statistics(FleetAnalysis& analysis) {
 
 /// What is gathered while the findings of each turn are there.
 struct Gathered {
-  Gathered(const RunResult& run, const ReduceOptions& options) : peers(run, options) {}
-
   std::vector<MetricStatistics> statistics;
-  PeerJudge peers;
+  std::vector<Charge> of_peers;
   std::vector<Charge> of_units;
   std::vector<Charge> of_links;
   std::vector<Charge> of_references;
   StructureVerdicts structure;
-  GapCollector gaps;
+  Gaps gaps;
 };
 
 void append(std::vector<Charge>& charges, std::vector<Charge> more) {
   std::ranges::move(more, std::back_inserter(charges));
 }
 
-const MetricStatistics& add_series(const Series& series, const ReduceOptions& options,
-                                   Gathered& all) {
-  const MetricStatistics& its = all.statistics.emplace_back(describe(series, options));
-  all.peers.add(series, its);
+const MetricStatistics& add_series(const RunResult& run, const Series& series, Gathered& all) {
+  const MetricStatistics& its = all.statistics.emplace_back(describe(series));
+  append(all.of_peers, peer_charges(run, series, its));
   return its;
 }
 
@@ -167,14 +162,13 @@ const MetricStatistics& add_series(const Series& series, const ReduceOptions& op
 void gather(const RunResult& run, const std::vector<ComparisonGroup>& groups, std::string_view job,
             const ReduceOptions& options, Gathered& all) {
   auto series = std::async(std::launch::async, [&] {
-    for_each_series(run, groups, options.registry,
-                    [&](const Series& one) { add_series(one, options, all); });
+    for_each_series(run, groups, options, [&](const Series& one) { add_series(run, one, all); });
   });
   append(all.of_units, unit_charges(run, groups, options));
   compare_structure(run, groups, options, all.structure);
   append(all.of_links, link_charges(run));
   append(all.of_references, reference_charges(run, groups, options));
-  all.gaps.add(run, job);
+  add_gaps(run, job, all.gaps);
   series.get();
 }
 
@@ -184,39 +178,41 @@ std::map<std::size_t, double> add_clocks(const RunResult& run,
                                          const std::vector<DeviceConditions>& conditions,
                                          const ReduceOptions& options, Gathered& all) {
   std::map<std::size_t, double> deviations;
-  for (const Series& clocks : clock_series(run, groups, conditions)) {
-    for (const Standing& standing : standings(clocks, add_series(clocks, options, all))) {
+  for (const Series& clocks : clock_series(groups, conditions, options)) {
+    for (const Standing& standing : standings(clocks, add_series(run, clocks, all))) {
       deviations[standing.device] = standing.deviation_fraction;
     }
   }
   return deviations;
 }
 
-/// Those of the registry that the turn gives.
-std::vector<Metric> metrics_of(const Turn& turn, std::span<const Metric> registry) {
-  std::vector<Metric> metrics;
-  for (const std::string& name : turn.metrics) {
-    if (const Metric* metric = find_metric(name, registry)) metrics.push_back(*metric);
-  }
-  return metrics;
+/// Calls `work` with the job of each turn ("" for all jobs) and its metrics, while their findings
+/// are there.
+using Work = std::function<void(std::string_view job, const std::vector<Metric>& metrics)>;
+/// Does so for all turns that give one of these metrics; for all turns if there are none.
+using Turns = std::function<void(std::span<const Metric> wanted, const Work& work)>;
+
+Turns whole(std::span<const Metric> registry) {
+  return [registry](std::span<const Metric> wanted, const Work& work) {
+    const std::span<const Metric> metrics = wanted.empty() ? registry : wanted;
+    work("", {metrics.begin(), metrics.end()});
+  };
 }
 
-/// Calls `work` with each turn while its findings are there, and with those metrics of the registry
-/// that it gives.
-void for_each_turn(const RunInTurns& source, std::span<const Metric> registry,
-                   const std::function<void(const Turn&, const std::vector<Metric>&)>& work) {
-  for (const Turn& turn : source.turns) {
-    const std::vector<Metric> metrics = metrics_of(turn, registry);
-    source.load(turn);
-    work(turn, metrics);
-    source.drop(turn);
-  }
-}
-
-/// The turns that give one of those metrics.
-RunInTurns only(RunInTurns source, std::span<const Metric> wanted) {
-  std::erase_if(source.turns, [&](const Turn& turn) { return metrics_of(turn, wanted).empty(); });
-  return source;
+Turns in_turns(const RunInTurns& source, std::span<const Metric> registry) {
+  return [&source, registry](std::span<const Metric> wanted, const Work& work) {
+    for (const Turn& turn : source.turns) {
+      std::vector<Metric> metrics;
+      for (const std::string& name : turn.metrics) {
+        const Metric* metric = find_metric(name, wanted.empty() ? registry : wanted);
+        if (metric != nullptr) metrics.push_back(*metric);
+      }
+      if (metrics.empty() && !wanted.empty()) continue;
+      source.load(turn);
+      work(turn.job, metrics);
+      source.drop(turn);
+    }
+  };
 }
 
 void sort_by_registry(std::vector<Charge>& charges, std::span<const Metric> registry) {
@@ -225,90 +221,68 @@ void sort_by_registry(std::vector<Charge>& charges, std::span<const Metric> regi
   });
 }
 
-/// Verdicts of what stands in `analysis` and was gathered.
-void judge(const RunResult& run, Gathered all, const ReduceOptions& options,
-           const std::function<void(FleetAnalysis&)>& look_again, FleetAnalysis& analysis) {
+FleetAnalysis reduce(const RunResult& run, const Turns& turns, const ReduceOptions& options);
+
+/// Judges what was measured again as the first values were, and settles the charges by that.
+void look_again(const RunResult& run, const Turns& turns, const ReduceOptions& options,
+                FleetAnalysis& first) {
+  const std::vector<Metric> doubted = doubted_metrics(first, run);
+  if (doubted.empty()) return;
+  RunResult second;
+  turns(doubted, [&](std::string_view, const std::vector<Metric>& metrics) {
+    add_second_tries(run, metrics, second);
+  });
+  ReduceOptions narrow = options;
+  narrow.registry = doubted;
+  narrow.conditions = {};
+  narrow.drifts = {};
+  settle_suspects(run, reduce(second, whole(doubted), narrow), first);
+}
+
+FleetAnalysis reduce(const RunResult& run, const Turns& turns, const ReduceOptions& options) {
+  FleetAnalysis analysis;
+  analysis.registry = options.registry;
+  analysis.groups = comparison_groups(run, options);
+  Gathered all;
+  turns({}, [&](std::string_view job, const std::vector<Metric>& metrics) {
+    ReduceOptions narrow = options;
+    narrow.registry = metrics;
+    gather(run, analysis.groups, job, narrow, all);
+  });
   const std::vector<DeviceConditions> conditions = conditions_of(run, options.conditions);
   const auto deviations = add_clocks(run, analysis.groups, conditions, options, all);
   analysis.statistics = std::move(all.statistics);
-  analysis.charges = all.peers.take();
-  append(analysis.charges, std::move(all.of_units));
-  append(analysis.charges, std::move(all.structure.charges));
   std::ranges::move(all.structure.statistics, std::back_inserter(analysis.statistics));
+  sort_statistics(analysis);
+  for (std::vector<Charge>* charges :
+       {&all.of_peers, &all.of_units, &all.structure.charges, &all.of_references, &all.of_links}) {
+    append(analysis.charges, std::move(*charges));
+  }
+  sort_by_registry(analysis.charges, options.registry);
   append(analysis.charges, health_charges(run, conditions));
-  append(analysis.charges, error_count_charges(run, analysis.groups, options));
+  append(analysis.charges, error_count_charges(run, analysis.groups));
   append(analysis.charges, failure_charges(run));
-  append(analysis.charges, std::move(all.of_links));
-  append(analysis.charges, std::move(all.of_references));
   append(analysis.charges, node_charges(run));
   drop_explained_summaries(analysis.charges);
-  look_again(analysis);
+  look_again(run, turns, options, analysis);
+  append(analysis.charges, {options.drifts.begin(), options.drifts.end()});
   add_causes(run, conditions, deviations, analysis.charges);
-  analysis.drifts.assign(options.drifts.begin(), options.drifts.end());
-  append(analysis.charges, drift_charges(run, conditions, analysis.drifts, options));
-  sort_statistics(analysis);
-
-  analysis.gaps = all.gaps.take();
+  for (auto& [key, gap] : all.gaps) analysis.gaps.push_back(std::move(gap));
   for (const DeviceResult& device : run.devices) {
     analysis.verdicts.emplace_back().missing = count_missing(device);
   }
   decide(run, analysis);
-}
-
-/// Only a look at the doubted metrics.
-ReduceOptions narrowed(const ReduceOptions& options, const std::vector<Metric>& metrics) {
-  ReduceOptions narrow = options;
-  narrow.registry = metrics;
-  narrow.conditions = {};
-  narrow.drifts = {};
-  return narrow;
+  return analysis;
 }
 
 }  // namespace
 
 FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
-  FleetAnalysis analysis;
-  analysis.registry = options.registry;
-  analysis.groups = comparison_groups(run, options);
-  Gathered all(run, options);
-  gather(run, analysis.groups, "", options, all);
-  const auto look_again = [&](FleetAnalysis& first) {
-    const std::vector<Metric> doubted = doubted_metrics(first, run);
-    if (doubted.empty()) return;
-    const RunResult second = second_run(run, doubted);
-    settle_suspects(run, reduce_fleet(second, narrowed(options, doubted)), first);
-  };
-  judge(run, std::move(all), options, look_again, analysis);
-  return analysis;
+  return reduce(run, whole(options.registry), options);
 }
 
 FleetAnalysis reduce_fleet(const RunInTurns& source, const ReduceOptions& options) {
-  const RunResult& run = source.run;
-  FleetAnalysis analysis;
-  analysis.registry = options.registry;
-  analysis.groups = comparison_groups(run, options);
-  Gathered all(run, options);
-  for_each_turn(source, options.registry,
-                [&](const Turn& turn, const std::vector<Metric>& metrics) {
-                  ReduceOptions narrow = options;
-                  narrow.registry = metrics;
-                  gather(run, analysis.groups, turn.job, narrow, all);
-                });
-  sort_by_registry(all.of_units, options.registry);
-  sort_by_registry(all.structure.charges, options.registry);
-  sort_by_registry(all.of_references, options.registry);
-  const auto look_again = [&](FleetAnalysis& first) {
-    const std::vector<Metric> doubted = doubted_metrics(first, run);
-    if (doubted.empty()) return;
-    RunResult second;
-    for_each_turn(only(source, doubted), doubted,
-                  [&](const Turn&, const std::vector<Metric>& metrics) {
-                    add_second_tries(run, metrics, second);
-                  });
-    settle_suspects(run, reduce_fleet(second, narrowed(options, doubted)), first);
-  };
-  judge(run, std::move(all), options, look_again, analysis);
-  return analysis;
+  return reduce(source.run, in_turns(source, options.registry), options);
 }
 
 ExitStatus exit_status(const FleetAnalysis& analysis) {

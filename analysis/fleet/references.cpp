@@ -17,9 +17,8 @@
 namespace sonde {
 namespace {
 
-constexpr double memory_fraction = 0.001;        // drivers differ in what they keep for themselves
-constexpr double least_confidence = 0.5;         // as for a verdict among peers
-constexpr double least_difference_cycles = 1.5;  // clocks count whole cycles
+constexpr double memory_fraction = 0.001;  // drivers differ in what they keep for themselves
+constexpr double least_confidence = 0.5;   // as for a verdict among peers
 
 bool has_usual_settings(const RunResult& run) {
   if (!run.provenance.axes.empty()) return false;
@@ -27,24 +26,6 @@ bool has_usual_settings(const RunResult& run) {
   return std::ranges::none_of(std::array{"set", "sms"}, [&](const char* option) {
     return config.is_object() && config.contains(option) && !config[option].empty();
   });
-}
-
-/// By which fraction the value lies outside of the reference: above 0, or below it.
-double fraction_outside(double value, const ReferenceValue& reference) {
-  if (value > reference.high) return value / reference.high - 1;
-  return value < reference.low ? value / reference.low - 1 : 0;
-}
-
-bool is_judged(const Metric& metric, double fraction) {
-  const bool is_size = metric.kind == MetricKind::structural || metric.kind == MetricKind::capacity;
-  return is_size ? fraction != 0 : is_worse(metric.better, fraction);
-}
-
-/// More than the value's own scatter and the step of the clock explain.
-bool is_resolved(const Finding& finding, const Metric& metric, double difference,
-                 const ReduceOptions& options) {
-  const double step = metric.unit == "cycle" ? least_difference_cycles : 0;
-  return std::abs(difference) >= std::max(step, options.within_factor * repeat_deviation(finding));
 }
 
 std::string band_text(const ReferenceValue& reference, std::string_view unit) {
@@ -80,16 +61,15 @@ void judge_device(const RunResult& run, std::size_t device, const ModelReference
         metric == nullptr ? nullptr : find_finding(run.devices[device], reference.metric);
     const auto value = found == nullptr ? std::nullopt : number_of(*found);
     if (!value || found->confidence < least_confidence) continue;
-    const double fraction = fraction_outside(*value, reference);
     const double warn = tolerance_for(*metric, options).fail;
-    const double nearest = fraction > 0 ? reference.high : reference.low;
-    if (!is_judged(*metric, fraction) || std::abs(fraction) < warn ||
-        !is_resolved(*found, *metric, *value - nearest, options)) {
+    const double fraction = unexplained_fraction(*metric, *value, {reference.low, reference.high},
+                                                 warn, within_factor * repeat_deviation(*found));
+    // Sizes and counts are judged in both directions.
+    if (fraction == 0 || !(is_structure(metric->kind) || is_worse(metric->better, fraction))) {
       continue;
     }
     Charge charge = charge_for(model, reference, *metric, *value, fraction, warn);
     charge.device = device;
-    charge.node = run.devices[device].node;
     charge.certainty = found->confidence;
     charges.push_back(std::move(charge));
   }

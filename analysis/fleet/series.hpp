@@ -1,4 +1,4 @@
-// One number of every device of a group, and how the devices stand to each other in it.
+// One number of every device of a group.
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
@@ -6,7 +6,6 @@
 #include <cmath>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace sonde {
@@ -16,7 +15,6 @@ struct Sample {
   double value = 0;
   double repeat = 0;  // standard deviation of the value, from its replicates, else its repeats
   double confidence = 1;
-  std::string_view node;  // that of the device, as long as the run lives
   double reproduced = 0;  // the same from replicates; 0: there is only one
 };
 
@@ -33,7 +31,7 @@ struct Series {
   double reference = 0;
 
   std::string not_compared;             // as in the registry
-  Tolerance tolerance{"", 0.03, 0.05};  // likewise
+  Tolerance tolerance{"", 0.03, 0.05};  // of options, else of the registry
 
   double reference_at(double median) const { return reference != 0 ? reference : std::abs(median); }
 };
@@ -41,31 +39,27 @@ struct Series {
 /// Calls `take` with every number of every group, one after the other: continuous metrics, and the
 /// summaries of per-SM maps.
 void for_each_series(const RunResult& run, const std::vector<ComparisonGroup>& groups,
-                     std::span<const Metric> registry,
-                     const std::function<void(Series series)>& take);
-
-/// All of them.
-std::vector<Series> collect_series(const RunResult& run, const std::vector<ComparisonGroup>& groups,
-                                   std::span<const Metric> registry);
+                     const ReduceOptions& options, const std::function<void(Series series)>& take);
 
 /// The SM clock of each group, as the probes saw it. @param conditions of each device
-std::vector<Series> clock_series(const RunResult& run, const std::vector<ComparisonGroup>& groups,
-                                 const std::vector<DeviceConditions>& conditions);
+std::vector<Series> clock_series(const std::vector<ComparisonGroup>& groups,
+                                 const std::vector<DeviceConditions>& conditions,
+                                 const ReduceOptions& options);
 
 std::vector<double> values_of(const Series& series);
+/// Of a sample; 0 for fewer than two values.
+double standard_deviation(const std::vector<double>& values);
 
-/// Median of the repeats' deviations. @pre samples not empty
+/// Medians of the deviations of single values, all and from replicates only: one device that
+/// scatters hides nothing. @pre samples not empty
 double typical_repeat(const Series& series);
-/// Median of the deviations between replicates. A median, so that one device that scatters hides
-/// nothing. @pre samples not empty
 double typical_reproduced(const Series& series);
+
+/// The least difference between two devices that their replicates and the clock cannot explain.
+/// @param repeat standard deviation of the value of either
+double least_difference(const Series& series, double one_repeat, double other_repeat);
 
 /// n, median, MAD, min, max and CV of plain numbers.
 void fill_numbers(MetricStatistics& statistics, const std::vector<double>& values);
-
-/// Nested random effects by the method of moments: nodes, devices within a node, repeats (Searle,
-/// Casella and McCulloch 1992, ch. 3); negative estimates are 0. One device per node everywhere:
-/// what lies between them counts as device.
-VarianceComponents variance_components(const std::vector<Sample>& samples);
 
 }  // namespace sonde

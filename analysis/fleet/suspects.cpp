@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace sonde {
@@ -24,13 +25,16 @@ std::string_view metric_of(const Charge& charge) {
   return std::string_view(charge.metric).substr(0, charge.metric.find(' '));
 }
 
-/// Numbers of units, and the state of links, are what the driver says: no second try changes them.
-bool rests_on_measurement(const Charge& charge, std::span<const Metric> registry) {
+/// The metric of a weighty charge that rests on a measurement; else nullptr. Numbers of units, and
+/// the state of links, are what the driver says: no second try changes them.
+const Metric* measured_metric(const Charge& charge, std::span<const Metric> registry) {
   const Metric* metric = find_metric(metric_of(charge), registry);
-  return charge.device != Charge::no_device && metric != nullptr &&
-         charge.trouble != Trouble::pcie_link && charge.trouble != Trouble::nvlink &&
-         metric->kind != MetricKind::inventory && metric->job != "device" &&
-         !metric->name.starts_with("topology.");
+  const bool is_measured = charge.device != Charge::no_device && charge.weighs() &&
+                           metric != nullptr && charge.trouble != Trouble::pcie_link &&
+                           charge.trouble != Trouble::nvlink &&
+                           metric->kind != MetricKind::inventory && metric->job != "device" &&
+                           !metric->name.starts_with("topology.");
+  return is_measured ? metric : nullptr;
 }
 
 /// Of a map its median.
@@ -39,25 +43,18 @@ std::optional<double> middle_of(const Finding& finding) {
   return values != nullptr && !values->empty() ? median(*values) : number_of(finding);
 }
 
-/// The second finding if it is an answer that can be compared.
+/// Whether it can be compared.
+bool is_answer(const Finding& finding, const Metric& metric) {
+  return is_structure(metric.kind) ? !ballot_text(finding).empty() : middle_of(finding).has_value();
+}
+
+/// The second finding if it is an answer.
 const Finding* find_again(const DeviceResult& device, const Metric& metric) {
   for (const JobResult& job : device.again) {
     const Finding* finding = find_finding(job.findings, metric.name);
-    if (finding == nullptr) continue;
-    const bool answers = is_structure(metric.kind) ? !ballot_text(*finding).empty()
-                                                   : middle_of(*finding).has_value();
-    return answers ? finding : nullptr;
+    if (finding != nullptr) return is_answer(*finding, metric) ? finding : nullptr;
   }
   return nullptr;
-}
-
-/// The job that gave the metric: the registry may name one of which it is a part.
-const JobResult* find_job(const DeviceResult& device, std::string_view metric) {
-  const auto has = [&](const JobResult& job) {
-    return find_finding(job.findings, metric) != nullptr;
-  };
-  const auto found = std::ranges::find_if(device.jobs, has);
-  return found != device.jobs.end() ? &*found : nullptr;
 }
 
 /// Devices and metrics of weighty charges.
@@ -80,40 +77,12 @@ std::size_t group_of(const FleetAnalysis& analysis, std::size_t device) {
                                   analysis.groups.begin());
 }
 
-/// What a structural metric reads where most agree; "" for other kinds, and on a tie.
-std::string consensus_of(const FleetAnalysis& analysis, std::size_t group,
-                         std::string_view metric) {
-  for (const MetricStatistics& statistics : analysis.statistics) {
-    if (statistics.group == group && statistics.metric == metric) return statistics.consensus;
-  }
-  return "";
-}
-
-/// Whether a device that was measured again, and was well at first, is out now.
-bool peer_is_out(const RunResult& run, const ComparisonGroup& group, const Metric& metric,
-                 const Weighty& first, const Weighty& second) {
-  return std::ranges::any_of(group.devices, [&](std::size_t peer) {
-    return find_again(run.devices[peer], metric) != nullptr &&
-           !first.contains({peer, metric.name}) && second.contains({peer, metric.name});
-  });
-}
-
-/// The metric of a weighty charge whose device was measured again; else nullptr.
-const Metric* settled_metric(const Charge& charge, const FleetAnalysis& analysis,
-                             const RunResult& run) {
-  if (!charge.weighs() || !rests_on_measurement(charge, analysis.registry)) return nullptr;
-  const Metric* metric = find_metric(metric_of(charge), analysis.registry);
-  return find_again(run.devices[charge.device], *metric) != nullptr ? metric : nullptr;
-}
-
 /// Numbers of the units that both charges name.
 std::vector<int> common_units(const Charge& one, const Charge& other) {
-  std::vector<int> common;
-  for (const int number : one.unit.numbers) {
-    if (std::ranges::find(other.unit.numbers, number) != other.unit.numbers.end()) {
-      common.push_back(number);
-    }
-  }
+  std::vector<int> common = one.unit.numbers;
+  std::erase_if(common, [&](int number) {
+    return std::ranges::find(other.unit.numbers, number) == other.unit.numbers.end();
+  });
   return common;
 }
 
@@ -143,83 +112,58 @@ std::string second_text(const Charge& charge, const Finding& again, std::string_
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-void settle(Charge& charge, const Charge* again, bool peer_out, const std::string& read) {
-  if (again != nullptr && !peer_out) {
-    charge.severity = std::min(charge.severity, again->severity);
-    charge.evidence +=
-        fmt::format("{}measured again, {}", charge.evidence.empty() ? "" : "; ", read);
-    return;
-  }
-  charge.severity = Severity::info;
-  charge.reason += again == nullptr
-                       ? fmt::format("; did not come back when measured again ({})", read)
-                       : fmt::format(
-                             "; measured again {}, but a peer measured beside it was out "
-                             "then too: no verdict",
-                             read);
-}
-
 }  // namespace
 
 std::vector<Suspect> find_suspects(const FleetAnalysis& analysis, const RunResult& run) {
   std::vector<Suspect> suspects;
-  std::set<std::pair<std::size_t, std::string_view>> seen;
+  Weighty seen;
   for (const Charge& charge : analysis.charges) {
-    if (!charge.weighs() || !rests_on_measurement(charge, analysis.registry)) continue;
-    const Metric& metric = *find_metric(metric_of(charge), analysis.registry);
+    const Metric* metric = measured_metric(charge, analysis.registry);
+    if (metric == nullptr) continue;
     const DeviceResult& device = run.devices[charge.device];
-    const JobResult* job = find_job(device, metric.name);
-    if (job == nullptr || find_again(device, metric) != nullptr) continue;
-    if (!seen.emplace(charge.device, metric.name).second) continue;
+    // The job that gave the metric: the registry may name one of which it is a part.
+    const auto job = std::ranges::find_if(device.jobs, [&](const JobResult& one) {
+      return find_finding(one.findings, metric->name) != nullptr;
+    });
+    if (job == device.jobs.end() || find_again(device, *metric) != nullptr) continue;
+    if (!seen.emplace(charge.device, metric->name).second) continue;
     suspects.push_back({.device = charge.device,
                         .group = group_of(analysis, charge.device),
-                        .metric = std::string(metric.name),
+                        .metric = std::string(metric->name),
                         .job = job->job});
   }
   return suspects;
 }
 
 std::optional<std::size_t> median_peer(const FleetAnalysis& analysis, const RunResult& run,
-                                       std::size_t group, std::string_view metric) {
-  const std::string consensus = consensus_of(analysis, group, metric);
-  const std::string unit(find_metric(metric, analysis.registry)->unit);
+                                       std::size_t group, std::string_view name) {
+  const Metric& metric = *find_metric(name, analysis.registry);
   const Weighty suspects = weighty_charges(analysis);
-  struct Candidate {
-    std::size_t device = 0;
-    double middle = 0;
-  };
-  std::vector<Candidate> candidates;
+  std::map<std::size_t, double> candidates;
   std::vector<double> middles;
   for (const std::size_t device : analysis.groups[group].devices) {
-    const Finding* finding = find_finding(run.devices[device], metric);
-    if (finding == nullptr) continue;
-    const bool is_suspect = suspects.contains({device, metric});
-    if (!is_suspect && !consensus.empty() && value_text(*finding, unit) == consensus) return device;
-    const auto middle = middle_of(*finding);
-    if (!middle) continue;
-    middles.push_back(*middle);
-    if (!is_suspect) candidates.push_back({.device = device, .middle = *middle});
+    const Finding* finding = find_finding(run.devices[device], name);
+    if (finding == nullptr || !is_answer(*finding, metric)) continue;
+    middles.push_back(middle_of(*finding).value_or(0));  // texts are alike: who differs is suspect
+    if (!suspects.contains({device, name})) candidates[device] = middles.back();
   }
   if (candidates.empty()) return {};
   const double center = median(std::move(middles));
-  const auto distance = [&](const Candidate& one) { return std::abs(one.middle - center); };
-  return std::ranges::min_element(candidates, {}, distance)->device;
+  const auto distance = [&](const auto& one) { return std::abs(one.second - center); };
+  return std::ranges::min_element(candidates, {}, distance)->first;
 }
 
 std::vector<Metric> doubted_metrics(const FleetAnalysis& analysis, const RunResult& run) {
   std::vector<Metric> doubted;
   for (const Charge& charge : analysis.charges) {
-    const Metric* metric = settled_metric(charge, analysis, run);
-    if (metric == nullptr || find_metric(metric->name, doubted) != nullptr) continue;
+    const Metric* metric = measured_metric(charge, analysis.registry);
+    if (metric == nullptr || find_again(run.devices[charge.device], *metric) == nullptr ||
+        find_metric(metric->name, doubted) != nullptr) {
+      continue;
+    }
     doubted.push_back(*metric);
   }
   return doubted;
-}
-
-RunResult second_run(const RunResult& run, const std::vector<Metric>& metrics) {
-  RunResult second;
-  add_second_tries(run, metrics, second);
-  return second;
 }
 
 void add_second_tries(const RunResult& run, const std::vector<Metric>& metrics, RunResult& second) {
@@ -252,18 +196,32 @@ void settle_suspects(const RunResult& run, const FleetAnalysis& second, FleetAna
   const Weighty at_first = weighty_charges(first);
   const Weighty again = weighty_charges(second);
   for (Charge& charge : analysis.charges) {
-    const Metric* metric = settled_metric(charge, analysis, run);
-    if (metric == nullptr) continue;
-    const Finding& second_finding = *find_again(run.devices[charge.device], *metric);
-    const std::string read = second_text(charge, second_finding, metric->unit);
+    const Metric* metric = measured_metric(charge, analysis.registry);
+    const Finding* finding =
+        metric == nullptr ? nullptr : find_again(run.devices[charge.device], *metric);
+    if (finding == nullptr) continue;
+    const std::string read = second_text(charge, *finding, metric->unit);
     const Charge* came_back = find_same(charge, second);
-    if (came_back != nullptr && charge.unit.is_named()) {
+    // A device that was measured again, was well at first, and is out now.
+    const auto is_out_now = [&](std::size_t peer) {
+      return find_again(run.devices[peer], *metric) != nullptr &&
+             !at_first.contains({peer, metric->name}) && again.contains({peer, metric->name});
+    };
+    if (came_back == nullptr) {
+      charge.severity = Severity::info;
+      charge.reason += fmt::format("; did not come back when measured again ({})", read);
+    } else if (charge.ground == Ground::peers &&
+               std::ranges::any_of(analysis.groups[group_of(analysis, charge.device)].devices,
+                                   is_out_now)) {
+      charge.severity = Severity::info;
+      charge.reason += fmt::format(
+          "; measured again {}, but a peer measured beside it was out then too: no verdict", read);
+    } else {
       charge.unit.numbers = common_units(charge, *came_back);
+      charge.severity = std::min(charge.severity, came_back->severity);
+      charge.evidence +=
+          fmt::format("{}measured again, {}", charge.evidence.empty() ? "" : "; ", read);
     }
-    const ComparisonGroup& group = analysis.groups[group_of(analysis, charge.device)];
-    const bool peer_out =
-        charge.ground == Ground::peers && peer_is_out(run, group, *metric, at_first, again);
-    settle(charge, came_back, peer_out, read);
   }
 }
 

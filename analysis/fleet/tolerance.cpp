@@ -1,7 +1,5 @@
-// Tolerances of options and registry, and what replicates and the clock explain.
+// Tolerances of options and registry.
 #include "analysis/fleet/tolerance.hpp"
-
-#include "analysis/fleet/calibration.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,15 +7,11 @@
 namespace sonde {
 namespace {
 
-/// @param usual where no option tells another
-Tolerance tolerance_of(std::string_view metric, const Tolerance& usual,
-                       const ReduceOptions& options) {
-  const Tolerance* best = nullptr;
-  for (const Tolerance& one : options.tolerances) {
-    if (!metric.starts_with(one.prefix)) continue;
-    if (best == nullptr || one.prefix.size() >= best->prefix.size()) best = &one;
-  }
-  return best != nullptr ? *best : usual;
+/// An edge that is gradual comes out a little elsewhere each time; an exact one does not.
+Interval widened(const Interval& interval, double tolerance) {
+  if (interval.low == interval.high) return interval;
+  const double margin = tolerance / 2 * std::abs(interval.high);
+  return {.low = interval.low - margin, .high = interval.high + margin};
 }
 
 }  // namespace
@@ -28,28 +22,28 @@ bool is_worse(Better better, double difference) {
 }
 
 Tolerance tolerance_for(const Metric& metric, const ReduceOptions& options) {
-  return tolerance_of(metric.name, {.prefix = "", .warn = metric.warn, .fail = metric.fail},
-                      options);
-}
-
-Tolerance series_tolerance(const Series& series, const ReduceOptions& options) {
-  Tolerance tolerance = tolerance_of(series.metric, series.tolerance, options);
-  if (series.reference == 1) {
-    tolerance.warn *= 2;
-    tolerance.fail *= 2;
+  const Tolerance* best = nullptr;
+  for (const Tolerance& one : options.tolerances) {
+    if (!metric.name.starts_with(one.prefix)) continue;
+    if (best == nullptr || one.prefix.size() >= best->prefix.size()) best = &one;
   }
-  return tolerance;
+  return best != nullptr ? *best
+                         : Tolerance{.prefix = "", .warn = metric.warn, .fail = metric.fail};
 }
 
-double least_difference(const Series& series, double one_repeat, double other_repeat,
-                        const ReduceOptions& options) {
-  return std::max({std::max(one_repeat, other_repeat) / options.gage_limit,
-                   options.within_factor * std::hypot(one_repeat, other_repeat),
-                   1.5 * series.resolution});
+double unexplained_fraction(const Metric& metric, double value, const Interval& expected,
+                            double tolerance, double by_chance) {
+  const double nearest = std::clamp(value, expected.low, expected.high);
+  const double difference = value - nearest;
+  const double least =
+      std::max({tolerance * std::abs(nearest), metric.unit == "cycle" ? 1.5 : 0, by_chance});
+  return nearest == 0 || std::abs(difference) < least ? 0 : difference / std::abs(nearest);
 }
 
-double score_limit(std::size_t n, const ReduceOptions& options) {
-  return n < least_scored_devices ? least_small_group_score : score_cut(n, options.false_alarm);
+bool capacities_agree(const Interval& a, const Interval& b, double tolerance) {
+  const Interval one = widened(a, tolerance);
+  const Interval other = widened(b, tolerance);
+  return one.low <= other.high && other.low <= one.high;
 }
 
 }  // namespace sonde

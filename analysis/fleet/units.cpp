@@ -23,67 +23,33 @@ namespace {
 // A whole cycle then passes the cut for 132 SMs of which no other is off.
 constexpr double faint_step_cycles = 0.4;
 
-/// Number of the TPC or GPC of an SM by such a map; -1: not known.
-int group_of(const std::vector<double>* map, int sm) {
-  const auto index = static_cast<std::size_t>(sm);
-  return map == nullptr || index >= map->size() ? -1 : static_cast<int>((*map)[index]);
+/// "TPC 8": the part that the SM belongs to by such a map; "" if it is not known.
+std::string part_with(const std::vector<double>* map, const char* kind, int sm) {
+  const auto place = static_cast<std::size_t>(sm);
+  return map == nullptr || place >= map->size() ? "" : fmt::format("{} {}", kind, (*map)[place]);
 }
 
-/// The SMs that are out with their values: "SM 17 (TPC 8, GPC 3) 40 cycle", or, where all SMs of a
-/// TPC are out, "TPC 31 (SM 62, SM 63, GPC 3) 49 byte/cycle" with the worst of them.
-std::vector<std::string> name_units(const DeviceResult& device, const std::vector<OutlyingSm>& out,
-                                    std::string_view unit) {
-  const std::vector<double>* tpcs = vector_of(device, "topology.tpc_of_sm");
-  const std::vector<double>* gpcs = vector_of(device, "topology.gpc_of_sm");
-  std::vector<std::string> names;
-  std::set<int> named_tpcs;
-  for (const OutlyingSm& sm : out) {
-    const int tpc = group_of(tpcs, sm.sm);
-    const int gpc = group_of(gpcs, sm.sm);
-    std::vector<OutlyingSm> of_tpc;
-    std::ranges::copy_if(out, std::back_inserter(of_tpc), [&](const OutlyingSm& other) {
-      return tpc >= 0 && group_of(tpcs, other.sm) == tpc;
-    });
-    const bool is_whole = of_tpc.size() > 1 && std::ranges::count(*tpcs, tpc) == std::ssize(of_tpc);
-    std::vector<std::string> place;
-    double value = sm.value;
-    if (is_whole) {
-      if (!named_tpcs.insert(tpc).second) continue;
-      const auto worse = [](const OutlyingSm& one) { return std::abs(one.deviation_fraction); };
-      value = std::ranges::max(of_tpc, {}, worse).value;
-      for (const OutlyingSm& one : of_tpc) place.push_back(fmt::format("SM {}", one.sm));
-    } else if (tpc >= 0) {
-      place.push_back(fmt::format("TPC {}", tpc));
-    }
-    if (gpc >= 0) place.push_back(fmt::format("GPC {}", gpc));
-    std::string name = is_whole ? fmt::format("TPC {}", tpc) : fmt::format("SM {}", sm.sm);
-    if (!place.empty()) name += fmt::format(" ({})", fmt::join(place, ", "));
-    names.push_back(fmt::format("{} {}", name, format_quantity(value, unit)));
-  }
-  return names;
+/// "SM 17 (TPC 8, GPC 3) 40 cycle", "slice 46 273 cycle"
+std::string name_unit(const DeviceResult& device, const Metric& metric, const OutlyingSm& unit) {
+  const std::string value = format_quantity(unit.value, metric.unit);
+  if (is_slice_map(metric)) return fmt::format("slice {} {}", unit.sm, value);
+  const std::string tpc = part_with(vector_of(device, "topology.tpc_of_sm"), "TPC", unit.sm);
+  const std::string gpc = part_with(vector_of(device, "topology.gpc_of_sm"), "GPC", unit.sm);
+  const std::string place = tpc + (tpc.empty() || gpc.empty() ? "" : ", ") + gpc;
+  return fmt::format("SM {} {}{}", unit.sm, place.empty() ? "" : "(" + place + ") ", value);
 }
 
-/// "slice 46 273 cycle"
-std::vector<std::string> name_slices(const std::vector<OutlyingSm>& out, std::string_view unit) {
-  std::vector<std::string> names;
-  for (const OutlyingSm& slice : out) {
-    names.push_back(fmt::format("slice {} {}", slice.sm, format_quantity(slice.value, unit)));
-  }
-  return names;
-}
-
+/// @param out units of that map of the device that stand apart
 Charge charge_for(const RunResult& run, std::size_t device, const Metric& metric,
-                  const std::vector<double>& values, const std::vector<OutlyingSm>& out,
-                  const Tolerance& tolerance) {
+                  const std::vector<OutlyingSm>& out, const Tolerance& tolerance) {
   const bool by_slice = is_slice_map(metric);
   const char* places = by_slice ? "slices" : "SMs";
-  const std::vector<double> known = known_values(values);
-  const std::vector<std::string> names =
-      by_slice ? name_slices(out, metric.unit) : name_units(run.devices[device], out, metric.unit);
+  const std::vector<double> known = known_values(*vector_of(run.devices[device], metric.name));
+  std::vector<std::string> names;
+  for (const OutlyingSm& one : out) names.push_back(name_unit(run.devices[device], metric, one));
   const auto far = [](const OutlyingSm& one) { return std::abs(one.score); };
   const OutlyingSm& furthest = *std::ranges::max_element(out, {}, far);
   Charge charge{.device = device,
-                .node = run.devices[device].node,
                 .ground = Ground::itself,
                 .trouble = by_slice ? Trouble::slice : Trouble::sm,
                 .unit = {.kind = by_slice ? Unit::Kind::slice : Unit::Kind::sm, .numbers = {}},
@@ -104,22 +70,22 @@ Charge charge_for(const RunResult& run, std::size_t device, const Metric& metric
   return charge;
 }
 
-/// The outlying units of one map, for each device of a group.
-struct OutlyingUnits {
+/// Units of one map that stand apart on their own die, of a group.
+struct GroupUnits {
   std::size_t maps = 0;
-  std::map<std::size_t, std::vector<OutlyingSm>> of_device;
+  std::map<std::size_t, std::vector<OutlyingSm>> out;  // by device; no empty ones
 };
 
 /// Whether the same unit stands apart by the same amount on more than two thirds of five devices
 /// or more: then GPUs of this model are built so.
-bool is_built_in(const OutlyingSm& unit, const OutlyingUnits& all) {
+bool is_built_in(const OutlyingSm& unit, const GroupUnits& all) {
   constexpr std::size_t least_devices = 5;
   constexpr double same_size = 0.25;  // of the larger deviation
+  const double size = std::abs(unit.deviation_fraction);
   std::size_t alike = 0;
-  for (const auto& [device, units] : all.of_device) {
+  for (const auto& [device, units] : all.out) {
     alike += std::ranges::any_of(units, [&](const OutlyingSm& other) {
-      const double larger =
-          std::max(std::abs(other.deviation_fraction), std::abs(unit.deviation_fraction));
+      const double larger = std::max(std::abs(other.deviation_fraction), size);
       return other.sm == unit.sm &&
              std::abs(other.deviation_fraction - unit.deviation_fraction) <= same_size * larger;
     });
@@ -127,117 +93,85 @@ bool is_built_in(const OutlyingSm& unit, const OutlyingUnits& all) {
   return all.maps >= least_devices && 3 * alike > 2 * all.maps;
 }
 
-/// Takes out the units that are built in. @returns their numbers
-std::set<int> take_built_in(OutlyingUnits& all) {
-  const OutlyingUnits before = all;
-  std::set<int> numbers;
-  for (auto& [device, units] : all.of_device) {
-    std::erase_if(units, [&](const OutlyingSm& unit) {
-      const bool built_in = is_built_in(unit, before);
-      if (built_in) numbers.insert(unit.sm);
-      return built_in;
-    });
-  }
-  return numbers;
-}
-
-Charge note_of_built_in(const Metric& metric, const std::set<int>& numbers, std::size_t maps) {
-  const bool by_slice = is_slice_map(metric);
-  return {.ground = Ground::itself,
-          .metric = std::string(metric.name),
-          .n = maps,
-          .reason = fmt::format("{} {} stands apart by the same amount on more than two thirds of "
-                                "{} GPUs: they are built so",
-                                by_slice ? "slice" : "SM", fmt::join(numbers, ", "), maps)};
-}
-
-void judge_map(const RunResult& run, const ComparisonGroup& group, const Metric& metric,
-               const ReduceOptions& options, std::vector<Charge>& charges) {
-  const Tolerance tolerance = tolerance_for(metric, options);
-  const double resolution = metric.unit == "cycle" ? 1 : 0;
-  OutlyingUnits all;
-  std::map<std::size_t, const std::vector<double>*> values_of;
+/// @param step,tolerance,floor of outlying_sms
+/// @param built_in gets the numbers of units that GPUs of this model are built with; no others are
+/// returned
+GroupUnits find_units(const RunResult& run, const ComparisonGroup& group, const Metric& metric,
+                      double step, double tolerance, double floor, std::set<int>& built_in) {
+  GroupUnits all;
   FindingFinder finder(metric.name);
   for (const std::size_t device : group.devices) {
     const Finding* finding = finder.in(run.devices[device]);
     const std::vector<double>* values = finding != nullptr ? vector_of(*finding) : nullptr;
     if (values == nullptr || values->empty()) continue;
     ++all.maps;
-    auto out = outlying_sms(*values, metric.better, resolution, tolerance.warn,
-                            options.scale_floor_fraction);
-    if (out.empty()) continue;
-    values_of[device] = values;
-    all.of_device[device] = std::move(out);
+    auto out = outlying_sms(*values, metric.better, step, tolerance, floor);
+    if (!out.empty()) all.out[device] = std::move(out);
   }
-  const std::set<int> built_in = take_built_in(all);
-  if (!built_in.empty()) charges.push_back(note_of_built_in(metric, built_in, all.maps));
-  for (const auto& [device, units] : all.of_device) {
-    if (units.empty()) continue;
-    charges.push_back(charge_for(run, device, metric, *values_of[device], units, tolerance));
+  const GroupUnits before = all;
+  for (auto& [device, units] : all.out) {
+    std::erase_if(units, [&](const OutlyingSm& unit) {
+      const bool is_so = is_built_in(unit, before);
+      if (is_so) built_in.insert(unit.sm);
+      return is_so;
+    });
+  }
+  std::erase_if(all.out, [](const auto& of_device) { return of_device.second.empty(); });
+  return all;
+}
+
+void judge_map(const RunResult& run, const ComparisonGroup& group, const Metric& metric,
+               const ReduceOptions& options, std::vector<Charge>& charges) {
+  const Tolerance tolerance = tolerance_for(metric, options);
+  std::set<int> built_in;
+  const GroupUnits all = find_units(run, group, metric, metric.unit == "cycle" ? 1 : 0,
+                                    tolerance.warn, scale_floor_fraction, built_in);
+  if (!built_in.empty()) {
+    charges.push_back(
+        {.ground = Ground::itself,
+         .metric = std::string(metric.name),
+         .n = all.maps,
+         .reason = fmt::format("{} {} stands apart by the same amount on more than two thirds of "
+                               "{} GPUs: they are built so",
+                               is_slice_map(metric) ? "slice" : "SM", fmt::join(built_in, ", "),
+                               all.maps)});
+  }
+  for (const auto& [device, units] : all.out) {
+    charges.push_back(charge_for(run, device, metric, units, tolerance));
   }
 }
 
 /// What a map is about: "l1", "l2". Near and far lines of the L2 are the same.
-std::string part_of(const Metric& metric) {
+std::string_view part_of(const Metric& metric) {
   const std::string_view name = metric.name.substr(metric.name.find('.') + 1);
-  return std::string(name.substr(0, name.find('_')));
+  return name.substr(0, name.find('_'));
 }
 
-/// An SM that stands apart in a map of cycles, however little.
-struct FaintSm {
-  const Metric* metric = nullptr;
-  const std::vector<double>* values = nullptr;
-  OutlyingSm sm;
-};
-
-/// By device and SM.
-using FaintSms = std::map<std::pair<std::size_t, int>, std::vector<FaintSm>>;
-
-FaintSms find_faint_sms(const RunResult& run, const ComparisonGroup& group,
-                        const ReduceOptions& options) {
-  FaintSms faint;
-  for (const Metric& metric : options.registry) {
-    if (!is_unit_map(metric) || is_slice_map(metric) || metric.unit != "cycle") continue;
-    OutlyingUnits all;
-    std::map<std::size_t, const std::vector<double>*> values_of;
-    FindingFinder finder(metric.name);
-    for (const std::size_t device : group.devices) {
-      const Finding* finding = finder.in(run.devices[device]);
-      const std::vector<double>* values = finding != nullptr ? vector_of(*finding) : nullptr;
-      if (values == nullptr) continue;
-      ++all.maps;
-      values_of[device] = values;
-      all.of_device[device] = outlying_sms(*values, metric.better, faint_step_cycles, 0, 0);
-    }
-    take_built_in(all);
-    for (const auto& [device, units] : all.of_device) {
-      for (const OutlyingSm& unit : units) {
-        faint[{device, unit.sm}].push_back(
-            {.metric = &metric, .values = values_of[device], .sm = unit});
-      }
-    }
-  }
-  return faint;
-}
-
-/// A cycle or two is too little for a verdict by one map; an SM that stands apart in maps of two
-/// parts is no chance.
+/// A cycle or two is too little for a verdict by one map; an SM that stands apart, however little,
+/// in maps of two parts is no chance.
+/// @param charges of plain verdicts, added to
 void judge_faint_sms(const RunResult& run, const ComparisonGroup& group,
                      const ReduceOptions& options, std::vector<Charge>& charges) {
-  const std::vector<Charge> plain = charges;
-  for (const auto& [place, maps] : find_faint_sms(run, group, options)) {
-    const auto& [device, sm] = place;
-    std::set<std::string> parts;
-    for (const FaintSm& faint : maps) parts.insert(part_of(*faint.metric));
-    const bool is_known =
-        std::ranges::any_of(plain, [&, device = device, sm = sm](const Charge& one) {
-          return one.device == device &&
-                 std::ranges::find(one.unit.numbers, sm) != one.unit.numbers.end();
-        });
-    if (parts.size() < 2 || is_known) continue;
-    for (const FaintSm& faint : maps) {
-      charges.push_back(charge_for(run, device, *faint.metric, *faint.values, {faint.sm},
-                                   tolerance_for(*faint.metric, options)));
+  using FaintSm = std::pair<const Metric*, OutlyingSm>;
+  std::map<std::pair<std::size_t, int>, std::vector<FaintSm>> faint;  // by device and SM
+  for (const Metric& metric : options.registry) {
+    if (!is_unit_map(metric) || is_slice_map(metric) || metric.unit != "cycle") continue;
+    std::set<int> built_in;
+    const GroupUnits all = find_units(run, group, metric, faint_step_cycles, 0, 0, built_in);
+    for (const auto& [device, units] : all.out) {
+      for (const OutlyingSm& unit : units) faint[{device, unit.sm}].emplace_back(&metric, unit);
+    }
+  }
+  for (const Charge& plain : charges) {
+    for (const int sm : plain.unit.numbers) faint.erase({plain.device, sm});
+  }
+  for (const auto& [place, maps] : faint) {
+    std::set<std::string_view> parts;
+    for (const auto& [metric, sm] : maps) parts.insert(part_of(*metric));
+    if (parts.size() < 2) continue;
+    for (const auto& [metric, sm] : maps) {
+      charges.push_back(
+          charge_for(run, place.first, *metric, {sm}, tolerance_for(*metric, options)));
       charges.back().severity = Severity::warn;
       charges.back().evidence +=
           fmt::format("; maps of {} agree on this SM", fmt::join(parts, " and "));

@@ -92,7 +92,6 @@ std::string charts_section(const RunResult& run, const FleetAnalysis& analysis,
     if (spec) add(name, *spec);
   };
   add("sweep", sweep_charts(run, analysis));
-  add("drift", drift_charts(run, analysis));
   add_one("staircase", staircase_chart(run, analysis));
   add("spectrum", spectrum_charts(run, analysis));
   add("carveouts", carveout_charts(run, analysis));

@@ -43,11 +43,6 @@ std::optional<Json> constants_chart(const RunResult& run, const FleetAnalysis& a
 /// @pre run = centre_of_repeats(run)
 Json sweep_charts(const RunResult& run, const FleetAnalysis& analysis);
 
-/// Of what drifts over repeats, a curve for each device and setting against time: one
-/// specification for each metric, those that drift most first. Empty if nothing drifts.
-/// @pre run = centre_of_repeats(run)
-Json drift_charts(const RunResult& run, const FleetAnalysis& analysis);
-
 /// One row per metric, one dot per device at its deviation from the group's median: the metrics in
 /// which somebody is furthest out. Nothing for fewer than two comparable devices.
 std::optional<Json> deviation_chart(const RunResult& run, const FleetAnalysis& analysis);

@@ -41,7 +41,9 @@ std::vector<ComparedMetric> compared_metrics(const RunResult& run, const FleetAn
   std::vector<Metric> registry;
   std::ranges::copy_if(analysis.registry, std::back_inserter(registry),
                        [&](const Metric& metric) { return names.contains(metric.name); });
-  std::vector<Series> all = collect_series(run, analysis.groups, registry);
+  std::vector<Series> all;
+  for_each_series(run, analysis.groups, {.registry = registry},
+                  [&all](Series series) { all.push_back(std::move(series)); });
   std::vector<ComparedMetric> compared;
   for (const MetricStatistics& statistics : analysis.statistics) {
     if (!is_compared(analysis, statistics)) continue;

@@ -1,7 +1,6 @@
 // Headline and tables of the reports.
 #include "analysis/report/content.hpp"
 
-#include "analysis/fleet/drift.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
 #include "base/enum_text.hpp"
@@ -288,31 +287,6 @@ TextTable finding_table(const JobResult& job, std::span<const Metric> registry) 
     if (metrics.size() == 1) continue;
     table.rows.push_back(
         {name_some(metrics), std::string(to_text(gap.first)), "", "", "", gap.second});
-  }
-  return table;
-}
-
-TextTable drift_table(const RunResult& run, const FleetAnalysis& analysis) {
-  TextTable table{{{"metric"},
-                   {"first to last repeat"},
-                   {"fitted change", Align::right},
-                   {"in", Align::right},
-                   {"deviations", Align::right},
-                   {"SM clock"},
-                   {"C"},
-                   {"device"}},
-                  {}};
-  for (const Drift& drift : analysis.drifts) {
-    const DeviceResult& device = run.devices.at(drift.device);
-    const Readings clock_hz = first_and_last(drift, &RepeatValue::sm_clock_hz);
-    const Readings read_c = first_and_last(drift, &RepeatValue::temperature_c);
-    table.rows.push_back(
-        {drift.metric, readings_text(first_and_last(drift, &RepeatValue::value), drift.unit),
-         signed_percent_text(drift.value.fraction()), duration_text(drift.span_s()),
-         fmt::format("{:.1f}", std::abs(drift.value.deviations())),
-         clock_hz.first > 0 ? readings_text(clock_hz, "Hz") : "",
-         read_c.first > 0 ? fmt::format("{:.0f} to {:.0f}", read_c.first, read_c.last) : "",
-         place_of(run, device)});
   }
   return table;
 }

@@ -27,9 +27,6 @@ TextTable device_table(const RunResult& run, const FleetAnalysis& analysis);
 TextTable metric_table(const RunResult& run, const FleetAnalysis& analysis, std::size_t group);
 /// Structure of one group: metric, value, how many agree.
 TextTable structure_table(const RunResult& run, const FleetAnalysis& analysis, std::size_t group);
-/// What drifts over the repeats, one row each: readings of the first and the last repeat, also of
-/// clock and temperature, and the change of the fitted line; no rows if nothing does.
-TextTable drift_table(const RunResult& run, const FleetAnalysis& analysis);
 /// Findings without an answer and jobs that did not end well: job, metric, status, devices, reason.
 TextTable gap_table(const RunResult& run, const FleetAnalysis& analysis);
 /// Findings of one device and job: metric, value, deviation (of the values of replicates if there

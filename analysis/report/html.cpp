@@ -176,11 +176,6 @@ std::string notes_html(const std::vector<std::string>& remarks) {
   return text + "</ul>\n";
 }
 
-std::string drifts_html(const RunResult& run, const FleetAnalysis& analysis) {
-  const std::string table = folded_table(drift_table(run, analysis), "drifts", "that drift");
-  return table.empty() ? "" : "<h2>What drifted</h2>\n" + table;
-}
-
 }  // namespace
 
 std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
@@ -195,8 +190,8 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
   if (!wrong.empty()) body += "<h2>What is wrong</h2>\n";
   for (std::size_t i = 0; i < wrong.size(); ++i)
     body += problem_html(wrong[i], i, evidence_link(run, analysis, wrong[i]));
-  body += paste_html(run, analysis) + devices_html(run, analysis) +
-          charts_section(run, analysis, raw) + drifts_html(run, analysis);
+  body +=
+      paste_html(run, analysis) + devices_html(run, analysis) + charts_section(run, analysis, raw);
   if (run.devices.size() > 1) body += tables_html(run, analysis);
   body += matrices_html(peer_matrices(run, analysis.registry)) + device_details(run, analysis);
   const TextTable times = time_table(run);

@@ -128,10 +128,6 @@ Json statistics_json(const RunResult& run, const FleetAnalysis& analysis,
   json["cv"] = row.cv;
   json["scale"] = row.scale;
   json["threshold"] = row.threshold > 0 ? Json(row.threshold) : Json(nullptr);
-  json["sigma_node"] = row.variance.node;
-  json["sigma_device"] = row.variance.device;
-  json["sigma_repeat"] = row.variance.repeat;
-  json["gage"] = row.variance.gage;
   json["furthest"] = furthest_json(run, row);
   return json;
 }
@@ -160,32 +156,6 @@ Json flag_json(const RunResult& run, const Charge& charge) {
       {"cause", charge.cause},
       {"reason", charge.reason},
       {"evidence", charge.evidence}};
-}
-
-/// First and last value of the line through the repeats.
-Json trend_json(const Trend& trend) { return Json::array({trend.first, trend.last}); }
-
-Json drift_json(const RunResult& run, const Drift& drift) {
-  const DeviceResult& device = run.devices.at(drift.device);
-  Json repeats = Json::array();
-  for (const RepeatValue& repeat : drift.repeats) {
-    repeats.push_back({{"unix_s", repeat.unix_s},
-                       {"value", repeat.value},
-                       {"sm_clock_hz", repeat.sm_clock_hz},
-                       {"temperature_c", repeat.temperature_c}});
-  }
-  return {{"uuid", device.info.uuid},
-          {"setting", describe_setting(run.provenance, device.point_index)},
-          {"metric", drift.metric},
-          {"unit", drift.unit},
-          {"span_s", drift.span_s()},
-          {"value", trend_json(drift.value)},
-          {"change_fraction", drift.value.fraction()},
-          {"deviation", drift.value.deviation},
-          {"p_value", drift.value.p_value},
-          {"sm_clock_hz", trend_json(drift.sm_clock_hz)},
-          {"temperature_c", trend_json(drift.temperature_c)},
-          {"repeats", std::move(repeats)}};
 }
 
 Json provenance_json(const Provenance& from) {
@@ -260,8 +230,6 @@ void write_json(std::ostream& out, const RunResult& run, const FleetAnalysis& an
   }
   Json flags = Json::array();
   for (const Charge& charge : analysis.charges) flags.push_back(flag_json(run, charge));
-  Json drifts = Json::array();
-  for (const Drift& drift : analysis.drifts) drifts.push_back(drift_json(run, drift));
   const auto member = [&out](const char* name, Json value, const char* end) {
     out << "  \"" << name << "\": " << dump(std::move(value), 2) << end;
   };
@@ -275,8 +243,7 @@ void write_json(std::ostream& out, const RunResult& run, const FleetAnalysis& an
   write_devices(out, run.provenance, analysis, devices);
   member("unaudited", std::move(unaudited), ",\n");
   member("fleet", std::move(fleet), ",\n");
-  member("flags", std::move(flags), ",\n");
-  member("drifts", std::move(drifts), "\n");
+  member("flags", std::move(flags), "\n");
   out << "}\n";
 }
 

@@ -48,8 +48,6 @@ std::string render_markdown(const RunResult& run, const FleetAnalysis& analysis)
   if (!run.devices.empty()) {
     text += "\n## Devices\n\n" + markdown_table(device_table(run, analysis));
   }
-  const TextTable drifts = drift_table(run, analysis);
-  if (!drifts.rows.empty()) text += "\n## Drift over the repeats\n\n" + markdown_table(drifts);
   if (run.devices.size() == 1) return text + single_device(run, analysis);
   for (std::size_t group = 0; group < analysis.groups.size(); ++group) {
     text += fmt::format("\n## {} (n={})\n\n", escape_markdown(analysis.groups[group].label),

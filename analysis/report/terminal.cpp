@@ -161,10 +161,6 @@ std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
   if (!wrong.empty()) text += title(colour, "WHAT IS WRONG");
   for (const Problem& problem : wrong) text += problem_text(problem, colour);
   text += paste_text(run, analysis, colour);
-  const TextTable drifts = drift_table(run, analysis);
-  if (!drifts.rows.empty()) {
-    text += title(colour, "DRIFT over the repeats") + plain_table(drifts, "  ", width);
-  }
   if (run.devices.size() > 1) text += title(colour, "DEVICES") + devices_text(run, analysis, width);
   if (detail == Detail::summary) {
     text += drawings_text(run, analysis, colour, width);

@@ -47,9 +47,6 @@ FleetRow make_row(const RunResult& run, const FleetAnalysis& analysis,
           .summary = statistics.summary,
           .scale = statistics.scale,
           .threshold = statistics.threshold,
-          .sigma_node = statistics.variance.node,
-          .sigma_device = statistics.variance.device,
-          .sigma_repeat = statistics.variance.repeat,
           .ambiguous = statistics.ambiguous};
 }
 

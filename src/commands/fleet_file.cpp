@@ -1,10 +1,10 @@
 // Findings of a large fleet are kept in columns, from which the reduction has some in turns.
 #include "commands/fleet_file.hpp"
 
-#include "analysis/fleet/baseline.hpp"
 #include "analysis/fleet/conditions.hpp"
 #include "analysis/fleet/decide.hpp"
 #include "analysis/fleet/drift.hpp"
+#include "analysis/fleet/history.hpp"
 #include "analysis/fleet/reduce.hpp"
 #include "analysis/fleet/repeats.hpp"
 #include "base/log.hpp"
@@ -278,7 +278,7 @@ Fleet read_points(const RunReader& reader, WithProbes with_probes) {
   const std::vector<DeviceConditions> conditions = conditions_of(run, read_conditions(reader));
   const std::vector<DeviceConditions> centres = centres_of_conditions(run, conditions);
   ReduceOptions options = options_with(run.provenance, centres);
-  const std::vector<Drift> drifts = find_drifts(run, conditions, options);
+  const std::vector<Charge> drifts = drift_charges(run, conditions, options);
   options.drifts = drifts;
   Fleet fleet;
   fleet.run = centre_of_repeats(std::move(run));
@@ -318,11 +318,12 @@ Fleet read_fleet(const std::filesystem::path& path, const std::string& baseline,
   Fleet fleet = read_fleet(path, with_probes);
   if (!baseline.empty()) {
     const RunComparison comparison = compare_files(baseline, path);
-    if (comparison.paired == 0) {
-      log_world(fmt::format(
-          "none of the GPUs in '{}' {} in the baseline '{}': nothing is compared with it",
-          path.string(), comparison.has_common_gpu ? "was measured with the same setting" : "is",
-          baseline));
+    if (comparison.paired_gpus == 0) {
+      log_world(
+          fmt::format("none of the GPUs in '{}' was measured with the same setting in the baseline "
+                      "'{}': nothing "
+                      "is compared with it",
+                      path.string(), baseline));
     }
     judge_by_baseline(fleet.run, comparison, fleet.analysis);
   }

@@ -45,9 +45,6 @@ BoundTable<FleetRow> fleet_table() {
       .add("scale", "1", "what scores are divided by", &FleetRow::scale)
       .add("threshold", "1", "score that healthy devices stay below; 0: no verdict by score",
            &FleetRow::threshold)
-      .add("sigma_node", "1", "standard deviation between nodes", &FleetRow::sigma_node)
-      .add("sigma_device", "1", "the same between devices of a node", &FleetRow::sigma_device)
-      .add("sigma_repeat", "1", "the same of one device's value", &FleetRow::sigma_repeat)
       .add("ambiguous", "1", "structural metrics: no value has most votes", &FleetRow::ambiguous);
 }
 

@@ -30,9 +30,6 @@ struct FleetRow {
   std::string summary{};  // of a per-SM map: which number of it
   double scale = 0;
   double threshold = 0;
-  double sigma_node = 0;
-  double sigma_device = 0;
-  double sigma_repeat = 0;
   bool ambiguous = false;
 };
 

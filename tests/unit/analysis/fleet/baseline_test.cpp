@@ -1,5 +1,4 @@
-#include "analysis/fleet/baseline.hpp"
-
+#include "analysis/fleet/history.hpp"
 #include "analysis/fleet/reduce.hpp"
 #include "unit/analysis/fleet/fleet_maker.hpp"
 
@@ -89,7 +88,7 @@ TEST(BaselineTest, structure_of_another_suite_warns_and_says_so) {
 
   EXPECT_EQ(comparison.other_options, "suite \"quick\" before, \"standard\" after");
   ASSERT_EQ(comparison.changes.size(), 1u);
-  EXPECT_EQ(comparison.changes[0].severity, Severity::warn);
+  EXPECT_EQ(comparison.changes[0].charge.severity, Severity::warn);
   EXPECT_EQ(exit_status(comparison), ExitStatus::ok);
   after.provenance.config_json = before.provenance.config_json;
   EXPECT_EQ(exit_status(compare_runs(before, after, maker::options())), ExitStatus::verdict);

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
   for (const std::size_t n :
        {3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 24, 32, 48, 64, 128, 256, 1024}) {
     const sonde::Calibration row = sonde::simulate_calibration(n, groups, seed);
-    fmt::print("    Calibration{{{}, {:.2f}, {:.2f}, {:.2f}}},\n", row.n, row.cut_10_percent,
-               row.cut_1_percent, row.cut_01_percent);
+    fmt::print("    Calibration{{{}, {:.2f}, {:.2f}}},\n", row.n, row.cut_1_percent,
+               row.cut_01_percent);
   }
 }

@@ -1,6 +1,5 @@
 // Totals of error counters: who stands out of the group, and who does not.
-#include "analysis/fleet/error_counts.hpp"
-
+#include "analysis/fleet/health.hpp"
 #include "analysis/fleet/reduce.hpp"
 #include "base/random.hpp"
 #include "tests/unit/analysis/fleet/fleet_maker.hpp"
@@ -23,7 +22,7 @@ RunResult run_with_corrected(const std::vector<std::uint64_t>& counts) {
 }
 
 std::vector<Charge> findings_of(const RunResult& run) {
-  return error_count_charges(run, reduce_fleet(run, maker::options()).groups, maker::options());
+  return error_count_charges(run, reduce_fleet(run, maker::options()).groups);
 }
 
 std::vector<std::size_t> flagged(const std::vector<std::uint64_t>& counts) {

@@ -143,17 +143,6 @@ TEST(FingerprintTest, slow_sm_is_found_on_a_single_device) {
   EXPECT_EQ(reduce_fleet(run, maker::options()).verdicts[0].verdict, Verdict::fail);
 }
 
-TEST(FingerprintTest, a_tpc_of_which_all_sms_are_slow_is_named_as_a_whole) {
-  RunResult run = maker::healthy_fleet(1, 5);
-  maker::slow_sm(run.devices[0], "placement.l1_latency_cycles", 16, 3);
-  maker::slow_sm(run.devices[0], "placement.l1_latency_cycles", 17, 3);
-
-  const FleetAnalysis analysis = reduce_fleet(run, maker::options());
-
-  EXPECT_THAT(analysis.verdicts[0].reason, HasSubstr("TPC 8 (SM 16, SM 17, GPC "));
-  EXPECT_THAT(analysis.charges.front().unit.numbers, testing::ElementsAre(16, 17));
-}
-
 /// 47 slices around 264 cycles, as an H200 has them.
 RunResult fleet_with_slices(std::size_t devices) {
   RunResult run = maker::healthy_fleet(devices, 5);

@@ -188,6 +188,31 @@ TEST(QuorumTest, absence_is_a_vote_and_silence_is_none) {
   EXPECT_EQ(analysis.verdicts[3].verdict, Verdict::pass);
 }
 
+TEST(QuorumTest, one_wide_edge_does_not_make_all_agree) {
+  RunResult run = maker::healthy_fleet(5, 1);
+  for (DeviceResult& device : run.devices) set_edge(device, 60, 60);
+  set_edge(run.devices[1], 40, 40);
+  set_edge(run.devices[3], 30, 62);
+
+  const FleetAnalysis analysis = reduce_fleet(run, maker::options());
+
+  EXPECT_EQ(analysis.verdicts[1].verdict, Verdict::fail);
+  EXPECT_EQ(analysis.counts.passed, 4u);
+}
+
+TEST(QuorumTest, absence_is_a_value_among_capacities) {
+  RunResult run = maker::healthy_fleet(5, 1);
+  const auto remove = [&](std::size_t device) {
+    maker::finding_of(run.devices[device], "cache.l2.size_bytes") =
+        not_present("cache.l2.size_bytes", "no such cache");
+  };
+  remove(1);
+  EXPECT_EQ(reduce_fleet(run, maker::options()).verdicts[1].verdict, Verdict::fail);
+
+  for (const std::size_t device : {2, 3}) remove(device);
+  EXPECT_EQ(reduce_fleet(run, maker::options()).counts.flagged, 5u);
+}
+
 TEST(QuorumTest, gpcs_may_differ_between_healthy_dies) {
   RunResult run = maker::healthy_fleet(4, 1);
   maker::finding_of(run.devices[1], "topology.gpc_count").value = 7.0;

@@ -30,7 +30,6 @@ inline Calibration simulate_calibration(std::size_t n, std::size_t groups, std::
     for (const double value : values) largest = std::max(largest, std::abs(value - center) / scale);
   }
   return {.n = n,
-          .cut_10_percent = quantile(largest_scores, 0.9),
           .cut_1_percent = quantile(largest_scores, 0.99),
           .cut_01_percent = quantile(largest_scores, 0.999)};
 }
