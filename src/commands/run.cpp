@@ -6,8 +6,6 @@
 #include "base/version.hpp"
 #include "commands/again_plan.hpp"
 #include "commands/commands.hpp"
-#include "commands/describe_points.hpp"
-#include "commands/estimate.hpp"
 #include "commands/finish.hpp"
 #include "commands/measure_together.hpp"
 #include "commands/preconditions.hpp"
@@ -69,10 +67,17 @@ void print_plan(const RunPlan& plan, const std::vector<RankView>& views,
   for (const UnauditedDevice& device : assignment.unaudited) {
     fmt::print("nobody measures {} on {}\n", device.uuid, device.node);
   }
-  fmt::print("{}", describe_points(plan));
-  const auto has_device = [](const auto& uuid) { return uuid.has_value(); };
-  const auto devices = std::ranges::count_if(assignment.uuid_of_rank, has_device);
-  fmt::print("{}", estimate_run(plan, static_cast<std::size_t>(devices)));
+  for (std::size_t i = 0; i < plan.points_of_repeat(); ++i) {
+    const std::string setting = describe_setting(plan.provenance, i);
+    fmt::print("{}jobs:", setting.empty() ? "" : setting + ", ");
+    for (const Job* job : plan.points[i].jobs) fmt::print(" {}", job->name);
+    fmt::print("\n");
+  }
+  if (plan.fills_budget()) {
+    fmt::print("repeated until the time budget of {} is over\n", plan.options.time_budget);
+  } else if (plan.points.size() > plan.points_of_repeat()) {
+    fmt::print("repeated {} times\n", plan.points.size() / plan.points_of_repeat());
+  }
 }
 
 std::vector<DeviceChoice> see_devices(const RankContext& context) {

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -39,35 +38,6 @@ toml::table parse_file(const std::filesystem::path& path) {
             fmt::format("{} (the file must be TOML) write texts in quotes, as in suite = \"quick\"",
                         error.description()));
   }
-}
-
-/// How many letters must be changed, added or left out to come from one word to the other
-/// (Wagner and Fischer 1974).
-std::size_t edit_distance(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < to.size(); ++j) {
-      const std::size_t changed = diagonal + (from[i] == to[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-std::string_view nearest_option(std::string_view key) {
-  const RunOptions options;
-  std::string_view nearest;
-  std::size_t least = 0;
-  for_each_run_option(options, [&](const auto&, const OptionText& option) {
-    const std::size_t distance = edit_distance(key, option.name);
-    if (!nearest.empty() && distance >= least) return;
-    least = distance;
-    nearest = option.name;
-  });
-  return nearest;
 }
 
 /// The value of a key, if it has the type of the option.
@@ -254,9 +224,9 @@ void read_config_file(const std::filesystem::path& path, const ConfigRules& rule
         });
     if (known) continue;
     fail_at(path, key.source(),
-            fmt::format("unknown key '{}' (a typo would change the run unnoticed) did you mean "
-                        "'{}'? see sonde run --help for all keys",
-                        key.str(), nearest_option(key.str())));
+            fmt::format("unknown key '{}' (a typo would change the run unnoticed) see sonde run "
+                        "--help for all keys",
+                        key.str()));
   }
 }
 
