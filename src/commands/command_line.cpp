@@ -122,7 +122,6 @@ void add_options(CLI::App& app, DoctorOptions& options) {
       ->capture_default_str();
   app.add_option("-o,--output", options.run.output, "the run file to be")->capture_default_str();
   app.add_flag("--allow-shared-gpu", options.run.allow_shared_gpu, "as for run");
-  add_choice(app, "--format", options.format, doctor_format_names, "text or json");
 }
 
 void check_run_options(const RunOptions& options) {

@@ -8,8 +8,8 @@
 #include "commands/commands.hpp"
 #include "commands/finish.hpp"
 #include "commands/measure_together.hpp"
-#include "commands/preconditions.hpp"
 #include "commands/supervise.hpp"
+#include "doctor/machine.hpp"
 #include "fleet/assign.hpp"
 #include "fleet/claim.hpp"
 #include "fleet/gather.hpp"
@@ -234,7 +234,9 @@ ExitStatus run_fleet(RunPlan plan, const RankContext& context) {
   context.watch.enter({.name = "comparing the options"});
   compare_options(plan, context);
   agree_after(context, "looking at the folder of the output", [&] {
-    if (mpi.rank() == 0) check_folder_of(plan.options.output);
+    if (mpi.rank() != 0) return;
+    const std::string why = first_failure(check_folder(folder_of(plan.options.output)));
+    if (!why.empty()) throw StoreError(why);
   });
   const std::vector<DeviceChoice> visible = see_devices(context);
   context.watch.enter({.name = "dealing the GPUs"});

@@ -2,7 +2,6 @@
 
 #include "analysis/metrics.hpp"
 #include "base/error.hpp"
-#include "commands/suggest.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -32,20 +31,6 @@ bool has_metric(std::string_view prefix) {
   });
 }
 
-/// Names of metrics, and what stands before each point of them.
-std::string nearest_prefix(std::string_view prefix) {
-  std::vector<std::string> known;
-  for (const Metric& metric : all_metrics()) {
-    const std::string_view name = metric.name;
-    for (std::size_t point = name.find('.'); point != std::string_view::npos;
-         point = name.find('.', point + 1)) {
-      known.emplace_back(name.substr(0, point));
-    }
-    known.emplace_back(name);
-  }
-  return nearest_word(prefix, known);
-}
-
 Tolerance parse_tolerance(const std::string& item) {
   const std::size_t equals = item.find('=');
   const std::string prefix = item.substr(0, equals);
@@ -64,10 +49,9 @@ Tolerance parse_tolerance(const std::string& item) {
         item));
   }
   if (!has_metric(prefix)) {
-    const std::string nearest = nearest_prefix(prefix);
     throw ConfigError(fmt::format(
-        "no metric begins with '{}' (a typo would change no verdict) {}", prefix,
-        nearest.empty() ? "see sonde list metrics" : "did you mean '" + nearest + "'?"));
+        "no metric begins with '{}' (a typo would change no verdict) see sonde list metrics",
+        prefix));
   }
   return {prefix, *warn / 100, *fail / 100};
 }

@@ -74,7 +74,6 @@ SHARED_HEADERS = {
     "jobs/cores/*.cpp": "jobs/cores/parts.hpp",
     "jobs/latency/*.cpp": "jobs/latency/parts.hpp",
     "src/commands/*.cpp": "src/commands/commands.hpp",
-    "src/doctor/*_rows.cpp": "src/doctor/checks.hpp",
     "src/device/cuda/*_lanes.cpp": "src/device/cuda/path_lanes.hpp",
     "src/device/cuda/play/*.cpp": "src/device/cuda/play/play.hpp",
     "src/device/sim/play/*.cpp": "src/device/sim/play/play.hpp",
