@@ -1,11 +1,16 @@
 // From suspects to tasks within a budget of time, and the file that carries them.
 #include "commands/again_plan.hpp"
 
+#include "analysis/fleet/reduce.hpp"
 #include "analysis/fleet/suspects.hpp"
 #include "base/error.hpp"
 #include "base/escape.hpp"
 #include "base/text_file.hpp"
+#include "commands/tolerances.hpp"
 #include "config/run_options.hpp"
+#include "store/output.hpp"
+#include "store/roster_file.hpp"
+#include "store/run_reader.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,6 +18,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -135,6 +141,21 @@ std::vector<AgainTask> plan_again(const RunResult& run, const FleetAnalysis& ana
     if (const auto peer = peers.of(suspect)) tasks.add(*peer, suspect.job);
   }
   return tasks.take();
+}
+
+void judge_shards(const fs::path& parts) {
+  const Roster roster = read_roster(parts);
+  RunResult run{.provenance = roster.provenance, .devices = {}, .unaudited = roster.unaudited};
+  for (const auto& shard : list_shards(parts)) {
+    std::ranges::move(read_finished(shard, roster.provenance.config_hash),
+                      std::back_inserter(run.devices));
+  }
+  std::ranges::stable_sort(run.devices, {}, &DeviceResult::rank);
+  std::vector<std::string> present;
+  for (const RosterEntry& entry : roster.devices) present.push_back(entry.uuid);
+  ReduceOptions options;
+  options.tolerances = tolerances_of(run.provenance);
+  write_again_plan(parts, plan_again(run, reduce_fleet(run, options), present));
 }
 
 void write_again_plan(const fs::path& parts, const std::vector<AgainTask>& tasks) {

@@ -7,7 +7,7 @@
 #include "base/log.hpp"
 #include "commands/again_plan.hpp"
 #include "commands/fill_budget.hpp"
-#include "commands/measure_together.hpp"
+#include "commands/late_jobs.hpp"
 #include "fleet/claim.hpp"
 #include "mpi/collectives.hpp"
 #include "store/leftovers.hpp"
@@ -84,7 +84,7 @@ void measure_own_again(const MeasurePlan& plan, const RankContext& context, cons
     task.again_jobs = own->jobs;
     task.limit_s = own->limit_s;
     progress.measuring_again();
-    supervise_again(plan, task, context.keeper, progress);
+    supervise_late(plan, task, context.keeper, progress);
     progress.measured(static_cast<int>(plan.jobs.size()));
   } catch (const StoreError& error) {
     log_local(error.what());
@@ -103,7 +103,7 @@ void measure_own_links(const MeasurePlan& plan, std::size_t point, const RankCon
   task.node_gpus = node.gpus;
   task.limit_s = limit_s;
   progress.measuring_on();
-  supervise_together(plan, task, context.keeper, progress);
+  supervise_late(plan, task, context.keeper, progress);
   progress.measured(plan.jobs_before + static_cast<int>(plan.jobs.size()));
 }
 

@@ -7,7 +7,6 @@
 #include "commands/again_plan.hpp"
 #include "commands/commands.hpp"
 #include "commands/finish.hpp"
-#include "commands/measure_together.hpp"
 #include "commands/supervise.hpp"
 #include "doctor/machine.hpp"
 #include "fleet/assign.hpp"
@@ -263,9 +262,8 @@ ExitStatus run_fleet(RunPlan plan, const RankContext& context) {
   } else {
     progress.measured(own_uuid ? all_jobs : 0);
   }
-  const NodeView node{
-      .gpus = gpus_of_node(views, assignment, mpi.rank(), plan.points.front().backend, visible),
-      .most_gpus = most_gpus_of_node(views, assignment)};
+  const NodeView node =
+      view_node(views, assignment, mpi.rank(), plan.points.front().backend, visible);
   return finish_run(plan, context, roster, mine, node, progress);
 }
 

@@ -5,8 +5,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/stop_signal.hpp"
-#include "commands/measure_again.hpp"
-#include "commands/measure_together.hpp"
+#include "commands/late_jobs.hpp"
 
 #include <fmt/format.h>
 
@@ -150,12 +149,6 @@ class Watch {
   bool unkillable_ = false;
 };
 
-/// One worker, whose jobs are bounded by the time of its task.
-Report wait_bounded(const Task& task, Keeper& keeper, RankProgress& progress) {
-  const Seconds limit = Seconds(task.limit_s) * deadline_factor() + bounded_margin;
-  return Watch(keeper, task, {.all = limit}, progress).wait();
-}
-
 /// No worker is left to do it; it needs no GPU.
 Supervised give_up(const MeasurePlan& plan, const Task& task, const std::string& reason) {
   log_local(fmt::format("{} is given up: {}", task.device.uuid, reason));
@@ -237,28 +230,18 @@ bool judge(Keeper& keeper, const Task& task, RankProgress& progress) {
   return false;
 }
 
-void supervise_again(const MeasurePlan& plan, const Task& task, Keeper& keeper,
-                     RankProgress& progress) {
-  const Report report = wait_bounded(task, keeper, progress);
+void supervise_late(const MeasurePlan& plan, const Task& task, Keeper& keeper,
+                    RankProgress& progress) {
+  const bool again = task.kind == TaskKind::measure_again;
+  const Seconds limit = Seconds(task.limit_s) * deadline_factor() + bounded_margin;
+  const Report report = Watch(keeper, task, {.all = limit}, progress).wait();
+  if (!again) leave_node(plan, task.rank);
   if (report.kind == ReportKind::measured) return;
-  log_local(fmt::format("{} was not measured again: {}", task.device.uuid, report.reason));
+  log_local(fmt::format("{} {}: {}", task.device.uuid,
+                        again ? "was not measured again" : "has no measured links", report.reason));
   if (report.kind == ReportKind::failed) return;  // its shard can take no more
   try {
-    give_up_again(plan, task, report.reason);
-  } catch (const Error& error) {
-    log_local(error.what());
-  }
-}
-
-void supervise_together(const MeasurePlan& plan, const Task& task, Keeper& keeper,
-                        RankProgress& progress) {
-  const Report report = wait_bounded(task, keeper, progress);
-  leave_node(plan, task.rank);
-  if (report.kind == ReportKind::measured) return;
-  log_local(fmt::format("the links of {} were not measured: {}", task.device.uuid, report.reason));
-  if (report.kind == ReportKind::failed) return;  // its shard can take no more
-  try {
-    give_up_together(plan, task, report.reason);
+    give_up_late(plan, task, report.reason);
   } catch (const Error& error) {
     log_local(error.what());
   }
