@@ -7,7 +7,6 @@
 #include "base/log.hpp"
 #include "commands/again_plan.hpp"
 #include "commands/analyze.hpp"
-#include "commands/describe_end.hpp"
 #include "commands/fill_budget.hpp"
 #include "commands/late_jobs.hpp"
 #include "mpi/collectives.hpp"

@@ -50,9 +50,9 @@ std::string write_toml(const std::string& text) {
 }
 
 TEST(CommandLineTest, reads_the_options_of_the_doctor) {
-  const auto options = parse_file_command<DoctorOptions>(
-      {"doctor", "--backend", "sim:h200", "--suite", "quick", "-o", "/scratch/night.h5",
-       "--allow-shared-gpu"});
+  const auto options =
+      parse_file_command<DoctorOptions>({"doctor", "--backend", "sim:h200", "--suite", "quick",
+                                         "-o", "/scratch/night.h5", "--allow-shared-gpu"});
   EXPECT_EQ(options.run.backend, "sim:h200");
   EXPECT_EQ(options.run.suite, "quick");
   EXPECT_EQ(options.run.output, "/scratch/night.h5");
