@@ -6,7 +6,6 @@
 #include "base/error.hpp"
 #include "base/escape.hpp"
 #include "base/text_file.hpp"
-#include "commands/tolerances.hpp"
 #include "config/run_options.hpp"
 #include "store/output.hpp"
 #include "store/roster_file.hpp"
@@ -133,9 +132,7 @@ void judge_shards(const fs::path& parts) {
   std::ranges::stable_sort(run.devices, {}, &DeviceResult::rank);
   std::vector<std::string> present;
   for (const RosterEntry& entry : roster.devices) present.push_back(entry.uuid);
-  ReduceOptions options;
-  options.tolerances = tolerances_of(run.provenance);
-  write_again_plan(parts, plan_again(run, reduce_fleet(run, options), present));
+  write_again_plan(parts, plan_again(run, reduce_fleet(run), present));
 }
 
 void write_again_plan(const fs::path& parts, const std::vector<AgainTask>& tasks) {

@@ -4,7 +4,6 @@
 
 #include "base/error.hpp"
 #include "base/version.hpp"
-#include "commands/tolerances.hpp"
 #include "config/config_file.hpp"
 #include "jobs/suite.hpp"
 
@@ -127,7 +126,6 @@ void add_options(CLI::App& app, DoctorOptions& options) {
 void check_run_options(const RunOptions& options) {
   check_options(options);
   parse_suite_level(options.suite);
-  parse_tolerances(options.tolerance);
 }
 
 /// Options that the command line left open come from the file.

@@ -9,7 +9,6 @@
 #include "analysis/fleet/repeats.hpp"
 #include "base/log.hpp"
 #include "commands/finding_columns.hpp"
-#include "commands/tolerances.hpp"
 #include "store/run_reader.hpp"
 
 #include <fmt/format.h>
@@ -61,10 +60,8 @@ std::vector<DeviceConditions> read_conditions(const RunReader& reader) {
   return conditions;
 }
 
-ReduceOptions options_with(const Provenance& provenance,
-                           const std::vector<DeviceConditions>& conditions) {
+ReduceOptions options_with(const std::vector<DeviceConditions>& conditions) {
   ReduceOptions options;
-  options.tolerances = tolerances_of(provenance);
   options.conditions = conditions;
   return options;
 }
@@ -116,9 +113,9 @@ class TurnReader {
   }
 
   Fleet reduce() {
-    std::vector<DeviceConditions> conditions = read_conditions(reader_);
+    const std::vector<DeviceConditions> conditions = read_conditions(reader_);
     Fleet fleet;
-    fleet.analysis = reduce_fleet(in_turns(), options_with(run_.provenance, conditions));
+    fleet.analysis = reduce_fleet(in_turns(), options_with(conditions));
     keep_what_is_shown(fleet.analysis);
     fleet.run = std::move(run_);
     return fleet;
@@ -238,7 +235,7 @@ Fleet read_points(const RunReader& reader, WithProbes with_probes) {
   RunResult run = read_rows(reader, with_probes);
   const std::vector<DeviceConditions> conditions = conditions_of(run, read_conditions(reader));
   const std::vector<DeviceConditions> centres = centres_of_conditions(run, conditions);
-  ReduceOptions options = options_with(run.provenance, centres);
+  ReduceOptions options = options_with(centres);
   const std::vector<Drift> drifts = find_drifts(run, conditions, options);
   options.drifts = drifts;
   Fleet fleet;
@@ -253,7 +250,7 @@ Fleet read_whole(const RunReader& reader, WithProbes with_probes) {
   Fleet fleet;
   fleet.run = read_rows(reader, with_probes);
   const std::vector<DeviceConditions> conditions = read_conditions(reader);
-  fleet.analysis = reduce_fleet(fleet.run, options_with(fleet.run.provenance, conditions));
+  fleet.analysis = reduce_fleet(fleet.run, options_with(conditions));
   return fleet;
 }
 
@@ -268,10 +265,8 @@ Fleet read_fleet(const std::filesystem::path& path, WithProbes with_probes) {
 
 RunComparison compare_files(const std::filesystem::path& before,
                             const std::filesystem::path& after) {
-  const RunResult now = centre_of_repeats(read_run(after, WithTraces::no));
-  ReduceOptions options;
-  options.tolerances = tolerances_of(now.provenance);
-  return compare_runs(centre_of_repeats(read_run(before, WithTraces::no)), now, options);
+  return compare_runs(centre_of_repeats(read_run(before, WithTraces::no)),
+                      centre_of_repeats(read_run(after, WithTraces::no)), ReduceOptions{});
 }
 
 Fleet read_fleet(const std::filesystem::path& path, const std::string& baseline,

@@ -104,7 +104,7 @@ void for_each_leaf(const toml::table& table, const std::string& prefix, const Ta
   }
 }
 
-/// `[job.<name>]`: an item of --set for each key; `[tolerance]`: one of --tolerance.
+/// `[job.<name>]`: an item of --set for each key.
 std::vector<std::string> read_items(const std::filesystem::path& path, const toml::table& table) {
   std::vector<std::string> items;
   for_each_leaf(table, "", [&](const std::string& name, const toml::node& node) {
@@ -182,11 +182,9 @@ void read_sweep_table(const std::filesystem::path& path, const toml::table& tabl
 bool read_option_table(const std::filesystem::path& path, std::string_view key,
                        const toml::node& node, const ConfigRules& rules, RunOptions& options) {
   const toml::table* table = node.as_table();
-  if (table == nullptr || (key != "sweep" && key != "job" && key != "tolerance")) return false;
+  if (table == nullptr || (key != "sweep" && key != "job")) return false;
   if (key == "job") {
     if (!rules.is_chosen("set")) options.set = read_items(path, *table);
-  } else if (key == "tolerance") {
-    if (!rules.is_chosen("tolerance")) options.tolerance = read_items(path, *table);
   } else if (!rules.is_chosen("sweep")) {
     read_sweep_table(path, *table, options);
   }
