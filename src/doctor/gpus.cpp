@@ -51,10 +51,13 @@ Checks check_settings(const GpuSettings& nvml, const string& smi) {
   const std::uint64_t reasons = nvml.throttle_reasons.value_or(0);
   const string causes = throttle_text(reasons);
   const GpuMode ecc = nvml.ecc.value_or(GpuMode{.now = true, .after_reset = true});
+  const ComputeMode mode = nvml.compute_mode.value_or(ComputeMode::shared);
   const double usual_w = nvml.default_power_limit_w.value_or(0);
   const double limit_w = nvml.power_limit_w.value_or(usual_w);
   return {check("persistence", !nvml.persistence.value_or(true), warn,
                 "off (the driver starts anew for every process)" + smi + "-pm 1"),
+          check("compute_mode", mode == ComputeMode::nobody, fail,
+                "prohibited: no process may compute" + smi + "-c DEFAULT"),
           check("throttling", !causes.empty(), (reasons & hardware_reasons) != 0 ? fail : warn,
                 fmt::format("clocks are lowered: {} -> look at cooling and power; nvidia-smi -q -d "
                             "PERFORMANCE",

@@ -63,6 +63,13 @@ TEST(GpuCheckTest, settings_that_differ_from_the_usual_warn) {
   EXPECT_EQ(power.line, "limit 500 W, default 700 W -> nvidia-smi -i GPU-1 -pl 700");
 }
 
+TEST(GpuCheckTest, gpu_that_nobody_may_use_fails_and_an_exclusive_one_is_well) {
+  using S = GpuSettings;
+  EXPECT_EQ(verdict_with("compute_mode", [](S& s) { s.compute_mode = ComputeMode::nobody; }), fail);
+  EXPECT_EQ(verdict_with("compute_mode", [](S& s) { s.compute_mode = ComputeMode::one_process; }),
+            ok);
+}
+
 TEST(GpuCheckTest, idle_is_no_throttling_software_warns_and_hardware_fails) {
   const auto with = [](std::uint64_t reasons) {
     return verdict_with("throttling", [=](GpuSettings& s) { s.throttle_reasons = reasons; });
