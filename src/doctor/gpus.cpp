@@ -74,11 +74,12 @@ Checks check_settings(const GpuSettings& nvml, const string& smi) {
 Checks check_driver(const DriverSurvey& driver) {
   const string problem = judge_driver(driver);
   const bool sick = !driver.problem.empty();
-  return {check("driver", !problem.empty(), fail, problem),
-          check("gpus", sick || driver.gpus.empty(), fail,
-                (sick ? driver.problem : "the driver shows none") +
-                    " -> look at nvidia-smi -L, CUDA_VISIBLE_DEVICES and dmesg; ask Slurm for GPUs "
-                    "(--gpus-per-node)")};
+  return {
+      problem.empty() ? Check{ok, "driver", driver.driver_release} : Check{fail, "driver", problem},
+      check("gpus", sick || driver.gpus.empty(), fail,
+            (sick ? driver.problem : "the driver shows none") +
+                " -> look at nvidia-smi -L, CUDA_VISIBLE_DEVICES and dmesg; ask Slurm for GPUs "
+                "(--gpus-per-node)")};
 }
 
 string describe_sharing(bool mig, bool mps, int foreign_processes) {
