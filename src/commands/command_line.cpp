@@ -171,7 +171,7 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
       "Start it alone, with mpirun, or with srun --mpi=pmix: one rank per GPU.",
       "sonde"};
   app.set_version_flag("-V,--version", std::string("sonde ") + version + " (" + git_revision + ")");
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
   std::optional<Command> chosen;
   add_command<RunOptions>(app, chosen, "run", "measure the GPUs and write one run file");
   add_command<AnalyzeOptions>(app, chosen, "analyze", "compare the devices of a run file again");
@@ -190,6 +190,7 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     throw ConfigError(fmt::format("{} (see sonde --help)", error.what()));
   }
+  if (!chosen) throw ConfigError("no command given (see sonde --help)");
   return chosen;
 }
 
