@@ -9,12 +9,6 @@ set_target_properties(sonde PROPERTIES
   INSTALL_RPATH_USE_LINK_PATH ON)  # libraries of modules and of spack lie outside ld.so's paths
 
 install(TARGETS sonde RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES ${PROJECT_SOURCE_DIR}/packaging/completion/sonde.bash
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME sonde)
-install(FILES ${PROJECT_SOURCE_DIR}/packaging/completion/_sonde
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-install(FILES ${PROJECT_SOURCE_DIR}/packaging/completion/sonde.fish
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 find_program(HELP2MAN_EXECUTABLE help2man)
 if(HELP2MAN_EXECUTABLE)
   add_custom_command(

@@ -18,6 +18,6 @@ version=$("$sonde" --version)
 version=${version#sonde }
 mkdir -p "$folder"
 page sonde "microbenchmarks of the GPUs of a cluster"
-"$sonde" complete-words "" | grep -v -e '^-' -e '^help$' | while read -r command; do
+"$sonde" --help | sed -n '/^Subcommands:/,$ s/^  \([a-z]*\) .*/\1/p' | while read -r command; do
   page "sonde-$command" "$("$sonde" "$command" --help | head -n 1)" "$command"
 done

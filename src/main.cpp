@@ -6,8 +6,8 @@
 #include "base/visible_text.hpp"
 #include "commands/commands.hpp"
 #include "commands/finish.hpp"
-#include "commands/preconditions.hpp"
 #include "commands/worker.hpp"
+#include "doctor/machine.hpp"
 #include "store/output.hpp"
 
 #include <fmt/format.h>
@@ -44,13 +44,15 @@ ExitStatus run_with_mpi(const RunOptions& options, int argc, char** argv) {
       [&plan](const std::string& task, const RankLink& rank) { return do_task(plan, task, rank); },
       mpi_limit);
   const int asked_as_rank = launched_rank();
-  if (asked_as_rank == 0) log_local(note_on_launch());
+  if (asked_as_rank == 0) log_local(check_pmi(read_launch()).line);
   ask_devices(keeper, asked_as_rank);
   StageWatch watch(options.rendezvous_timeout_s);
   watch.enter({.name = "the start of MPI", .limits = 1.5});  // the slowest stage of large jobs
   MpiSession mpi(argc, argv);
   keeper.unbound_end();
-  check_launch(mpi.size());  // before the try: it throws only where each process is alone
+  // Before the try: it fails only where each process is alone, and waits for nobody.
+  const std::string alone = first_failure({check_launch(read_launch(), mpi.size())});
+  if (!alone.empty()) throw ConfigError(alone);
   ExitStatus status = ExitStatus::error;
   try {
     status = run_fleet(

@@ -1,18 +1,22 @@
 // From suspects to tasks within a budget of time, and the file that carries them.
 #include "commands/again_plan.hpp"
 
+#include "analysis/fleet/reduce.hpp"
 #include "analysis/fleet/suspects.hpp"
 #include "base/error.hpp"
 #include "base/escape.hpp"
 #include "base/text_file.hpp"
 #include "config/run_options.hpp"
+#include "store/output.hpp"
+#include "store/roster_file.hpp"
+#include "store/run_reader.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -30,8 +34,6 @@ namespace {
 constexpr double slack_factor = 1.5;
 // Opening the device: 0.4 s on an H200, some 2 s for each GPU of a node without persistence mode.
 constexpr double start_s = 10;
-// Nodes that a line of text names.
-constexpr std::size_t most_named_nodes = 8;
 
 double limit_for(double expected_s) { return start_s + slack_factor * expected_s; }
 
@@ -107,23 +109,6 @@ bool is_open(const DeviceResult& device, const std::string& name) {
   return second == nullptr || second->status == Status::failed;
 }
 
-/// Whether no run makes a second try of that job.
-bool is_too_long(const DeviceResult& device, const std::string& name) {
-  const JobResult* first = find_job(device.jobs, name);
-  return first == nullptr || limit_for(first->elapsed_s) > most_again_s;
-}
-
-std::string join_nodes(const std::set<std::string>& nodes) {
-  std::vector<std::string> named;
-  for (const std::string& node : nodes) {
-    if (named.size() == most_named_nodes) break;
-    named.push_back(escape_terminal(node));
-  }
-  const std::size_t more = nodes.size() - named.size();
-  return fmt::format("{}{}", fmt::join(named, ", "),
-                     more > 0 ? fmt::format(" and {} more", more) : "");
-}
-
 }  // namespace
 
 std::vector<AgainTask> plan_again(const RunResult& run, const FleetAnalysis& analysis,
@@ -135,6 +120,19 @@ std::vector<AgainTask> plan_again(const RunResult& run, const FleetAnalysis& ana
     if (const auto peer = peers.of(suspect)) tasks.add(*peer, suspect.job);
   }
   return tasks.take();
+}
+
+void judge_shards(const fs::path& parts) {
+  const Roster roster = read_roster(parts);
+  RunResult run{.provenance = roster.provenance, .devices = {}, .unaudited = roster.unaudited};
+  for (const auto& shard : list_shards(parts)) {
+    std::ranges::move(read_finished(shard, roster.provenance.config_hash),
+                      std::back_inserter(run.devices));
+  }
+  std::ranges::stable_sort(run.devices, {}, &DeviceResult::rank);
+  std::vector<std::string> present;
+  for (const RosterEntry& entry : roster.devices) present.push_back(entry.uuid);
+  write_again_plan(parts, plan_again(run, reduce_fleet(run), present));
 }
 
 void write_again_plan(const fs::path& parts, const std::vector<AgainTask>& tasks) {
@@ -160,37 +158,18 @@ void clear_again_plan(const fs::path& parts) {
 std::string describe_unconfirmed(const RunResult& run, const FleetAnalysis& analysis,
                                  const fs::path& path) {
   if (points_of(run.provenance).size() > 1) return {};  // no run makes second tries at its points
-  std::set<std::string> nodes;
-  std::set<std::string> long_jobs;
-  std::size_t waiting = 0;
-  Peers peers(run, analysis);
-  for (const Suspect& suspect : find_suspects(analysis, run)) {
-    const DeviceResult& device = run.devices[suspect.device];
-    if (!is_open(device, suspect.job)) continue;
-    if (is_too_long(device, suspect.job)) {
-      long_jobs.insert(suspect.job);
-      continue;
-    }
-    ++waiting;
-    nodes.insert(device.node);
-    if (const auto peer = peers.of(suspect)) nodes.insert(run.devices[*peer].node);
-  }
-  std::string text;
-  if (waiting > 0) {
-    text = fmt::format(
-        "\n{} finding(s) were not measured again. To do so, start on {} with one rank per GPU:\n"
-        "  sonde run --resume{} -o {}\n",
-        waiting, join_nodes(nodes), to_arguments(run.provenance.config_json),
-        quote_shell(path.string()));
-  }
-  if (!long_jobs.empty()) {
-    text += fmt::format(
-        "\nTakes too long to be measured again within a run: {}. Run it alone (--jobs) into "
-        "another "
-        "file, and see 'sonde compare'.\n",
-        escape_terminal(fmt::format("{}", fmt::join(long_jobs, ", "))));
-  }
-  return text;
+  const auto waiting =
+      std::ranges::count_if(find_suspects(analysis, run), [&run](const Suspect& suspect) {
+        const DeviceResult& device = run.devices[suspect.device];
+        const JobResult* first = find_job(device.jobs, suspect.job);
+        const bool fits = first != nullptr && limit_for(first->elapsed_s) <= most_again_s;
+        return fits && is_open(device, suspect.job);
+      });
+  if (waiting == 0) return {};
+  return fmt::format(
+      "\n{} finding(s) were not measured again. To do so, start on their nodes with one rank per "
+      "GPU:\n  sonde run --resume{} -o {}\n",
+      waiting, to_arguments(run.provenance.config_json), quote_shell(path.string()));
 }
 
 }  // namespace sonde

@@ -29,6 +29,9 @@ inline constexpr double most_again_s = 60;
 std::vector<AgainTask> plan_again(const RunResult& run, const FleetAnalysis& analysis,
                                   const std::vector<std::string>& present);
 
+/// Compares the devices of all shards, and writes the plan, which may be empty. @throws StoreError
+void judge_shards(const std::filesystem::path& parts);
+
 /// `<parts>/again.json`, by rank 0; it appears when it is whole. @throws StoreError
 void write_again_plan(const std::filesystem::path& parts, const std::vector<AgainTask>& tasks);
 /// @throws StoreError if it is not there, or no such plan

@@ -118,6 +118,24 @@ Analysed analyze_run(const std::filesystem::path& path, const std::string& basel
   return {.status = exit_status(analysis), .counts = analysis.counts};
 }
 
+std::string describe_end(ExitStatus status, const FleetCounts& counts,
+                         const std::string& run_file) {
+  std::vector<std::string> parts;
+  const auto add = [&parts](std::size_t count, const char* what) {
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, what));
+  };
+  add(counts.passed, "passed");
+  add(counts.warned, "warned");
+  add(counts.failed, "failed");
+  add(counts.incomplete, "incomplete");
+  add(counts.lost, "lost");
+  if (status == ExitStatus::verdict && counts.failed == 0) {
+    parts.emplace_back("a node has fewer GPUs than most");
+  }
+  return fmt::format("status {}: {}; see {}", static_cast<int>(status), fmt::join(parts, ", "),
+                     run_file);
+}
+
 ExitStatus execute(const AnalyzeOptions& options) {
   const ExitStatus status = analyze_run(options.run, options.baseline).status;
   if (!options.baseline.empty()) {

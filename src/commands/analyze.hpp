@@ -22,4 +22,8 @@ struct Analysed {
 /// @throws StoreError
 Analysed analyze_run(const std::filesystem::path& path, const std::string& baseline = "");
 
+/// The last line of a run: "status 4: 7 passed, 1 failed; see run.h5".
+/// @param status of a run with a run file: ok, incomplete or verdict
+std::string describe_end(ExitStatus status, const FleetCounts& counts, const std::string& run_file);
+
 }  // namespace sonde

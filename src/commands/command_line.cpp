@@ -4,15 +4,10 @@
 
 #include "base/error.hpp"
 #include "base/version.hpp"
-#include "commands/completion.hpp"
-#include "commands/suggest.hpp"
-#include "commands/tolerances.hpp"
 #include "config/config_file.hpp"
-#include "device/open_device.hpp"
 #include "jobs/suite.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -126,13 +121,11 @@ void add_options(CLI::App& app, DoctorOptions& options) {
       ->capture_default_str();
   app.add_option("-o,--output", options.run.output, "the run file to be")->capture_default_str();
   app.add_flag("--allow-shared-gpu", options.run.allow_shared_gpu, "as for run");
-  add_choice(app, "--format", options.format, doctor_format_names, "text or json");
 }
 
 void check_run_options(const RunOptions& options) {
   check_options(options);
   parse_suite_level(options.suite);
-  parse_tolerances(options.tolerance);
 }
 
 /// Options that the command line left open come from the file.
@@ -169,86 +162,6 @@ std::vector<const char*> without_help_command(std::vector<const char*> words) {
   return words;
 }
 
-/// What --set takes, with what has to follow its name.
-std::vector<std::string> job_option_names() {
-  std::vector<std::string> names;
-  for (const Job& job : all_jobs()) {
-    for (const JobOption& option : job.options) {
-      names.push_back(fmt::format("{}.{}=", job.name, option.name));
-    }
-  }
-  return names;
-}
-
-/// Of options of `run` whose values only the run itself checks.
-std::vector<std::string> known_values(std::string_view option) {
-  std::vector<std::string> values;
-  if (option == "jobs") {
-    for (const Job& job : all_jobs()) values.emplace_back(job.name);
-  } else if (option == "set") {
-    return job_option_names();
-  } else if (option == "sweep") {
-    values = job_option_names();
-    const RunOptions options;
-    for_each_run_option(options, [&values](const auto&, const OptionText& text) {
-      if (text.role == OptionRole::decides_results) values.push_back(fmt::format("{}=", text.name));
-    });
-  } else if (option == "sweep-mode") {
-    return {"product", "zip"};
-  } else if (option == "backend") {
-    values = {"cuda"};
-    for (const std::string& model : list_models()) values.push_back("sim:" + model);
-  }
-  return values;
-}
-
-/// CLI11 keeps the values of IsMember in the name of a type alone: "TEXT:{table,markdown}".
-std::vector<std::string> choices_of(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  const std::size_t begin = type.find('{');
-  if (begin == std::string::npos) return known_values(option.get_single_name());
-  return CLI::detail::split(type.substr(begin + 1, type.rfind('}') - begin - 1), ',');
-}
-
-std::vector<CommandSyntax> syntax_of(const CLI::App& app) {
-  std::vector<CommandSyntax> commands;
-  for (const CLI::App* one : app.get_subcommands(nullptr)) {
-    CommandSyntax command{.name = one->get_name(), .options = {}};
-    for (const CLI::Option* option : one->get_options()) {
-      OptionSyntax syntax{.takes_value = option->get_items_expected_max() > 0,
-                          .is_list = option->get_delimiter() != '\0',
-                          .choices = choices_of(*option)};
-      for (const std::string& name : option->get_lnames()) syntax.names.push_back("--" + name);
-      for (const std::string& name : option->get_snames()) syntax.names.push_back("-" + name);
-      command.options.push_back(std::move(syntax));
-    }
-    commands.push_back(std::move(command));
-  }
-  return commands;
-}
-
-/// ", did you mean --suite?" for the first word that looks like a mistyped command or option, or
-/// the choices of an argument that is missing.
-std::string hint(const std::vector<CommandSyntax>& commands,
-                 const std::vector<const char*>& words) {
-  const auto meant = [](std::string_view word, const std::vector<std::string>& known) {
-    const std::string nearest = nearest_word(word, known);
-    return nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest);
-  };
-  if (words.size() < 2) return "";
-  const auto command = std::ranges::find(commands, words[1], &CommandSyntax::name);
-  if (command == commands.end()) return meant(words[1], complete_words(commands, {""}));
-  const std::vector<std::string> options = complete_words(commands, {command->name, "--"});
-  for (const std::string_view word : words) {
-    const std::string_view option = word.substr(0, word.find('='));
-    const bool known = std::ranges::find(options, option) != options.end();
-    if (option.starts_with("--") && option.size() > 2 && !known) return meant(option, options);
-  }
-  const std::vector<std::string> arguments = complete_words(commands, {command->name, ""});
-  if (words.size() > 2 || arguments.empty()) return "";
-  return fmt::format(": {}", fmt::join(arguments, ", "));
-}
-
 }  // namespace
 
 std::optional<Command> parse_command_line(int argc, const char* const* argv) {
@@ -269,25 +182,13 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
   add_command<ListOptions>(app, chosen, "list", "print what there is");
   add_command<StatusOptions>(app, chosen, "status", "how far a running run is");
   add_command<DoctorOptions>(app, chosen, "doctor", "can this machine measure? in ten seconds");
-  if (words.size() > 1 && std::string_view(words[1]) == "complete-words") {
-    const std::vector<std::string> begun(words.begin() + 2, words.end());
-    for (const std::string& word : complete_words(syntax_of(app), begun)) std::cout << word << '\n';
-    return std::nullopt;
-  }
-  const auto is_named = [&words](const CLI::App* command) {
-    return words.size() > 1 && command->get_name() == words[1];
-  };
-  const bool names_command = words.size() > 1 && words[1][0] != '-';
   try {
-    // Before a --help behind it is heard.
-    if (names_command && app.get_subcommands(is_named).empty()) throw CLI::ExtrasError({words[1]});
     app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::Success& success) {
     app.exit(success, std::cout, std::cerr);
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
-    throw ConfigError(
-        fmt::format("{}{} (see sonde --help)", error.what(), hint(syntax_of(app), words)));
+    throw ConfigError(fmt::format("{} (see sonde --help)", error.what()));
   }
   if (!chosen) throw ConfigError("no command given (see sonde --help)");
   return chosen;

@@ -62,14 +62,9 @@ struct StatusOptions {
   std::string run;
 };
 
-enum class DoctorFormat { text, json };
-inline constexpr EnumName<DoctorFormat> doctor_format_names[]{{DoctorFormat::text, "text"},
-                                                              {DoctorFormat::json, "json"}};
-
 /// Those of a run that decide whether it can be done.
 struct DoctorOptions {
   RunOptions run{};
-  DoctorFormat format = DoctorFormat::text;
 };
 
 using FileCommand = std::variant<AnalyzeOptions, ReportOptions, ExportOptions, CompareOptions,

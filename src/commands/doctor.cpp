@@ -1,10 +1,12 @@
-// `sonde doctor`: reads all that a run needs, and prints every check of it. What may hang - the
-// driver, MPI, file systems - is read in a process each, at the same time, against a deadline.
+// `sonde doctor`: makes every check of a machine and prints it. What may hang - the driver, MPI,
+// file systems - is looked at in a process each, at the same time, against a deadline.
 #include "base/error.hpp"
 #include "commands/commands.hpp"
-#include "doctor/checks.hpp"
+#include "doctor/gpus.hpp"
+#include "doctor/machine.hpp"
 #include "mpi/collectives.hpp"
 #include "mpi/session.hpp"
+#include "store/output.hpp"
 #include "store/trial_file.hpp"
 #include "worker/keeper.hpp"
 
@@ -12,9 +14,9 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <functional>
 #include <iostream>
+#include <sstream>
 #include <thread>
 
 namespace sonde {
@@ -22,105 +24,97 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
+using enum CheckVerdict;
 
 // All look at the same time, and ten seconds are promised. Without persistence mode a driver takes
 // some 2 s for each GPU.
 constexpr std::chrono::seconds look_limit{7};
 constexpr std::chrono::seconds whole_limit{8};
-constexpr auto poll_pause = std::chrono::milliseconds(50);
 
-/// One process that looks, and what it says.
+/// One process that looks, and the lines that it says.
 class Examination {
  public:
-  using Tell = std::function<void(const Checks&)>;
-
   /// @param name, advice of the failure if the process hangs or dies
-  Examination(const char* name, const char* advice, const std::function<void(const Tell&)>& look)
+  Examination(const char* name, const char* advice, const std::function<Checks()>& look)
       : name_(name),
         advice_(advice),
         keeper_([this, look](const std::string&, const RankLink& rank) {
           // One that cannot even be killed must not hold up who reads the report from a pipe.
           dup2(STDERR_FILENO, STDOUT_FILENO);
-          const Tell tell = [&rank](const Checks& checks) { rank.say(to_json(checks)); };
           try {
-            look(tell);
+            rank.say(render_checks(look()));
           } catch (const std::exception& error) {
-            tell({fail(error.what())});
+            rank.say(failure(error.what()));
           }
           return 0;
         }) {
     keeper_.start("");
   }
 
-  /// Appends what it said until it ended, or until the time was over.
-  void wait(Clock::time_point end, Checks& checks) {
+  /// What it said until it ended, or until the time was over.
+  std::string wait(Clock::time_point end) {
+    std::string said;
     while (true) {
       const bool over = Clock::now() >= end;  // it may have spoken long ago all the same
-      const auto event = keeper_.next(over ? std::chrono::milliseconds(0) : poll_pause);
+      const auto event = keeper_.next(std::chrono::milliseconds(over ? 0 : 50));
       if (event && !event->ended) {
-        std::ranges::move(checks_from_json(event->said), std::back_inserter(checks));
-      } else if (event || over) {
-        if (!event)
-          checks.push_back(fail(fmt::format("no answer within {} s", look_limit.count())));
-        if (event && !event->well) checks.push_back(fail("the process that looks " + event->end));
-        return;
+        said += event->said;
+      } else if (event) {
+        return event->well ? said : said + failure("the process that looks " + event->end);
+      } else if (over) {
+        return said + failure(fmt::format("no answer within {} s", look_limit.count()));
       }
     }
   }
 
  private:
-  Check fail(const std::string& found) const {
-    return {CheckVerdict::fail, name_, fmt::format("{} -> {}", found, advice_)};
+  std::string failure(const std::string& found) const {
+    return render_checks({{fail, name_, fmt::format("{} -> {}", found, advice_)}});
   }
 
-  std::string name_;
-  std::string advice_;
+  const char* name_;
+  const char* advice_;
   Keeper keeper_;
 };
 
-void look_at_gpus(const BackendChoice& backend, Facts facts, const Examination::Tell& tell) {
-  const std::optional<DriverSurvey> survey = survey_driver(backend);
-  if (!survey) return tell({{CheckVerdict::skipped, "gpus", "they are simulated"}});
-  facts.driver = *survey;
-  facts.mps_runs = is_mps_running();
-  if (const char* devices = std::getenv("CUDA_VISIBLE_DEVICES")) facts.visible_devices = devices;
-  tell(judge(Subject::driver, facts));
-  for (const GpuSurvey& gpu : survey->gpus) {
-    facts.gpu = gpu;
-    const NearCpus near = find_near_cpus(gpu.pci_bus_id);
-    facts.near_cpus = near.problem.empty() ? std::optional(near) : std::nullopt;
-    tell(judge(Subject::gpu, facts));
+Checks look_at_gpus(const BackendChoice& backend, bool may_share) {
+  const std::optional<DriverSurvey> driver = survey_driver(backend);
+  if (!driver) return {{skipped, "gpus", "they are simulated"}};
+  Checks checks = check_driver(*driver);
+  for (const GpuSurvey& gpu : driver->gpus) {
+    for (const Check& check : check_gpu(gpu, may_share)) checks.push_back(check);
   }
+  return checks;
 }
 
-void look_at_mpi(const fs::path& trial, Facts facts, const Examination::Tell& tell) {
+Checks look_at_mpi(const fs::path& trial, const Launch& launch) {
   const auto start = Clock::now();
   int argc = 0;
   char** argv = nullptr;
-  MpiSession mpi(argc, argv);
-  facts.mpi = {.rank = mpi.rank(),
-               .ranks = mpi.size(),
-               .start_s = std::chrono::duration<double>(Clock::now() - start).count()};
-  facts.host.mpi_library = mpi_library_version();
+  const MpiSession mpi(argc, argv);
+  const double start_s = std::chrono::duration<double>(Clock::now() - start).count();
+  std::string problem;
   try {
     write_trial_file(broadcast_text(mpi.world(), trial.string()), mpi.world());
   } catch (const Error& error) {
-    facts.mpi.hdf5_problem = error.what();
+    problem = error.what();
   }
   std::error_code ignored;
   if (mpi.rank() == 0) fs::remove(trial, ignored);
-  tell(judge(Subject::mpi, facts));
+  return {{ok, "mpi",
+           fmt::format("rank {} of {} in {:.1f} s, {}", mpi.rank(), mpi.size(), start_s,
+                       mpi_library_version())},
+          check_launch(launch, mpi.size()),
+          check("hdf5", !problem.empty(), fail,
+                problem + " -> look at 'output', OMPI_MCA_io, HDF5_USE_FILE_LOCKING")};
 }
 
-std::vector<std::string> find_mpi_overrides() {
-  std::vector<std::string> overrides;
-  for (const MpiSetting& setting : mpi_settings()) {
-    const char* value = std::getenv(setting.name);
-    if (value == nullptr || std::string_view(value) == setting.value) continue;
-    overrides.push_back(
-        fmt::format("{}={} (sonde would choose {})", setting.name, value, setting.value));
-  }
-  return overrides;
+/// The lines with a summary, each behind the name of the speaker, if there is one.
+void print_report(const std::string& lines, bool failed, const std::string& speaker) {
+  std::istringstream text(
+      lines + (failed ? "this machine cannot measure as it is\n" : "this machine can measure\n"));
+  for (std::string line; std::getline(text, line);) std::cout << speaker << line << '\n';
+  std::cout << std::flush;
 }
 
 }  // namespace
@@ -129,46 +123,37 @@ ExitStatus execute(const DoctorOptions& options) {
   const RunOptions& run = options.run;
   const BackendChoice backend = parse_backend(run.backend);
   if (!backend.models.empty()) check_backend(backend);
-  Facts facts{.demand = predict_demand(run.suite),
-              .sharing = run.allow_shared_gpu ? Sharing::allowed : Sharing::refused,
-              .launch = read_launch()};
+  const Launch launch = read_launch();
   const fs::path folder = folder_of(run.output);
   const fs::path trial = folder / fmt::format(".sonde-doctor-{}.h5", getpid());
   const auto start = Clock::now();
   const auto end = start + look_limit;
-  Checks checks;
-  Examination mpi("mpi.start",
-                  "read what MPI says on stderr; start it as its run: srun --mpi=pmix, mpirun",
-                  [&](const auto& tell) { look_at_mpi(trial, facts, tell); });
-  if (facts.launch.local_rank == 0) {  // one rank speaks for its node
+  const bool speaks = launch.local_rank == 0;  // one rank speaks for its node
+  std::string lines;
+  Examination mpi("mpi", "read what MPI says; start it as its run: srun --mpi=pmix, mpirun",
+                  [&] { return look_at_mpi(trial, launch); });
+  if (speaks) {
     Examination gpus("driver",
                      "look at nvidia-smi and dmesg; switch persistence mode on (nvidia-smi -pm 1)",
-                     [&](const auto& tell) { look_at_gpus(backend, facts, tell); });
-    Examination files("output", "the file system hangs: choose another with -o",
-                      [&](const auto& tell) {
-                        facts.folder = read_folder(folder);
-                        tell(judge(Subject::folder, facts));
-                      });
-    gpus.wait(end, checks);
-    facts.host = read_host();
-    facts.host.mpi_overrides = find_mpi_overrides();
-    std::ranges::move(judge(Subject::host, facts), std::back_inserter(checks));
-    std::ranges::move(judge(Subject::launch, facts), std::back_inserter(checks));
-    mpi.wait(end, checks);
-    files.wait(end, checks);
-    std::error_code ignored;
-    // In case that MPI was stuck; where the file system hangs, this would, too.
-    if (checks.back().verdict != CheckVerdict::fail) fs::remove(trial, ignored);
-    std::cout << (options.format == DoctorFormat::json
-                      ? render_checks_json(checks, node_name())
-                      : render_checks(checks, facts.launch.ranks > 1 ? node_name() : ""))
-              << std::flush;
+                     [&] { return look_at_gpus(backend, run.allow_shared_gpu); });
+    Examination files("output", "the file system hangs: choose another with -o", [&] {
+      Checks checks = check_folder(folder);
+      checks.push_back(check_space(launch, folder, run.suite));
+      return checks;
+    });
+    lines = render_checks({check_pmi(launch)}) + gpus.wait(end) + mpi.wait(end);
+    const std::string place = files.wait(end);
+    std::error_code ignored;  // in case that MPI was stuck; where the file system hangs, this would
+    if (!place.starts_with("fail")) fs::remove(trial, ignored);
+    lines += place;
   } else {
-    mpi.wait(end, checks);
+    lines = mpi.wait(end);
   }
-  if (!has_failure(checks)) return ExitStatus::ok;
+  const bool failed = lines.starts_with("fail") || lines.find("\nfail") != std::string::npos;
+  if (speaks) print_report(lines, failed, launch.ranks > 1 ? node_name() + "  " : "");
+  if (!failed) return ExitStatus::ok;
   // mpirun ends all ranks at the first that fails: the others shall have spoken.
-  if (facts.launch.ranks > 1) std::this_thread::sleep_until(start + whole_limit);
+  if (launch.ranks > 1) std::this_thread::sleep_until(start + whole_limit);
   return ExitStatus::incomplete;
 }
 

@@ -1,5 +1,6 @@
 // Findings of a large fleet, metric by metric: what 10,000 devices have of one is needed together,
-// and all of them as `Finding`s would take 16 GB. Equal ones that follow each other are kept once.
+// and all of them as `Finding`s would take 16 GB. What a finding shares with the one before it,
+// which is all but some numbers as a rule, is kept once.
 #pragma once
 
 #include "analysis/results.hpp"
@@ -10,74 +11,39 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace sonde {
 
 class FindingColumns {
  public:
-  /// The next finding of a device. @param device not before that of the finding before
-  void add(std::size_t device, const std::string& job, const Finding& finding);
+  /// Those of one job of a device. @param device not before that of the findings before
+  void add(std::size_t device, const std::string& job, std::vector<Finding> findings);
 
   /// Sorted.
   std::vector<std::string> metrics_of(const std::string& job) const;
 
-  /// Calls `take` with every one of `devices` that has this metric in this job, and what it found.
-  void for_each(const std::string& job, const std::string& metric, RowRange devices,
+  /// Calls `take` with every device that has this metric in this job, and what it found.
+  void for_each(const std::string& job, const std::string& metric,
                 const std::function<void(std::size_t device, Finding finding)>& take) const;
 
  private:
-  /// What findings have in common that differ in their numbers.
-  struct Form {
-    std::size_t kind = 0;  // place of the alternative in Value
-    Status status = Status::ok;
-    std::uint32_t reason = 0;  // in texts_
+  struct Entry {
+    std::uint32_t device = 0;
+    std::uint32_t form = 0;  // place in the column's forms
+    double number = 0;       // if the value is one
     double confidence = 0;
-    std::uint64_t samples = 0;
-    std::uint64_t replicates = 0;
-    std::vector<double> modes;
-    std::optional<Interval> interval;
-  };
-  /// All but the metric. Of a text `value` is its place in texts_, of a vector the first of its
-  /// `length` numbers in the column.
-  struct Kept {
-    std::uint32_t form = 0;  // in the column's
-    std::uint32_t value = 0;
-    std::uint32_t length = 0;
-    double number = 0;
     double repeatability = 0;
     double reproducibility = 0;
   };
   /// Deques, which have no room to spare as vectors have.
   struct Column {
-    std::deque<std::uint32_t> devices;
-    std::deque<std::uint32_t> places;  // of each device, in kept
-    std::deque<Kept> kept;
-    std::deque<double> numbers;
-    std::vector<Form> forms;
+    std::deque<Entry> entries;
+    std::deque<Finding> forms;  // without what stands in the entries, and without the metric
   };
-  using Key = std::pair<std::string, std::string>;  // job and metric
-  using Place = std::map<Key, Column>::iterator;
-
-  Column& column_of(std::size_t device, const std::string& job, const std::string& metric);
-  static std::vector<double> vector_of(const Column& column, const Kept& kept);
-  bool has_form(const Form& form, const Finding& finding) const;
-  bool is_same(const Column& column, const Kept& kept, const Finding& finding) const;
-  Kept keep(Column& column, const Finding& finding);
-  std::uint32_t place_of(const std::string& text);
-  Finding finding_of(const std::string& metric, const Column& column, const Kept& kept) const;
-
-  std::map<Key, Column> columns_;
-  std::vector<std::string> texts_;
-  std::unordered_map<std::string, std::uint32_t> text_places_;
-  // Devices have their findings in the same order, mostly.
-  std::vector<Place> order_;
-  std::size_t device_ = 0;
-  std::size_t next_ = 0;  // in order_
+  std::map<std::string, std::unordered_map<std::string, Column>> columns_;  // by job and metric
 };
 
 }  // namespace sonde

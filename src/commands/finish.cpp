@@ -7,7 +7,7 @@
 #include "base/log.hpp"
 #include "commands/again_plan.hpp"
 #include "commands/fill_budget.hpp"
-#include "commands/measure_together.hpp"
+#include "commands/late_jobs.hpp"
 #include "fleet/claim.hpp"
 #include "mpi/collectives.hpp"
 #include "store/leftovers.hpp"
@@ -28,9 +28,9 @@
 namespace sonde {
 namespace {
 
-// What a rank may take for its second tries beyond their time: to end a worker that does not end by
-// itself (supervise.cpp), and to give them up.
-constexpr double again_end_s = 60;
+// What a rank may take for late jobs beyond their time: to end a worker that does not end by itself
+// (supervise.cpp), and to give them up.
+constexpr double late_end_s = 60;
 // To make a context on each GPU of a node: some 2 s for each of them without persistence mode.
 constexpr double open_peers_s = 60;
 
@@ -72,77 +72,74 @@ int judge_all(const MeasurePlan& plan, const RankContext& context, RankProgress&
   }
 }
 
-/// The second tries of this rank's device, if it is to make any.
-void measure_own_again(const MeasurePlan& plan, const RankContext& context, const Supervised& mine,
-                       RankProgress& progress) {
-  try {
-    const auto tasks = read_again_plan(plan.parts);
-    const auto own = std::ranges::find(tasks, mine.device.uuid, &AgainTask::uuid);
-    if (own == tasks.end()) return;
-    Task task = task_of(context, TaskKind::measure_again);
-    task.device = mine.device;
-    task.again_jobs = own->jobs;
-    task.limit_s = own->limit_s;
-    progress.measuring_again();
-    supervise_again(plan, task, context.keeper, progress);
-    progress.measured(static_cast<int>(plan.jobs.size()));
-  } catch (const StoreError& error) {
-    log_local(error.what());
+/// Measures this rank's device once more, if there is a task for it, and meets the others. All come
+/// to the same instant at the latest: rank 0 must not wait longer for the others than they do for
+/// it.
+Attendance measure_and_meet(const MeasurePlan& plan, const std::optional<Task>& task,
+                            double limit_s, const RankContext& context, RankProgress& progress) {
+  const auto begin = std::chrono::steady_clock::now();
+  if (task) {
+    if (task->kind == TaskKind::measure_again) progress.measuring_again();
+    if (task->kind == TaskKind::measure_together) progress.measuring_on();
+    supervise_late(plan, *task, context.keeper, progress);
+    progress.measured(plan.jobs_before + static_cast<int>(plan.jobs.size()));
   }
+  const std::chrono::duration<double> past = std::chrono::steady_clock::now() - begin;
+  const Patience patience{.silence_s = plan.options.rendezvous_timeout_s,
+                          .total_s = limit_s * deadline_factor() + late_end_s - past.count()};
+  return rendezvous(context.mpi.world(), patience, progress.lookout());
 }
 
-/// The jobs between the GPUs of a node, of this rank's device, if it has a shard to add them to.
-void measure_own_links(const MeasurePlan& plan, std::size_t point, const RankContext& context,
-                       const Supervised& mine, const NodeView& node, double limit_s,
-                       RankProgress& progress) {
-  if (mine.device.uuid.empty()) return;
-  if (!mine.failure.empty()) return leave_node(plan, context.mpi.rank());
+/// When every GPU has been measured by itself, those of a node measure the links between them, at
+/// one point after the other.
+Attendance measure_links(const RunPlan& run, std::size_t point, const RankContext& context,
+                         const Supervised& mine, const NodeView& node, RankProgress& progress) {
+  const MeasurePlan& plan = run.points[point];
+  if (!has_jobs_together(plan)) return {};
   Task task = task_of(context, TaskKind::measure_together);
   task.point = point;
   task.device = mine.device;
   task.node_gpus = node.gpus;
-  task.limit_s = limit_s;
-  progress.measuring_on();
-  supervise_together(plan, task, context.keeper, progress);
-  progress.measured(plan.jobs_before + static_cast<int>(plan.jobs.size()));
+  task.limit_s = longest_turns_s({}, node.most_gpus) + open_peers_s;
+  const bool has_shard = !mine.device.uuid.empty() && mine.failure.empty();
+  if (!has_shard) leave_node(plan, context.mpi.rank());
+  return measure_and_meet(plan, has_shard ? std::optional(task) : std::nullopt, task.limit_s,
+                          context, progress);
 }
 
-/// When every GPU has been measured by itself, those of a node measure the links between them, at
-/// one point after the other. The meeting after it is bounded, as their turns are.
-Attendance measure_links_together(const RunPlan& run, std::size_t point, const RankContext& context,
-                                  const Supervised& mine, const NodeView& node,
-                                  RankProgress& progress) {
-  const MeasurePlan& plan = run.points[point];
-  if (!has_jobs_together(plan)) return {};
-  const double limit_s = longest_turns_s({}, node.most_gpus) + open_peers_s;
-  const auto begin = std::chrono::steady_clock::now();
-  measure_own_links(plan, point, context, mine, node, limit_s, progress);
-  const std::chrono::duration<double> past = std::chrono::steady_clock::now() - begin;
-  const Patience patience{.silence_s = plan.options.rendezvous_timeout_s,
-                          .total_s = limit_s * deadline_factor() + again_end_s - past.count()};
-  return rendezvous(context.mpi.world(), patience, progress.lookout());
+/// The second tries of this rank's device, if it is to make any.
+std::optional<Task> find_second_tries(const MeasurePlan& plan, const RankContext& context,
+                                      const Supervised& mine) {
+  try {
+    const auto tasks = read_again_plan(plan.parts);
+    const auto own = std::ranges::find(tasks, mine.device.uuid, &AgainTask::uuid);
+    if (own == tasks.end()) return std::nullopt;
+    Task task = task_of(context, TaskKind::measure_again);
+    task.device = mine.device;
+    task.again_jobs = own->jobs;
+    task.limit_s = own->limit_s;
+    return task;
+  } catch (const StoreError& error) {
+    log_local(error.what());
+    return std::nullopt;
+  }
 }
 
 /// Devices that deviate are measured again, with peers beside them, before anything is written.
 /// Rank 0 tells the others how many there are by a message, since nobody measures yet; they read
-/// from a file which. The meeting after it is bounded, as the second tries are.
-Attendance measure_again_together(const RunPlan& run, const RankContext& context,
-                                  const Supervised& mine, RankProgress& progress) {
+/// from a file which.
+Attendance measure_deviating(const RunPlan& run, const RankContext& context, const Supervised& mine,
+                             RankProgress& progress) {
   if (run.is_sweep()) return {};  // its points and repeats are other tries already
   const MeasurePlan& plan = run.points.front();
-  MpiSession& mpi = context.mpi;
-  Patience patience{.silence_s = plan.options.rendezvous_timeout_s};
-  const int judged = mpi.rank() == 0 ? judge_all(plan, context, progress) : 0;
-  const auto count = hear_from_root(mpi.world(), judged, patience, progress.lookout());
+  const Patience patience{.silence_s = plan.options.rendezvous_timeout_s};
+  const int judged = context.mpi.rank() == 0 ? judge_all(plan, context, progress) : 0;
+  const auto count = hear_from_root(context.mpi.world(), judged, patience, progress.lookout());
   if (!count) return {{0}};
   if (*count == 0) return {};
   log_world(fmt::format("{} GPU(s) are measured again: they deviate, or a peer does", *count));
-  const auto begin = std::chrono::steady_clock::now();
-  measure_own_again(plan, context, mine, progress);
-  const std::chrono::duration<double> past = std::chrono::steady_clock::now() - begin;
-  // The same instant for all: rank 0 must not wait longer for the others than they do for it.
-  patience.total_s = most_again_s * deadline_factor() + again_end_s - past.count();
-  return rendezvous(mpi.world(), patience, progress.lookout());
+  return measure_and_meet(plan, find_second_tries(plan, context, mine), most_again_s, context,
+                          progress);
 }
 
 /// When the time budget is over: leaves the points in the plan that are whole on all GPUs.
@@ -304,9 +301,9 @@ ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& ro
   }
   context.watch.leave();
   for (std::size_t point = 0; point < plan.points.size(); ++point) {
-    go_on_with(measure_links_together(plan, point, context, mine, node, progress));
+    go_on_with(measure_links(plan, point, context, mine, node, progress));
   }
-  go_on_with(measure_again_together(plan, context, mine, progress));
+  go_on_with(measure_deviating(plan, context, mine, progress));
 
   context.watch.enter({.name = "writing the run file", .rescue = rescue});
   write_file(plan, context, roster, mine);

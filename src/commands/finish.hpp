@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/exit_status.hpp"
+#include "commands/late_jobs.hpp"
 #include "commands/supervise.hpp"
 #include "mpi/session.hpp"
 #include "mpi/stage_watch.hpp"
@@ -15,12 +16,6 @@ struct RankContext {
   Keeper& keeper;
   StageWatch& watch;
   int asked_as_rank = 0;  // the rank for which ask_devices was called, before MPI told the rank
-};
-
-/// The GPUs that a run measures on a node.
-struct NodeView {
-  std::vector<NodeGpu> gpus{};  // of the node of this rank, by rank
-  std::size_t most_gpus = 0;    // of the node that has most
 };
 
 /// Waits for the others, writes the run file with them, and has rank 0 analyse it. If a rank is

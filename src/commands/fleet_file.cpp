@@ -9,17 +9,13 @@
 #include "analysis/fleet/repeats.hpp"
 #include "base/log.hpp"
 #include "commands/finding_columns.hpp"
-#include "commands/tolerances.hpp"
 #include "store/run_reader.hpp"
 
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <functional>
-#include <future>
 #include <set>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -64,10 +60,8 @@ std::vector<DeviceConditions> read_conditions(const RunReader& reader) {
   return conditions;
 }
 
-ReduceOptions options_with(const Provenance& provenance,
-                           const std::vector<DeviceConditions>& conditions) {
+ReduceOptions options_with(const std::vector<DeviceConditions>& conditions) {
   ReduceOptions options;
-  options.tolerances = tolerances_of(provenance);
   options.conditions = conditions;
   return options;
 }
@@ -97,35 +91,13 @@ Blocks shown_devices(const FleetAnalysis& analysis) {
 }
 
 /// Calls `take` with all devices and their findings, in the order of the file, some in memory at a
-/// time. While they are taken, the next ones are put together, and those behind them read; nothing
-/// of HDF5 has a part in it but the reading.
+/// time.
 void for_each_device(const RunReader& reader,
                      const std::function<void(std::size_t, DeviceResult)>& take) {
-  const Blocks blocks = blocks_of(reader.device_count(), reader.count_findings());
-  std::future<RunReader::Assembly> read;
-  std::future<std::vector<DeviceResult>> assembled;
   std::size_t index = 0;
-  for (std::size_t i = 0; i < blocks.size() + 2; ++i) {
-    RunReader::Assembly assemble;
-    if (read.valid()) assemble = read.get();
-    if (i < blocks.size()) {
-      read = std::async(std::launch::async,
-                        [&, block = blocks[i]] { return reader.load_findings(block); });
-    }
-    std::vector<DeviceResult> devices;
-    if (assembled.valid()) devices = assembled.get();
-    if (assemble) assembled = std::async(std::launch::async, std::move(assemble));
-    for (DeviceResult& device : devices) take(index++, std::move(device));
+  for (const RowRange block : blocks_of(reader.device_count(), reader.count_findings())) {
+    for (DeviceResult& device : reader.read_findings(block)) take(index++, std::move(device));
   }
-}
-
-/// Calls `work` with both halves of `count` devices, side by side.
-void in_halves(std::size_t count, const std::function<void(RowRange)>& work) {
-  const std::size_t middle = count / 2;
-  auto second =
-      std::async(std::launch::async, [&] { work({.offset = middle, .length = count - middle}); });
-  work({.offset = 0, .length = middle});
-  second.get();
 }
 
 /// A run whose findings are columns, but for those of the turn.
@@ -136,15 +108,14 @@ class TurnReader {
     run_.unaudited = reader.read_unaudited();
     for_each_device(
         reader, [this](std::size_t index, DeviceResult device) { add(index, std::move(device)); });
-    malloc_trim(0);  // of the threads that read, whose free memory others do not use: 0.3 GB
     load({"topology", findings_.metrics_of("topology")});
     turns_ = list_turns();
   }
 
   Fleet reduce() {
-    std::vector<DeviceConditions> conditions = read_conditions(reader_);
+    const std::vector<DeviceConditions> conditions = read_conditions(reader_);
     Fleet fleet;
-    fleet.analysis = reduce_fleet(in_turns(), options_with(run_.provenance, conditions));
+    fleet.analysis = reduce_fleet(in_turns(), options_with(conditions));
     keep_what_is_shown(fleet.analysis);
     fleet.run = std::move(run_);
     return fleet;
@@ -161,8 +132,7 @@ class TurnReader {
   void add(std::size_t index, DeviceResult device) {
     for (JobResult& job : device.jobs) {
       jobs_.insert(job.job);
-      const std::vector<Finding> findings = std::exchange(job.findings, {});
-      for (const Finding& finding : findings) findings_.add(index, job.job, finding);
+      findings_.add(index, job.job, std::exchange(job.findings, {}));
     }
     run_.devices.push_back(std::move(device));
   }
@@ -182,21 +152,17 @@ class TurnReader {
   }
 
   void load(const Turn& turn) {
-    in_halves(run_.devices.size(), [&](RowRange devices) { load(turn, devices); });
-  }
-
-  void load(const Turn& turn, RowRange devices) {
     const std::set<std::string_view> wanted(turn.metrics.begin(), turn.metrics.end());
     std::vector<JobResult*> jobs;
-    for (DeviceResult& device : devices_in(devices)) {
+    for (DeviceResult& device : run_.devices) {
       JobResult* job = jobs.emplace_back(find_job(device, turn.job));
       if (job == nullptr) continue;
       std::erase_if(job->findings, [&](const Finding& one) { return wanted.contains(one.metric); });
       job->findings.reserve(job->findings.size() + wanted.size());
     }
     for (const std::string& metric : turn.metrics) {
-      findings_.for_each(turn.job, metric, devices, [&](std::size_t device, Finding finding) {
-        jobs[device - devices.offset]->findings.push_back(std::move(finding));
+      findings_.for_each(turn.job, metric, [&](std::size_t device, Finding finding) {
+        jobs[device]->findings.push_back(std::move(finding));
       });
     }
   }
@@ -204,20 +170,12 @@ class TurnReader {
   /// What is missing counts in the end; units are named by `topology`.
   void drop(const Turn& turn) {
     if (turn.job == "topology") return;
-    in_halves(run_.devices.size(), [&](RowRange devices) { drop(turn, devices); });
-  }
-
-  void drop(const Turn& turn, RowRange devices) {
-    for (DeviceResult& device : devices_in(devices)) {
+    for (DeviceResult& device : run_.devices) {
       JobResult* job = find_job(device, turn.job);
       if (job == nullptr) continue;
       std::erase_if(job->findings, [](const Finding& one) { return !is_missing(one.status); });
       job->findings.shrink_to_fit();
     }
-  }
-
-  std::span<DeviceResult> devices_in(RowRange range) {
-    return std::span(run_.devices).subspan(range.offset, range.length);
   }
 
   void keep_what_is_shown(const FleetAnalysis& analysis) {
@@ -277,7 +235,7 @@ Fleet read_points(const RunReader& reader, WithProbes with_probes) {
   RunResult run = read_rows(reader, with_probes);
   const std::vector<DeviceConditions> conditions = conditions_of(run, read_conditions(reader));
   const std::vector<DeviceConditions> centres = centres_of_conditions(run, conditions);
-  ReduceOptions options = options_with(run.provenance, centres);
+  ReduceOptions options = options_with(centres);
   const std::vector<Charge> drifts = drift_charges(run, conditions, options);
   options.drifts = drifts;
   Fleet fleet;
@@ -292,7 +250,7 @@ Fleet read_whole(const RunReader& reader, WithProbes with_probes) {
   Fleet fleet;
   fleet.run = read_rows(reader, with_probes);
   const std::vector<DeviceConditions> conditions = read_conditions(reader);
-  fleet.analysis = reduce_fleet(fleet.run, options_with(fleet.run.provenance, conditions));
+  fleet.analysis = reduce_fleet(fleet.run, options_with(conditions));
   return fleet;
 }
 
@@ -307,10 +265,8 @@ Fleet read_fleet(const std::filesystem::path& path, WithProbes with_probes) {
 
 RunComparison compare_files(const std::filesystem::path& before,
                             const std::filesystem::path& after) {
-  const RunResult now = centre_of_repeats(read_run(after, WithTraces::no));
-  ReduceOptions options;
-  options.tolerances = tolerances_of(now.provenance);
-  return compare_runs(centre_of_repeats(read_run(before, WithTraces::no)), now, options);
+  return compare_runs(centre_of_repeats(read_run(before, WithTraces::no)),
+                      centre_of_repeats(read_run(after, WithTraces::no)), ReduceOptions{});
 }
 
 Fleet read_fleet(const std::filesystem::path& path, const std::string& baseline,

@@ -8,6 +8,7 @@
 #include "base/log.hpp"
 #include "base/stop_signal.hpp"
 #include "device/some_sms.hpp"
+#include "doctor/gpus.hpp"
 #include "fleet/bind_cpu.hpp"
 #include "mpi/collectives.hpp"
 #include "store/hdf5/digest.hpp"
@@ -21,17 +22,6 @@
 
 namespace sonde {
 namespace {
-
-/// Why this GPU must not be measured unless the user insists; empty if it may.
-std::string find_sharing(const DeviceInfo& info) {
-  if (info.mig) return "the GPU is in MIG mode (its caches and SMs are cut)";
-  if (info.mps) return "MPS is active (other processes may run at the same time)";
-  if (info.foreign_processes > 0) {
-    return fmt::format("{} other process(es) use the GPU (they disturb every latency)",
-                       info.foreign_processes);
-  }
-  return {};
-}
 
 /// A new shard, or the one to go on with, whose jobs come back in `result`.
 Shard open_shard(const MeasurePlan& plan, const Task& task, DeviceResult& result) {
@@ -178,7 +168,8 @@ std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceCho
     return nullptr;
   }
   result.info = device->info();
-  const std::string sharing = find_sharing(result.info);
+  const DeviceInfo& info = result.info;
+  const std::string sharing = describe_sharing(info.mig, info.mps, info.foreign_processes);
   if (!sharing.empty() && !plan.options.allow_shared_gpu) {
     result.reason = sharing + " free it, or use --allow-shared-gpu";
     return nullptr;

@@ -6,12 +6,9 @@
 #include "base/version.hpp"
 #include "commands/again_plan.hpp"
 #include "commands/commands.hpp"
-#include "commands/describe_points.hpp"
-#include "commands/estimate.hpp"
 #include "commands/finish.hpp"
-#include "commands/measure_together.hpp"
-#include "commands/preconditions.hpp"
 #include "commands/supervise.hpp"
+#include "doctor/machine.hpp"
 #include "fleet/assign.hpp"
 #include "fleet/claim.hpp"
 #include "fleet/gather.hpp"
@@ -69,10 +66,17 @@ void print_plan(const RunPlan& plan, const std::vector<RankView>& views,
   for (const UnauditedDevice& device : assignment.unaudited) {
     fmt::print("nobody measures {} on {}\n", device.uuid, device.node);
   }
-  fmt::print("{}", describe_points(plan));
-  const auto has_device = [](const auto& uuid) { return uuid.has_value(); };
-  const auto devices = std::ranges::count_if(assignment.uuid_of_rank, has_device);
-  fmt::print("{}", estimate_run(plan, static_cast<std::size_t>(devices)));
+  for (std::size_t i = 0; i < plan.points_of_repeat(); ++i) {
+    const std::string setting = describe_setting(plan.provenance, i);
+    fmt::print("{}jobs:", setting.empty() ? "" : setting + ", ");
+    for (const Job* job : plan.points[i].jobs) fmt::print(" {}", job->name);
+    fmt::print("\n");
+  }
+  if (plan.fills_budget()) {
+    fmt::print("repeated until the time budget of {} is over\n", plan.options.time_budget);
+  } else if (plan.points.size() > plan.points_of_repeat()) {
+    fmt::print("repeated {} times\n", plan.points.size() / plan.points_of_repeat());
+  }
 }
 
 std::vector<DeviceChoice> see_devices(const RankContext& context) {
@@ -229,7 +233,9 @@ ExitStatus run_fleet(RunPlan plan, const RankContext& context) {
   context.watch.enter({.name = "comparing the options"});
   compare_options(plan, context);
   agree_after(context, "looking at the folder of the output", [&] {
-    if (mpi.rank() == 0) check_folder_of(plan.options.output);
+    if (mpi.rank() != 0) return;
+    const std::string why = first_failure(check_folder(folder_of(plan.options.output)));
+    if (!why.empty()) throw StoreError(why);
   });
   const std::vector<DeviceChoice> visible = see_devices(context);
   context.watch.enter({.name = "dealing the GPUs"});
@@ -256,9 +262,8 @@ ExitStatus run_fleet(RunPlan plan, const RankContext& context) {
   } else {
     progress.measured(own_uuid ? all_jobs : 0);
   }
-  const NodeView node{
-      .gpus = gpus_of_node(views, assignment, mpi.rank(), plan.points.front().backend, visible),
-      .most_gpus = most_gpus_of_node(views, assignment)};
+  const NodeView node =
+      view_node(views, assignment, mpi.rank(), plan.points.front().backend, visible);
   return finish_run(plan, context, roster, mine, node, progress);
 }
 

@@ -5,8 +5,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/stop_signal.hpp"
-#include "commands/measure_again.hpp"
-#include "commands/measure_together.hpp"
+#include "commands/late_jobs.hpp"
 
 #include <fmt/format.h>
 
@@ -41,25 +40,25 @@ const Seconds judge_limit = Seconds(60) * deadline_factor();
 // A worker whose time is over ends at its next probe, which is bounded to seconds.
 constexpr Seconds bounded_margin{15};
 
-/// How long a worker may take, besides the silence that is allowed to all.
+/// How long a worker may take.
 struct Limits {
+  Seconds silence = silence_limit;
   Seconds job = Seconds::max();
   Seconds all = Seconds::max();
   bool ends_by_signal = false;  // a job that does not end soon after a stop signal is given up
 };
 
-/// One worker from its start to its end.
+/// One worker, which was started, to its end.
 class Watch {
  public:
-  Watch(Keeper& keeper, const Task& task, Limits limits, RankProgress& progress)
-      : keeper_(keeper), limits_(limits), progress_(progress) {
-    keeper_.start(to_json(task));
-  }
+  /// @param progress shows life while it waits; may be nullptr
+  Watch(Keeper& keeper, Limits limits, RankProgress* progress)
+      : keeper_(keeper), limits_(limits), progress_(progress) {}
 
   /// Its last report; if it died before it made one, `job_lost` with the job and the cause.
   Report wait() {
     while (true) {
-      progress_.tick();
+      if (progress_) progress_->tick();
       if (stop_requested() && !told_to_stop_at_) {
         keeper_.stop();
         told_to_stop_at_ = Clock::now();
@@ -91,15 +90,15 @@ class Watch {
     }
     if (report.job != job_) job_began_ = heard_;
     job_ = report.job;
-    progress_.update(report.job, report.jobs_done, report.probes_done);
+    if (progress_) progress_->update(report.job, report.jobs_done, report.probes_done);
   }
 
   void check_deadlines() {
     const auto now = Clock::now();
     if (last_) {
       if (now - heard_ > kill_limit) kill("");
-    } else if (now - heard_ > silence_limit) {
-      kill(fmt::format("said nothing for {:.0f} s and was killed", silence_limit.count()));
+    } else if (now - heard_ > limits_.silence) {
+      kill(fmt::format("said nothing for {:.0f} s and was killed", limits_.silence.count()));
     } else if (!job_.empty() && now - job_began_ > limits_.job) {
       kill(fmt::format("was still at work after {:.0f} s and was killed", limits_.job.count()));
     } else if (now - began_ > limits_.all) {
@@ -136,7 +135,7 @@ class Watch {
 
   Keeper& keeper_;
   Limits limits_;
-  RankProgress& progress_;
+  RankProgress* progress_;
   std::string job_;
   const Clock::time_point began_ = Clock::now();
   Clock::time_point heard_ = began_;
@@ -150,10 +149,9 @@ class Watch {
   bool unkillable_ = false;
 };
 
-/// One worker, whose jobs are bounded by the time of its task.
-Report wait_bounded(const Task& task, Keeper& keeper, RankProgress& progress) {
-  const Seconds limit = Seconds(task.limit_s) * deadline_factor() + bounded_margin;
-  return Watch(keeper, task, {.all = limit}, progress).wait();
+Watch start_worker(Keeper& keeper, const Task& task, Limits limits, RankProgress& progress) {
+  keeper.start(to_json(task));
+  return {keeper, limits, &progress};
 }
 
 /// No worker is left to do it; it needs no GPU.
@@ -174,29 +172,11 @@ void ask_devices(Keeper& keeper, int rank) {
 }
 
 std::vector<DeviceChoice> hear_devices(Keeper& keeper) {
-  std::optional<Report> last;
-  bool killed = false;
-  const auto start = Clock::now();
-  while (Clock::now() - start < list_limit + kill_limit) {
-    const auto event = keeper.next(poll_pause);
-    if (event && event->ended) {
-      if (last && last->kind == ReportKind::devices) return last->devices;
-      if (killed) break;
-      throw DeviceError(last ? last->reason
-                             : fmt::format("the process that asks the driver for GPUs {} (they "
-                                           "cannot be measured) look at nvidia-smi and dmesg",
-                                           event->end));
-    }
-    if (event) last = report_from_json(event->said);
-    if (!killed && Clock::now() - start > list_limit) {
-      keeper.kill();
-      killed = true;
-    }
-  }
-  throw DeviceError(
-      fmt::format("the driver did not list its GPUs within {:.0f} s (it hangs) look at nvidia-smi "
-                  "and dmesg",
-                  list_limit.count()));
+  const Report report = Watch(keeper, {.all = list_limit}, nullptr).wait();
+  if (report.kind == ReportKind::devices) return report.devices;
+  if (report.kind == ReportKind::failed) throw DeviceError(report.reason);
+  throw DeviceError(fmt::format(
+      "the driver did not list its GPUs ({}) look at nvidia-smi and dmesg", report.reason));
 }
 
 Supervised supervise(const MeasurePlan& plan, Task task, Keeper& keeper, RankProgress& progress,
@@ -206,7 +186,7 @@ Supervised supervise(const MeasurePlan& plan, Task task, Keeper& keeper, RankPro
   const Seconds job_limit = Seconds(plan.options.job_timeout_s) * deadline_factor() + job_margin;
   int without_job = 0;
   for (int workers = 1;; ++workers) {
-    Watch watch(keeper, task, {.job = job_limit, .ends_by_signal = true}, progress);
+    Watch watch = start_worker(keeper, task, {.job = job_limit, .ends_by_signal = true}, progress);
     const Report report = watch.wait();
     switch (report.kind) {
       case ReportKind::measured: return {};
@@ -230,60 +210,41 @@ Supervised supervise(const MeasurePlan& plan, Task task, Keeper& keeper, RankPro
 }
 
 bool judge(Keeper& keeper, const Task& task, RankProgress& progress) {
-  const Report report = Watch(keeper, task, {.all = judge_limit}, progress).wait();
+  const Report report = start_worker(keeper, task, {.all = judge_limit}, progress).wait();
   if (report.kind == ReportKind::finished) return true;
   log_local(fmt::format("the shards were not compared, and nothing is measured again: {}",
                         report.reason));
   return false;
 }
 
-void supervise_again(const MeasurePlan& plan, const Task& task, Keeper& keeper,
-                     RankProgress& progress) {
-  const Report report = wait_bounded(task, keeper, progress);
+void supervise_late(const MeasurePlan& plan, const Task& task, Keeper& keeper,
+                    RankProgress& progress) {
+  const bool again = task.kind == TaskKind::measure_again;
+  const Seconds limit = Seconds(task.limit_s) * deadline_factor() + bounded_margin;
+  const Report report = start_worker(keeper, task, {.all = limit}, progress).wait();
+  if (!again) leave_node(plan, task.rank);
   if (report.kind == ReportKind::measured) return;
-  log_local(fmt::format("{} was not measured again: {}", task.device.uuid, report.reason));
+  log_local(fmt::format("{} {}: {}", task.device.uuid,
+                        again ? "was not measured again" : "has no measured links", report.reason));
   if (report.kind == ReportKind::failed) return;  // its shard can take no more
   try {
-    give_up_again(plan, task, report.reason);
-  } catch (const Error& error) {
-    log_local(error.what());
-  }
-}
-
-void supervise_together(const MeasurePlan& plan, const Task& task, Keeper& keeper,
-                        RankProgress& progress) {
-  const Report report = wait_bounded(task, keeper, progress);
-  leave_node(plan, task.rank);
-  if (report.kind == ReportKind::measured) return;
-  log_local(fmt::format("the links of {} were not measured: {}", task.device.uuid, report.reason));
-  if (report.kind == ReportKind::failed) return;  // its shard can take no more
-  try {
-    give_up_together(plan, task, report.reason);
+    give_up_late(plan, task, report.reason);
   } catch (const Error& error) {
     log_local(error.what());
   }
 }
 
 Delegated delegate(Keeper& keeper, const Task& task, RankProgress& progress) {
-  keeper.start(to_json(task));
-  std::optional<Report> last;
-  while (true) {
-    progress.tick();
-    const auto event = keeper.next(poll_pause);
-    if (!event) continue;
-    if (!event->ended) {
-      last = report_from_json(event->said);
-      continue;
-    }
-    if (last && last->kind == ReportKind::finished) {
-      return {.status = static_cast<ExitStatus>(last->exit_status), .meaning = last->reason};
-    }
-    log_local(last ? last->reason
-                   : fmt::format("the process that writes the results {} (the shards are kept) "
-                                 "run 'sonde merge' on the .parts folder",
-                                 event->end));
-    return {};
+  const Report report = start_worker(keeper, task, {.silence = Seconds::max()}, progress).wait();
+  if (report.kind == ReportKind::finished) {
+    return {.status = static_cast<ExitStatus>(report.exit_status), .meaning = report.reason};
   }
+  log_local(report.kind == ReportKind::failed
+                ? report.reason
+                : fmt::format("{}: no results were written (the shards are kept) run 'sonde merge' "
+                              "on the .parts folder",
+                              report.reason));
+  return {};
 }
 
 }  // namespace sonde

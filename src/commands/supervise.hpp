@@ -45,14 +45,11 @@ Supervised supervise(const MeasurePlan& plan, Task task, Keeper& keeper, RankPro
 /// Has a worker judge the shards, within a bounded time. @returns whether it did
 bool judge(Keeper& keeper, const Task& task, RankProgress& progress);
 
-/// Has one worker make the task's second tries. If it is lost, or not over in its time, they are
-/// given up with the reason; what was measured at first stays as it is in any case.
-void supervise_again(const MeasurePlan& plan, const Task& task, Keeper& keeper,
-                     RankProgress& progress);
-
-/// The same of the jobs between the GPUs of its node. When it returns, nobody waits for this rank.
-void supervise_together(const MeasurePlan& plan, const Task& task, Keeper& keeper,
-                        RankProgress& progress);
+/// Has one worker measure a task `measure_again` or `measure_together`. If it is lost, or not over
+/// in its time, these jobs are given up with the reason; what was measured before stays as it is in
+/// any case. When it returns, no other rank of the node waits for this one.
+void supervise_late(const MeasurePlan& plan, const Task& task, Keeper& keeper,
+                    RankProgress& progress);
 
 /// Has a worker build or analyse the run file, however long that takes.
 /// @returns its exit status and what that means; `error`, with a line in the log, if it failed

@@ -5,11 +5,10 @@
 #include "base/error.hpp"
 #include "base/keep_memory.hpp"
 #include "base/log.hpp"
+#include "commands/again_plan.hpp"
 #include "commands/analyze.hpp"
-#include "commands/describe_end.hpp"
 #include "commands/fill_budget.hpp"
-#include "commands/measure_again.hpp"
-#include "commands/measure_together.hpp"
+#include "commands/late_jobs.hpp"
 #include "mpi/collectives.hpp"
 #include "store/merge.hpp"
 #include "store/output.hpp"
@@ -70,15 +69,9 @@ Report measure(const MeasurePlan& plan, const Task& task, const RankLink& rank) 
   return {.kind = ReportKind::job_lost, .job = measured.job, .reason = measured.reason};
 }
 
-Report measure_once_more(const MeasurePlan& plan, const Task& task, const RankLink& rank) {
+Report measure_more(const MeasurePlan& plan, const Task& task, const RankLink& rank) {
   ProgressReporter progress(rank);
-  measure_again(plan, task, [&progress](const Step& step) { progress.tell(step); });
-  return {.kind = ReportKind::measured};
-}
-
-Report measure_between(const MeasurePlan& plan, const Task& task, const RankLink& rank) {
-  ProgressReporter progress(rank);
-  measure_together(plan, task, [&progress](const Step& step) { progress.tell(step); });
+  measure_late(plan, task, [&progress](const Step& step) { progress.tell(step); });
   return {.kind = ReportKind::measured};
 }
 
@@ -89,7 +82,7 @@ Report finished(ExitStatus status, std::string meaning = "") {
 }
 
 Report judge(const MeasurePlan& plan) {
-  judge_shards(plan);
+  judge_shards(plan.parts);
   return finished(ExitStatus::ok);
 }
 
@@ -129,8 +122,8 @@ Report do_parsed(const RunPlan& run, const Task& task, const RankLink& rank) {
       case TaskKind::list_devices: return list_devices(plan, task);
       case TaskKind::measure: return measure(plan, task, rank);
       case TaskKind::judge: return judge(plan);
-      case TaskKind::measure_again: return measure_once_more(plan, task, rank);
-      case TaskKind::measure_together: return measure_between(plan, task, rank);
+      case TaskKind::measure_again:
+      case TaskKind::measure_together: return measure_more(plan, task, rank);
       case TaskKind::build: return build(run, task.lost_ranks);
       case TaskKind::analyze: return analyze(run);
     }

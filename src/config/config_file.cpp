@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -39,35 +38,6 @@ toml::table parse_file(const std::filesystem::path& path) {
             fmt::format("{} (the file must be TOML) write texts in quotes, as in suite = \"quick\"",
                         error.description()));
   }
-}
-
-/// How many letters must be changed, added or left out to come from one word to the other
-/// (Wagner and Fischer 1974).
-std::size_t edit_distance(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < to.size(); ++j) {
-      const std::size_t changed = diagonal + (from[i] == to[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-std::string_view nearest_option(std::string_view key) {
-  const RunOptions options;
-  std::string_view nearest;
-  std::size_t least = 0;
-  for_each_run_option(options, [&](const auto&, const OptionText& option) {
-    const std::size_t distance = edit_distance(key, option.name);
-    if (!nearest.empty() && distance >= least) return;
-    least = distance;
-    nearest = option.name;
-  });
-  return nearest;
 }
 
 /// The value of a key, if it has the type of the option.
@@ -134,7 +104,7 @@ void for_each_leaf(const toml::table& table, const std::string& prefix, const Ta
   }
 }
 
-/// `[job.<name>]`: an item of --set for each key; `[tolerance]`: one of --tolerance.
+/// `[job.<name>]`: an item of --set for each key.
 std::vector<std::string> read_items(const std::filesystem::path& path, const toml::table& table) {
   std::vector<std::string> items;
   for_each_leaf(table, "", [&](const std::string& name, const toml::node& node) {
@@ -212,11 +182,9 @@ void read_sweep_table(const std::filesystem::path& path, const toml::table& tabl
 bool read_option_table(const std::filesystem::path& path, std::string_view key,
                        const toml::node& node, const ConfigRules& rules, RunOptions& options) {
   const toml::table* table = node.as_table();
-  if (table == nullptr || (key != "sweep" && key != "job" && key != "tolerance")) return false;
+  if (table == nullptr || (key != "sweep" && key != "job")) return false;
   if (key == "job") {
     if (!rules.is_chosen("set")) options.set = read_items(path, *table);
-  } else if (key == "tolerance") {
-    if (!rules.is_chosen("tolerance")) options.tolerance = read_items(path, *table);
   } else if (!rules.is_chosen("sweep")) {
     read_sweep_table(path, *table, options);
   }
@@ -254,9 +222,9 @@ void read_config_file(const std::filesystem::path& path, const ConfigRules& rule
         });
     if (known) continue;
     fail_at(path, key.source(),
-            fmt::format("unknown key '{}' (a typo would change the run unnoticed) did you mean "
-                        "'{}'? see sonde run --help for all keys",
-                        key.str(), nearest_option(key.str())));
+            fmt::format("unknown key '{}' (a typo would change the run unnoticed) see sonde run "
+                        "--help for all keys",
+                        key.str()));
   }
 }
 

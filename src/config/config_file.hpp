@@ -20,8 +20,7 @@ struct ConfigRules {
 
 /// Sets the options that a file names. A value must have the type of its option: a text, a list of
 /// texts, a whole number, a number, true or false. The table `[sweep]` has an axis under each key
-/// (a list of values, or a range), and `mode`; `[job.<name>]` has options of that job (--set), and
-/// `[tolerance]` a percentage under each metric or prefix.
+/// (a list of values, or a range), and `mode`; `[job.<name>]` has options of that job (--set).
 /// @throws ConfigError naming file, line and column: no TOML, an unknown key, a value of another
 ///   type or one that the rules refuse
 void read_config_file(const std::filesystem::path& path, const ConfigRules& rules,

@@ -189,15 +189,6 @@ std::string describe_difference(const std::string& one, const std::string& other
   return fmt::format("{}", fmt::join(differences, "; "));
 }
 
-bool have_same_tolerance(const std::string& one, const std::string& other) {
-  const auto tolerance_in = [](const std::string& text) {
-    const auto json = nlohmann::json::parse(text, nullptr, false);
-    const std::string key = json_key(tolerance_text);
-    return json.is_object() && json.contains(key) ? json[key] : nlohmann::json::array();
-  };
-  return tolerance_in(one) == tolerance_in(other);
-}
-
 std::string hash_options(const RunOptions& options, std::uint64_t repeat_index) {
   nlohmann::ordered_json json{{"version", version}};
   for_each_run_option(options, [&json](const auto& value, const OptionText& option) {

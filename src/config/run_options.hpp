@@ -33,8 +33,7 @@ struct RunOptions {
   bool force = false;
   bool dry_run = false;
   bool print_config = false;
-  bool allow_shared_gpu = false;         // MIG slices, MPS, other processes on the GPU
-  std::vector<std::string> tolerance{};  // "latency=2": percent, by metric or prefix; else 3 and 5
+  bool allow_shared_gpu = false;  // MIG slices, MPS, other processes on the GPU
   std::uint64_t memory_percent = 100;
   double job_timeout_s = 600;
   double rendezvous_timeout_s = 30;
@@ -56,11 +55,6 @@ struct OptionText {
   char letter = '\0';  // of the short form, if there is one
 };
 
-inline constexpr OptionText tolerance_text{
-    "tolerance", OptionRole::guides_run,
-    "how far devices may be apart, in percent, by comma: latency=2, or latency=2/4 to warn from 2 "
-    "on "
-    "and fail from 4; a metric or what some begin with; else 3/5"};
 inline constexpr OptionText time_budget_text{
     "time-budget", OptionRole::guides_run,
     "begin no further job after so long (90min, 6h), and stop with status 75: --resume goes on; "
@@ -111,7 +105,6 @@ void for_each_run_option(Options& options, Visit&& visit) {
   visit(options.allow_shared_gpu,
         OptionText{"allow-shared-gpu", guides_run,
                    "measure although MIG, MPS or another process shares the GPU"});
-  visit(options.tolerance, tolerance_text);
   visit(options.memory_percent,
         OptionText{"memory-percent", decides_results,
                    "of a GPU's free memory, how much to take: measurements are repeated at other "
@@ -148,9 +141,6 @@ std::string to_arguments(const std::string& config_json);
 /// @param except names of options that may differ
 std::string describe_difference(const std::string& one, const std::string& other,
                                 std::span<const std::string_view> except = {});
-
-/// Whether runs with such JSON texts judge by the same --tolerance.
-bool have_same_tolerance(const std::string& one, const std::string& other);
 
 /// Hash of sonde's version and the options that decide the results: a device measured under the
 /// same hash need not be measured again.

@@ -45,66 +45,33 @@ std::string print(hwloc_const_bitmap_t cpus) {
   return result;
 }
 
-/// One device of this machine. The sets are null when there is a problem.
-struct Neighbourhood {
-  Topology topology{nullptr, hwloc_topology_destroy};
-  Bitmap given{nullptr, hwloc_bitmap_free};
-  Bitmap near{nullptr, hwloc_bitmap_free};
-  Bitmap usable{nullptr, hwloc_bitmap_free};
-  std::string problem{};
-};
-
-Neighbourhood look_around(const std::string& pci_bus_id) {
-  Neighbourhood place{.topology = load_topology(HWLOC_TYPE_FILTER_KEEP_ALL)};
-  if (!place.topology) {
-    place.problem = "hwloc cannot read this machine";
-    return place;
-  }
-  const hwloc_topology_t topology = place.topology.get();
-  const hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(topology, pci_bus_id.c_str());
-  if (!device) {
-    place.problem = fmt::format("no PCI device {} on this machine", pci_bus_id);
-    return place;
-  }
-  place.near.reset(hwloc_bitmap_dup(hwloc_get_non_io_ancestor_obj(topology, device)->cpuset));
-  place.given = find_given_cpus(topology);
-  place.usable.reset(hwloc_bitmap_alloc());
-  hwloc_bitmap_and(place.usable.get(), place.given.get(), place.near.get());
-  return place;
-}
-
 }  // namespace
-
-int count_allowed_cpus() {
-  const Topology topology = load_topology(HWLOC_TYPE_FILTER_KEEP_NONE);
-  return topology ? hwloc_bitmap_weight(hwloc_topology_get_allowed_cpuset(topology.get())) : 0;
-}
 
 int count_given_cpus() {
   const Topology topology = load_topology(HWLOC_TYPE_FILTER_KEEP_NONE);
   return topology ? hwloc_bitmap_weight(find_given_cpus(topology.get()).get()) : 0;
 }
 
-NearCpus find_near_cpus(const std::string& pci_bus_id) {
-  const Neighbourhood place = look_around(pci_bus_id);
-  if (!place.problem.empty()) return {.problem = place.problem};
-  return {.near = print(place.near.get()), .usable = print(place.usable.get())};
-}
-
 std::string bind_near_device(const std::string& pci_bus_id) {
-  const Neighbourhood place = look_around(pci_bus_id);
-  if (!place.problem.empty()) {
-    return fmt::format("not bound to CPUs near the GPU ({})", place.problem);
+  const Topology topology = load_topology(HWLOC_TYPE_FILTER_KEEP_ALL);
+  if (!topology) return "not bound to CPUs near the GPU (hwloc cannot read this machine)";
+  const hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(topology.get(), pci_bus_id.c_str());
+  if (!device) {
+    return fmt::format("not bound to CPUs near the GPU (no PCI device {} on this machine)",
+                       pci_bus_id);
   }
-  const hwloc_const_bitmap_t cpus = place.usable.get();
-  if (hwloc_bitmap_iszero(cpus)) {
+  const hwloc_const_bitmap_t near = hwloc_get_non_io_ancestor_obj(topology.get(), device)->cpuset;
+  const Bitmap given = find_given_cpus(topology.get());
+  const Bitmap usable(hwloc_bitmap_alloc(), hwloc_bitmap_free);
+  hwloc_bitmap_and(usable.get(), given.get(), near);
+  if (hwloc_bitmap_iszero(usable.get())) {
     return fmt::format("not bound to CPUs near the GPU (its CPUs {} are not among those given, {})",
-                       print(place.near.get()), print(place.given.get()));
+                       print(near), print(given.get()));
   }
-  if (hwloc_set_cpubind(place.topology.get(), cpus, HWLOC_CPUBIND_PROCESS) != 0) {
+  if (hwloc_set_cpubind(topology.get(), usable.get(), HWLOC_CPUBIND_PROCESS) != 0) {
     return "not bound to CPUs near the GPU (the system does not allow it)";
   }
-  return fmt::format("bound to CPUs {} near the GPU", print(cpus));
+  return fmt::format("bound to CPUs {} near the GPU", print(usable.get()));
 }
 
 }  // namespace sonde

@@ -9,8 +9,12 @@
 namespace sonde {
 namespace {
 
+struct Setting {
+  const char* name;
+  const char* value;
+};
 /// What the file depends on; what the user set stays.
-constexpr MpiSetting settings[]{
+constexpr Setting settings[]{
     // Its lock files outlive a crash and can hang later jobs (open-mpi/ompi#10053).
     {"OMPI_MCA_sharedfp", "^lockedfile"},
     // ROMIO, the default on Lustre, crashes on chunked HDF5 (open-mpi/ompi#7795).
@@ -24,8 +28,6 @@ constexpr MpiSetting settings[]{
     {"OMPI_MCA_mpi_yield_when_idle", "1"}};
 
 }  // namespace
-
-std::span<const MpiSetting> mpi_settings() { return settings; }
 
 std::string mpi_library_version() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -44,7 +46,7 @@ int launched_rank() {
 }
 
 MpiSession::MpiSession(int& argc, char**& argv) {
-  for (const MpiSetting& setting : settings) setenv(setting.name, setting.value, 0);
+  for (const Setting& setting : settings) setenv(setting.name, setting.value, 0);
   int provided = 0;
   check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   SONDE_MPI_CHECK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));

@@ -4,20 +4,12 @@
 
 #include <mpi.h>
 
-#include <span>
 #include <string>
 
 namespace sonde {
 
 /// "Open MPI v4.1.4"
 std::string mpi_library_version();
-
-/// A variable of the environment that sonde sets before MPI starts, unless the user has set it.
-struct MpiSetting {
-  const char* name;
-  const char* value;
-};
-std::span<const MpiSetting> mpi_settings();
 
 /// The rank that the launcher gives this process, by its variables: before MPI starts they are the
 /// only way to know. 0 if it is not known.

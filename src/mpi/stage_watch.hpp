@@ -1,6 +1,6 @@
 // Bounds what ranks do together: a collective call in which one of them is missing returns on no
 // rank, and nothing inside MPI would ever end it
-// (docs/decisions/0006-every-stage-has-a-deadline.md).
+// (docs/supervision.md).
 #pragma once
 
 #include "base/exit_status.hpp"

@@ -317,11 +317,6 @@ MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path
     } else if (is_new_run) {
       provenance->world_size += its.world_size;
     }
-    if (is_new_run && !have_same_tolerance(its.config_json, provenance->config_json)) {
-      notes.push_back(fmt::format(
-          "'{}' was judged by other tolerances than the first file: those of the first are used",
-          file.string()));
-    }
     join_points(its, *provenance);
     for (Candidate& one : content->candidates) add_candidate(choice, std::move(one), notes);
     for (UnauditedDevice& device : content->unaudited) {

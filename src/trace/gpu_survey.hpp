@@ -32,15 +32,9 @@ enum class ComputeMode { shared, one_thread, nobody, one_process };  // as NVML 
 /// Settings and state that NVML knows.
 struct GpuSettings {
   std::optional<bool> persistence{};
-  std::optional<double> sm_clock_hz{};
-  std::optional<double> highest_sm_clock_hz{};
-  std::optional<double> application_clock_hz{};
-  std::optional<double> default_application_clock_hz{};
   std::optional<std::uint64_t> throttle_reasons{};  // NVML clocks event reasons, a bit mask
   std::optional<double> power_limit_w{};
   std::optional<double> default_power_limit_w{};
-  std::optional<double> temperature_c{};
-  std::optional<double> slowdown_temperature_c{};  // clocks are lowered from here on
   std::optional<GpuMode> ecc{};
   std::optional<MemoryErrors> errors_since_load{};  // of the driver
   std::optional<MemoryErrors> errors_ever{};

@@ -1,6 +1,6 @@
 // Processes that may die without harm to the rank: what touches a GPU runs in them. A rank must not
 // fork once MPI runs, so it forks a keeper before, which holds neither MPI nor CUDA and forks the
-// workers (docs/decisions/0005-a-worker-process-per-gpu.md).
+// workers (docs/supervision.md).
 #pragma once
 
 #include <chrono>

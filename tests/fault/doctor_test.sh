@@ -31,13 +31,9 @@ says() {
 doctor=("$sonde" doctor --backend sim:h200)
 says 0 '^ok +mpi +rank 0 of 1 ' "${doctor[@]}"
 says 0 '^ok +hdf5$' "${doctor[@]}"
-says 0 '^this machine can measure \(' "${doctor[@]}"
-says 0 '^\{.*"can_measure":true.*\}$' "${doctor[@]}" --format json
+says 0 '^this machine can measure$' "${doctor[@]}"
 says 3 "^fail +output +cannot write into '/nowhere'" "${doctor[@]}" -o /nowhere/run.h5
-says 3 '^this machine cannot measure as it is \(' "${doctor[@]}" -o /nowhere/run.h5
-says 0 '^warn +mpi.settings .*OMPI_MCA_fcoll=vulcan' env OMPI_MCA_fcoll=vulcan "${doctor[@]}"
-says 3 '^fail +limits.file_size ' bash -c 'ulimit -f 64; exec "$@"' _ "${doctor[@]}"
-says 3 '^fail +limits.open_files ' bash -c 'ulimit -n 30; exec "$@"' _ "${doctor[@]}"
+says 3 '^this machine cannot measure as it is$' "${doctor[@]}" -o /nowhere/run.h5
 
 # refuses <status> <name of the doctor's line> <command ...>: as the command stands before `doctor`,
 # that line is a failure; before `run`, alone and with --dry-run, it is an error that ends with <status>.
@@ -92,7 +88,7 @@ refuses 1 output mpirun -n 2
 place=(-o /proc/run.h5)
 refuses 1 output
 
-for bad in "--suite long" "--format xml" "--backend sim:nothing"; do
+for bad in "--suite long" "--backend sim:nothing"; do
   # shellcheck disable=SC2086
   "$sonde" doctor $bad >"$work/out.txt" 2>"$work/err.txt"
   if [[ $? != 2 || -s $work/out.txt || $(wc -l <"$work/err.txt") != 1 ]]; then
@@ -112,7 +108,7 @@ if ! ldconfig -p | grep -q libcuda.so.1 && [[ ! -e /dev/nvidiactl ]]; then
 fi
 if [[ -n $hung ]]; then
   says 3 '^fail +driver +no answer within' env LD_LIBRARY_PATH="$hung" "$sonde" doctor
-  says 3 '^ok +mpi.start' env LD_LIBRARY_PATH="$hung" "$sonde" doctor
+  says 3 '^ok +mpi ' env LD_LIBRARY_PATH="$hung" "$sonde" doctor
 fi
 if [[ -n $(ls -A .) ]]; then
   echo "FAILED: left behind:" && ls -A && failures=$((failures + 1))

@@ -118,13 +118,8 @@ class FillTest(NightTest):
         self.assertEqual(self.run_night("60s", "--repeat", "2", ranks=1), OK, self.said)
         self.assertEqual(len(self.read()["points"]), 2)
 
-    def test_a_dry_run_tells_what_fits(self):
-        said = self.dry_run("1h")
-        self.assertIn("repeats until the time budget of 1h is over", said)
-        self.assertIn("not known before a point is measured", said)
-        self.assertEqual(self.measure_night(ranks=1), OK, self.said)
-        self.assertRegex(self.dry_run("1h"),
-                         "about .* and .* for [0-9]+ repeats, as [0-9]+ measured so far")
+    def test_a_dry_run_tells_that_it_fills_the_budget(self):
+        self.assertIn("repeated until the time budget of 1h is over", self.dry_run("1h"))
 
 
 class DriftTest(NightTest):

@@ -152,15 +152,15 @@ last_line() {
   fi
 }
 
-last_line 0 "all 2 GPUs passed" --backend sim:gtx280 --jobs clock -o last0.h5
-last_line 4 "1 of 2 GPUs failed its verdict; see last4.h5" --backend sim:gtx980,gtx980+wrong_data \
+last_line 0 "2 passed; see last0.h5" --backend sim:gtx280 --jobs clock -o last0.h5
+last_line 4 "1 passed, 1 failed; see last4.h5" --backend sim:gtx980,gtx980+wrong_data \
   --jobs clock,cache.l1 -o last4.h5
-last_line 3 "(1 passed, 1 incomplete); see last3.h5" --backend sim:gtx980,gtx980+nan=1 \
+last_line 3 "1 passed, 1 incomplete; see last3.h5" --backend sim:gtx980,gtx980+nan=1 \
   --jobs clock,global.throughput -o last3.h5
 last_line 75 "the time budget is over); last75.h5.parts keeps what was measured: go on with the same command and --resume" \
   --backend sim:gtx280 --jobs clock,cache.l1 --time-budget 0.001s -o last75.h5
 "$sonde" "${quick[@]}" -o alone.h5 >err.txt 2>&1
-[[ $(tail -n 1 err.txt) == "sonde: status 0: the GPU passed" ]] || fail "what a rank alone says last:"
+[[ $(tail -n 1 err.txt) == "sonde: status 0: 1 passed; see alone.h5" ]] || fail "what a rank alone says last:"
 
 # --- the short export has verdicts and no findings
 

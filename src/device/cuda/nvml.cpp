@@ -19,7 +19,6 @@ constexpr int insufficient_size = 7;  // NVML_ERROR_INSUFFICIENT_SIZE
 constexpr unsigned clock_sm = 1;      // NVML_CLOCK_SM
 constexpr unsigned clock_mem = 2;     // NVML_CLOCK_MEM
 constexpr unsigned temperature_gpu = 0;
-constexpr unsigned threshold_slowdown = 1;  // NVML_TEMPERATURE_THRESHOLD_SLOWDOWN
 constexpr unsigned errors_corrected = 0;
 constexpr unsigned errors_uncorrected = 1;
 constexpr unsigned counter_volatile = 0;   // since the driver was loaded
@@ -72,12 +71,8 @@ struct Nvml::Library {
   int (*remapped_rows)(Device, unsigned*, unsigned*, unsigned*,
                        unsigned*) = find("nvmlDeviceGetRemappedRows");
   int (*persistence)(Device, unsigned*) = find("nvmlDeviceGetPersistenceMode");
-  int (*application_clock)(Device, unsigned, unsigned*) = find("nvmlDeviceGetApplicationsClock");
-  int (*default_application_clock)(Device, unsigned,
-                                   unsigned*) = find("nvmlDeviceGetDefaultApplicationsClock");
   int (*power_limit)(Device, unsigned*) = find("nvmlDeviceGetEnforcedPowerLimit");
   int (*default_power_limit)(Device, unsigned*) = find("nvmlDeviceGetPowerManagementDefaultLimit");
-  int (*threshold)(Device, unsigned, unsigned*) = find("nvmlDeviceGetTemperatureThreshold");
   int (*ecc_mode)(Device, unsigned*, unsigned*) = find("nvmlDeviceGetEccMode");
   int (*retirement_pending)(Device, unsigned*) = find("nvmlDeviceGetRetiredPagesPendingStatus");
   int (*compute_mode)(Device, unsigned*) = find("nvmlDeviceGetComputeMode");
@@ -272,9 +267,9 @@ Links Nvml::links() const {
 
 GpuSettings Nvml::settings() const {
   const Library& nvml = *library_;
-  const auto scaled = [&](double unit, auto function, auto... arguments) -> std::optional<double> {
-    const auto number = Library::ask<unsigned>(function, device_, arguments...);
-    return number ? std::optional<double>(unit * *number) : std::nullopt;
+  const auto watts = [&](auto function) -> std::optional<double> {
+    const auto milliwatts = Library::ask<unsigned>(function, device_);
+    return milliwatts ? std::optional<double>(1e-3 * *milliwatts) : std::nullopt;
   };
   const auto flag = [&](auto function) -> std::optional<bool> {
     const auto number = Library::ask<unsigned>(function, device_);
@@ -282,17 +277,11 @@ GpuSettings Nvml::settings() const {
   };
   GpuSettings settings;
   settings.persistence = flag(nvml.persistence);
-  settings.sm_clock_hz = scaled(1e6, nvml.clock, clock_sm);
-  settings.highest_sm_clock_hz = scaled(1e6, nvml.max_clock, clock_sm);
-  settings.application_clock_hz = scaled(1e6, nvml.application_clock, clock_sm);
-  settings.default_application_clock_hz = scaled(1e6, nvml.default_application_clock, clock_sm);
   if (const auto reasons = Library::ask<unsigned long long>(nvml.throttle_reasons, device_)) {
     settings.throttle_reasons = *reasons;
   }
-  settings.power_limit_w = scaled(1e-3, nvml.power_limit);
-  settings.default_power_limit_w = scaled(1e-3, nvml.default_power_limit);
-  settings.temperature_c = scaled(1, nvml.temperature, temperature_gpu);
-  settings.slowdown_temperature_c = scaled(1, nvml.threshold, threshold_slowdown);
+  settings.power_limit_w = watts(nvml.power_limit);
+  settings.default_power_limit_w = watts(nvml.default_power_limit);
   settings.ecc = Library::ask_mode(nvml.ecc_mode, device_);
   settings.errors_since_load = nvml.ask_errors(device_, counter_volatile);
   settings.errors_ever = nvml.ask_errors(device_, counter_aggregate);

@@ -1,4 +1,4 @@
-#include "commands/measure_again.hpp"
+#include "commands/late_jobs.hpp"
 
 #include "base/error.hpp"
 #include "commands/again_plan.hpp"
@@ -72,7 +72,7 @@ TEST_F(MeasureAgainTest, the_second_try_stands_beside_the_first_one_and_draws_af
   const DeviceResult first = shard(0);
   int begun = 0;
 
-  measure_again(plan_, again(0), [&begun](const Step& step) { begun += step.begins ? 1 : 0; });
+  measure_late(plan_, again(0), [&begun](const Step& step) { begun += step.begins ? 1 : 0; });
 
   const DeviceResult both = shard(0);
   EXPECT_EQ(begun, 2);
@@ -94,7 +94,7 @@ TEST_F(MeasureAgainTest, the_second_try_is_the_same_whenever_it_is_made) {
   const auto path = finished_shard(plan_.parts, tasks_[0].device.uuid);
   fs::copy_file(path, folder_ / "first");
   const auto second = [&] {
-    measure_again(plan_, again(0), [](const Step&) {});
+    measure_late(plan_, again(0), [](const Step&) {});
     return number(shard(0).again, read);
   };
 
@@ -107,7 +107,7 @@ TEST_F(MeasureAgainTest, the_second_try_is_the_same_whenever_it_is_made) {
 TEST_F(MeasureAgainTest, it_ends_at_a_probe_when_its_time_is_over) {
   measure("sim:gtx980", 1);
 
-  measure_again(plan_, again(0, 0), [](const Step&) {});
+  measure_late(plan_, again(0, 0), [](const Step&) {});
 
   const DeviceResult device = shard(0);
   ASSERT_EQ(device.again.size(), 2U);
@@ -122,7 +122,7 @@ TEST_F(MeasureAgainTest, a_device_lost_in_the_second_try_loses_that_alone) {
   measure("sim:gtx980", 1);
   plan_.backend = parse_backend("sim:gtx980+sticky=2");
 
-  measure_again(plan_, again(0), [](const Step&) {});
+  measure_late(plan_, again(0), [](const Step&) {});
 
   const DeviceResult device = shard(0);
   EXPECT_EQ(device.status, DeviceOutcome::complete);
@@ -137,14 +137,14 @@ TEST_F(MeasureAgainTest, a_shard_that_is_gone_is_an_error) {
   measure("sim:gtx980", 1);
   fs::remove(finished_shard(plan_.parts, tasks_[0].device.uuid));
 
-  EXPECT_THROW(measure_again(plan_, again(0), [](const Step&) {}), StoreError);
-  EXPECT_THROW(give_up_again(plan_, again(0), "why"), StoreError);
+  EXPECT_THROW(measure_late(plan_, again(0), [](const Step&) {}), StoreError);
+  EXPECT_THROW(give_up_late(plan_, again(0), "why"), StoreError);
 }
 
 TEST_F(MeasureAgainTest, both_of_a_pair_that_differs_are_to_measure_again) {
   measure("sim:gtx980+low_bandwidth=0.8,gtx980", 2);
 
-  judge_shards(plan_);
+  judge_shards(plan_.parts);
 
   const auto tasks = read_again_plan(plan_.parts);
   ASSERT_EQ(tasks.size(), 2U);
@@ -153,7 +153,7 @@ TEST_F(MeasureAgainTest, both_of_a_pair_that_differs_are_to_measure_again) {
 
 TEST_F(MeasureAgainTest, digests_are_judged_as_the_shards_are) {
   measure("sim:gtx980+low_bandwidth=0.8,gtx980", 2);
-  judge_shards(plan_);
+  judge_shards(plan_.parts);
   const auto by_digests = read_again_plan(plan_.parts);
   for (const Task& task : tasks_) {
     const auto path = finished_shard(plan_.parts, task.device.uuid);
@@ -161,7 +161,7 @@ TEST_F(MeasureAgainTest, digests_are_judged_as_the_shards_are) {
     remove_digest(path);
   }
 
-  judge_shards(plan_);
+  judge_shards(plan_.parts);
 
   const auto by_shards = read_again_plan(plan_.parts);
   ASSERT_EQ(by_shards.size(), by_digests.size());
@@ -175,7 +175,7 @@ TEST_F(MeasureAgainTest, digests_are_judged_as_the_shards_are) {
 TEST_F(MeasureAgainTest, a_healthy_pair_has_nothing_to_do) {
   measure("sim:gtx980", 2);
 
-  judge_shards(plan_);
+  judge_shards(plan_.parts);
 
   EXPECT_TRUE(read_again_plan(plan_.parts).empty());
 }

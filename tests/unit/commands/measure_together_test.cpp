@@ -1,4 +1,4 @@
-#include "commands/measure_together.hpp"
+#include "commands/late_jobs.hpp"
 
 #include "base/error.hpp"
 #include "commands/commands.hpp"
@@ -29,7 +29,8 @@ TEST(NodeGpusTest, are_those_of_the_node_by_rank_without_ranks_that_stand_down) 
   const Assignment assignment = assign_devices(views);
   const std::vector<DeviceChoice> visible{{"A", 0}, {"B", 1}};
 
-  const auto gpus = gpus_of_node(views, assignment, 2, parse_backend("cuda"), visible);
+  const NodeView node = view_node(views, assignment, 2, parse_backend("cuda"), visible);
+  const auto& gpus = node.gpus;
 
   ASSERT_EQ(gpus.size(), 2u);
   EXPECT_EQ(gpus[0].uuid, "A");
@@ -37,18 +38,19 @@ TEST(NodeGpusTest, are_those_of_the_node_by_rank_without_ranks_that_stand_down) 
   EXPECT_EQ(gpus[1].uuid, "B");
   EXPECT_EQ(gpus[1].rank, 2);
   EXPECT_TRUE(gpus[0].reachable && gpus[1].reachable);
-  EXPECT_EQ(gpus_of_node(views, assignment, 1, parse_backend("cuda"), {{"C", 0}}).size(), 1u);
-  EXPECT_EQ(most_gpus_of_node(views, assignment), 2u);
+  EXPECT_EQ(view_node(views, assignment, 1, parse_backend("cuda"), {{"C", 0}}).gpus.size(), 1u);
+  EXPECT_EQ(node.most_gpus, 2u);
 }
 
 TEST(NodeGpusTest, what_a_rank_does_not_see_it_cannot_reach_unless_it_is_simulated) {
   const std::vector<RankView> views{view(0, 0, {"A"}), view(1, 0, {"B"})};
   const Assignment assignment = assign_devices(views);
 
-  const auto real = gpus_of_node(views, assignment, 0, parse_backend("cuda"), {{"A", 0}});
+  const auto real = view_node(views, assignment, 0, parse_backend("cuda"), {{"A", 0}}).gpus;
   EXPECT_TRUE(real.at(0).reachable);
   EXPECT_FALSE(real.at(1).reachable);
-  const auto simulated = gpus_of_node(views, assignment, 0, parse_backend("sim:h200"), {{"A", 0}});
+  const auto simulated =
+      view_node(views, assignment, 0, parse_backend("sim:h200"), {{"A", 0}}).gpus;
   EXPECT_TRUE(simulated.at(1).reachable);
 }
 
@@ -75,7 +77,7 @@ class MeasureTogetherTest : public testing::Test {
     task_.limit_s = 60;
   }
   void together() {
-    measure_together(plan_, task_, [](const Step&) {});
+    measure_late(plan_, task_, [](const Step&) {});
   }
   DeviceResult shard() const {
     return read_run(finished_shard(plan_.parts, task_.device.uuid), WithTraces::yes).devices.at(0);
@@ -136,7 +138,7 @@ TEST_F(MeasureTogetherTest, what_is_there_is_not_measured_again) {
 
 TEST_F(MeasureTogetherTest, a_lost_worker_is_the_reason_of_all_that_is_missing) {
   measure("sim:h200", 1);
-  give_up_together(plan_, task_, "the worker process was killed");
+  give_up_late(plan_, task_, "the worker process was killed");
 
   EXPECT_EQ(shard().status, DeviceOutcome::incomplete);
   EXPECT_EQ(shard().reason, "job peer: the worker process was killed");

@@ -202,17 +202,17 @@ class SuperviseAgainTest : public SuperviseTest {
     task_.limit_s = 20;
     first_ = test::print(shard());
   }
-  void supervise_again_with(const Keeper::Work& work) {
+  void supervise_late_with(const Keeper::Work& work) {
     Keeper keeper(work);
     RankProgress progress(plan_.parts, {}, std::chrono::seconds(100));
-    supervise_again(plan_, task_, keeper, progress);
+    supervise_late(plan_, task_, keeper, progress);
   }
 
   std::string first_;  // what was measured at first
 };
 
 TEST_F(SuperviseAgainTest, a_worker_that_is_lost_leaves_the_reason_and_what_was_measured_at_first) {
-  supervise_again_with([](const std::string&, const RankLink&) {
+  supervise_late_with([](const std::string&, const RankLink&) {
     crash();
     return 0;
   });
@@ -228,7 +228,7 @@ TEST_F(SuperviseAgainTest, a_worker_that_is_lost_leaves_the_reason_and_what_was_
 }
 
 TEST_F(SuperviseAgainTest, a_worker_that_cannot_write_leaves_the_shard_as_it_was) {
-  supervise_again_with([](const std::string&, const RankLink& rank) {
+  supervise_late_with([](const std::string&, const RankLink& rank) {
     rank.say(to_json(Report{.kind = ReportKind::failed, .reason = "the disk is full"}));
     return 0;
   });

@@ -52,11 +52,8 @@ TEST(RunOptionsTest, arguments_are_those_that_decide_the_results_and_are_not_usu
 
 TEST(RunOptionsTest, what_differs_is_told_if_it_decides_the_results) {
   const std::string usual = to_json(RunOptions{});
-  const std::string own = to_json({.suite = "quick",
-                                   .jobs = {"clock", "tlb"},
-                                   .output = "x.h5",
-                                   .tolerance = {"default=0.05"},
-                                   .job_timeout_s = 5});
+  const std::string own =
+      to_json({.suite = "quick", .jobs = {"clock", "tlb"}, .output = "x.h5", .job_timeout_s = 5});
 
   EXPECT_EQ(describe_difference(own, usual),
             "--suite quick, not standard; --jobs clock,tlb, not none");
@@ -65,8 +62,6 @@ TEST(RunOptionsTest, what_differs_is_told_if_it_decides_the_results) {
   EXPECT_EQ(describe_difference("no JSON", usual), "");
   const std::string_view except[]{"suite", "seed"};
   EXPECT_EQ(describe_difference(own, usual, except), "--jobs clock,tlb, not none");
-  EXPECT_TRUE(have_same_tolerance(usual, "{}"));
-  EXPECT_FALSE(have_same_tolerance(own, usual));
 }
 
 TEST(RunOptionsTest, a_share_of_the_memory_is_a_percentage) {

@@ -162,14 +162,9 @@ memory_percent = {from = 50, to = 100, step = 25}
 carveout_bytes = 65536
 [job.latency]
 path = "cg"
-[tolerance]
-latency = 2
-l2.read_bytes_per_s = "6/8"
 )");
 
   EXPECT_EQ(options.repeat, 3);
-  EXPECT_THAT(options.tolerance,
-              ::testing::UnorderedElementsAre("latency=2", "l2.read_bytes_per_s=6/8"));
   EXPECT_THAT(options.sweep, ElementsAre("seed=1;2;", "latency.carveout_bytes=64KiB;0;",
                                          "sms=17;20,21;", "memory_percent=50:100:25"));
   EXPECT_THAT(options.set,
@@ -177,7 +172,6 @@ l2.read_bytes_per_s = "6/8"
   const auto again = read(to_toml(options));
   EXPECT_EQ(again.sweep, options.sweep);
   EXPECT_EQ(again.set, options.set);
-  EXPECT_EQ(again.tolerance, options.tolerance);
 }
 
 TEST_F(SweepFileTest, what_is_wrong_is_named_with_its_place) {

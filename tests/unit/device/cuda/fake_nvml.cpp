@@ -50,16 +50,7 @@ int nvmlDeviceGetClockInfo(void*, unsigned domain, unsigned* mhz) {
 int nvmlDeviceGetMaxClockInfo(void*, unsigned domain, unsigned* mhz) {
   return tell(mhz, 1900 + domain);
 }
-int nvmlDeviceGetApplicationsClock(void*, unsigned domain, unsigned* mhz) {
-  return tell(mhz, 1500 + domain);
-}
-int nvmlDeviceGetDefaultApplicationsClock(void*, unsigned domain, unsigned* mhz) {
-  return tell(mhz, 1700 + domain);
-}
 int nvmlDeviceGetTemperature(void*, unsigned sensor, unsigned* c) { return tell(c, 40 + sensor); }
-int nvmlDeviceGetTemperatureThreshold(void*, unsigned kind, unsigned* c) {
-  return tell(c, 90 - 3 * kind);
-}
 int nvmlDeviceGetEnforcedPowerLimit(void*, unsigned* mw) { return tell(mw, 500'000); }
 int nvmlDeviceGetPowerManagementDefaultLimit(void*, unsigned* mw) { return tell(mw, 700'000); }
 int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons) {
