@@ -21,6 +21,7 @@ constexpr std::size_t most_dots = 1024;  // more than the pixels of a strip
 /// Values of a metric by device, and what was reckoned of them.
 struct Strip {
   const MetricStatistics* statistics = nullptr;
+  double reference = 0;  // of which deviations are a part
   std::map<std::size_t, double> values;
 };
 
@@ -38,7 +39,7 @@ void add_structure(const RunResult& run, const FleetAnalysis& analysis,
     const std::vector<std::size_t>& devices = analysis.groups[statistics.group].devices;
     const auto out = [&](std::size_t device) { return is_blamed(analysis, device, statistics); };
     if (std::ranges::none_of(devices, out)) continue;
-    Strip strip{&statistics, {}};
+    Strip strip{&statistics, std::abs(statistics.median), {}};
     FindingFinder finder(statistics.metric);
     for (const std::size_t device : devices) {
       const Finding* finding = finder.in(run.devices[device]);
@@ -54,7 +55,8 @@ std::vector<Strip> collect_strips(const RunResult& run, const FleetAnalysis& ana
   std::vector<Strip> strips;
   for (const ComparedMetric& one : compared_metrics(run, analysis)) {
     if (one.series.samples.size() < one.statistics->n) continue;  // not all are in memory
-    strips.push_back({one.statistics, values_of_devices(one.series)});
+    strips.push_back({one.statistics, one.series.reference_at(one.statistics->median),
+                      values_of_devices(one.series)});
   }
   add_structure(run, analysis, strips);
   std::ranges::stable_partition(strips, [&](const Strip& strip) {
@@ -97,31 +99,35 @@ Json strip_json(const FleetAnalysis& analysis, const Strip& strip,
     values.push_back(known ? Json(rounded(value->second / display.divisor)) : Json());
     if (known && is_blamed(analysis, drawn[i], statistics)) out.push_back(i);
   }
-  return {{"name", title_of(statistics)}, {"unit", display.text == "1" ? "" : display.text},
-          {"group", statistics.group},    {"median", statistics.median / display.divisor},
-          {"values", std::move(values)},  {"out", std::move(out)}};
+  return {{"name", title_of(statistics)},
+          {"unit", display.text == "1" ? "" : display.text},
+          {"group", statistics.group},
+          {"median", statistics.median / display.divisor},
+          {"reference", strip.reference / display.divisor},
+          {"values", std::move(values)},
+          {"out", std::move(out)}};
 }
 
 }  // namespace
 
-std::optional<StripChart> strip_chart(const RunResult& run, const FleetAnalysis& analysis) {
+Json strip_chart(const RunResult& run, const FleetAnalysis& analysis) {
   const std::vector<Strip> strips = collect_strips(run, analysis);
   if (strips.empty()) return {};
   std::vector<std::vector<std::size_t>> drawn;
-  StripChart chart{chart_template("strips"),
-                   {{"groups", Json::array()}, {"metrics", Json::array()}}};
+  Json chart{{"groups", Json::array()}, {"metrics", Json::array()}};
   for (const ComparisonGroup& group : analysis.groups) {
     drawn.push_back(drawn_devices(analysis, group));
     Json devices = Json::array();
     for (const std::size_t i : drawn.back()) {
       const DeviceResult& device = run.devices[i];
-      devices.push_back({device.info.uuid.substr(0, 12), device.node, device.rank});
+      devices.push_back(
+          {{"gpu", device.info.uuid.substr(0, 12)}, {"node", device.node}, {"rank", device.rank}});
     }
-    chart.data["groups"].push_back(
+    chart["groups"].push_back(
         {{"label", group.label}, {"n", group.devices.size()}, {"devices", std::move(devices)}});
   }
   for (const Strip& strip : strips) {
-    chart.data["metrics"].push_back(strip_json(analysis, strip, drawn[strip.statistics->group]));
+    chart["metrics"].push_back(strip_json(analysis, strip, drawn[strip.statistics->group]));
   }
   return chart;
 }
