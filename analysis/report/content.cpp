@@ -263,13 +263,8 @@ TextTable gap_table(const RunResult& run, const FleetAnalysis& analysis) {
 }
 
 TextTable finding_table(const JobResult& job, std::span<const Metric> registry) {
-  TextTable table{{{"metric"},
-                   {"value"},
-                   {"+-", Align::right},
-                   {"n", Align::right},
-                   {"sure", Align::right},
-                   {"remark"}},
-                  {}};
+  TextTable table{
+      {{"metric"}, {"value"}, {"+-"}, {"n", Align::right}, {"sure", Align::right}, {"remark"}}, {}};
   std::map<std::pair<Status, std::string>, std::vector<std::string>> gaps;  // metrics by reason
   for (const Finding& finding : job.findings) {
     if (finding.status != Status::ok)
@@ -304,7 +299,7 @@ TextTable drift_table(const RunResult& run, const FleetAnalysis& analysis) {
                    {"in", Align::right},
                    {"deviations", Align::right},
                    {"SM clock"},
-                   {"C", Align::right},
+                   {"C"},
                    {"device"}},
                   {}};
   for (const Drift& drift : analysis.drifts) {

@@ -1,15 +1,17 @@
 // Strips of a fleet: the values of a metric, one dot a device.
 #include "analysis/fleet/finding_finder.hpp"
+#include "analysis/fleet/series.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts.hpp"
-#include "analysis/report/compared_metrics.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <string>
 #include <vector>
 
 namespace sonde {
@@ -25,10 +27,65 @@ struct Strip {
   std::map<std::size_t, double> values;
 };
 
-std::map<std::size_t, double> values_of_devices(const Series& series) {
-  std::map<std::size_t, double> values;
-  for (const Sample& sample : series.samples) values.emplace(sample.device, sample.value);
-  return values;
+double largest_fraction(const MetricStatistics& statistics) {
+  double largest = 0;
+  for (const Standing& standing : statistics.furthest) {
+    if (std::isfinite(standing.deviation_fraction)) {
+      largest = std::max(largest, std::abs(standing.deviation_fraction));
+    }
+  }
+  return largest;
+}
+
+/// What says more of a method's scatter than of the devices is left out.
+bool is_compared(const FleetAnalysis& analysis, const MetricStatistics& statistics) {
+  const Metric* metric = find_metric(statistics.metric, analysis.registry);
+  const bool says_something = metric == nullptr || metric->not_compared.empty();
+  return says_something && statistics.kind == MetricKind::continuous && statistics.n > 1 &&
+         largest_fraction(statistics) > 0;
+}
+
+/// "global.read_bytes_per_s", "placement.l1_latency_cycles (median)".
+std::string title_of(const MetricStatistics& statistics) {
+  return statistics.summary.empty() ? statistics.metric
+                                    : fmt::format("{} ({})", statistics.metric, statistics.summary);
+}
+
+/// Whether the device has a finding of some weight about it.
+bool is_blamed(const FleetAnalysis& analysis, std::size_t device,
+               const MetricStatistics& statistics) {
+  const std::string title = title_of(statistics);  // as findings name it; those of one SM do not
+  return std::ranges::any_of(analysis.verdicts[device].charges, [&](std::size_t i) {
+    const Charge& finding = analysis.charges[i];
+    return finding.severity != Severity::info &&
+           (finding.metric == title || finding.metric == statistics.metric);
+  });
+}
+
+/// Numbers that devices are compared by, and summaries of per-SM maps, in which a device of the
+/// group is out; the one with the largest fraction of the median first.
+void add_compared(const RunResult& run, const FleetAnalysis& analysis, std::vector<Strip>& strips) {
+  std::vector<Metric> registry;
+  for (const Metric& metric : analysis.registry) {
+    const bool any = std::ranges::any_of(analysis.statistics, [&](const MetricStatistics& one) {
+      return one.metric == metric.name && is_compared(analysis, one);
+    });
+    if (any) registry.push_back(metric);
+  }
+  const std::vector<Series> all = collect_series(run, analysis.groups, registry);
+  for (const MetricStatistics& statistics : analysis.statistics) {
+    if (!is_compared(analysis, statistics)) continue;
+    const auto series = std::ranges::find_if(all, [&](const Series& one) {
+      return one.metric == statistics.metric && one.summary == statistics.summary &&
+             one.group == statistics.group;
+    });
+    if (series == all.end() || series->samples.size() < statistics.n) continue;  // not in memory
+    Strip strip{&statistics, series->reference_at(statistics.median), {}};
+    for (const Sample& sample : series->samples) strip.values.emplace(sample.device, sample.value);
+    if (strip.reference > 0) strips.push_back(std::move(strip));
+  }
+  std::ranges::stable_sort(strips, std::greater{},
+                           [](const Strip& strip) { return largest_fraction(*strip.statistics); });
 }
 
 /// Numbers that are structure, such as a count of SMs, where a device is out.
@@ -53,11 +110,7 @@ void add_structure(const RunResult& run, const FleetAnalysis& analysis,
 /// Those with findings first, each sort from the furthest out to the nearest.
 std::vector<Strip> collect_strips(const RunResult& run, const FleetAnalysis& analysis) {
   std::vector<Strip> strips;
-  for (const ComparedMetric& one : compared_metrics(run, analysis)) {
-    if (one.series.samples.size() < one.statistics->n) continue;  // not all are in memory
-    strips.push_back({one.statistics, one.series.reference_at(one.statistics->median),
-                      values_of_devices(one.series)});
-  }
+  add_compared(run, analysis, strips);
   add_structure(run, analysis, strips);
   std::ranges::stable_partition(strips, [&](const Strip& strip) {
     return std::ranges::any_of(strip.values, [&](const auto& value) {
