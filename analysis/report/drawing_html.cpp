@@ -5,7 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <string_view>
+#include <vector>
 
 namespace sonde {
 namespace {

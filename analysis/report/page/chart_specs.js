@@ -35,7 +35,7 @@ function named_marks(marks, x, width) {
       let line = ends.findIndex(end => end < middle - half);
       if (line < 0) line = ends.length;
       ends[line] = middle + half;
-      return {...one, middle, y: -6 - 13 * line};
+      return {...one, y: -6 - 13 * line};
     });
   const colour = signal("datum.tlb ? 'var(--tlb)' : 'var(--ink)'");
   return {
@@ -44,7 +44,8 @@ function named_marks(marks, x, width) {
     marks: [
       mark('rule', 'marks', {x: at('x', 'x'), y: value(0), y2: signal('height'), stroke: colour,
         strokeDash: signal('datum.tlb ? [2, 3] : [5, 4]')}),
-      label('marks', {x: {field: 'middle'}, y: {field: 'y'}, align: value('center'), fill: colour, text: {field: 'label'}}),
+      label('marks', {x: at('x', 'x'), y: {field: 'y'}, fill: colour, text: {field: 'label'},
+        align: signal("scale('x', datum.x) > width - 40 ? 'right' : scale('x', datum.x) < 30 ? 'left' : 'center'")}),
     ],
   };
 }
@@ -75,20 +76,20 @@ const makers = {
     if (!x.domain) x.domain = extent(points.map(one => one.x));
     const marks = named_marks(chart.marks || [], x, width);
     const colour = [{test: 'datum.grey', value: well}, at('colour', 'line')];
-    const place = {x: at('x', 'x'), y: signal("max(4, scale('y', datum.y))")};
+    const place = {x: at('x', 'x'), y: signal("max(0, scale('y', datum.y))")};
     return {
       width, height: chart.wide ? 340 : 180, title: {text: chart.title, offset: marks.offset},
       data: [{name: 'points', values: points}, marks.data],
       scales: [
-        {name: 'x', range: 'width', zero: false, padding: 0.5, ...x, base: x.type === 'log' ? 2 : undefined},
-        {name: 'y', range: 'height', zero: false, nice: y.type !== 'log', domain: at(undefined, 'y', {data: 'points'}), ...y},
+        {name: 'x', type: x.type, domain: x.domain, range: 'width', ...(x.type === 'log' ? {base: 2} : {zero: false, padding: 0.5})},
+        {name: 'y', type: y.type, domain: y.domain || {data: 'points', field: 'y'}, range: 'height',
+          ...(y.type === 'log' ? {} : {zero: false, nice: true})},
         {name: 'colour', type: 'ordinal', domain: names, range: colours},
       ],
       axes: [
         x.bytes ? {orient: 'bottom', scale: 'x', title: x.title, grid: true, values: round_bytes(x.domain, x.type),
           encode: {labels: {update: {text: signal(in_bytes)}}}}
-          : {orient: 'bottom', scale: 'x', title: x.title, grid: true, tickCount: 10,
-            format: x.type === 'point' ? undefined : '~r'},
+          : {orient: 'bottom', scale: 'x', title: x.title, grid: true, ...(x.type === 'point' ? {} : {tickCount: 10, format: '~r'})},
         {orient: 'left', scale: 'y', title: y.title, grid: true, tickCount: 6, format: y.type === 'log' ? '~s' : '.4~g'},
       ],
       marks: [...marks.marks, {
@@ -113,7 +114,7 @@ const makers = {
       width, height: 130, title: {text: title, offset: named.offset},
       data: [{name: 'bars', values: bars}, named.data],
       scales: [
-        {name: 'x', range: 'width', zero: false, ...x},
+        {name: 'x', ...x, range: 'width', zero: false},
         {name: 'y', type: 'log', range: 'height', domain: [0.7, 1.5 * extent(bars.map(one => one.accesses))[1]]},
       ],
       axes: [
