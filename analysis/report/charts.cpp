@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
 #include <vector>
 
 namespace sonde {
@@ -31,18 +31,14 @@ std::string chart_label(const RunResult& run, const DeviceResult& device) {
   return chart_label(device) + (setting.empty() ? "" : ", " + setting);
 }
 
-std::string group_title(const RunResult& run, const ComparisonGroup& group) {
-  return group.devices.size() == 1
-             ? chart_label(run, run.devices[group.devices.front()])
-             : fmt::format("{}: median of {} GPUs", group.label, group.devices.size());
-}
-
-std::vector<std::size_t> well_first(const FleetAnalysis& analysis) {
-  std::vector<std::size_t> order(analysis.verdicts.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_partition(
-      order, [&](std::size_t device) { return !is_flagged(analysis.verdicts[device]); });
-  return order;
+Json heat_chart(const std::string& title, std::string_view unit, Json rows, Json columns,
+                Json cells) {
+  return {{"kind", "heat"},
+          {"title", title},
+          {"unit", unit},
+          {"rows", std::move(rows)},
+          {"columns", std::move(columns)},
+          {"cells", std::move(cells)}};
 }
 
 std::vector<std::size_t> drawn_devices(const RunResult& run, const FleetAnalysis& analysis,

@@ -1,8 +1,7 @@
 // The drawings at the head of the page.
 #include "analysis/report/consensus.hpp"
 #include "analysis/report/content.hpp"
-#include "analysis/report/drawing.hpp"
-#include "analysis/report/drawing_svg.hpp"
+#include "analysis/report/drawing_html.hpp"
 #include "analysis/report/sections.hpp"
 #include "base/escape.hpp"
 
@@ -10,19 +9,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <vector>
 
 namespace sonde {
 namespace {
-
-/// Widths for which style.css has a rule each: screens from 1140 px on, paper and tablets, phones.
-struct Layout {
-  const char* name;
-  double width_px;
-};
-constexpr std::array layouts{Layout{"large", 1100}, Layout{"medium", 700}, Layout{"small", 380}};
 
 constexpr std::size_t most_named_devices = 12;
 constexpr std::size_t most_drawings = 8;
@@ -58,8 +49,8 @@ std::string differences_html(const RunResult& run, const FleetAnalysis& analysis
   return text + "</ul>\n";
 }
 
-std::string drawing_html(const RunResult& run, const FleetAnalysis& analysis,
-                         const ComparisonGroup& group) {
+std::string group_html(const RunResult& run, const FleetAnalysis& analysis,
+                       const ComparisonGroup& group) {
   const DeviceDrawing drawing = draw_device(consensus_of(run, group.devices));
   if (drawing.frames.empty()) return "";
   std::string text = "<figure class=\"drawing\">\n";
@@ -68,10 +59,7 @@ std::string drawing_html(const RunResult& run, const FleetAnalysis& analysis,
     text += fmt::format("<figcaption>{}: what most of {} {} say</figcaption>\n",
                         escape_markup(group.label), n, n == 1 ? "device" : "devices");
   }
-  for (const Layout& layout : layouts) {
-    text += fmt::format("<div class=\"{}\">{}</div>\n", layout.name,
-                        drawing_svg(drawing, layout.width_px));
-  }
+  text += drawing_html(drawing);
   for (const std::string& unit : drawing.unresolved) {
     text += fmt::format(
         "<p class=\"note\">Not drawn, as it is not known whether there is one: {}</p>\n",
@@ -91,15 +79,17 @@ std::string drawings_section(const RunResult& run, const FleetAnalysis& analysis
                            [](const ComparisonGroup* group) { return group->devices.size(); });
   std::string text;
   for (std::size_t i = 0; i < std::min(groups.size(), most_drawings); ++i) {
-    text += drawing_html(run, analysis, *groups[i]);
+    text += group_html(run, analysis, *groups[i]);
   }
   if (text.empty()) return "";
   if (groups.size() > most_drawings) {
     text += fmt::format("<p>and {} smaller groups</p>\n", groups.size() - most_drawings);
   }
   return "<section id=\"device\">\n<h2>The device</h2>\n" + text +
-         "<p class=\"note\">Small figures: confidence, 0 to 1. Dashed: who shares it was not found "
-         "out. ?: not resolvable; why stands under the pointer and among the findings.</p>\n"
+         "<p class=\"note\">Small figures: confidence, where it is below 0.9. Dashed: who shares "
+         "it was "
+         "not found out. ?: not resolvable; why stands under the pointer and among the "
+         "findings.</p>\n"
          "</section>\n";
 }
 

@@ -170,7 +170,7 @@ std::string job_html(const FleetAnalysis& analysis, std::size_t device, const Jo
   const TextTable table = finding_table(job, analysis.registry);
   std::string text = fmt::format("<details class=\"job\" data-job=\"{}\"><summary>{}</summary>\n",
                                  escape_markup(job.job), job_summary(job));
-  text += html_table_head(table, "findings");
+  text += html_table_head(table, "findings cards");
   std::map<std::string_view, const Finding*> findings;
   for (const Finding& finding : job.findings) findings.emplace(finding.metric, &finding);
   for (const auto& row : table.rows) {

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -54,23 +54,16 @@ Json bars_of(const std::vector<WindowCount>& windows, double overhead_cycles) {
 
 /// What the job found of its hits and misses, within the chart.
 Json marks_of(const DeviceResult& device, const std::string& job, const Json& bars) {
-  struct Mark {
-    const char* metric;
-    const char* name;
-  };
   Json marks = Json::array();
-  const auto add = [&](const std::string& metric, const char* name) {
-    const auto cycles = number_of(device, metric);
+  for (const auto& [metric, name] :
+       {std::pair{"hit_latency_cycles", "hit"}, std::pair{"far_hit_latency_cycles", "far hit"},
+        std::pair{"miss_latency_cycles", "miss"}}) {
+    const auto cycles = number_of(device, fmt::format("{}.{}", job, metric));
     if (!cycles || *cycles < bars.front().at("from").get<double>() ||
         *cycles > bars.back().at("to").get<double>()) {
-      return;
+      continue;
     }
-    marks.push_back({{"cycles", *cycles}, {"label", fmt::format("{} {:.0f}", name, *cycles)}});
-  };
-  for (const Mark& mark :
-       std::array{Mark{"hit_latency_cycles", "hit"}, Mark{"far_hit_latency_cycles", "far hit"},
-                  Mark{"miss_latency_cycles", "miss"}}) {
-    add(fmt::format("{}.{}", job, mark.metric), mark.name);
+    marks.push_back({{"x", *cycles}, {"label", fmt::format("{} {:.0f}", name, *cycles)}});
   }
   return marks;
 }
@@ -86,19 +79,18 @@ std::string title_of(const DeviceResult& device, const RawLatency& raw) {
 }  // namespace
 
 Json histogram_charts(const DeviceResult& device, const std::vector<RawLatency>& raw) {
-  Json specs = Json::array();
+  Json charts = Json::array();
   for (const RawLatency& job : raw) {
     if (job.windows.empty()) continue;
-    const double overhead_cycles = number_of(device, "clock.window_cycles").value_or(0);
-    Json spec = chart_template("histograms");
-    Json bars = bars_of(job.windows, overhead_cycles);
-    entry_of(spec["data"], "marks")["values"] = marks_of(device, job.job, bars);
-    entry_of(spec["data"], "bars")["values"] = std::move(bars);
-    entry_of(spec["signals"], "colour")["value"] = job.job == "tlb" ? "var(--tlb)" : "var(--cache)";
-    spec["title"]["text"] = title_of(device, job);
-    specs.push_back(std::move(spec));
+    Json bars = bars_of(job.windows, number_of(device, "clock.window_cycles").value_or(0));
+    Json marks = marks_of(device, job.job, bars);
+    charts.push_back({{"kind", "histogram"},
+                      {"title", title_of(device, job)},
+                      {"tlb", job.job == "tlb"},
+                      {"bars", std::move(bars)},
+                      {"marks", std::move(marks)}});
   }
-  return specs;
+  return charts;
 }
 
 }  // namespace sonde

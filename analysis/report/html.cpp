@@ -90,12 +90,12 @@ std::string device_tables(const RunResult& run, const FleetAnalysis& analysis) {
   const auto passes = [](const auto& row) { return row.front() == "pass"; };
   std::ranges::copy_if(table.rows, std::back_inserter(passing.rows), passes);
   std::erase_if(table.rows, passes);
-  if (!table.rows.empty()) text += html_table(table, "devices");
+  if (!table.rows.empty()) text += html_table(table, "devices cards");
   if (!passing.rows.empty()) {
     const bool is_small = run.devices.size() <= most_listed_devices;
     text += fmt::format("<details{}><summary>{} that pass</summary>\n{}</details>\n",
                         is_small ? folded_if_narrow : "", passing.rows.size(),
-                        html_table(passing, "devices"));
+                        html_table(passing, "devices cards"));
   }
   return text;
 }
@@ -113,7 +113,7 @@ std::string devices_html(const RunResult& run, const FleetAnalysis& analysis) {
 /// A table that is longer than a screen stands folded.
 std::string folded_table(const TextTable& table, std::string_view style, std::string_view what) {
   if (table.rows.empty()) return "";
-  const std::string html = html_table(table, style);
+  const std::string html = html_table(table, fmt::format("{} cards", style));
   if (table.rows.size() <= most_narrow_rows) return html;
   const bool is_short = table.rows.size() <= most_open_rows;
   return fmt::format("<details{}><summary>{} {}</summary>\n{}</details>\n",
@@ -169,6 +169,18 @@ std::string device_details(const RunResult& run, const FleetAnalysis& analysis) 
          text + "</div>\n";
 }
 
+/// Hidden until the page's script runs.
+std::string charts_place(const std::string& charts) {
+  if (vega_bundle().empty()) {
+    return "<p class=\"note\">Charts were left out: Vega was not found when sonde was built.</p>\n";
+  }
+  if (charts.empty()) return "";
+  return "<p class=\"note\" id=\"no_charts\">The charts are drawn by a script inside this page, "
+         "and "
+         "this browser ran none: the tables below have their figures.</p>\n"
+         "<section id=\"all_charts\" hidden></section>\n";
+}
+
 std::string notes_html(const std::vector<std::string>& remarks) {
   if (remarks.empty()) return "";
   std::string text = "<h2>Notes (no verdict)</h2>\n<ul>\n";
@@ -182,6 +194,7 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
                         const RawLatencies& raw) {
   const Headline head = headline(run, analysis);
   const std::vector<Problem> wrong = problems(run, analysis);
+  const std::string charts = charts_section(run, analysis, raw);
   std::string body;
   for (const std::string& scope : scope_lines(run, analysis)) {
     body += fmt::format("<p class=\"note\">{}</p>\n", escape_markup(scope));
@@ -190,8 +203,7 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
   if (!wrong.empty()) body += "<h2>What is wrong</h2>\n";
   for (std::size_t i = 0; i < wrong.size(); ++i)
     body += problem_html(wrong[i], i, evidence_link(run, analysis, wrong[i]));
-  body +=
-      paste_html(run, analysis) + devices_html(run, analysis) + charts_section(run, analysis, raw);
+  body += paste_html(run, analysis) + devices_html(run, analysis) + charts_place(charts);
   if (run.devices.size() > 1) body += tables_html(run, analysis);
   body += matrices_html(peer_matrices(run, analysis.registry)) + device_details(run, analysis);
   const TextTable times = time_table(run);
@@ -206,7 +218,7 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
       fmt::arg("style", page_file("style.css")), fmt::arg("mood", wrong.empty() ? "well" : "bad"),
       fmt::arg("counts", escape_markup(head.counts)),
       fmt::arg("origin", escape_markup(origin_line(run))), fmt::arg("body", body),
-      fmt::arg("tables", page_file("tables.js")));
+      fmt::arg("tables", page_file("tables.js")), fmt::arg("charts", charts));
 }
 
 }  // namespace sonde

@@ -23,8 +23,10 @@ std::string folded_html(std::string_view text) {
 }
 
 std::string html_cell(const TextTable::Column& column, std::string_view content) {
-  return fmt::format("<td{}>{}</td>", column.align == Align::right ? " class=\"number\"" : "",
-                     content);
+  return column.align == Align::right
+             ? fmt::format("<td class=\"number\" data-title=\"{}\">{}</td>",
+                           escape_markup(column.title), content)
+             : fmt::format("<td>{}</td>", content);
 }
 
 std::string html_table_head(const TextTable& table, std::string_view style) {

@@ -1,35 +1,17 @@
 // The machine-readable report, schema 1 (docs/json-report.md).
 #include "analysis/report/content.hpp"
-#include "analysis/report/json_findings.hpp"
+#include "analysis/report/finding_table.hpp"
 #include "analysis/report/report.hpp"
 #include "base/escape.hpp"
 #include "base/units.hpp"
 
-#include <nlohmann/json.hpp>
-
-#include <cmath>
 #include <ostream>
-#include <string_view>
+#include <sstream>
+#include <string>
 #include <utility>
 
 namespace sonde {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-// Whole numbers up to here are exact doubles and are written without a point.
-constexpr double largest_exact_whole = 9007199254740992.0;  // 2^53
-
-/// Whole numbers are written without a point. Those that are not finite become null of themselves.
-void shorten_numbers(Json& json) {
-  for (Json& element : json) {
-    if (element.is_structured()) shorten_numbers(element);
-    if (!element.is_number_float()) continue;
-    const auto value = element.get<double>();
-    if (std::trunc(value) != value || std::abs(value) > largest_exact_whole) continue;
-    element = static_cast<std::int64_t>(value);
-  }
-}
 
 Json health_json(const Health& health) {
   return {{"temperature_c", health.temperature_c},
@@ -177,49 +159,35 @@ Json counts_json(const FleetCounts& counts) {
       {"incomplete", counts.incomplete}, {"lost", counts.lost},     {"flagged", counts.flagged}};
 }
 
-/// Indented by so many blanks behind its first line.
-std::string dump(Json json, std::size_t indent) {
-  shorten_numbers(json);
-  const std::string text =
-      escape_json_controls(json.dump(2, ' ', false, Json::error_handler_t::replace));
-  const std::string margin = "\n" + std::string(indent, ' ');
-  std::string indented;
-  std::size_t begin = 0;
-  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
-    indented.append(text, begin, end - begin) += margin;
-    begin = end + 1;
-  }
-  return indented.append(text, begin);
+std::string dump(const Json& json, int indent = -1) {
+  return escape_json_controls(json.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
-/// With its findings as its last member.
+/// Its findings stand as its last member, each in a line. They are put together as text: a tree of
+/// all of them would be searched for each name.
 std::string device_text(const Provenance& provenance, const FleetAnalysis& analysis, std::size_t i,
                         const DeviceResult& device, const Point& point) {
-  constexpr std::string_view end = "\n    }";
   std::string text =
-      dump(device_json(device, analysis.verdicts[i], setting_json(provenance, point)), 4);
-  text.resize(text.size() - end.size());
-  text.append(",\n      \"findings\": {");
-  text += json_findings(device, analysis.registry, 8);
-  return text.append("\n      }").append(end);
+      dump(device_json(device, analysis.verdicts[i], setting_json(provenance, point)));
+  text.back() = ',';  // instead of its end
+  text += "\"findings\":{";
+  const char* before = "\n";
+  for (const JobResult& job : device.jobs) {
+    for (const Finding& finding : job.findings) {
+      const std::string unit = unit_of(analysis.registry, finding.metric);
+      Json cells;
+      for (const FindingColumn& column : finding_columns()) {
+        cells[std::string(column.name)] = json_of(column.of(finding, unit));
+      }
+      text.append(before).append(dump(finding.metric)).append(": ").append(dump(cells));
+      before = ",\n";
+    }
+  }
+  return text + "}}";
 }
 
-void write_devices(std::ostream& out, const Provenance& provenance, const FleetAnalysis& analysis,
-                   const DeviceStream& devices) {
-  const std::vector<Point> points = points_of(provenance);
-  out << "  \"devices\": [";
-  const char* before = "\n    ";
-  devices([&](std::size_t i, const DeviceResult& device) {
-    out << before << device_text(provenance, analysis, i, device, points.at(device.point_index));
-    before = ",\n    ";
-  });
-  out << (analysis.verdicts.empty() ? "],\n" : "\n  ],\n");
-}
-
-}  // namespace
-
-void write_json(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
-                const DeviceStream& devices) {
+/// All but the devices.
+Json fleet_json(const RunResult& run, const FleetAnalysis& analysis) {
   Json unaudited = Json::array();
   for (const UnauditedDevice& device : run.unaudited) {
     unaudited.push_back({{"node", device.node}, {"uuid", device.uuid}});
@@ -230,21 +198,44 @@ void write_json(std::ostream& out, const RunResult& run, const FleetAnalysis& an
   }
   Json flags = Json::array();
   for (const Charge& charge : analysis.charges) flags.push_back(flag_json(run, charge));
-  const auto member = [&out](const char* name, Json value, const char* end) {
-    out << "  \"" << name << "\": " << dump(std::move(value), 2) << end;
+  return {{"schema", 1},
+          {"provenance", provenance_json(run.provenance)},
+          {"points", points_json(run.provenance)},
+          {"counts", counts_json(analysis.counts)},
+          {"scope", scope_lines(run, analysis)},
+          {"jobs_left_out", jobs_left_out(run, analysis.registry)},
+          {"unaudited", std::move(unaudited)},
+          {"fleet", std::move(fleet)},
+          {"flags", std::move(flags)}};
+}
+
+}  // namespace
+
+void write_json(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
+                const DeviceStream& devices) {
+  std::string text = dump(fleet_json(run, analysis), 1);
+  text.resize(text.size() - 2);  // "\n}"
+  out << text << ",\n \"devices\": [";
+  const std::vector<Point> points = points_of(run.provenance);
+  const char* before = "\n";
+  devices([&](std::size_t i, const DeviceResult& device) {
+    out << before
+        << device_text(run.provenance, analysis, i, device, points.at(device.point_index));
+    before = ",\n";
+  });
+  out << "\n]}\n";
+}
+
+DeviceStream stream_devices(const RunResult& run) {
+  return [&run](const auto& take) {
+    for (std::size_t i = 0; i < run.devices.size(); ++i) take(i, run.devices[i]);
   };
-  out << "{\n";
-  member("schema", 1, ",\n");
-  member("provenance", provenance_json(run.provenance), ",\n");
-  member("points", points_json(run.provenance), ",\n");
-  member("counts", counts_json(analysis.counts), ",\n");
-  member("scope", scope_lines(run, analysis), ",\n");
-  member("jobs_left_out", jobs_left_out(run, analysis.registry), ",\n");
-  write_devices(out, run.provenance, analysis, devices);
-  member("unaudited", std::move(unaudited), ",\n");
-  member("fleet", std::move(fleet), ",\n");
-  member("flags", std::move(flags), "\n");
-  out << "}\n";
+}
+
+std::string text_of(ExportWriter write, const RunResult& run, const FleetAnalysis& analysis) {
+  std::ostringstream out;
+  write(out, run, analysis, stream_devices(run));
+  return out.str();
 }
 
 }  // namespace sonde

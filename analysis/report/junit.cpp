@@ -5,99 +5,80 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <vector>
 
 namespace sonde {
 namespace {
 
-struct Suite {
-  std::string cases;
-  int tests = 0;
-  int failures = 0;
-  int errors = 0;
-  int skipped = 0;
+struct Case {
+  std::string class_name;
+  std::string name;
+  double elapsed_s = 0;
+  std::string outcome;  // "failure", "error", "skipped"; "" if all is well
+  std::string reason;
 };
 
-/// A device, in a sweep at one setting.
-struct Place {
-  const DeviceResult& device;
-  std::string setting;
-};
-
-void add_case(Suite& suite, const Place& place, std::string_view what, double elapsed_s,
-              const std::string& outcome) {
-  ++suite.tests;
-  const std::string name =
-      place.setting.empty() ? std::string(what) : fmt::format("{} ({})", what, place.setting);
-  suite.cases +=
-      fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\">{}</testcase>\n",
-                  escape_markup(place.device.info.uuid), escape_markup(name),
-                  std::isfinite(elapsed_s) ? elapsed_s : 0, outcome);
+std::string outcome_of(Status status) {
+  if (status == Status::failed) return "error";
+  return status == Status::not_run || status == Status::skipped ? "skipped" : "";
 }
 
-std::string outcome_xml(const char* tag, std::string_view reason) {
-  return fmt::format("<{} message=\"{}\"/>", tag, escape_markup(reason));
+std::string outcome_of(Verdict verdict) {
+  if (verdict == Verdict::lost || verdict == Verdict::incomplete) return "error";
+  return verdict == Verdict::pass ? "" : "failure";
 }
 
-void add_job(Suite& suite, const Place& place, const JobResult& job) {
-  std::string outcome;
-  if (job.status == Status::failed) {
-    ++suite.errors;
-    outcome = outcome_xml("error", job.reason);
-  } else if (job.status == Status::not_run || job.status == Status::skipped) {
-    ++suite.skipped;
-    outcome = outcome_xml("skipped", job.reason);
+/// By node.
+std::map<std::string, std::vector<Case>> collect_cases(const RunResult& run,
+                                                       const FleetAnalysis& analysis) {
+  std::map<std::string, std::vector<Case>> cases;
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    const DeviceResult& device = run.devices[i];
+    const DeviceVerdict& verdict = analysis.verdicts[i];
+    const std::string setting = describe_setting(run.provenance, device.point_index);
+    const std::string suffix = setting.empty() ? "" : fmt::format(" ({})", setting);
+    std::vector<Case>& of_node = cases[device.node];
+    for (const JobResult& job : device.jobs) {
+      of_node.push_back({device.info.uuid, job.job + suffix,
+                         std::isfinite(job.elapsed_s) ? job.elapsed_s : 0, outcome_of(job.status),
+                         job.reason});
+    }
+    of_node.push_back(
+        {device.info.uuid, "verdict" + suffix, 0, outcome_of(verdict.verdict), verdict.reason});
   }
-  add_case(suite, place, job.job, job.elapsed_s, outcome);
-}
-
-void add_verdict(Suite& suite, const Place& place, const DeviceVerdict& verdict) {
-  std::string outcome;
-  if (verdict.verdict == Verdict::lost || verdict.verdict == Verdict::incomplete) {
-    ++suite.errors;
-    outcome = outcome_xml("error", verdict.reason);
-  } else if (verdict.verdict != Verdict::pass) {
-    ++suite.failures;
-    outcome = outcome_xml("failure", verdict.reason);
+  for (const Charge& charge : analysis.charges) {  // such as a GPU that its neighbours have
+    const bool of_node = charge.device == Charge::no_device && !charge.node.empty();
+    if (!of_node || charge.severity != Severity::fail) continue;
+    cases[charge.node].push_back({charge.node, charge.metric, 0, "failure", charge.reason});
   }
-  add_case(suite, place, "verdict", 0, outcome);
+  return cases;
 }
 
-/// What a node lacks, such as a GPU that its neighbours have.
-void add_node_finding(Suite& suite, const Charge& finding) {
-  ++suite.tests;
-  ++suite.failures;
-  suite.cases +=
-      fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"0.000\">{}</testcase>\n",
-                  escape_markup(finding.node), escape_markup(finding.metric),
-                  outcome_xml("failure", finding.reason));
+std::string case_xml(const Case& one) {
+  const std::string outcome = one.outcome.empty() ? ""
+                                                  : fmt::format("<{} message=\"{}\"/>", one.outcome,
+                                                                escape_markup(one.reason));
+  return fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\">{}</testcase>\n",
+                     escape_markup(one.class_name), escape_markup(one.name), one.elapsed_s,
+                     outcome);
 }
 
 }  // namespace
 
 std::string render_junit(const RunResult& run, const FleetAnalysis& analysis) {
-  std::map<std::string, Suite> suites;
-  for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    const DeviceResult& device = run.devices[i];
-    Suite& suite = suites[device.node];
-    const Place place{.device = device,
-                      .setting = describe_setting(run.provenance, device.point_index)};
-    for (const JobResult& job : device.jobs) add_job(suite, place, job);
-    add_verdict(suite, place, analysis.verdicts[i]);
-  }
-  for (const Charge& finding : analysis.charges) {
-    const bool of_node = finding.device == Charge::no_device && !finding.node.empty();
-    if (of_node && finding.severity == Severity::fail) {
-      add_node_finding(suites[finding.node], finding);
-    }
-  }
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"sonde\">\n";
-  for (const auto& [node, suite] : suites) {
+  for (const auto& [node, cases] : collect_cases(run, analysis)) {
+    const auto count = [&](const char* outcome) {
+      return std::ranges::count(cases, outcome, &Case::outcome);
+    };
     text += fmt::format(
         "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">\n",
-        escape_markup(node), suite.tests, suite.failures, suite.errors, suite.skipped);
-    text += suite.cases + "  </testsuite>\n";
+        escape_markup(node), cases.size(), count("failure"), count("error"), count("skipped"));
+    for (const Case& one : cases) text += case_xml(one);
+    text += "  </testsuite>\n";
   }
   return text + "</testsuites>\n";
 }

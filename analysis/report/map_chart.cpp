@@ -111,20 +111,17 @@ Json layouts_of(const DeviceResult& device, const Json& maps) {
 
 }  // namespace
 
-std::optional<MapChart> map_chart(const RunResult& run, const FleetAnalysis& analysis) {
-  MapChart chart;
-  chart.devices = Json::array();
+Json map_chart(const RunResult& run, const FleetAnalysis& analysis) {
+  Json devices = Json::array();
   for (const std::size_t index : drawn_devices(run, analysis, most_devices)) {
     Json maps = maps_of(run, analysis, index);
     if (maps.empty()) continue;
     const std::string verdict(to_text(analysis.verdicts[index].verdict));
-    chart.devices.push_back({{"label", chart_label(run, run.devices[index]) + " (" + verdict + ")"},
-                             {"layouts", layouts_of(run.devices[index], maps)},
-                             {"maps", maps}});
+    devices.push_back({{"label", chart_label(run, run.devices[index]) + " (" + verdict + ")"},
+                       {"layouts", layouts_of(run.devices[index], maps)},
+                       {"maps", maps}});
   }
-  if (chart.devices.empty()) return {};
-  chart.spec = chart_template("map");
-  return chart;
+  return devices;
 }
 
 }  // namespace sonde

@@ -1,6 +1,7 @@
 // The registry of metrics as `sonde list metrics` prints it and docs/metrics.md shows it.
 #include "analysis/report/content.hpp"
 #include "analysis/report/report.hpp"
+#include "base/escape.hpp"
 
 #include <fmt/format.h>
 
@@ -33,6 +34,12 @@ TextTable job_table(std::span<const Metric> metrics, std::string_view job) {
   return table;
 }
 
+std::string markdown_row(const std::vector<std::string>& cells) {
+  std::string text = "|";
+  for (const std::string& cell : cells) text += " " + escape_markdown(cell) + " |";
+  return text + "\n";
+}
+
 std::string metrics_markdown(std::span<const Metric> metrics) {
   std::string text =
       "# Metrics\n\n"
@@ -46,7 +53,9 @@ std::string metrics_markdown(std::span<const Metric> metrics) {
       "the\n"
       "driver says. Unit 1 is a plain number; no unit is text.\n";
   for (const std::string_view job : jobs_of(metrics)) {
-    text += "\n## " + std::string(job) + "\n\n" + markdown_table(job_table(metrics, job));
+    text += "\n## " + std::string(job) +
+            "\n\n| metric | unit | kind | better | meaning | source |\n|---|---|---|---|---|---|\n";
+    for (const auto& row : job_table(metrics, job).rows) text += markdown_row(row);
   }
   return text;
 }

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <utility>
 
@@ -66,28 +65,20 @@ std::string link_of(const Node& node) {
   return link;
 }
 
-struct Row {
-  int rank = 0;
-  std::vector<double> values;
-};
-
-std::vector<Row> rows_of(const Node& node, const char* metric) {
-  std::vector<Row> rows;
-  for (const DeviceResult* device : node.devices) {
-    const auto* values = vector_of(*device, metric);
-    if (values == nullptr || values->size() != node.ranks.size()) continue;
-    rows.push_back({device->rank, *values});
-  }
-  return rows;
+/// What a device measured; empty unless it has a value for each GPU of the node.
+std::vector<double> row_of(const Node& node, const DeviceResult& device, const char* metric) {
+  const auto* values = vector_of(device, metric);
+  const bool whole = values != nullptr && values->size() == node.ranks.size();
+  return whole ? *values : std::vector<double>{};
 }
 
 void add_matrix(const Node& node, const char* metric, std::span<const Metric> registry,
                 std::vector<PeerMatrix>& matrices) {
-  const std::vector<Row> rows = rows_of(node, metric);
   std::vector<double> known;
-  for (const Row& row : rows) {
-    std::ranges::copy_if(row.values, std::back_inserter(known),
-                         [](double value) { return std::isfinite(value); });
+  for (const DeviceResult* device : node.devices) {
+    for (const double value : row_of(node, *device, metric)) {
+      if (std::isfinite(value)) known.push_back(value);
+    }
   }
   if (known.empty()) return;
   const DisplayUnit display = display_unit(median(known), unit_of(registry, metric));
@@ -99,9 +90,11 @@ void add_matrix(const Node& node, const char* metric, std::span<const Metric> re
   for (const double rank : node.ranks) {
     matrix.table.columns.push_back({fmt::format("rank {}", rank), Align::right});
   }
-  for (const Row& row : rows) {
-    std::vector<std::string> cells{std::to_string(row.rank)};
-    for (const double value : row.values) {
+  for (const DeviceResult* device : node.devices) {
+    const std::vector<double> values = row_of(node, *device, metric);
+    if (values.empty()) continue;
+    std::vector<std::string> cells{std::to_string(device->rank)};
+    for (const double value : values) {
       cells.push_back(std::isfinite(value) ? fmt::format("{:.4g}", value / display.divisor) : "-");
     }
     matrix.table.rows.push_back(std::move(cells));

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 #include <functional>
-#include <iosfwd>
+#include <ostream>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,27 +36,18 @@ DeviceStream stream_devices(const RunResult& run);
 
 /// Schema 1: {"schema", "provenance", "counts", "devices": [{"uuid", "name", "node", "rank",
 /// "status", "verdict", ..., "findings": {"<metric>": {"value", "unit", "status", "confidence",
-/// "samples", "repeatability", "reason"}}}], "fleet": [...], "flags": [...]}.
+/// "samples", "repeatability", ..., "reason"}}}], "fleet": [...], "flags": [...]}.
 /// @param devices those of the run; what `run` itself has of their findings is not asked
 void write_json(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
                 const DeviceStream& devices);
-std::string render_json(const RunResult& run, const FleetAnalysis& analysis);
 
 /// One row per device and metric; the elements of a vector stand in one cell, separated by blanks.
 void write_csv(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
                const DeviceStream& devices);
-std::string render_csv(const RunResult& run, const FleetAnalysis& analysis);
-/// One row per device, metric and element of a vector: some five times as much.
-void write_csv_long(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
-                    const DeviceStream& devices);
-std::string render_csv_long(const RunResult& run, const FleetAnalysis& analysis);
-
-std::string render_markdown(const RunResult& run, const FleetAnalysis& analysis);
 
 /// For the textfile collector: no timestamps on samples.
 void write_prometheus(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
                       const DeviceStream& devices);
-std::string render_prometheus(const RunResult& run, const FleetAnalysis& analysis);
 
 /// Suite = node, case = device x job; a flagged device is a failure, a lost one an error.
 std::string render_junit(const RunResult& run, const FleetAnalysis& analysis);
@@ -76,27 +67,25 @@ std::string render_drain(const RunResult& run, const FleetAnalysis& analysis);
 /// Of `sonde compare`.
 std::string render_comparison(const RunComparison& comparison);
 
-/// The formats of `sonde export`: a new one is declared above, gets a row here, and has its
-/// renderer in a file of its own. One of `write` and `render` is there: what names every device is
-/// written device by device.
+/// The formats of `sonde export`: a new one is declared above, gets a row here, and has its writer
+/// in a file of its own.
+using ExportWriter = void (*)(std::ostream& out, const RunResult& run,
+                              const FleetAnalysis& analysis, const DeviceStream& devices);
 struct ExportFormat {
   std::string_view name;
-  void (*write)(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
-                const DeviceStream& devices);
-  std::string (*render)(const RunResult& run, const FleetAnalysis& analysis);
+  ExportWriter write;
 };
 inline constexpr ExportFormat export_formats[]{
-    {"table", nullptr,
-     [](const RunResult& run, const FleetAnalysis& analysis) {
-       return render_terminal(run, analysis);
-     }},
-    {"json", write_json, nullptr},
-    {"csv", write_csv, nullptr},
-    {"csv-long", write_csv_long, nullptr},
-    {"markdown", nullptr, render_markdown},
-    {"prometheus", write_prometheus, nullptr},
-    {"junit", nullptr, render_junit},
+    {"table", [](std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
+                 const DeviceStream&) { out << render_terminal(run, analysis); }},
+    {"json", write_json},
+    {"csv", write_csv},
+    {"prometheus", write_prometheus},
+    {"junit", [](std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
+                 const DeviceStream&) { out << render_junit(run, analysis); }},
 };
+/// What a format writes of a run that is in memory.
+std::string text_of(ExportWriter write, const RunResult& run, const FleetAnalysis& analysis);
 
 enum class ListFormat { plain, markdown };
 /// The registry; with `markdown` it is docs/metrics.md, byte for byte.

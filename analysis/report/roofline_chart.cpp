@@ -62,42 +62,40 @@ std::vector<Ceiling> memory_ceilings(const DeviceResult& device, double cycles_p
   return ceilings;
 }
 
-void add_line(Json& points, const std::string& name, bool is_memory, double from, double to,
-              double from_rate, double to_rate) {
-  points.push_back({{"line", name}, {"memory", is_memory}, {"x", from}, {"y", from_rate}});
-  points.push_back({{"line", name}, {"memory", is_memory}, {"x", to}, {"y", to_rate}});
-}
-
-/// Two points for each ceiling; none if there are not both kinds.
-Json points_of(const DeviceResult& device) {
-  Json points = Json::array();
-  const double cycles_per_s =
-      number_of(device, "clock.sm_hz").value_or(0) * static_cast<double>(device.info.sm_count);
-  const std::vector<Ceiling> compute = compute_ceilings(device, cycles_per_s);
-  const std::vector<Ceiling> memory = memory_ceilings(device, cycles_per_s);
-  if (compute.empty() || memory.empty()) return points;
-  const double most_per_s = std::ranges::max_element(compute, {}, &Ceiling::per_s)->per_s;
-  const double most_bytes_per_s = std::ranges::max_element(memory, {}, &Ceiling::per_s)->per_s;
-  for (const Ceiling& ceiling : memory) {
-    add_line(points, ceiling.name, true, least_operations_per_byte, most_per_s / ceiling.per_s,
-             least_operations_per_byte * ceiling.per_s, most_per_s);
-  }
-  for (const Ceiling& ceiling : compute) {
-    add_line(points, ceiling.name, false, ceiling.per_s / most_bytes_per_s,
-             most_operations_per_byte, ceiling.per_s, ceiling.per_s);
-  }
-  return points;
+/// The two ends of a ceiling's line.
+void add_line(Json& chart, const std::string& name, double from, double to, double from_rate,
+              double to_rate) {
+  chart["points"].push_back({{"line", name}, {"x", from}, {"y", from_rate}});
+  chart["points"].push_back({{"line", name}, {"x", to}, {"y", to_rate}});
 }
 
 }  // namespace
 
-std::optional<Json> roofline_chart(const DeviceResult& device, const std::string& label) {
-  const Json points = points_of(device);
-  if (points.empty()) return {};
-  Json spec = chart_template("roofline");
-  entry_of(spec["data"], "points")["values"] = points;
-  spec["title"]["text"] = label;
-  return spec;
+Json roofline_chart(const DeviceResult& device, const std::string& label) {
+  const double cycles_per_s =
+      number_of(device, "clock.sm_hz").value_or(0) * static_cast<double>(device.info.sm_count);
+  const std::vector<Ceiling> compute = compute_ceilings(device, cycles_per_s);
+  const std::vector<Ceiling> memory = memory_ceilings(device, cycles_per_s);
+  if (compute.empty() || memory.empty()) return {};
+  const double most_per_s = std::ranges::max_element(compute, {}, &Ceiling::per_s)->per_s;
+  const double most_bytes_per_s = std::ranges::max_element(memory, {}, &Ceiling::per_s)->per_s;
+  Json chart{{"kind", "lines"},
+             {"title", label},
+             {"wide", true},
+             {"x", {{"title", "operations for each byte"}, {"type", "log"}}},
+             {"y", {{"title", "operations a second"}, {"type", "log"}}},
+             {"dashed", Json::array()},
+             {"points", Json::array()}};
+  for (const Ceiling& ceiling : memory) {
+    add_line(chart, ceiling.name, least_operations_per_byte, most_per_s / ceiling.per_s,
+             least_operations_per_byte * ceiling.per_s, most_per_s);
+  }
+  for (const Ceiling& ceiling : compute) {
+    chart["dashed"].push_back(ceiling.name);
+    add_line(chart, ceiling.name, ceiling.per_s / most_bytes_per_s, most_operations_per_byte,
+             ceiling.per_s, ceiling.per_s);
+  }
+  return chart;
 }
 
 }  // namespace sonde

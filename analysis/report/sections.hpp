@@ -16,8 +16,9 @@ namespace sonde {
 /// differ. "" if there is nothing to draw.
 std::string drawings_section(const RunResult& run, const FleetAnalysis& analysis);
 
-/// Headings and places of the charts, and their data; they stay hidden until the page's script
-/// runs. Charts of one device have a choice of most_chosen_devices. "" if there are none.
+/// The data of the charts and the scripts that draw them into #all_charts; charts of one device
+/// have a choice of most_chosen_devices. "" if there are none, or Vega was not found when sonde was
+/// built.
 /// @param raw of drawn_devices (charts.hpp)
 std::string charts_section(const RunResult& run, const FleetAnalysis& analysis,
                            const RawLatencies& raw);

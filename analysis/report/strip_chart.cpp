@@ -1,15 +1,17 @@
 // Strips of a fleet: the values of a metric, one dot a device.
 #include "analysis/fleet/finding_finder.hpp"
+#include "analysis/fleet/series.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts.hpp"
-#include "analysis/report/compared_metrics.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <string>
 #include <vector>
 
 namespace sonde {
@@ -21,13 +23,71 @@ constexpr std::size_t most_dots = 1024;  // more than the pixels of a strip
 /// Values of a metric by device, and what was reckoned of them.
 struct Strip {
   const MetricStatistics* statistics = nullptr;
+  double reference = 0;  // of which deviations are a part
   std::map<std::size_t, double> values;
 };
 
-std::map<std::size_t, double> values_of_devices(const Series& series) {
-  std::map<std::size_t, double> values;
-  for (const Sample& sample : series.samples) values.emplace(sample.device, sample.value);
-  return values;
+double largest_fraction(const MetricStatistics& statistics) {
+  double largest = 0;
+  for (const Standing& standing : statistics.furthest) {
+    if (std::isfinite(standing.deviation_fraction)) {
+      largest = std::max(largest, std::abs(standing.deviation_fraction));
+    }
+  }
+  return largest;
+}
+
+/// What says more of a method's scatter than of the devices is left out.
+bool is_compared(const FleetAnalysis& analysis, const MetricStatistics& statistics) {
+  const Metric* metric = find_metric(statistics.metric, analysis.registry);
+  const bool says_something = metric == nullptr || metric->not_compared.empty();
+  return says_something && statistics.kind == MetricKind::continuous && statistics.n > 1 &&
+         largest_fraction(statistics) > 0;
+}
+
+/// "global.read_bytes_per_s", "placement.l1_latency_cycles (median)".
+std::string title_of(const MetricStatistics& statistics) {
+  return statistics.summary.empty() ? statistics.metric
+                                    : fmt::format("{} ({})", statistics.metric, statistics.summary);
+}
+
+/// Whether the device has a finding of some weight about it.
+bool is_blamed(const FleetAnalysis& analysis, std::size_t device,
+               const MetricStatistics& statistics) {
+  const std::string title = title_of(statistics);  // as findings name it; those of one SM do not
+  return std::ranges::any_of(analysis.verdicts[device].charges, [&](std::size_t i) {
+    const Charge& finding = analysis.charges[i];
+    return finding.severity != Severity::info &&
+           (finding.metric == title || finding.metric == statistics.metric);
+  });
+}
+
+/// Numbers that devices are compared by, and summaries of per-SM maps, in which a device of the
+/// group is out; the one with the largest fraction of the median first.
+void add_compared(const RunResult& run, const FleetAnalysis& analysis, std::vector<Strip>& strips) {
+  std::vector<Metric> registry;
+  for (const Metric& metric : analysis.registry) {
+    const bool any = std::ranges::any_of(analysis.statistics, [&](const MetricStatistics& one) {
+      return one.metric == metric.name && is_compared(analysis, one);
+    });
+    if (any) registry.push_back(metric);
+  }
+  std::vector<Series> all;
+  for_each_series(run, analysis.groups, {.registry = registry},
+                  [&all](Series series) { all.push_back(std::move(series)); });
+  for (const MetricStatistics& statistics : analysis.statistics) {
+    if (!is_compared(analysis, statistics)) continue;
+    const auto series = std::ranges::find_if(all, [&](const Series& one) {
+      return one.metric == statistics.metric && one.summary == statistics.summary &&
+             one.group == statistics.group;
+    });
+    if (series == all.end() || series->samples.size() < statistics.n) continue;  // not in memory
+    Strip strip{&statistics, series->reference_at(statistics.median), {}};
+    for (const Sample& sample : series->samples) strip.values.emplace(sample.device, sample.value);
+    if (strip.reference > 0) strips.push_back(std::move(strip));
+  }
+  std::ranges::stable_sort(strips, std::greater{},
+                           [](const Strip& strip) { return largest_fraction(*strip.statistics); });
 }
 
 /// Numbers that are structure, such as a count of SMs, where a device is out.
@@ -38,7 +98,7 @@ void add_structure(const RunResult& run, const FleetAnalysis& analysis,
     const std::vector<std::size_t>& devices = analysis.groups[statistics.group].devices;
     const auto out = [&](std::size_t device) { return is_blamed(analysis, device, statistics); };
     if (std::ranges::none_of(devices, out)) continue;
-    Strip strip{&statistics, {}};
+    Strip strip{&statistics, std::abs(statistics.median), {}};
     FindingFinder finder(statistics.metric);
     for (const std::size_t device : devices) {
       const Finding* finding = finder.in(run.devices[device]);
@@ -52,10 +112,7 @@ void add_structure(const RunResult& run, const FleetAnalysis& analysis,
 /// Those with findings first, each sort from the furthest out to the nearest.
 std::vector<Strip> collect_strips(const RunResult& run, const FleetAnalysis& analysis) {
   std::vector<Strip> strips;
-  for (const ComparedMetric& one : compared_metrics(run, analysis)) {
-    if (one.series.samples.size() < one.statistics->n) continue;  // not all are in memory
-    strips.push_back({one.statistics, values_of_devices(one.series)});
-  }
+  add_compared(run, analysis, strips);
   add_structure(run, analysis, strips);
   std::ranges::stable_partition(strips, [&](const Strip& strip) {
     return std::ranges::any_of(strip.values, [&](const auto& value) {
@@ -97,31 +154,35 @@ Json strip_json(const FleetAnalysis& analysis, const Strip& strip,
     values.push_back(known ? Json(rounded(value->second / display.divisor)) : Json());
     if (known && is_blamed(analysis, drawn[i], statistics)) out.push_back(i);
   }
-  return {{"name", title_of(statistics)}, {"unit", display.text == "1" ? "" : display.text},
-          {"group", statistics.group},    {"median", statistics.median / display.divisor},
-          {"values", std::move(values)},  {"out", std::move(out)}};
+  return {{"name", title_of(statistics)},
+          {"unit", display.text == "1" ? "" : display.text},
+          {"group", statistics.group},
+          {"median", statistics.median / display.divisor},
+          {"reference", strip.reference / display.divisor},
+          {"values", std::move(values)},
+          {"out", std::move(out)}};
 }
 
 }  // namespace
 
-std::optional<StripChart> strip_chart(const RunResult& run, const FleetAnalysis& analysis) {
+Json strip_chart(const RunResult& run, const FleetAnalysis& analysis) {
   const std::vector<Strip> strips = collect_strips(run, analysis);
   if (strips.empty()) return {};
   std::vector<std::vector<std::size_t>> drawn;
-  StripChart chart{chart_template("strips"),
-                   {{"groups", Json::array()}, {"metrics", Json::array()}}};
+  Json chart{{"groups", Json::array()}, {"metrics", Json::array()}};
   for (const ComparisonGroup& group : analysis.groups) {
     drawn.push_back(drawn_devices(analysis, group));
     Json devices = Json::array();
     for (const std::size_t i : drawn.back()) {
       const DeviceResult& device = run.devices[i];
-      devices.push_back({device.info.uuid.substr(0, 12), device.node, device.rank});
+      devices.push_back(
+          {{"gpu", device.info.uuid.substr(0, 12)}, {"node", device.node}, {"rank", device.rank}});
     }
-    chart.data["groups"].push_back(
+    chart["groups"].push_back(
         {{"label", group.label}, {"n", group.devices.size()}, {"devices", std::move(devices)}});
   }
   for (const Strip& strip : strips) {
-    chart.data["metrics"].push_back(strip_json(analysis, strip, drawn[strip.statistics->group]));
+    chart["metrics"].push_back(strip_json(analysis, strip, drawn[strip.statistics->group]));
   }
   return chart;
 }

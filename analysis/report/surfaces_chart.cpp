@@ -102,9 +102,8 @@ Json categories(const std::set<double>& numbers) {
   return names;
 }
 
-/// Nothing if the surface has no points, or too many rows, columns or panels.
-std::optional<Json> draw(const Surface& surface, const SurfaceMetrics& metrics,
-                         const std::string& label) {
+/// Empty if the surface has no points, or too many rows, columns or panels.
+Json draw(const Surface& surface, const SurfaceMetrics& metrics, const std::string& label) {
   std::set<double> panels, rows, columns;
   Json cells = Json::array();
   for (const auto& [point, value] : surface) {
@@ -116,32 +115,23 @@ std::optional<Json> draw(const Surface& surface, const SurfaceMetrics& metrics,
                      {"column", category(point.column)},
                      {"value", value}});
   }
-  const bool too_many = panels.size() > most_categories || rows.size() > most_categories ||
-                        columns.size() > most_categories;
-  if (cells.empty() || too_many) return {};
-  Json spec = chart_template("surfaces");
-  entry_of(spec["data"], "cells")["values"] = cells;
-  entry_of(spec["scales"], "row")["domain"] = categories(rows);
-  entry_of(spec["scales"], "column")["domain"] = categories(columns);
-  entry_of(spec["signals"], "rows")["value"] = rows.size();
-  entry_of(spec["signals"], "columns")["value"] = columns.size();
-  entry_of(spec["signals"], "row_title")["value"] = metrics.row_title;
-  entry_of(spec["signals"], "column_title")["value"] = metrics.column_title;
-  entry_of(spec["signals"], "unit")["value"] = metrics.unit;
-  spec["title"]["text"] = fmt::format("{}: {}", metrics.title, label);
-  return spec;
+  const std::size_t most = std::max({panels.size(), rows.size(), columns.size()});
+  if (most == 0 || most > most_categories) return {};
+  return heat_chart(fmt::format("{}: {}", metrics.title, label), metrics.unit,
+                    {{"title", metrics.row_title}, {"values", categories(rows)}},
+                    {{"title", metrics.column_title}, {"values", categories(columns)}},
+                    std::move(cells));
 }
 
 }  // namespace
 
 Json surface_charts(const DeviceResult& device, const std::string& label) {
-  Json specs = Json::array();
+  Json charts = Json::array();
   for (const SurfaceMetrics& metrics : surfaces) {
-    if (auto spec = draw(read_surface(device, metrics), metrics, label)) {
-      specs.push_back(std::move(*spec));
-    }
+    Json chart = draw(read_surface(device, metrics), metrics, label);
+    if (!chart.empty()) charts.push_back(std::move(chart));
   }
-  return specs;
+  return charts;
 }
 
 }  // namespace sonde

@@ -77,34 +77,36 @@ std::vector<std::string> values_of(const Provenance& provenance, std::size_t axi
   return values;
 }
 
-Json domain_of(const Provenance& provenance, std::size_t axis) {
-  Json domain = Json::array();
+Json axis_of(const Provenance& provenance, std::size_t axis, const char* values) {
+  Json shown_values = Json::array();
   for (const std::string& value : values_of(provenance, axis)) {
-    domain.push_back(shown(provenance.axes[axis], value));
+    shown_values.push_back(shown(provenance.axes[axis], value));
   }
-  return domain;
+  return {{"title", provenance.axes[axis].option}, {values, std::move(shown_values)}};
 }
 
 Json draw_curves(const Provenance& provenance, const Metric& metric, const Cells& cells) {
-  const Axis& axis = provenance.axes.front();
   Json points = Json::array();
   for (const std::string& value : values_of(provenance, 0)) {
     const auto there = cells.find({value});
     if (there == cells.end()) continue;
+    const std::string at = shown(provenance.axes.front(), value);
     for (const Cell& cell : there->second) {
-      points.push_back({{"at", shown(axis, value)},
-                        {"value", cell.value},
-                        {"deviation", cell.finding->reproducibility},
-                        {"device", chart_label(*cell.device)}});
+      const std::string device = chart_label(*cell.device);
+      points.push_back({{"line", device},
+                        {"x", at},
+                        {"y", cell.value},
+                        {"text", fmt::format("{}, {}: {:.5g} +- {:.2g}", device, at, cell.value,
+                                             cell.finding->reproducibility)}});
     }
   }
-  Json spec = chart_template("sweep");
-  entry_of(spec["data"], "points")["values"] = points;
-  entry_of(spec["scales"], "x")["domain"] = domain_of(provenance, 0);
-  entry_of(spec["signals"], "axis")["value"] = axis.option;
-  entry_of(spec["signals"], "quantity")["value"] = metric.unit;
-  spec["title"]["text"] = metric.name;
-  return spec;
+  Json x = axis_of(provenance, 0, "domain");
+  x["type"] = "point";
+  return {{"kind", "lines"},
+          {"title", metric.name},
+          {"x", std::move(x)},
+          {"y", {{"title", metric.unit}, {"type", "linear"}}},
+          {"points", std::move(points)}};
 }
 
 Json draw_map(const Provenance& provenance, const Metric& metric, const Cells& cells) {
@@ -116,19 +118,9 @@ Json draw_map(const Provenance& provenance, const Metric& metric, const Cells& c
                       {"column", shown(axes[1], at[1])},
                       {"value", median_of(there)}});
   }
-  Json spec = chart_template("surfaces");
-  entry_of(spec["data"], "cells")["values"] = values;
-  const Json rows = domain_of(provenance, 0);
-  const Json columns = domain_of(provenance, 1);
-  entry_of(spec["signals"], "rows")["value"] = rows.size();
-  entry_of(spec["signals"], "columns")["value"] = columns.size();
-  entry_of(spec["scales"], "row")["domain"] = rows;
-  entry_of(spec["scales"], "column")["domain"] = columns;
-  entry_of(spec["signals"], "row_title")["value"] = axes[0].option;
-  entry_of(spec["signals"], "column_title")["value"] = axes[1].option;
-  entry_of(spec["signals"], "unit")["value"] = metric.unit;
-  spec["title"]["text"] = fmt::format("{}: median of the devices", metric.name);
-  return spec;
+  return heat_chart(fmt::format("{}: median of the devices", metric.name), metric.unit,
+                    axis_of(provenance, 0, "values"), axis_of(provenance, 1, "values"),
+                    std::move(values));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Dresses a table as text or Markdown.
+// Dresses a table as text.
 #include "analysis/report/table.hpp"
 
 #include "base/escape.hpp"
@@ -65,21 +65,6 @@ std::string plain_table(const TextTable& raw, std::string_view indent, std::size
   if (width > 0) wrap_last_column(table, widths, indent.size(), width);
   std::string text = join_padded(titles(table), table, widths, indent);
   for (const auto& row : table.rows) text += join_padded(row, table, widths, indent);
-  return text;
-}
-
-std::string markdown_table(const TextTable& table) {
-  const auto line = [](const std::vector<std::string>& cells) {
-    std::string text = "|";
-    for (const std::string& cell : cells) text += " " + escape_markdown(cell) + " |";
-    return text + "\n";
-  };
-  std::string text = line(titles(table)) + "|";
-  for (const TextTable::Column& column : table.columns) {
-    text += column.align == Align::right ? "---:|" : "---|";
-  }
-  text += "\n";
-  for (const auto& row : table.rows) text += line(row);
   return text;
 }
 

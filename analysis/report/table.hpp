@@ -1,4 +1,4 @@
-// A table as data, so that terminal, Markdown and HTML show the same one.
+// A table as data, so that terminal and HTML show the same one.
 #pragma once
 
 #include <string>
@@ -24,7 +24,6 @@ struct TextTable {
 /// @param width wider tables have their last column wrapped to lines of their own, at blanks; it
 /// keeps 24 characters at least; 0: none is
 std::string plain_table(const TextTable& table, std::string_view indent, std::size_t width = 0);
-std::string markdown_table(const TextTable& table);
 
 /// Breaks a text at spaces into lines of at most `width` characters where words allow.
 std::vector<std::string> wrap_text(std::string_view text, std::size_t width);

@@ -123,14 +123,6 @@ std::string escape_markdown(std::string_view text) {
   return replace_all(replace_all(escaped, "://", ":\\//"), "www.", "www\\.");
 }
 
-std::string markdown_code(std::string_view text) {
-  const std::string shown = escape_terminal(text);
-  std::string fence = "`";
-  while (shown.find(fence) != std::string::npos) fence += '`';
-  const char* gap = fence.size() > 1 ? " " : "";
-  return fence + gap + shown + gap + fence;
-}
-
 std::string escape_markup(std::string_view text) {
   constexpr Escape escapes[]{
       {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};

@@ -18,9 +18,6 @@ std::string escape_csv(std::string_view cell);
 /// Text within a line of Markdown: no markup, HTML, table borders or links come about.
 std::string escape_markdown(std::string_view text);
 
-/// The same as a code span, with backticks around it.
-std::string markdown_code(std::string_view text);
-
 /// Text or attribute of HTML and XML 1.0.
 std::string escape_markup(std::string_view text);
 

@@ -63,10 +63,8 @@ ExitStatus execute(const ExportOptions& options) {
   const auto [run, analysis] = read_fleet(options.run, options.baseline);
   if (options.verdicts_only) {
     write_json(std::cout, run, analysis, stream_verdicts(run));
-  } else if (format->write != nullptr) {
-    format->write(std::cout, run, analysis, stream_devices(options.run));
   } else {
-    std::cout << format->render(run, analysis);
+    format->write(std::cout, run, analysis, stream_devices(options.run));
   }
   return ExitStatus::ok;
 }

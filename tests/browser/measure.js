@@ -27,16 +27,15 @@
     return (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
   }
   const room = document.documentElement.clientWidth;
-  const drawings = all('.drawing svg').filter(shown);
-  const texts = drawings.flatMap(svg => all('text', svg));
+  const drawings = all('.drawing').filter(shown);
+  const texts = drawings.flatMap(drawing => all('dt, dd, b, .slices span', drawing)).filter(shown);
   const beyond_box = texts.filter(text => {
-    const unit = text.closest('.unit');
-    const edge = box(unit ? unit.querySelector('.box') : text.ownerSVGElement);
+    const edge = box(text.closest('.unit, .frame, .drawing'));
     const own = box(text);
     return own.right > edge.right + 0.5 || own.left < edge.left - 0.5 || own.bottom > edge.bottom + 0.5;
   });
-  const overlapping = drawings.flatMap(svg => {
-    const boxes = all('text', svg).map(text => [text, box(text)]);
+  const overlapping = drawings.flatMap(drawing => {
+    const boxes = texts.filter(text => drawing.contains(text)).map(text => [text, box(text)]);
     return boxes.flatMap(([one, a], i) => boxes.slice(i + 1).filter(([, b]) =>
       a.left < b.right - 1 && b.left < a.right - 1 && a.top + 3 < b.bottom - 3 && b.top + 3 < a.bottom - 3)
       .map(([other]) => name(one) + ' on ' + name(other)));
@@ -50,11 +49,11 @@
     beyond_page: all('body *').filter(one => shown(one) && box(one).right > room + 1 &&
       !one.closest('.scrolled')).map(name),
     drawings: drawings.length,
-    drawn: texts.map(text => text.textContent),
-    units: drawings.flatMap(svg => all('.unit', svg)).length,
+    drawn: texts.map(text => (text.firstChild ? text.firstChild.textContent.trim() : '')),
+    units: drawings.flatMap(drawing => all('.unit', drawing)).length,
     beyond_box: beyond_box.map(name),
     overlapping,
-    pale: [...in_text, ...texts].filter(one => contrast(one) < 4.5)
+    pale: [...in_text, ...texts.filter(text => text.textContent.trim())].filter(one => contrast(one) < 4.5)
       .map(one => name(one) + ' ' + contrast(one).toFixed(2)),
     paper: luminance(background(document.body)),
     charts: all('.chart').filter(shown).map(one => ({

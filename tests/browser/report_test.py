@@ -18,7 +18,7 @@ import browser
 
 SKIPPED = 77
 MEASURE = (pathlib.Path(__file__).parent / "measure.js").read_text(encoding="utf-8")
-FOLDED_CHARTS = ["histograms", "stairs", "carveouts", "surfaces"]  # on a phone, of RUNS["device"]
+FOLDED_CHARTS = ["histograms", "stairs", "surfaces"]  # on a phone, of RUNS["device"]
 SCREEN, TABLET, PHONE, PAPER = 1280, 760, 420, 718  # px; A4 less 1 cm at either side
 RUNS = {  # page: ranks, backend, jobs
     "device": (1, "sim:h200", "device,cache.l1,tlb,latency,topology,shared"),
@@ -85,7 +85,7 @@ class ReportTest(unittest.TestCase):
     def check_layout(self, seen):
         self.assertLessEqual(seen["page_width"], seen["room"], seen["beyond_page"][:8])
         self.assertEqual(seen["beyond_page"], [])
-        self.assertEqual(seen["drawings"], 1, "one of the three widths is shown")
+        self.assertEqual(seen["drawings"], 1, "of the one group")
         self.assertEqual(seen["beyond_box"], [])
         self.assertEqual(seen["overlapping"], [])
         self.assertEqual(seen["pale"], [], "contrast below 4.5 : 1")
@@ -104,23 +104,13 @@ class ReportTest(unittest.TestCase):
                 with self.subTest(width=width, dark=dark):
                     seen = self.look("device", width, f"{width}{'-dark' if dark else ''}", dark=dark)
                     self.check_layout(seen)
-                    self.check_charts(seen, ["staircase", "spectrum"] + FOLDED_CHARTS * (width != PHONE))
+                    self.check_charts(seen, ["staircase", "map"] + FOLDED_CHARTS * (width != PHONE))
                     self.assertEqual(len(seen["folded_parts"]) > 0, width == PHONE, seen["folded_parts"])
                     self.assertEqual(seen["paper"] < 0.1, dark)
                     for text in ("132 SMs", "66 TPCs", "L1", "248 KiB", "512 x 4", "TLB L2", "32 x 4 B"):
                         self.assertIn(text, seen["drawn"])
                     self.assertGreater(seen["findings"], 100)
                     self.assertLess(seen["page_height"], {SCREEN: 7000, TABLET: 9000, PHONE: 4000}[width])
-
-    def test_the_latency_spectrum_names_what_each_pattern_hits(self):
-        for width, text in ((SCREEN, "L1 TLB missed"), (PHONE, "absent")):
-            with self.subTest(width=width):
-                self.look("device", width)
-                texts = self.browser.evaluate(
-                    "[...document.querySelectorAll('#spectrum text')].map(one => one.textContent)")
-                for wanted in ("32", "loads past the L1"):  # cycles of an L1 hit
-                    self.assertIn(wanted, texts)
-                self.assertIn(text, " ".join(texts))
 
     def test_hits_and_misses_are_humps_behind_each_capacity(self):
         self.look("device", SCREEN)

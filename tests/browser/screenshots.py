@@ -19,7 +19,7 @@ DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 PICTURES = {  # docs/<name>.png: width px, height px, whether it is dark, what stands at its top
     "report": (1280, 1300, False, None),
     "report-charts": (1280, 1300, False, ".part:has(#staircase)"),
-    "report-dark": (1280, 1300, True, ".part:has(#spectrum)"),
+    "report-dark": (1280, 1300, True, ".part:has(#map)"),
     "report-phone": (420, 1000, True, None),
 }
 

@@ -17,15 +17,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const RunResult run = read_run(file.path(), WithTraces::yes);
     const FleetAnalysis analysis = reduce_fleet(run);
     for (const ExportFormat& format : export_formats) {
-      if (format.render != nullptr) test::check_printable(format.render(run, analysis));
+      test::check_printable(text_of(format.write, run, analysis));
     }
-    test::check_printable(render_csv(run, analysis));
-    test::check_printable(render_csv_long(run, analysis));
-    test::check_printable(render_prometheus(run, analysis));
     test::check_printable(render_html(run, analysis));
     test::check_printable(render_exclude(run, analysis));
     test::check_printable(render_drain(run, analysis));
-    if (!nlohmann::json::accept(render_json(run, analysis))) std::abort();
+    if (!nlohmann::json::accept(text_of(write_json, run, analysis))) std::abort();
   } catch (const StoreError&) {
     // Refused.
   }

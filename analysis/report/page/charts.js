@@ -1,186 +1,189 @@
 'use strict';
-// Draws the charts of the data in this page, as wide as there is room. Colours are those of
-// style.css, so that a dark screen and paper need no second drawing.
+// Draws the charts of the data in this page with Vega, as wide as there is room (chart_specs.js makes
+// what Vega draws), and lets readers choose among devices, maps and metrics.
 const charts = JSON.parse(document.getElementById('charts').textContent);
-const ink = 'var(--ink)', dim = 'var(--dim)', rule = 'var(--rule)';
-const theme = {
-  background: null,
-  axis: {labelColor: dim, titleColor: ink, gridColor: rule, domainColor: dim, tickColor: dim,
-    gridOpacity: 0.6},
-  axisBottom: {labelOverlap: true},
-  legend: {labelColor: ink, titleColor: ink, labelLimit: 0},
-  title: {color: ink},
-  group: {fill: null},
-  style: {'group-title': {fill: ink}, 'guide-label': {fill: dim}, 'guide-title': {fill: ink}},
-};
-const views = [];
-function draw(given, place) {
-  const spec = structuredClone(given);
+const parts = [  // name, heading, note; in the order of the page
+  ['sweep', 'Over the sweep', 'Centres of repeats, of the metrics that change most over the sweep: one line for ' +
+    'each device, or, of two axes, the median of the devices.'],
+  ['deviation', 'Where devices differ most', ''],
+  ['strips', 'One dot a GPU', 'Node by node. Line: the median; the right scale is the distance from it. Orange, ' +
+    'named: GPUs with a finding about this metric.'],
+  ['staircase', 'Latency against footprint', 'Dashed: capacities of caches, dotted: reach of TLBs, as most devices ' +
+    'found them. Grey: devices that are well. Triangles: beyond the axis.'],
+  ['map', 'Map of the SMs', 'Rows are GPCs, pairs of cells are TPCs, numbers are SMs. Healthy devices differ here: ' +
+    'the map is a fingerprint of the die. Red frame: an SM that stands apart.'],
+  ['roofline', 'Roofline', 'Solid: what memories give, all SMs together. Dashed: what units compute; a ' +
+    'multiply-add is two operations. Both scales are logarithmic.'],
+  ['stairs', 'Staircases of caches and TLBs', 'Mean latency of the chases of one GPU that looked for a capacity, ' +
+    'against their span. Dashed: capacities of caches, dotted: reach of TLBs, as it found them. A line goes ' +
+    'through the chases of one step.'],
+  ['histograms', 'Raw latency behind each capacity', 'All recorded accesses of the chases that looked for a ' +
+    'capacity, of one GPU: hits and misses are humps. The scale of accesses is logarithmic; what one access in ' +
+    '10,000 exceeds is left out. Dashed: what the job found.'],
+  ['surfaces', 'Throughput by shape', 'Each cell is one shape of a grid; colours begin at zero. "> 64" CTAs per ' +
+    'SM: more than fit at once, such as one for each tile of the data.'],
+  ['bypass', 'Bypassing', 'The figures of Dai et al., DAC 2016, on a device that can be another machine. Speed-ups ' +
+    'are over a 16 KB L1 that everybody uses.'],
+];
+const of_one_device = new Set((charts.devices || []).flatMap(device => Object.keys(device.charts)));
+const place_of = id => document.getElementById(id);
+// One chart, made here or written as Vega's own specification.
+function draw(place, chart) {
   const room = place.clientWidth || place_of('all_charts').clientWidth;  // 0 where it is folded
-  if (spec.width > 0 && (spec.autosize || room < spec.width + 90)) {
+  const spec = chart.kind ? makers[chart.kind](structuredClone(chart), room) : structuredClone(chart);
+  if (spec.width && !spec.autosize) {
     spec.autosize = {type: 'fit-x', contains: 'padding'};
     spec.width = Math.min(room, spec.width + 90);
   }
-  const signal = name => (spec.signals || []).find(one => one.name === name);
   if (spec.title) spec.title.limit = room - 20;
-  if (signal('room')) signal('room').value = room;
-  if (room < 600) {
-    for (const legend of spec.legends || []) {
-      if (legend.orient === 'right') {
-        legend.orient = 'bottom';
-        legend.direction = 'horizontal';
-        legend.columns = 3;
-      } else if (legend.columns) {
-        legend.columns = 1;
-      }
-      legend.labelLimit = room - 60;
-    }
-    for (const axis of spec.axes || []) if (axis.labelLimit) axis.labelLimit = room * 0.42;
+  for (const legend of spec.legends || []) {
+    if (room >= 600) break;
+    if (legend.orient === 'right') Object.assign(legend, {orient: 'bottom', direction: 'horizontal', columns: 3});
+    legend.labelLimit = room - 60;
   }
-  const view = new vega.View(vega.parse(spec, theme), {renderer: 'svg', container: place, hover: true});
-  view.runAsync();
-  views.push(view);
-  return view;
+  new vega.View(vega.parse({padding: 8, ...spec}, theme), {renderer: 'svg', container: place, hover: true}).runAsync();
 }
-const place_of = id => document.getElementById(id);
-function draw_map() {
-  const devices = charts.map_devices;
-  const device_box = place_of('map_device');
-  const metric_box = place_of('map_metric');
-  const own_box = place_of('map_own');
-  const view = draw(charts.map, place_of('map'));
-  const values = map => map.values.filter(value => value !== null);
-  const cells = (device, map) => device.layouts[map.values.length]
-    .map(cell => ({...cell, value: map.values[cell.sm], out: map.out.includes(cell.sm)}))
-    .filter(cell => cell.value !== null);
-  const same_metric = name => devices.flatMap(device => device.maps)
-    .filter(map => map.metric === name);
-  function fill(box, names) {
-    const before = box.value;
-    box.replaceChildren(...names.map(name => new Option(name, name)));
-    if (names.includes(before)) box.value = before;
-  }
-  function show() {
-    const device = devices[device_box.selectedIndex];
-    fill(metric_box, device.maps.map(map => map.metric));
-    const map = device.maps[metric_box.selectedIndex];
-    const range = (own_box.checked ? [map] : same_metric(map.metric)).flatMap(values);
-    view.signal('low', Math.min(...range)).signal('high', Math.max(...range))
-      .signal('unit', map.unit === '1' ? '' : map.unit).data('sms', cells(device, map)).runAsync();
-  }
-  fill(device_box, devices.map(device => device.label));
-  for (const box of [device_box, metric_box, own_box]) box.onchange = show;
-  show();
-}
-// Dots stand node by node, so that a bad node shows as such.
-function draw_strips() {
-  const {groups, metrics} = charts.strip_data;
-  const in_words = new Intl.Collator('en', {numeric: true});
-  for (const group of groups) {
-    const order = group.devices.map((_, i) => i).sort((a, b) =>
-      in_words.compare(group.devices[a][1], group.devices[b][1]) || group.devices[a][2] - group.devices[b][2]);
-    group.places = [];
-    order.forEach((device, place) => { group.places[device] = place; });
-    group.nodes = [];
-    for (const device of order) {
-      const node = group.devices[device][1], last = group.nodes.at(-1);
-      if (!last || last.node !== node) group.nodes.push({node, from: group.places[device], n: 0});
-      ++group.nodes.at(-1).n;
-    }
-  }
-  function fill(spec, metric) {
-    const group = groups[metric.group];
-    const list = name => spec.data.find(one => one.name === name);
-    const known = metric.values.filter(value => value !== null);
-    const room = Math.max(0.01 * Math.abs(metric.median), 1e-9);  // scatter below 1 % looks small
-    const low = Math.min(...known, metric.median - room), high = Math.max(...known, metric.median + room);
-    const edge = metric.out.length > 1 ? 0.2 : 0.1;  // names want room
-    const signals = {
-      count: group.devices.length, median: metric.median, unit: metric.unit,
-      low: low - edge * (high - low), high: high + edge * (high - low),
-    };
-    for (const [name, value] of Object.entries(signals)) {
-      spec.signals.find(one => one.name === name).value = value;
-    }
-    list('dots').values = metric.values.map((value, i) => {
-      const [gpu, node, rank] = group.devices[i];
-      return {value, gpu, name: `${node} rank ${rank}`, place: group.places[i], out: metric.out.includes(i)};
-    }).filter(dot => dot.value !== null);
-    const one_node = group.nodes.length === 1;
-    list('nodes').values = group.nodes.map((node, i) => ({...node, shaded: i % 2 === 1}));
-    const ticks = one_node ? group.devices.map((device, i) => [group.places[i], device[2]])
-      : group.nodes.map(node => [node.from + (node.n - 1) / 2, node.node]);
-    const axis = spec.axes.find(one => one.orient === 'bottom');
-    const every = Math.ceil(ticks.length / 16);
-    axis.values = ticks.filter((_, i) => i % every === 0).map(tick => tick[0]);
-    spec.signals.find(one => one.name === 'names').value = Object.fromEntries(ticks);
-    axis.title = one_node ? `rank on ${group.nodes[0].node}` : 'node';
-    const drawn = group.devices.length < group.n ? `, ${group.devices.length} of ${group.n} drawn` : '';
-    const named = metric.out.slice(0, 8).map(i => `${group.devices[i][1]} rank ${group.devices[i][2]}`);
-    const out = metric.out.length ? `: ${metric.out.length} of ${group.n} out: ${named.join(', ')}` : '';
-    spec.title.text = metric.name + (groups.length > 1 ? `, ${group.label}` : '') + drawn + out;
-    return spec;
-  }
-  const show = (metric, place) => draw(fill(structuredClone(charts.strips), metric), place);
-  const place = place_of('strips');
+function draw_into(place, chart) {  // several stand beside each other
   place.replaceChildren();
+  if (!Array.isArray(chart)) return draw(place, chart);
+  for (const one of chart) draw(place.appendChild(document.createElement('div')), one);
+}
+function choose(box, names) {
+  const before = box.value;
+  box.replaceChildren(...names.map((name, i) => new Option(name, i)));
+  if (before && before < names.length) box.value = before;
+}
+
+function draw_map() {
+  const [device_box, metric_box, own_box] = ['map_device', 'map_metric', 'map_own'].map(place_of);
+  const known = map => map.values.filter(one => one !== null);
+  const spread = map => {
+    const [low, high] = extent(known(map));
+    return map.out.length > 0 ? Infinity : (high - low) / Math.max(Math.abs(high), 1e-9);
+  };
+  function show() {
+    const device = charts.map[device_box.value];
+    const map = device.maps[metric_box.value];
+    const all = own_box.checked ? [map]
+      : charts.map.flatMap(one => one.maps).filter(one => one.metric === map.metric);
+    const [low, high] = extent(all.flatMap(known));
+    const cells = device.layouts[map.values.length].filter(cell => map.values[cell.sm] !== null)
+      .map(cell => ({...cell, value: map.values[cell.sm], out: map.out.includes(cell.sm)}));
+    draw_into(place_of('map'), {kind: 'map', cells, low, high, unit: map.unit === '1' ? '' : map.unit});
+  }
+  function choose_metric() {  // the one in which SMs differ most
+    const maps = charts.map[device_box.value].maps;
+    choose(metric_box, maps.map(map => map.metric));
+    metric_box.value = maps.indexOf(maps.reduce((one, other) => (spread(other) > spread(one) ? other : one)));
+    show();
+  }
+  choose(device_box, charts.map.map(device => device.label));
+  device_box.onchange = choose_metric;
+  metric_box.onchange = own_box.onchange = show;
+  if (metric_box.options.length === 0) choose_metric(); else show();
+}
+
+// Where each device of a group stands in a strip, and the nodes below them.
+function lay_out(group) {
+  const order = group.devices.map((_, i) => i).sort((a, b) =>
+    in_words.compare(group.devices[a].node, group.devices[b].node) || group.devices[a].rank - group.devices[b].rank);
+  group.nodes = [];
+  order.forEach((device, place) => {
+    const {node} = group.devices[device];
+    group.devices[device].place = place;
+    if (group.nodes.at(-1)?.node !== node) group.nodes.push({node, from: place, n: 0});
+    ++group.nodes.at(-1).n;
+  });
+}
+const title_of = metric => metric.name + (charts.strips.groups.length > 1 ? `, ${charts.strips.groups[metric.group].label}` : '');
+function dots_of(metric) {
+  return charts.strips.groups[metric.group].devices.map((device, i) => {
+    const name = `${device.node} rank ${device.rank}`, one = metric.values[i];
+    return {...device, value: one, name, out: metric.out.includes(i), device: `${device.gpu} on ${name}`,
+      text: `${device.gpu} on ${name}: ${one} ${metric.unit}`};
+  }).filter(dot => dot.value !== null);
+}
+function strip_of(metric) {
+  const group = charts.strips.groups[metric.group], dots = dots_of(metric);
+  const out = dots.filter(dot => dot.out).slice(0, 8).map(dot => dot.name).join(', ');
+  const title = title_of(metric) + (group.devices.length < group.n ? `, ${group.devices.length} of ${group.n} drawn` : '') +
+    (out ? `: ${metric.out.length} of ${group.n} out: ${out}` : '');
+  return {kind: 'strip', title, median: metric.median, unit: metric.unit, dots, nodes: group.nodes};
+}
+// Dots that are out come last, above the others, of which some do.
+function deviation_of(metric) {
+  const most = 256;
+  const dots = dots_of(metric).sort((one, other) => one.value - other.value).map(dot => ({
+    name: metric.name, out: dot.out, device: dot.device, text: `${dot.value} ${metric.unit}`,
+    percent: 100 * (dot.value - metric.median) / metric.reference}));
+  const healthy = dots.filter(dot => !dot.out), n = Math.min(most, healthy.length);
+  return [...Array.from({length: n}, (_, i) => healthy[Math.floor(i * (healthy.length - 1) / Math.max(n - 1, 1))]),
+    ...dots.filter(dot => dot.out)];
+}
+function draw_strips() {
+  const {metrics} = charts.strips;
+  const points = metrics.flatMap(deviation_of);
+  draw_into(place_of('deviation'), {kind: 'deviation', points: [...points.filter(one => !one.out), ...points.filter(one => one.out)]});
   const first = metrics.filter(metric => metric.out.length).slice(0, 6);
-  for (const metric of first) show(metric, place.appendChild(document.createElement('div')));
-  const box = place_of('strip_metric');
-  const more = metrics.filter(metric => !first.includes(metric));
+  draw_into(place_of('strips'), first.map(strip_of));
+  const box = place_of('strip_metric'), more = metrics.filter(metric => !first.includes(metric));
   box.parentElement.hidden = more.length === 0;
   if (more.length === 0) return;
-  const before = box.selectedIndex;
-  box.replaceChildren(...more.map(metric => new Option(metric.name + (groups.length > 1
-    ? `, ${groups[metric.group].label}` : ''))));
-  box.selectedIndex = Math.max(0, before);
-  const chosen = place_of('strip');
-  let view = null;
-  box.onchange = () => {
-    if (view) views.splice(views.indexOf(view), 1)[0].finalize();
-    view = show(more[box.selectedIndex], chosen);
-  };
+  choose(box, more.map(title_of));
+  box.onchange = () => draw_into(place_of('strip'), strip_of(more[box.value]));
   box.onchange();
 }
-// A chart, or several beside each other. Returns what draws them.
-function draw_into(place, chart) {
-  place.replaceChildren();
-  if (!Array.isArray(chart)) return [draw(chart, place)];
-  return chart.map(one => draw(one, place.appendChild(document.createElement('div'))));
-}
-const device_charts = new Set((charts.devices || []).flatMap(device => Object.keys(device.charts)));
-let device_views = [];
 function draw_device() {
   const box = place_of('drawn_device');
-  const device = charts.devices[box ? Math.max(0, box.selectedIndex) : 0];
-  for (const view of device_views.filter(one => views.includes(one))) {
-    views.splice(views.indexOf(view), 1)[0].finalize();
+  const device = charts.devices[box.value || 0];
+  for (const name of of_one_device) {
+    place_of(name).closest('.part').hidden = !device.charts[name];
+    draw_into(place_of(name), device.charts[name] || []);
   }
-  device_views = [];
-  for (const name of device_charts) {
-    const chart = device.charts[name];
-    place_of(name).closest('.part').hidden = !chart;
-    if (chart) device_views.push(...draw_into(place_of(name), chart));
-  }
-  if (box) place_of('drawn_device_name').textContent = device.label;
+  place_of('drawn_device_name').textContent = device.label;
 }
 function draw_all() {
-  for (const view of views.splice(0)) view.finalize();
-  for (const [name, chart] of Object.entries(charts)) {
-    if (['map', 'map_devices', 'strips', 'strip_data', 'devices'].includes(name)) continue;
-    draw_into(place_of(name), chart);
+  for (const [name] of parts) {
+    if (Array.isArray(charts[name]) && name !== 'map' || name === 'staircase' && charts[name]) {
+      draw_into(place_of(name), charts[name]);
+    }
   }
   if (charts.strips) draw_strips();
   if (charts.devices) draw_device();
   if (charts.map) draw_map();
 }
-if (place_of('drawn_device')) {
-  place_of('drawn_device').replaceChildren(...charts.devices.map(device => new Option(device.label)));
+
+const below = {  // what a part has besides its chart, above it or below
+  map: `<p class="map_choice"><select id="map_device" aria-label="device"></select>
+    <select id="map_metric" aria-label="map"></select>
+    <label><input type="checkbox" id="map_own"> own colour range</label></p>`,
+  strips: `<p class="map_choice"><label>another metric <select id="strip_metric"></select></label></p>
+    <div class="chart" id="strip"></div>`,
+};
+function add_parts() {
+  const section = place_of('all_charts');
+  const shown = parts.filter(([name]) => charts[name] || of_one_device.has(name) || name === 'deviation' && charts.strips);
+  const narrow = matchMedia('(max-width: 599px)').matches;  // there only the first two stand open
+  const choice = element('p', {className: 'one_device', innerHTML:
+    '<label>Charts of one GPU: <select id="drawn_device"></select></label><b id="drawn_device_name"></b>'});
+  choice.hidden = (charts.devices || []).length < 2;
+  shown.forEach(([name, heading, note], i) => {
+    if (of_one_device.has(name) && !choice.isConnected) section.append(choice);
+    const chart = element('div', {className: ['stairs', 'histograms'].includes(name) ? 'chart panels' : 'chart', id: name});
+    const more = element('div', {innerHTML: below[name] || ''});
+    section.append(element('details', {className: 'part', open: !narrow || i < 2},
+      element('summary', {}, element('h2', {}, heading)), ...(name === 'map' ? [more, chart] : [chart, more]),
+      element('p', {className: 'note'}, note)));
+  });
+  if (!charts.devices) return;
+  choose(place_of('drawn_device'), charts.devices.map(device => device.label));
   place_of('drawn_device').onchange = draw_device;
 }
 place_of('no_charts').remove();
 place_of('all_charts').hidden = false;
+add_parts();
 draw_all();
+unfold();
 let drawn_px = document.body.clientWidth, waiting = 0;
 addEventListener('resize', () => {
   clearTimeout(waiting);

@@ -131,9 +131,9 @@ function make_filterable(section) {
 }
 const resets = [...document.querySelectorAll('.filterable')].map(make_filterable);
 
-// On a phone long tables stand folded, and all charts but the first two.
+// On a phone long tables stand folded.
 if (matchMedia('(max-width: 599px)').matches) {
-  for (const one of document.querySelectorAll('.narrow, .part:nth-of-type(n + 3)')) one.open = false;
+  for (const one of document.querySelectorAll('.narrow')) one.open = false;
 }
 // Browsers without ::details-content print what is open.
 let opened = [];

@@ -67,13 +67,6 @@ TEST(EscapeTest, markdown_gets_no_markup) {
   EXPECT_EQ(escape_markdown("`x` *y* &lt;"), "\\`x\\` \\*y\\* \\&lt;");
 }
 
-TEST(EscapeTest, code_of_markdown_ends_where_it_should) {
-  EXPECT_EQ(markdown_code("node03"), "`node03`");
-  EXPECT_EQ(markdown_code("a`b"), "`` a`b ``");
-  EXPECT_EQ(markdown_code("``"), "``` `` ```");
-  EXPECT_EQ(markdown_code("a\n\n<b>"), "`a\\x0a\\x0a<b>`");
-}
-
 TEST(EscapeTest, markup_is_valid_xml) {
   EXPECT_EQ(escape_markup("<a href=\"x\">'&]]>"), "&lt;a href=&quot;x&quot;&gt;&#39;&amp;]]&gt;");
   EXPECT_EQ(escape_markup("\x01\x0b\xef\xbf\xbe"), "\\x01\\x0b\\ufffe");

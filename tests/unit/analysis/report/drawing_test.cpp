@@ -1,14 +1,13 @@
 #include "analysis/report/drawing.hpp"
 
 #include "analysis/report/consensus.hpp"
-#include "analysis/report/drawing_svg.hpp"
+#include "analysis/report/drawing_html.hpp"
 
 #include "unit/analysis/fleet/fleet_maker.hpp"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <regex>
 
 namespace sonde {
 namespace {
@@ -111,7 +110,7 @@ TEST(DrawingTest, one_array_for_several_paths_is_one_box) {
 
 TEST(DrawingTest, a_device_without_findings_has_no_drawing) {
   EXPECT_TRUE(draw_device(device_with({})).frames.empty());
-  EXPECT_EQ(drawing_svg(draw_device(device_with({})), 700), "");
+  EXPECT_EQ(drawing_html(draw_device(device_with({}))), "");
 }
 
 TEST(ConsensusTest, most_devices_speak_and_numbers_give_the_median) {
@@ -132,42 +131,28 @@ TEST(ConsensusTest, most_devices_speak_and_numbers_give_the_median) {
   EXPECT_EQ(find_finding(most, "cache.l1.sets")->status, Status::not_resolvable);
 }
 
-TEST(DrawingSvgTest, texts_are_cut_where_their_box_ends) {
-  const auto lines = fit_text("LRU guarding the last two hits of each set", 12, 110, 2);
-  ASSERT_EQ(lines.size(), 2u);
-  for (const std::string& line : lines) EXPECT_LE(text_width_px(line, 12), 110);
-  EXPECT_TRUE(lines[1].ends_with("…"));
-  EXPECT_EQ(fit_text("LRU", 12, 110, 2), std::vector<std::string>{"LRU"});
-  EXPECT_EQ(fit_text("7^16^17^19^20^21^22^23^24^25^26", 12, 80, 2).size(), 1u);
-}
-
-TEST(DrawingSvgTest, boxes_lie_within_the_drawing_at_every_width) {
-  const DeviceDrawing drawing = draw_device(device_with(
-      {found("cache.l1.size_bytes", 253952.0, 1, 1), found("cache.l1.line_bytes", 128.0, 1, 1),
-       found("shared.latency_cycles", 23.0, 1, 1), found("cache.l2.size_bytes", 62914560.0, 1, 1),
-       found("cache.l2.side_slices", std::vector<double>{23, 24}, 1, 1),
-       found("device.memory_bytes", 1e11, 1, 1)}));
-  for (const double width : {320.0, 700.0, 1100.0}) {
-    const std::string svg = drawing_svg(drawing, width);
-    const std::regex rect(
-        "<rect class=\"(\\w+)\" x=\"([0-9.]+)\" y=\"[0-9.]+\" width=\"([0-9.]+)\"");
-    std::size_t slices = 0;
-    for (auto at = std::sregex_iterator(svg.begin(), svg.end(), rect); at != std::sregex_iterator();
-         ++at) {
-      slices += (*at)[1] == "slice" ? 1 : 0;
-      EXPECT_LE(std::stod((*at)[2]) + std::stod((*at)[3]), width) << (*at)[0];
-    }
-    EXPECT_EQ(slices, 47u);
+TEST(DrawingHtmlTest, every_slice_is_a_cell_and_only_low_confidence_is_told) {
+  const std::string html = drawing_html(draw_device(device_with(
+      {found("cache.l1.size_bytes", 253952.0, 1, 1), found("cache.l1.line_bytes", 128.0, 0.52, 1),
+       found("cache.l2.size_bytes", 62914560.0, 1, 1),
+       found("cache.l2.side_slices", std::vector<double>{23, 24}, 1, 1)})));
+  std::size_t slices = 0;
+  for (std::size_t at = html.find("<i>"); at != std::string::npos; at = html.find("<i>", at + 1)) {
+    ++slices;
   }
+  EXPECT_EQ(slices, 47u);
+  EXPECT_THAT(html, HasSubstr("side 1 of the chip: 24 slices"));
+  EXPECT_THAT(html, HasSubstr("<dt>line/sector</dt><dd>128 B <small>0.52</small></dd>"));
+  EXPECT_LT(html.find("<b>L2</b>"), html.find("<b>L1</b>")) << "from the outside in";
 }
 
-TEST(DrawingSvgTest, text_from_the_run_cannot_become_markup) {
+TEST(DrawingHtmlTest, text_from_the_run_cannot_become_markup) {
   DeviceResult device =
-      device_with({found("cache.l1.replacement", std::string("</svg><b>"), 1, 1)});
+      device_with({found("cache.l1.replacement", std::string("</div><script>"), 1, 1)});
   device.info.name = "<script>";
-  const std::string svg = drawing_svg(draw_device(device), 700);
-  EXPECT_THAT(svg, HasSubstr("&lt;script&gt;"));
-  EXPECT_THAT(svg, Not(HasSubstr("<b>")));
+  const std::string html = drawing_html(draw_device(device));
+  EXPECT_THAT(html, HasSubstr("&lt;script&gt;"));
+  EXPECT_THAT(html, Not(HasSubstr("<script>")));
 }
 
 }  // namespace

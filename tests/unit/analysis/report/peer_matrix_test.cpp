@@ -91,8 +91,7 @@ TEST(PeerMatrixTest, every_report_for_people_has_it) {
   const RunResult run = run_of({device("a", 0, 0, 3.9e11), device("a", 1, 0, 3.5e11)});
   const FleetAnalysis analysis = reduce_fleet(run);
 
-  for (const std::string& text : {render_terminal(run, analysis), render_markdown(run, analysis),
-                                  render_html(run, analysis)}) {
+  for (const std::string& text : {render_terminal(run, analysis), render_html(run, analysis)}) {
     EXPECT_THAT(text, HasSubstr("peer.read_bytes_per_s, GB/s (nvlink)"));
   }
   const RunResult without = run_of({});

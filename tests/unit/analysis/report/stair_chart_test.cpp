@@ -4,6 +4,10 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+#include <string>
+#include <vector>
+
 namespace sonde {
 namespace {
 
@@ -16,8 +20,6 @@ RawLatency raw_of(std::string job, std::vector<SpanLatency> spans) {
           .windows = {},
           .spans = std::move(spans)};
 }
-
-Json values_of(Json& spec, const char* name) { return entry_of(spec["data"], name).at("values"); }
 
 RunResult run_with(std::vector<Finding> findings) {
   RunResult run = maker::healthy_fleet(1, 7);
@@ -33,49 +35,34 @@ TEST(StairChartTest, a_panel_is_wide_and_one_lies_at_the_edge) {
                                              {196608, 128, 34, true},
                                              {196736, 128, 35, true},
                                              {196864, 128, 36, true}});
-  Json specs = stair_charts(run.devices[0], {raw});
-  ASSERT_EQ(specs.size(), 2u);
-  EXPECT_EQ(specs[0]["title"]["text"], "cache.l1 through cg, 128 B steps");
-  EXPECT_EQ(specs[1]["title"]["text"], "cache.l1 through cg at its edge, 128 B steps");
-  EXPECT_EQ(values_of(specs[0], "points").at(2).at("cycles"), 88) << "net of the window";
-  EXPECT_EQ(values_of(specs[0], "marks").at(0).at("label"), "size 192 KiB");
-  EXPECT_EQ(entry_of(specs[0]["scales"], "x").at("type"), "log");
-  EXPECT_EQ(entry_of(specs[1]["scales"], "x").at("type"), "linear");
-  EXPECT_FALSE(specs[0].contains("legends")) << "of a single line";
+  const Json charts = stair_charts(run.devices[0], {raw});
+  ASSERT_EQ(charts.size(), 2u);
+  EXPECT_EQ(charts[0].at("title"), "cache.l1 through cg, 128 B steps");
+  EXPECT_EQ(charts[1].at("title"), "cache.l1 through cg at its edge, 128 B steps");
+  EXPECT_EQ(charts[0].at("points").at(2).at("y"), 88) << "net of the window";
+  EXPECT_EQ(charts[0].at("marks").at(0).at("label"), "size 192 KiB");
+  EXPECT_EQ(charts[0].at("x").at("type"), "log");
+  EXPECT_EQ(charts[1].at("x").at("type"), "linear");
 }
 
-TEST(StairChartTest, a_step_that_grows_with_the_span_goes_on_with_its_line) {
+TEST(StairChartTest, each_step_with_enough_spans_is_a_line) {
   const RunResult run = run_with({found("tlb.l1.reach_bytes", 8388608.0, 1, 8)});
   const RawLatency raw = raw_of("tlb", {{1 << 20, 4096, 280, false},
                                         {2 << 20, 4096, 280, false},
                                         {4 << 20, 4096, 280, false},
-                                        {16 << 20, 8192, 300, false},  // farther out
-                                        {2 << 20, 16384, 290, false},  // neither that nor a line
+                                        {2 << 20, 16384, 290, false},
                                         {1 << 20, 65536, 281, false},
                                         {8 << 20, 65536, 281, false},
-                                        {9 << 20, 65536, 299, false}});
-  Json specs = stair_charts(run.devices[0], {raw});
-  ASSERT_EQ(specs.size(), 1u);
-  EXPECT_EQ(values_of(specs[0], "points").size(), 7u);
-  EXPECT_THAT(entry_of(specs[0]["scales"], "colour").at("domain"),
-              ElementsAre("4 KiB steps and more", "64 KiB steps"));
-  const Json marks = values_of(specs[0], "marks");
-  ASSERT_EQ(marks.size(), 1u);
-  EXPECT_EQ(marks.at(0).at("label"), "TLB l1 8 MiB");
-  EXPECT_EQ(marks.at(0).at("tlb"), true);
-}
-
-TEST(StairChartTest, lines_end_at_a_gap_and_flat_ones_look_flat) {
-  const RunResult run = run_with({});
-  const RawLatency raw = raw_of(
-      "tlb",
-      {{1 << 20, 4096, 280, false}, {2 << 20, 4096, 280, false}, {64 << 20, 4096, 281, false}});
-  Json specs = stair_charts(run.devices[0], {raw});
-  ASSERT_EQ(specs.size(), 1u);
-  const Json points = values_of(specs[0], "points");
-  EXPECT_EQ(points.at(0).at("piece"), points.at(1).at("piece"));
-  EXPECT_NE(points.at(1).at("piece"), points.at(2).at("piece"));
-  EXPECT_EQ(entry_of(specs[0]["scales"], "y").at("domain"), Json::array({280.0, 285.0}));
+                                        {9 << 20, 65536, 282, false}});
+  const Json charts = stair_charts(run.devices[0], {raw});
+  ASSERT_EQ(charts.size(), 1u);
+  std::set<std::string> lines;
+  for (const Json& point : charts[0].at("points")) lines.insert(point.at("line"));
+  EXPECT_THAT(lines, ElementsAre("4 KiB steps", "64 KiB steps"));
+  ASSERT_EQ(charts[0].at("marks").size(), 1u);
+  EXPECT_EQ(charts[0].at("marks").at(0).at("label"), "TLB l1 8 MiB");
+  EXPECT_EQ(charts[0].at("marks").at(0).at("tlb"), true);
+  EXPECT_EQ(charts[0].at("y").at("domain"), Json::array({280.0, 285.0})) << "flat ones look flat";
 }
 
 TEST(StairChartTest, few_points_are_no_staircase) {
@@ -85,23 +72,41 @@ TEST(StairChartTest, few_points_are_no_staircase) {
   EXPECT_TRUE(stair_charts(run.devices[0], {}).empty());
 }
 
-TEST(StairChartTest, classical_curves_need_no_traces) {
-  const RunResult run = run_with(
-      {found("latency.saavedra_stride_bytes", std::vector<double>{8, 16, 32}, 1, 3),
-       found("latency.saavedra_footprint_bytes", std::vector<double>{4096, 8192}, 1, 2),
-       found("latency.saavedra_cycles", std::vector<double>{32, 33, 34, 60, 90, 120}, 1, 6),
-       found("latency.wong_footprint_bytes", std::vector<double>{196480, 196608, 196736, 393216}, 1,
-             4),
-       found("latency.wong_cycles", std::vector<double>{32, 32, 60, 280}, 1, 4)});
-  Json specs = stair_charts(run.devices[0], {});
-  ASSERT_EQ(specs.size(), 2u);
-  const Json saavedra = values_of(specs[0], "points");
-  ASSERT_EQ(saavedra.size(), 6u);
-  EXPECT_EQ(saavedra.at(4).at("line"), "8 KiB") << "row by row, all strides of a footprint";
-  EXPECT_EQ(saavedra.at(4).at("size"), "16 B");
-  EXPECT_EQ(saavedra.at(4).at("cycles"), 90);
-  EXPECT_EQ(values_of(specs[1], "points").size(), 3u) << "without twice the size";
-  EXPECT_EQ(values_of(specs[1], "marks").at(0).at("label"), "size 192 KiB");
+using Cycles = std::vector<double>;
+
+/// Where the axis of cycles ends in the chart of a device for each list, at footprints of 1, 2, 4,
+/// ... KiB, none of which is flagged.
+double top_cycles(const std::vector<Cycles>& stairs) {
+  RunResult run = maker::healthy_fleet(stairs.size(), 7);
+  for (std::size_t i = 0; i < stairs.size(); ++i) {
+    std::vector<double> bytes;
+    for (std::size_t j = 0; j < stairs[i].size(); ++j) {
+      bytes.push_back(1024.0 * static_cast<double>(1 << j));
+    }
+    run.devices[i].jobs = {
+        maker::job("latency", {found("latency.staircase_bytes", bytes, 1, 2),
+                               found("latency.staircase_cycles", stairs[i], 1, 2)})};
+  }
+  FleetAnalysis analysis;
+  analysis.verdicts.resize(run.devices.size());
+  return staircase_chart(run, analysis).at("y").at("domain").at(1);
+}
+
+TEST(StaircaseChartTest, a_load_that_took_far_longer_does_not_press_the_stairs_flat) {
+  EXPECT_DOUBLE_EQ(top_cycles({{30, 30, 9000, 30, 280, 280}}), 1.08 * 280);
+}
+
+TEST(StaircaseChartTest, the_highest_stair_is_no_outlier_even_of_one_point) {
+  EXPECT_DOUBLE_EQ(top_cycles({{30, 30, 30, 280, 280, 900}}), 1.08 * 900);
+}
+
+TEST(StaircaseChartTest, what_is_a_little_higher_stays_on_the_axis) {
+  EXPECT_DOUBLE_EQ(top_cycles({{30, 30, 330, 280, 280, 280}}), 1.08 * 330);
+}
+
+TEST(StaircaseChartTest, devices_far_above_the_others_lie_beyond_the_axis) {
+  const Cycles well{30, 30, 280, 280};
+  EXPECT_DOUBLE_EQ(top_cycles({well, well, {3000, 3000, 28000, 28000}}), 1.08 * 560);
 }
 
 }  // namespace

@@ -44,12 +44,12 @@ TEST(SweepChartTest, one_axis_gives_a_curve_of_what_changes_in_the_order_of_the_
       charts_of(sweep_over({footprint}, {{"4096"}, {"1048576"}, {"2048"}}, {31, 250, 31}));
 
   ASSERT_EQ(charts.size(), 1);  // latency.l1_cycles is the same everywhere
-  EXPECT_EQ(charts[0]["title"]["text"], "chase.latency_cycles");
-  EXPECT_THAT(entry_of(charts[0]["scales"], "x")["domain"], ElementsAre("4 KiB", "1 MiB", "2 KiB"));
-  const Json points = entry_of(charts[0]["data"], "points")["values"];
+  EXPECT_EQ(charts[0]["title"], "chase.latency_cycles");
+  EXPECT_THAT(charts[0]["x"]["domain"], ElementsAre("4 KiB", "1 MiB", "2 KiB"));
+  const Json points = charts[0]["points"];
   ASSERT_EQ(points.size(), 3);
-  EXPECT_EQ(points[1]["value"], 250);
-  EXPECT_EQ(points[1]["at"], "1 MiB");
+  EXPECT_EQ(points[1]["y"], 250);
+  EXPECT_EQ(points[1]["x"], "1 MiB");
 }
 
 TEST(SweepChartTest, two_axes_give_a_heat_map) {
@@ -58,9 +58,9 @@ TEST(SweepChartTest, two_axes_give_a_heat_map) {
       {31, 32, 250, 251}));
 
   ASSERT_EQ(charts.size(), 1);
-  EXPECT_THAT(entry_of(charts[0]["scales"], "row")["domain"], ElementsAre("ca", "cg"));
-  EXPECT_THAT(entry_of(charts[0]["scales"], "column")["domain"], ElementsAre("4 KiB", "8 KiB"));
-  EXPECT_EQ(entry_of(charts[0]["data"], "cells")["values"].size(), 4);
+  EXPECT_THAT(charts[0]["rows"]["values"], ElementsAre("ca", "cg"));
+  EXPECT_THAT(charts[0]["columns"]["values"], ElementsAre("4 KiB", "8 KiB"));
+  EXPECT_EQ(charts[0]["cells"].size(), 4);
 }
 
 TEST(SweepChartTest, without_a_sweep_there_is_nothing) {

@@ -140,7 +140,7 @@ TEST(SweepReportTest, cases_of_junit_have_names_of_their_own) {
 
 TEST(SweepReportTest, flags_of_json_have_the_setting) {
   const auto [run, analysis] = rendered(swept_fleet());
-  const auto json = nlohmann::json::parse(render_json(run, analysis));
+  const auto json = nlohmann::json::parse(text_of(write_json, run, analysis));
   std::multiset<std::string> settings;
   for (const auto& flag : json.at("flags")) {
     if (flag.at("severity") == "fail") settings.insert(flag.at("setting").get<std::string>());
@@ -148,7 +148,7 @@ TEST(SweepReportTest, flags_of_json_have_the_setting) {
   EXPECT_THAT(settings, ElementsAre("memory-percent=100", "memory-percent=50"));
 
   const auto [plain, of_plain] = rendered(spoiled_fleet());
-  EXPECT_THAT(render_json(plain, of_plain), HasSubstr("\"setting\": \"\""));
+  EXPECT_THAT(text_of(write_json, plain, of_plain), HasSubstr("\"setting\": \"\""));
 }
 
 TEST(SweepReportTest, the_page_tells_the_settings_of_a_device_apart) {

@@ -17,12 +17,6 @@ TEST(TableTest, plain_table_aligns_and_trims) {
             "  long   3  x\n");
 }
 
-TEST(TableTest, markdown_table_marks_right_columns) {
-  const TextTable table{{{"name"}, {"n", Align::right}}, {{"a|b", "1"}}};
-
-  EXPECT_EQ(markdown_table(table), "| name | n |\n|---|---:|\n| a\\|b | 1 |\n");
-}
-
 TEST(TableTest, html_table_escapes) {
   const TextTable table{{{"x"}}, {{"<&>"}}};
 

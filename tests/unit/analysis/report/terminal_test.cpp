@@ -87,8 +87,6 @@ TEST(TerminalTest, jobs_that_no_device_ran_are_named) {
   analysis.registry = registry;
   EXPECT_THAT(render_terminal(run, analysis),
               HasSubstr("\nNot looked at: one (what each is for: sonde list jobs)\n"));
-  EXPECT_THAT(render_markdown(run, analysis),
-              HasSubstr("\nNot looked at: one (what each is for: sonde list jobs)\n"));
   EXPECT_THAT(render_html(run, analysis), HasSubstr("Not looked at: one ("));
 
   for (const char* job : {"two", "three", "four", "five", "six", "seven", "eight"}) {
@@ -136,13 +134,13 @@ TEST(TerminalTest, replicated_findings_show_how_replicates_differ) {
   EXPECT_THAT(text, testing::ContainsRegex("latency.dram_cycles .* 2.5 cycle +7 "));
   EXPECT_THAT(text, HasSubstr("modes 620 cycle and 680 cycle; gradual edge from 600 cycle to 700"));
   EXPECT_THAT(text, Not(HasSubstr("4321")));
-  const auto json = nlohmann::json::parse(render_json(run, analysis));
+  const auto json = nlohmann::json::parse(text_of(write_json, run, analysis));
   const auto& finding = json.at("devices").at(0).at("findings").at("latency.dram_cycles");
   EXPECT_EQ(finding.at("reproducibility"), 2.5);
   EXPECT_EQ(finding.at("replicates"), 7);
   EXPECT_EQ(finding.at("modes"), (std::vector<double>{620, 680}));
   EXPECT_EQ(finding.at("interval"), (std::vector<double>{600, 700}));
-  EXPECT_THAT(render_csv_long(run, analysis), HasSubstr(",4321,0.125,2.5,7,620 680,600,700,"));
+  EXPECT_THAT(text_of(write_csv, run, analysis), HasSubstr(",4321,0.125,2.5,7,620 680,600 700,"));
 }
 
 TEST(TerminalTest, time_of_each_job_is_the_median_of_the_devices) {

@@ -1,0 +1,87 @@
+// Boxes in frames.
+#include "analysis/report/drawing_html.hpp"
+
+#include "base/escape.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace sonde {
+namespace {
+
+constexpr double low_confidence = 0.9;  // below it a value cannot fail a device (quorum.cpp)
+
+std::string_view class_of(UnitKind kind) {
+  switch (kind) {
+    case UnitKind::memory: return "memory";
+    case UnitKind::cache: return "cache";
+    case UnitKind::tlb: return "tlb";
+    case UnitKind::core: return "core";
+    case UnitKind::link: return "link";
+  }
+  return "";
+}
+
+/// Line by line: an escaped line break would be shown as what it is escaped to.
+std::string title_of(std::string_view remark) {
+  std::string title;
+  while (!remark.empty()) {
+    const std::size_t end = std::min(remark.find('\n'), remark.size());
+    title += (title.empty() ? "" : "&#10;") + escape_markup(remark.substr(0, end));
+    remark.remove_prefix(std::min(end + 1, remark.size()));
+  }
+  return title;
+}
+
+std::string fact_html(const DrawnFact& fact) {
+  const std::string sure = fact.answered && fact.confidence < low_confidence
+                               ? fmt::format(" <small>{:.2g}</small>", fact.confidence)
+                               : "";
+  return fmt::format("<div title=\"{}\"{}><dt>{}</dt><dd>{}{}</dd></div>\n", title_of(fact.remark),
+                     fact.answered ? "" : " class=\"unknown\"", escape_markup(fact.label),
+                     escape_markup(fact.text), sure);
+}
+
+/// A cell for each slice, side by side of the chip.
+std::string slices_html(const std::vector<std::size_t>& slices) {
+  std::string text;
+  for (std::size_t side = 0; side < slices.size(); ++side) {
+    text += fmt::format("<p class=\"slices\"><span>{}{} slices</span>",
+                        slices.size() > 1 ? fmt::format("side {} of the chip: ", side) : "",
+                        slices[side]);
+    for (std::size_t i = 0; i < slices[side]; ++i) text += "<i></i>";
+    text += "</p>\n";
+  }
+  return text;
+}
+
+std::string unit_html(const DrawnUnit& unit) {
+  std::string text = fmt::format(
+      "<div class=\"unit {}{}{}\"><p class=\"name\"><b>{}</b>{}</p>\n<dl>\n", class_of(unit.kind),
+      unit.placed ? "" : " unplaced", unit.wide ? " wide" : "", escape_markup(unit.name),
+      unit.size.empty() ? "" : "<b>" + escape_markup(unit.size) + "</b>");
+  for (const DrawnFact& fact : unit.facts) text += fact_html(fact);
+  return text + "</dl>\n" + slices_html(unit.slices) + "</div>\n";
+}
+
+}  // namespace
+
+std::string drawing_html(const DeviceDrawing& drawing) {
+  std::string text;
+  for (const DrawnFrame& frame : drawing.frames) {
+    text += fmt::format("<div class=\"frame\"><p class=\"name\"><b>{}</b></p>\n",
+                        escape_markup(frame.name));
+    if (frame.units.empty()) continue;
+    text += "<div class=\"units\">\n";
+    for (const DrawnUnit& unit : frame.units) text += unit_html(unit);
+    text += "</div>\n";
+  }
+  for (std::size_t i = 0; i < drawing.frames.size(); ++i) text += "</div>\n";
+  return text;
+}
+
+}  // namespace sonde
