@@ -12,7 +12,6 @@
 #include "jobs/cache/capacity.hpp"
 #include "jobs/cache/doubtful_line.hpp"
 #include "jobs/cache/geometry.hpp"
-#include "jobs/cache/l2_behind_another.hpp"
 #include "jobs/cache/l2_partitions.hpp"
 #include "jobs/cache/l2_size.hpp"
 #include "jobs/cache/l2_translations.hpp"
@@ -58,12 +57,7 @@ void report_hits(JobRun& run, const ChaseSetup& setup) {
                      }));
 }
 
-/// @param behind who serves them
-void report_misses(JobRun& run, const ChaseSetup& setup, const BehindL2& behind) {
-  if (behind.is_side_cache()) {
-    return run.report(found_median("cache.l2.miss_latency_cycles", behind.between->served.cycles),
-                      "served by a cache on the side of the memory");
-  }
+void report_misses(JobRun& run, const ChaseSetup& setup, L2Parts parts) {
   const auto measure = [&](std::uint64_t page_bytes) {
     return measure_replicates(run, "misses", [&](const Draw& draw) {
       return measure_memory_latencies(run, at_draw(setup, draw), "cache.l2 memory", draw.seed, 1,
@@ -72,8 +66,7 @@ void report_misses(JobRun& run, const ChaseSetup& setup, const BehindL2& behind)
   };
   Replicates misses = measure(large_page_bytes);
   // Without partitions two groups are lines whose translation is at hand, and others.
-  const bool has_partitions = behind.parts.kind == L2Parts::several;
-  if (!has_partitions && summarize_memory_replicates(misses.samples).partitions)
+  if (parts != L2Parts::several && summarize_memory_replicates(misses.samples).partitions)
     misses = measure(smallest_page_bytes);
   report_miss_latency(run, "cache.l2", misses);
 }
@@ -90,24 +83,6 @@ std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometr
   const SetFindings sets = characterize_sets_of_lines(cache, probe, geometry);
   geometry.filled_bytes = sets.filled_bytes();
   return sets.reason;
-}
-
-/// Behind a cache that loads past the L1 meet, too, and that not all SMs share: the L2 answers what
-/// another SM loaded.
-/// @param of_l2 latencies of such loads  @param of_memory with their translation at hand
-void report_l2_behind_another(const CacheUnderTest& cache, const ServedElsewhere& of_l2,
-                              L2Parts parts, const std::vector<double>& of_memory) {
-  const ServedLoads served{
-      .before_l2 = measure_resident_latencies(cache.run, cache.chase, "cache.l2 inner hits"),
-      .l2 = of_l2.soonest,
-      .far = parts == L2Parts::several ? of_l2.later : std::vector<double>{},
-      .memory = of_memory};
-  const std::string seen = fmt::format(
-      "loads past the L1 meet a cache of some SMs, after {:.0f} cycles; what another SM "
-      "has just loaded comes after {:.0f}: from the L2 behind it",
-      median(served.before_l2), median(served.l2));
-  const std::string reason = characterize_l2_behind_another(cache, served);
-  cache.run.report_rest("", Status::not_resolvable, reason.empty() ? seen : reason + "; " + seen);
 }
 
 /// Latencies of loads that only the memory serves.
@@ -132,31 +107,18 @@ MemoryLoads measure_memory_loads(JobRun& run, const ChaseSetup& setup,
 /// @param cache with a threshold between hits and the memory
 void characterize_l2(CacheUnderTest cache, std::vector<double> hits, const MemoryLoads& memory) {
   JobRun& run = cache.run;
-  std::vector<double> misses = memory.all;
   const LoadedElsewhere parts = look_for_parts(cache);
-  if (const auto served = later_than_own(parts, hits, misses))
-    return report_l2_behind_another(cache, *served, parts.kind, memory.at_hand);
   report_hits(run, cache.chase);
   std::string reason;
   auto geometry = measure_geometry(cache, reason);
-  const std::vector<double> plain_hits = hits;
-  look_past_translations(cache, hits, misses, geometry, reason);
-  BehindL2 behind;
-  if (geometry) behind = look_behind_l2(cache, *geometry, parts, plain_hits, memory.at_hand);
-  report_misses(run, cache.chase, behind);
-  if (behind.is_side_cache()) {
-    hits = plain_hits;
-    misses = behind.between->served.cycles;
-    cache.threshold_cycles = between(hits, misses).middle_cycles();
-    geometry = measure_geometry(cache, reason);
-    look_past_translations(cache, hits, misses, geometry, reason);
-  }
+  look_past_translations(cache, hits, memory.all, geometry, reason);
+  report_misses(run, cache.chase, parts.kind);
   if (!geometry) {
     report_parts_alone(cache, parts);
     report_l2_partitions(run);
     return run.report_rest("", Status::not_resolvable, reason);
   }
-  const std::string remark = characterize_l2_size(cache, behind, hits, misses, *geometry);
+  const std::string remark = characterize_l2_size(cache, parts, hits, memory.all, *geometry);
   const bool quick = run.level() == SuiteLevel::quick;
   std::string no_sets;
   if (!quick) no_sets = report_structure(cache, *geometry);

@@ -105,14 +105,12 @@ std::vector<Lines> regions_before(const CacheUnderTest& cache, std::uint64_t lin
 }
 
 /// The first that evicts others and stays itself, or, if there is one, the first that evicts its
-/// own lines, too; with its accesses so far ahead, so many times.
+/// own lines, too; accessed so many times.
 std::optional<Lines> choose_region(const CacheUnderTest& cache, const std::vector<Lines>& regions,
-                                   std::uint64_t lead_bytes, std::size_t rounds,
-                                   std::uint64_t line_bytes) {
+                                   std::size_t rounds, std::uint64_t line_bytes) {
   std::optional<Lines> first;  // that evicts all but itself
-  for (Lines region : regions) {
+  for (const Lines& region : regions) {
     if (rounds > 1 && region.size() * rounds >= longest_listed(cache.chase)) continue;
-    for (std::uint64_t& offset : region) offset -= lead_bytes;
     const InPass in_pass = try_in_pass(cache, region, rounds, line_bytes);
     if (!in_pass.evicts || (first && !in_pass.evicts_itself) || !stays(cache, region)) continue;
     first = repeat(region, rounds);
@@ -183,10 +181,7 @@ std::optional<Lines> find_pass_evictors(const CacheUnderTest& cache, std::uint64
   // Random replacement that keeps a line of four in one pass over a region keeps one of 250 in
   // four; ways that are seldom chosen need more.
   for (std::size_t rounds : {1u, 2u, 4u, 8u}) {
-    for (std::uint64_t lead_bytes : std::set<std::uint64_t>{0, cache.evictors_lead_bytes}) {
-      auto region = choose_region(cache, regions, lead_bytes, rounds, line_bytes);
-      if (region) return region;
-    }
+    if (auto region = choose_region(cache, regions, rounds, line_bytes)) return region;
   }
   return std::nullopt;
 }

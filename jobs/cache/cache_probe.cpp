@@ -6,7 +6,6 @@
 #include "analysis/structure/sets/taken_lines.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
-#include "device/code_blocks.hpp"
 #include "jobs/cache/cache_evictors.hpp"
 #include "jobs/cache/capacity.hpp"
 
@@ -83,8 +82,7 @@ CacheProbe::CacheProbe(const CacheUnderTest& cache, std::uint64_t size_bytes,
                             .trace_seed = cache.seed,
                             .measures_filled = true,
                             .answers_in_part = true,
-                            .line_confidence = line_confidence,
-                            .keeps_lines = cache.chase.path == LoadPath::instruction}),
+                            .line_confidence = line_confidence}),
       cache_(cache),
       size_bytes_(size_bytes),
       sms_{cache.chase.sm} {}
@@ -106,9 +104,7 @@ std::optional<PassEvictors> CacheProbe::find_pass_evictors(std::uint64_t end_byt
   auto lines = sonde::find_pass_evictors(cache_, pool().line_bytes, end_bytes, held_bytes / 4 * 3);
   if (!lines) return std::nullopt;
   PassEvictors evictors{.accessed = std::move(*lines)};
-  for (std::uint64_t offset : evictors.accessed)
-    evictors.co_resident.push_back(offset + cache_.chase.entered_at_bytes);
-  evictors.co_resident = lines_under(evictors.co_resident, pool().line_bytes);
+  evictors.co_resident = lines_under(evictors.accessed, pool().line_bytes);
   LinePool with_residents = pool();
   with_residents.co_resident = evictors.co_resident;
   evictors.taken = find_taken_lines(with_residents, ask_behind(*this, evictors));
@@ -240,29 +236,18 @@ std::optional<LinePool> CacheProbe::widen_pool(const SetFindings& found) const {
   return wide;
 }
 
-/// Blocks of code are entered at their last fetch where replacement is looked at: one that is
-/// executed as a whole asks for its line several times in a row, and policies that tell new lines
-/// from those that were hit since (RRIP) then see none of them as new.
-Lines CacheProbe::entered_last(Lines lines) const {
-  if (cache_.chase.path != LoadPath::instruction) return lines;
-  for (std::uint64_t& line : lines)
-    line += code_block_bytes - code_entry_bytes - cache_.chase.entered_at_bytes;
-  return lines;
-}
-
 std::optional<Lines> CacheProbe::find_access_evictors(const SetFindings& found,
                                                       const Lines& lines) {
   if (!cache_.inner) return Lines{};
   const std::uint64_t set = set_of(found.layout.index, lines.front());
-  return sonde::find_access_evictors(cache_, entered_last(lines),
+  return sonde::find_access_evictors(cache_, lines,
                                      lines_of_other_sets(found.layout.index, found.pool, set),
                                      [this] { check_end(); });
 }
 
-/// A list stands beside its record, of which the prepared part has none.
-std::size_t CacheProbe::longest_record(std::size_t access_evictors, std::size_t prepared) const {
-  const std::size_t step = 1 + access_evictors;
-  return longest_recorded_list(cache_.chase, prepared * step) / step;
+/// A list stands beside its record.
+std::size_t CacheProbe::longest_record(std::size_t access_evictors) const {
+  return longest_recorded_list(cache_.chase) / (1 + access_evictors);
 }
 
 /// All SMs, in groups of which no two share the cache.
@@ -292,8 +277,7 @@ std::vector<AccessRecord> CacheProbe::record_on_every_sm(const Lines& lines,
                                                          const std::vector<std::uint16_t>& order) {
   std::vector<AccessRecord> records(static_cast<std::size_t>(run().info().sm_count));
   for (const std::vector<int>& sms : groups_apart()) {
-    std::vector<AccessRecord> of_group =
-        record_on(sms, lines, {}, std::vector(sms.size(), order), 0);
+    std::vector<AccessRecord> of_group = record_on(sms, lines, {}, std::vector(sms.size(), order));
     for (std::size_t i = 0; i < sms.size(); ++i) {
       records[static_cast<std::size_t>(sms[i])] = std::move(of_group[i]);
     }
@@ -301,19 +285,16 @@ std::vector<AccessRecord> CacheProbe::record_on_every_sm(const Lines& lines,
   return records;
 }
 
-/// Each order on one of the SMs, as many at once as there are. Evictors are entered where they were
-/// seen to evict.
+/// Each order on one of the SMs, as many at once as there are.
 std::vector<AccessRecord> CacheProbe::record_on(const std::vector<int>& sms, const Lines& lines,
                                                 const Lines& access_evictors,
-                                                std::vector<std::vector<std::uint16_t>> orders,
-                                                std::size_t prepared) {
+                                                std::vector<std::vector<std::uint16_t>> orders) {
   const std::size_t step = 1 + access_evictors.size();
-  const Lines entered = entered_last(lines);
   std::vector<Offsets> chases;
   for (const auto& order : orders) {
     Offsets& chase = chases.emplace_back();
     for (std::uint16_t line : order) {
-      chase.push_back(entered[line]);
+      chase.push_back(lines[line]);
       chase.insert(chase.end(), access_evictors.begin(), access_evictors.end());
     }
   }
@@ -321,10 +302,9 @@ std::vector<AccessRecord> CacheProbe::record_on(const std::vector<int>& sms, con
   in_groups(cache_.chase.path, sms, chases, [&](std::vector<ChaseLane> lanes, std::size_t first) {
     check_end();
     accesses_ += lanes.size() * chases.front().size();
-    const std::uint64_t length = chases.front().size() - prepared * step;
+    const std::uint64_t length = chases.front().size();
     // Lines of the chase before this one would hit in a cache that outlives launches.
     LaneChases once{.lanes = std::move(lanes),
-                    .warmup_accesses = prepared * step,
                     .recorded_accesses = length,
                     .most_at_once = length,
                     .preparation = Preparation::flushed};
@@ -332,7 +312,6 @@ std::vector<AccessRecord> CacheProbe::record_on(const std::vector<int>& sms, con
          record_lanes(run(), cache_.chase, cache_.name + " replacement", std::move(once))) {
       AccessRecord& record = records.emplace_back();
       record.lines = std::move(orders[first++]);
-      record.prepared = prepared;
       // Translations may add to a miss here, beyond the ceiling: few lines, each in another page.
       for (std::size_t at = 0; at < length; at += step) {
         record.missed.push_back(cycles[at] > cache_.threshold_cycles);

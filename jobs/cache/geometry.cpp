@@ -148,7 +148,6 @@ std::optional<CacheGeometry> measure_geometry(const CacheUnderTest& of, std::str
                          .fetch = *fetch,
                          .outlier_share = cache.outlier_share,
                          .line_contrast = line.contrast};
-  geometry.may_be_shorter = cache.inner && line.bytes <= cache.inner->asked_bytes;
   if (fetch->bytes < line.bytes && line.bytes == access_bytes(cache.chase.path)) {
     geometry.within_block = LineWithinBlock{};
     if (const auto within = measure_line_within_block(cache, coarse.fitting_bytes, fetch->bytes))

@@ -35,8 +35,7 @@ struct CacheGeometry {
   /// Lines of every set (jobs/sets), if they were seen to stay together or are what footprints
   /// leave open; 0: not known. Of one partition, too.
   std::uint64_t filled_bytes = 0;
-  bool may_be_shorter = false;  // the line: what is asked for at once may be several
-  bool line_proven = false;     // by sets of such lines, which together are of its size (jobs/sets)
+  bool line_proven = false;  // by sets of such lines, which together are of its size (jobs/sets)
   bool line_contradicted = false;  // by such sets, which would be twice its size
   bool line_is_refuted = false;    // by such sets, which lose lines when asked for whole blocks
 
@@ -55,7 +54,6 @@ struct CacheGeometry {
   /// few lines it may be as little though the line is right, but there sets are found.
   bool line_is_known() const {
     constexpr double least_contrast = 0.4;
-    if (may_be_shorter) return false;
     if (within_block) return within_block->contrast >= least_contrast;
     if (line_contradicted && line_confidence() < 1) return false;
     return line_proven || line_contrast >= least_contrast;

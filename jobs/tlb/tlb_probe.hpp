@@ -41,11 +41,10 @@ class TlbProbe final : public SetsProbe {
                               const PassEvictors& pass_evictors) override;
   /// As many as the pass evictors, each in an inner entry of its own.
   std::optional<Lines> find_access_evictors(const SetFindings& found, const Lines& lines) override;
-  std::size_t longest_record(std::size_t access_evictors, std::size_t prepared) const override;
+  std::size_t longest_record(std::size_t access_evictors) const override;
   bool is_clear() const override { return repeats_ == 1; }
   std::vector<AccessRecord> record(const Lines& lines, const Lines& access_evictors,
-                                   std::vector<std::vector<std::uint16_t>> orders,
-                                   std::size_t prepared) override;
+                                   std::vector<std::vector<std::uint16_t>> orders) override;
 
  private:
   void measure_noise();
