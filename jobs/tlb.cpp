@@ -4,7 +4,6 @@
 #include "base/gpu_facts.hpp"
 #include "jobs/tlb/kept_pages.hpp"
 #include "jobs/tlb/levels.hpp"
-#include "jobs/tlb/page_sizes.hpp"
 #include "jobs/tlb/texture.hpp"
 
 #include <fmt/format.h>
@@ -132,27 +131,6 @@ std::optional<std::uint64_t> first_granularity(const PageChaseSetup& setup,
   return seen.bytes->bytes;
 }
 
-std::optional<MixedPages> ask_for_mixed_pages(const PageChaseSetup& setup, const TlbLevels& levels,
-                                              std::optional<std::uint64_t> granularity_bytes) {
-  if (!granularity_bytes) return std::nullopt;
-  return find_mixed_pages(
-      {setup, level_names.front(), levels.levels.front(), {}, *granularity_bytes});
-}
-
-void report_mixed_pages(const PageChaseSetup& setup, const std::vector<PageChaseCosts>& chases,
-                        const TlbLevels& levels, const MixedPages& mixed) {
-  JobRun& run = setup.run;
-  // The first level alone was asked: it may translate several pages at once.
-  constexpr double confidence = 0.8;
-  report_page(
-      run, {{.bytes = mixed.small_bytes, .agreement = confidence, .observations = mixed.places}});
-  const std::string reason = fmt::format(
-      "pages of two sizes: in {:.0f} % of {} places {} are translated anew, and more in the others",
-      100 * mixed.small_share, mixed.places, format_bytes(mixed.small_bytes));
-  report_levels_of_mixed_pages(setup, chases, level_names, levels, mixed.small_bytes, reason);
-  run.report_rest("tlb.texture_", Status::not_resolvable, reason);
-}
-
 }  // namespace
 
 void run_tlb(JobRun& run) {
@@ -168,15 +146,10 @@ void run_tlb(JobRun& run) {
     chases = measure_growing_chases(setup);
     levels = find_levels(setup, chases, level_names.size());
   }
-  const auto mixed = ask_for_mixed_pages(setup, levels, granularity_bytes);
-  if (mixed) {
-    report_mixed_pages(setup, chases, levels, *mixed);
-  } else {
-    characterize_tlb_levels(setup, chases, level_names, levels);
-    report_page(run, levels.granularities);
-  }
+  characterize_tlb_levels(setup, chases, level_names, levels);
+  report_page(run, levels.granularities);
   report_page_table_window(setup, levels);
-  if (!mixed) report_texture_tlbs(setup, levels);
+  report_texture_tlbs(setup, levels);
 }
 
 }  // namespace sonde

@@ -31,14 +31,6 @@ std::uint64_t passes_over(std::uint64_t length) {
   return length <= short_list ? many_passes : few_passes;
 }
 
-/// Random victims in a full set of w ways settle within 10 w passes: the last line has to meet the
-/// last way that is not its own.
-std::uint64_t settling_passes_over(std::uint64_t length) {
-  constexpr std::uint64_t affordable_accesses = 1 << 14;
-  constexpr std::uint64_t most_passes = 256;
-  return std::clamp(affordable_accesses / length, passes_over(length), most_passes);
-}
-
 std::uint64_t memory_limit(const CacheUnderTest& cache) {
   return cache.space_bytes > 0 ? cache.space_bytes : cache.run.info().memory_bytes / 4;
 }
@@ -144,23 +136,6 @@ std::vector<MissCounts> CacheProbe::count_misses(std::vector<ChaseLane> lanes, s
 
 std::vector<MissCounts> CacheProbe::ask(std::span<const Lines> lists,
                                         const PassEvictors& pass_evictors) {
-  // In trees of 10 or 23 ways as many lines as fit miss on in every other order.
-  constexpr std::size_t plain_orders = 12;
-  constexpr std::size_t settled_orders = 2;
-  const auto ask_after = [&](std::uint64_t (*warmup_passes)(std::uint64_t)) -> MissOracle {
-    return [&, warmup_passes](std::span<const Lines> asked) {
-      return ask_once(asked, pass_evictors, warmup_passes);
-    };
-  };
-  if (!is_patient_) return ask_after(passes_over)(lists);
-  std::vector<MissOracle> rounds(plain_orders, ask_after(passes_over));
-  rounds.resize(plain_orders + settled_orders, ask_after(settling_passes_over));
-  return in_every_order(std::move(rounds))(lists);
-}
-
-std::vector<MissCounts> CacheProbe::ask_once(std::span<const Lines> lists,
-                                             const PassEvictors& pass_evictors,
-                                             std::uint64_t (*warmup_passes)(std::uint64_t)) {
   std::map<std::size_t, std::vector<std::size_t>> by_length;
   for (std::size_t i = 0; i < lists.size(); ++i) by_length[lists[i].size()].push_back(i);
   std::vector<MissCounts> answers(lists.size());
@@ -175,7 +150,7 @@ std::vector<MissCounts> CacheProbe::ask_once(std::span<const Lines> lists,
           check_end();
           const std::uint64_t chased = lanes.front().offsets_bytes.size();
           for (MissCounts& counts :
-               count_misses(std::move(lanes), length, warmup_passes(chased), passes_over(chased))) {
+               count_misses(std::move(lanes), length, passes_over(chased), passes_over(chased))) {
             answers[numbers[first++]] = std::move(counts);
           }
         });

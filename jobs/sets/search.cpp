@@ -3,7 +3,6 @@
 // "Theory and practice of finding eviction sets"): find_set_layout does that, on lines chosen here.
 #include "jobs/sets/search.hpp"
 
-#include "analysis/structure/sets/busy_lines.hpp"
 #include "base/random.hpp"
 #include "jobs/sets/replacement.hpp"
 
@@ -46,39 +45,7 @@ SetLayout search(SetsProbe& probe, const SetFindings& found) {
     other =
         OtherCoResidents{evictors->co_resident, evictors->excluded, ask_behind(probe, *evictors)};
   }
-  return find_set_layout(
-      found.pool, ask_behind(probe, found.pass_evictors), other,
-      [&](const Lines& lines) { return probe.overflow_as_pages(lines, found.pass_evictors); });
-}
-
-/// Where lines overflow in one order and fit in others, the level may have room that any set takes.
-void search_with_room_busy(SetsProbe& probe, SetFindings& found) {
-  auto evictors = probe.find_busy_evictors(found);
-  if (!evictors) return;
-  SetFindings further{.pool = found.pool, .pass_evictors = std::move(*evictors)};
-  further.pool.excluded = further.pass_evictors.excluded;
-  further.layout = search(probe, further);
-  if (further.layout.conflict) found = std::move(further);
-}
-
-/// Where lines overflow and no sets are seen, random victims may not have settled, or a policy may
-/// lose lines from sets with free ways in some orders of accesses.
-void search_patiently(SetsProbe& probe, SetFindings& found) {
-  const Lines pool = choose_lines(found.pool, 4 * found.pool.cached_lines, found.pool.seed);
-  if (!overflows(pool, ask_behind(probe, found.pass_evictors)) || !probe.ask_patiently()) return;
-  SetLayout layout = search(probe, found);
-  if (layout.resolved() || !found.layout.conflict) found.layout = std::move(layout);
-}
-
-/// Where pages of the pool overflow a TLB, lines are taken from fewer and fewer pages, as long as
-/// those have twice as many as the cache holds.
-void search_fewer_pages(SetsProbe& probe, SetFindings& found) {
-  constexpr std::uint64_t least_spans = 2;
-  const std::uint64_t least_bytes = least_spans * found.pool.cached_lines * found.pool.line_bytes;
-  while (found.layout.is_foreign && found.pool.span_bytes / 2 >= least_bytes) {
-    found.pool.span_bytes /= 2;
-    found.layout = search(probe, found);
-  }
+  return find_set_layout(found.pool, ask_behind(probe, found.pass_evictors), other);
 }
 
 /// What a wider pool shows counts if it holds and does not contradict what the first one showed.
@@ -91,10 +58,9 @@ void look_further(SetsProbe& probe, SetFindings& found) {
   if (further.confirmed() && !differs) found = std::move(further);
 }
 
-/// What the first search left open. What it found stands where there is no time for more.
+/// Other bits of the index. What the first search found stands where there is no time for more.
 void search_more(SetsProbe& probe, SetFindings& found) {
   try {
-    if (!found.confirmed() && found.layout.seen_sets.empty()) search_patiently(probe, found);
     look_further(probe, found);
   } catch (const SearchOverTime&) {
     if (!found.layout.conflict) throw;
@@ -129,30 +95,11 @@ Lines fill_all_sets(SetsProbe& probe, const SetFindings& found) {
 
 }  // namespace
 
-std::optional<PassEvictors> keep_room_busy(SetsProbe& probe, const SetFindings& found) {
-  constexpr std::size_t surely_fitting = 4;  // of the level, a quarter
-  const Lines lines = choose_lines(found.pool, found.pool.span_bytes / found.pool.line_bytes,
-                                   derive_seed(found.pool.seed, "busy"));
-  const BusyLines busy = find_busy_lines(lines, found.pool.cached_lines / surely_fitting,
-                                         ask_behind(probe, found.pass_evictors));
-  if (busy.lines.empty()) return std::nullopt;
-  PassEvictors evictors = found.pass_evictors;
-  evictors.busy = busy.lines.size();
-  evictors.accessed.insert(evictors.accessed.end(), busy.lines.begin(), busy.lines.end());
-  for (const Lines& taken : {busy.lines, busy.others}) {
-    evictors.excluded.insert(evictors.excluded.end(), taken.begin(), taken.end());
-  }
-  std::ranges::sort(evictors.excluded);
-  return evictors;
-}
-
 SetFindings find_sets(SetsProbe& probe) {
   SetFindings found{.pool = probe.pool()};
   if (!choose_pass_evictors(probe, found)) return found;
   probe.spread_over_sms(found.pass_evictors);
   found.layout = search(probe, found);
-  search_fewer_pages(probe, found);
-  if (!found.layout.conflict) search_with_room_busy(probe, found);
   search_more(probe, found);
   const SetLayout& layout = found.layout;
   const bool resolved = layout.resolved();

@@ -27,9 +27,8 @@ class SearchOverTime : public Error {
 struct PassEvictors {
   Lines accessed = {};
   Lines co_resident = {};  // lines of the level under test that they take
-  Lines excluded = {};   // others that no list may hold: inner levels keep them with those accessed
-  Lines taken = {};      // of these: the co-resident lines leave their sets no way
-  std::size_t busy = 0;  // of `accessed`, at its end: they always miss (find_busy_evictors)
+  Lines excluded = {};  // others that no list may hold: inner levels keep them with those accessed
+  Lines taken = {};     // of these: the co-resident lines leave their sets no way
 };
 
 /// What was found out about the sets of a cache or of a TLB level.
@@ -85,13 +84,6 @@ class SetsProbe {
     return std::nullopt;
   }
 
-  /// The same evictors and, in every pass, lines of some sets that always miss: where a level has
-  /// room that any set may take, they keep it taken. Their sets are excluded. nullopt if there are
-  /// no such lines. @param found without a conflict
-  virtual std::optional<PassEvictors> find_busy_evictors(const SetFindings& /*found*/) {
-    return std::nullopt;
-  }
-
   /// Lets several SMs answer at once, if that is shown not to disturb. @pre nothing asked before
   virtual void spread_over_sms(const PassEvictors& /*pass_evictors*/) {}
 
@@ -100,19 +92,9 @@ class SetsProbe {
   virtual std::vector<MissCounts> ask(std::span<const Lines> lists,
                                       const PassEvictors& pass_evictors) = 0;
 
-  /// From now on lists are chased for so long that random victims leave what fits in peace, and in
-  /// further orders where they overflow. Tells whether that makes a difference.
-  virtual bool ask_patiently() { return false; }
-
   /// Lines of many more pages, where addresses allow them, that show more bits of the index.
   virtual std::optional<LinePool> widen_pool(const SetFindings& /*found*/) const {
     return std::nullopt;
-  }
-
-  /// Whether lines that overflow do so as pages and not as lines: what was found then are sets of a
-  /// TLB, whose misses look like those of the cache.
-  virtual bool overflow_as_pages(const Lines& /*conflict*/, const PassEvictors& /*pass_evictors*/) {
-    return false;
   }
 
   /// The inner-level eviction list per access: lines of other sets that, accessed after each access

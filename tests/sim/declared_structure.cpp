@@ -190,7 +190,6 @@ std::uint64_t fitting_entries(const sim::CacheModel& tlb) {
 void add_tlbs(Values& values, const sim::PageModel& pages) {
   constexpr std::array names{"tlb.l1", "tlb.l2", "tlb.l3"};
   std::uint64_t granularity_bytes = ~std::uint64_t{0};
-  const std::size_t first = values.size();
   for (std::size_t level = 0; level < names.size(); ++level) {
     const std::string name = names[level];
     if (level >= pages.tlbs.size()) {
@@ -208,9 +207,6 @@ void add_tlbs(Values& values, const sim::PageModel& pages) {
     add_sets(values, name, geometry, tlb.line_bytes, SetsAre::optional);
     granularity_bytes = std::min(granularity_bytes, tlb.sector_bytes);
   }
-  // Entries of small pages cover less than those of large ones, and nobody knows where they are.
-  for (std::size_t i = first; pages.mixed && i < values.size(); ++i) values[i].excluded = true;
-  if (pages.mixed) granularity_bytes /= pages.page_bytes / pages.mixed->page_bytes;
   const bool seen = granularity_bytes <= largest_page_bytes;
   values.push_back(
       {"tlb.page_bytes", seen ? Declared(static_cast<double>(granularity_bytes)) : Absent{}});

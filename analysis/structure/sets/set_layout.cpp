@@ -284,18 +284,11 @@ std::uint64_t enough_candidates(const LinePool& space) {
 /// From a conflict among the lines of `pool`.
 /// @param most_fitting lines of a list that surely overfills no more than sets
 SetLayout find_layout_in(const Lines& pool, std::size_t most_fitting, const LinePool& space,
-                         const MissOracle& ask, const std::optional<OtherCoResidents>& other,
-                         const std::function<bool(const Lines& conflict)>& is_foreign) {
+                         const MissOracle& ask, const std::optional<OtherCoResidents>& other) {
   SetLayout found;
   found.conflict = find_eviction_set_in_any_order(pool, ask, found.reason);
   if (!found.conflict) return found;
   found.conflict->fitting_lines = std::min(found.conflict->fitting_lines, most_fitting);
-  if (is_foreign && is_foreign(found.conflict->lines)) {
-    found.is_foreign = true;
-    found.conflict.reset();
-    found.reason = "what overflows are pages, not lines: a TLB's misses look like the cache's";
-    return found;
-  }
   const std::uint64_t likely_sets =
       std::max<std::uint64_t>(1, space.cached_lines / found.conflict->ways());
   const std::uint64_t candidates =
@@ -328,16 +321,15 @@ std::uint64_t SetLayout::lines() const {
 }
 
 SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,
-                          const std::optional<OtherCoResidents>& other,
-                          const std::function<bool(const Lines& conflict)>& is_foreign) {
+                          const std::optional<OtherCoResidents>& other) {
   const Lines pool = choose_lines(space, enough_candidates(space), derive_seed(space.seed, "pool"));
-  SetLayout found = find_layout_in(pool, pool.size(), space, ask, other, is_foreign);
+  SetLayout found = find_layout_in(pool, pool.size(), space, ask, other);
   if (found.ways_per_set.size() != 1 || !space.co_resident.empty()) return found;
   const auto overfull = find_fitting_that_overflow(space, found.ways_per_set.front(), ask);
   if (!overfull) return found;
   // Checks ask for a quarter more lines than that.
   const std::size_t most_fitting = overfull->size() * 4 / 5;
-  SetLayout of_tags = find_layout_in(*overfull, most_fitting, space, ask, other, is_foreign);
+  SetLayout of_tags = find_layout_in(*overfull, most_fitting, space, ask, other);
   return of_tags.ways_per_set.size() > 1 ? of_tags : found;
 }
 
