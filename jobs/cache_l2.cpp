@@ -14,7 +14,6 @@
 #include "jobs/cache/geometry.hpp"
 #include "jobs/cache/l2_partitions.hpp"
 #include "jobs/cache/l2_size.hpp"
-#include "jobs/cache/l2_translations.hpp"
 #include "jobs/cache/report.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
 #include "jobs/chase/known_latencies.hpp"
@@ -57,18 +56,11 @@ void report_hits(JobRun& run, const ChaseSetup& setup) {
                      }));
 }
 
-void report_misses(JobRun& run, const ChaseSetup& setup, L2Parts parts) {
-  const auto measure = [&](std::uint64_t page_bytes) {
-    return measure_replicates(run, "misses", [&](const Draw& draw) {
-      return measure_memory_latencies(run, at_draw(setup, draw), "cache.l2 memory", draw.seed, 1,
-                                      page_bytes);
-    });
-  };
-  Replicates misses = measure(large_page_bytes);
-  // Without partitions two groups are lines whose translation is at hand, and others.
-  if (parts != L2Parts::several && summarize_memory_replicates(misses.samples).partitions)
-    misses = measure(smallest_page_bytes);
-  report_miss_latency(run, "cache.l2", misses);
+void report_misses(JobRun& run, const ChaseSetup& setup) {
+  report_miss_latency(run, "cache.l2", measure_replicates(run, "misses", [&](const Draw& draw) {
+                        return measure_memory_latencies(run, at_draw(setup, draw),
+                                                        "cache.l2 memory", draw.seed, 1);
+                      }));
 }
 
 /// Sets, and what they tell of the size; gives back why they were not looked for, if they were not.
@@ -85,40 +77,22 @@ std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometr
   return sets.reason;
 }
 
-/// Latencies of loads that only the memory serves.
-struct MemoryLoads {
-  std::vector<double> all;      // some wait for a translation where pages are small
-  std::vector<double> at_hand;  // of these none does
-};
-
-/// Where pages are small and their translations slow, lines of the memory whose translation is at
-/// hand come so much sooner that a threshold from the others takes them for hits: then both count.
-MemoryLoads measure_memory_loads(JobRun& run, const ChaseSetup& setup,
-                                 const std::vector<double>& hits) {
-  MemoryLoads memory{.all = measure_memory_latencies(run, setup, "cache.l2 memory", run.seed()),
-                     .at_hand = measure_memory_latencies(run, setup, "cache.l2 memory at hand",
-                                                         run.seed(), 3, smallest_page_bytes)};
-  const auto classes = separate_hits(hits, memory.all, least_memory_gap_cycles);
-  if (classes && median(memory.at_hand) < classes->threshold_cycles + least_memory_gap_cycles)
-    memory.all.insert(memory.all.end(), memory.at_hand.begin(), memory.at_hand.end());
-  return memory;
-}
-
 /// @param cache with a threshold between hits and the memory
-void characterize_l2(CacheUnderTest cache, std::vector<double> hits, const MemoryLoads& memory) {
+/// @param hits latencies of loads that it serves  @param memory of loads that the memory does
+void characterize_l2(CacheUnderTest cache, const std::vector<double>& hits,
+                     const std::vector<double>& memory) {
   JobRun& run = cache.run;
   const LoadedElsewhere parts = look_for_parts(cache);
   report_hits(run, cache.chase);
   std::string reason;
   auto geometry = measure_geometry(cache, reason);
-  look_past_translations(cache, hits, memory.all, geometry, reason);
-  report_misses(run, cache.chase, parts.kind);
+  report_misses(run, cache.chase);
   if (!geometry) {
     report_parts_alone(cache, parts);
     report_l2_partitions(run);
     return run.report_rest("", Status::not_resolvable, reason);
   }
-  const std::string remark = characterize_l2_size(cache, parts, hits, memory.all, *geometry);
+  const std::string remark = characterize_l2_size(cache, parts, hits, memory, *geometry);
   const bool quick = run.level() == SuiteLevel::quick;
   std::string no_sets;
   if (!quick) no_sets = report_structure(cache, *geometry);
@@ -137,13 +111,14 @@ void run_cache_l2(JobRun& run) {
                        .name = "cache.l2",
                        .chase = set_up_chase(run, LoadPath::past_l1, RecordSpace::longest)};
   const std::vector<double> hits = measure_hits(run, cache.chase, run.seed(), 8);
-  const MemoryLoads memory = measure_memory_loads(run, cache.chase, hits);
-  const auto classes = separate_hits(hits, memory.all, least_memory_gap_cycles);
+  const std::vector<double> memory =
+      measure_memory_latencies(run, cache.chase, "cache.l2 memory", run.seed());
+  const auto classes = separate_hits(hits, memory, least_memory_gap_cycles);
   if (!classes) {
     return run.report_rest(
         "", Status::not_present,
         fmt::format("a second load of a line takes {:.0f} cycles, a first one {:.0f}", median(hits),
-                    median(memory.all)));
+                    median(memory)));
   }
   cache.threshold_cycles = classes->threshold_cycles;
   cache.limit_bytes = std::min(largest_l2_bytes, run.info().memory_bytes / 4);

@@ -125,10 +125,8 @@ void report_page_table_window(const PageChaseSetup& setup, const TlbLevels& leve
 std::optional<std::uint64_t> first_granularity(const PageChaseSetup& setup,
                                                const TlbLevels& levels) {
   if (levels.levels.empty()) return std::nullopt;
-  const Granularity seen =
-      measure_granularity({setup, level_names.front(), levels.levels.front(), {}});
-  if (!seen.bytes) return std::nullopt;
-  return seen.bytes->bytes;
+  const auto seen = measure_granularity({setup, level_names.front(), levels.levels.front(), {}});
+  return seen ? std::optional(seen->bytes) : std::nullopt;
 }
 
 }  // namespace

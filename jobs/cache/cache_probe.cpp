@@ -90,10 +90,8 @@ CacheProbe CacheProbe::at_place(Place place) const {
 
 std::optional<PassEvictors> CacheProbe::find_pass_evictors(std::uint64_t end_bytes) {
   if (!cache_.inner) return PassEvictors{};
-  // More than three quarters of the cache would leave little to search. A policy that loses lines
-  // early holds far more of them than first misses say.
-  const std::uint64_t held_bytes = std::max(size_bytes_, cache_.most_held_bytes);
-  auto lines = sonde::find_pass_evictors(cache_, pool().line_bytes, end_bytes, held_bytes / 4 * 3);
+  // More than three quarters of the cache would leave little to search.
+  auto lines = sonde::find_pass_evictors(cache_, pool().line_bytes, end_bytes, size_bytes_ / 4 * 3);
   if (!lines) return std::nullopt;
   PassEvictors evictors{.accessed = std::move(*lines)};
   evictors.co_resident = lines_under(evictors.accessed, pool().line_bytes);

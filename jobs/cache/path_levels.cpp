@@ -78,8 +78,6 @@ Unanswered measure_structure(CacheUnderTest cache, const std::string& inner_cach
   auto geometry = measure_geometry(cache, reason);
   if (!geometry) return {Status::not_resolvable, reason};
   measure_size(cache, *geometry);
-  if (const auto size = geometry->size_interval())
-    cache.most_held_bytes = static_cast<std::uint64_t>(size->high);
   if (cache.chase.path == LoadPath::instruction) {
     report_geometry(cache, *geometry, {.inner_cache = inner_cache});
     return {};

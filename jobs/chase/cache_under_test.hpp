@@ -32,7 +32,6 @@ struct CacheUnderTest {
   std::optional<InnerCaches> inner = {};
   double outlier_share = usual_outlier_share;  // at most
   std::uint64_t settling_passes = 2;  // over footprints of few lines, before they are asked
-  std::uint64_t most_held_bytes = 0;  // where footprints leave the size open; 0: not asked
   std::vector<int> odd_sms = {};      // that have another cache, as far as is known; ascending
 
   /// No offset lies beyond.

@@ -3,6 +3,7 @@
 // "Theory and practice of finding eviction sets"): find_set_layout does that, on lines chosen here.
 #include "jobs/sets/search.hpp"
 
+#include "analysis/structure/sets/busy_lines.hpp"
 #include "base/random.hpp"
 #include "jobs/sets/replacement.hpp"
 
@@ -46,6 +47,16 @@ SetLayout search(SetsProbe& probe, const SetFindings& found) {
         OtherCoResidents{evictors->co_resident, evictors->excluded, ask_behind(probe, *evictors)};
   }
   return find_set_layout(found.pool, ask_behind(probe, found.pass_evictors), other);
+}
+
+/// Where lines overflow in one order and fit in others, the level may have room that any set takes.
+void search_with_room_busy(SetsProbe& probe, SetFindings& found) {
+  auto evictors = probe.find_busy_evictors(found);
+  if (!evictors) return;
+  SetFindings further{.pool = found.pool, .pass_evictors = std::move(*evictors)};
+  further.pool.excluded = further.pass_evictors.excluded;
+  further.layout = search(probe, further);
+  if (further.layout.conflict) found = std::move(further);
 }
 
 /// What a wider pool shows counts if it holds and does not contradict what the first one showed.
@@ -95,11 +106,29 @@ Lines fill_all_sets(SetsProbe& probe, const SetFindings& found) {
 
 }  // namespace
 
+std::optional<PassEvictors> keep_room_busy(SetsProbe& probe, const SetFindings& found) {
+  constexpr std::size_t surely_fitting = 4;  // of the level, a quarter
+  const Lines lines = choose_lines(found.pool, found.pool.span_bytes / found.pool.line_bytes,
+                                   derive_seed(found.pool.seed, "busy"));
+  const BusyLines busy = find_busy_lines(lines, found.pool.cached_lines / surely_fitting,
+                                         ask_behind(probe, found.pass_evictors));
+  if (busy.lines.empty()) return std::nullopt;
+  PassEvictors evictors = found.pass_evictors;
+  evictors.busy = busy.lines.size();
+  evictors.accessed.insert(evictors.accessed.end(), busy.lines.begin(), busy.lines.end());
+  for (const Lines& taken : {busy.lines, busy.others}) {
+    evictors.excluded.insert(evictors.excluded.end(), taken.begin(), taken.end());
+  }
+  std::ranges::sort(evictors.excluded);
+  return evictors;
+}
+
 SetFindings find_sets(SetsProbe& probe) {
   SetFindings found{.pool = probe.pool()};
   if (!choose_pass_evictors(probe, found)) return found;
   probe.spread_over_sms(found.pass_evictors);
   found.layout = search(probe, found);
+  if (!found.layout.conflict) search_with_room_busy(probe, found);
   search_more(probe, found);
   const SetLayout& layout = found.layout;
   const bool resolved = layout.resolved();

@@ -6,6 +6,10 @@
 
 namespace sonde {
 
+/// The pass evictors found, with lines behind them that always miss, and those of their sets
+/// excluded. nullopt if no lines do. @pre `found` has a pool and its pass evictors
+std::optional<PassEvictors> keep_room_busy(SetsProbe& probe, const SetFindings& found);
+
 /// Searches and matches; reports nothing.
 /// Method: docs/methods/conflict-sets.md.
 SetFindings find_sets(SetsProbe& probe);

@@ -110,17 +110,7 @@ std::optional<BlockSize> fresh_distance(const TlbUnderTest& tlb, std::uint64_t s
 // Levels translate the same pages, as far as is known: others need more evidence.
 constexpr double agreement_of_other_units = 0.95;
 
-/// Whether each second half of such blocks is at hand behind the first, if each is asked for once.
-/// Asked for more often, an inner level that keeps some pages and not others hides from this one,
-/// and it throws out first what was asked for last: pages that it saw again stay, and those between
-/// them look like the beginnings of blocks.
-bool halves_come_together(const TlbUnderTest& tlb, std::uint64_t block_bytes, Targets targets) {
-  const auto distance = fresh_distance(tlb, block_bytes / 2, targets);
-  return distance && distance->bytes == block_bytes &&
-         distance->agreement >= agreement_of_other_units;
-}
-
-Granularity granularity_here(const TlbUnderTest& tlb, double end_device_s) {
+std::optional<BlockSize> granularity_here(const TlbUnderTest& tlb, double end_device_s) {
   constexpr std::uint64_t least_distances = 3;
   constexpr double least_agreement = 0.6;
   constexpr std::uint64_t parts_of_page = 8;
@@ -128,7 +118,7 @@ Granularity granularity_here(const TlbUnderTest& tlb, double end_device_s) {
     std::uint64_t nearest_bytes = ~std::uint64_t{0};  // of two misses in shorter steps
     for (std::uint64_t step = smallest_page_bytes / parts_of_page;
          fewest_targets * step <= tlb.level.overflowing_bytes / 4; step *= 4) {
-      if (tlb.run.device_s() > end_device_s) return {};
+      if (tlb.run.device_s() > end_device_s) return std::nullopt;
       const auto distance = fresh_distance(tlb, step, targets);
       // Misses all along, though not in shorter steps, are of a cache that loses lines.
       if (!distance || distance->bytes == step) continue;
@@ -139,30 +129,25 @@ Granularity granularity_here(const TlbUnderTest& tlb, double end_device_s) {
       const bool is_other = inner_bytes > 0 && distance->bytes != inner_bytes;
       // Few pages that were not pushed out may lie at one distance by chance.
       if (is_other && closer_bytes < distance->bytes) continue;
-      if (is_other && distance->bytes > inner_bytes &&
-          !halves_come_together(tlb, distance->bytes, targets)) {
-        continue;
-      }
       const bool needs_more = is_other || targets == Targets::cold;
-      if (distance->observations >= least_distances &&
+      if (distance->observations >= least_distances && distance->bytes >= smallest_page_bytes &&
           distance->agreement >= (needs_more ? agreement_of_other_units : least_agreement)) {
-        if (distance->bytes >= smallest_page_bytes) return {distance, true};
-        // Of a first level nothing lies between two targets that could push out the one before.
-        if (tlb.inner.entries > 0) return {{}, false};
+        return distance;
       }
     }
   }
-  return {};
+  return std::nullopt;
 }
 
-}  // namespace
-
+/// Whether a miss costs so much that costs of single accesses tell it.
 bool tells_single_misses(const TlbUnderTest& tlb) {
   // On an H200 the way to its slice takes some loads up to ten cycles more
   // (docs/results/2026-11-24-h200-patterns).
   constexpr double least_penalty_cycles = 20;
   return single_penalty_cycles(tlb) >= least_penalty_cycles;
 }
+
+}  // namespace
 
 PageByPage tell_page_by_page(const TlbUnderTest& tlb, std::uint64_t usual_lines) {
   constexpr std::uint64_t most_lines = 25;
@@ -231,11 +216,11 @@ TlbUnderTest at_other_place(TlbUnderTest tlb, const std::string& what, std::size
   return tlb;
 }
 
-Granularity measure_granularity(const TlbUnderTest& tlb) {
+std::optional<BlockSize> measure_granularity(const TlbUnderTest& tlb) {
   constexpr double most_search_s = 6;  // of the GPU; behind 4096 inner pages some fifteen chases
   const double end_device_s = tlb.run.device_s() + most_search_s;
-  Granularity seen = granularity_here(tlb, end_device_s);
-  for (std::size_t draw = 1; draw < asked_places && !seen.bytes && seen.keeps_new; ++draw)
+  auto seen = granularity_here(tlb, end_device_s);
+  for (std::size_t draw = 1; draw < asked_places && !seen; ++draw)
     seen = granularity_here(at_other_place(tlb, "granularity", draw), end_device_s);
   return seen;
 }

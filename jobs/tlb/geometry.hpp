@@ -57,15 +57,10 @@ inline constexpr std::size_t asked_places = 3;
 /// The same level through other memory and on another SM.
 TlbUnderTest at_other_place(TlbUnderTest tlb, const std::string& what, std::size_t draw);
 
-struct Granularity {
-  std::optional<BlockSize> bytes;  // nullopt: not seen
-  bool keeps_new = true;  // the level keeps what was just asked for, or larger steps hide it
-};
 /// Smallest part of memory that is translated anew: the distance between misses of fresh
-/// translations in small steps, at up to three places. Not seen if it is larger than the chase
-/// could show, or if parts smaller than any page miss, too: the level throws new entries out before
-/// old ones (BRRIP).
-Granularity measure_granularity(const TlbUnderTest& tlb);
+/// translations in small steps, at up to three places. nullopt if it is larger than the chase could
+/// show.
+std::optional<BlockSize> measure_granularity(const TlbUnderTest& tlb);
 
 /// How to look for a reach.
 struct ReachSearch {
@@ -79,9 +74,6 @@ struct ReachSearch {
 /// the pages are those meant.
 CapacityBound measure_reach(const TlbUnderTest& tlb, std::uint64_t step_bytes,
                             const ReachSearch& search = {});
-
-/// Whether a miss costs so much that costs of single accesses tell it.
-bool tells_single_misses(const TlbUnderTest& tlb);
 
 /// How to tell of every single page whether it misses, by the median over several lines of it.
 struct PageByPage {

@@ -134,9 +134,8 @@ bool is_of_page_tables(std::uint64_t entry_bytes, const InnerTlbs& inner) {
 }
 
 /// Why the units of a level are not looked for; "" if they are.
-std::string unknown_units(const TlbUnderTest& tlb, const Granularity& granularity) {
-  if (!granularity.keeps_new) return "it throws out first what was asked for last";
-  if (!granularity.bytes) return "an entry is too large to see two of them";
+std::string unknown_units(const TlbUnderTest& tlb, const std::optional<BlockSize>& granularity) {
+  if (!granularity) return "an entry is too large to see two of them";
   return tlb.level.fitting_bytes == 0 ? "even the shortest chase misses" : "";
 }
 
@@ -153,10 +152,10 @@ void report_unknown_units(const TlbUnderTest& tlb, const std::vector<PageChaseCo
 
 /// @throws ProbeTooLargeError if a list is longer than the device can chase
 void measure_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
-                   const Granularity& granularity) {
+                   const std::optional<BlockSize>& granularity) {
   if (const std::string reason = unknown_units(tlb, granularity); !reason.empty())
     return report_unknown_units(tlb, chases, reason);
-  const bool shows_entries = measure_units(tlb, *granularity.bytes);
+  const bool shows_entries = measure_units(tlb, *granularity);
   if (tlb.entry_bytes == 0) {
     return report_unknown_units(
         tlb, chases,
@@ -191,7 +190,7 @@ void measure_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
                     "are",
                     format_bytes(tlb.inner.answered_bytes)));
   }
-  report_units(tlb, *granularity.bytes);
+  report_units(tlb, *granularity);
   const SetFindings sets = find_sets_in_draws(tlb);
   report_reach(tlb, account_for_sets(tlb, reach, sets.layout), samples);
   report_entries(tlb, reach, sets.layout, samples);
@@ -201,7 +200,7 @@ void measure_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
 
 /// Everything about a level. Leaves its entries at 0 if they are not resolved.
 void characterize_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
-                        const Granularity& granularity) {
+                        const std::optional<BlockSize>& granularity) {
   try {
     measure_level(tlb, chases, granularity);
   } catch (const ProbeTooLargeError& error) {
@@ -250,10 +249,10 @@ void characterize_tlb_levels(const PageChaseSetup& setup, const std::vector<Page
   InnerTlbs inner;
   for (std::size_t i = 0; i < found.levels.size(); ++i) {
     TlbUnderTest tlb{setup, names[i], found.levels[i], inner};
-    const Granularity granularity = measure_granularity(tlb);
-    if (granularity.bytes) {
-      found.granularities.push_back(*granularity.bytes);
-      inner.granularity_bytes = granularity.bytes->bytes;
+    const auto granularity = measure_granularity(tlb);
+    if (granularity) {
+      found.granularities.push_back(*granularity);
+      inner.granularity_bytes = granularity->bytes;
       inner.page_bytes = std::min(inner.page_bytes > 0 ? inner.page_bytes : inner.granularity_bytes,
                                   inner.granularity_bytes);
     }

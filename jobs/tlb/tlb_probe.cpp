@@ -4,6 +4,7 @@
 
 #include "analysis/statistics.hpp"
 #include "base/random.hpp"
+#include "jobs/sets/search.hpp"
 #include "jobs/tlb/evictors.hpp"
 
 #include <algorithm>
@@ -213,6 +214,11 @@ std::optional<PassEvictors> TlbProbe::find_other_pass_evictors(const PassEvictor
   return find_pass_evictors(first.accessed.front() / step_bytes * step_bytes);
 }
 
+std::optional<PassEvictors> TlbProbe::find_busy_evictors(const SetFindings& found) {
+  constexpr std::uint64_t large_level = 256;  // of a small one too few entries would be left
+  return tlb_.entries < large_level ? std::nullopt : keep_room_busy(*this, found);
+}
+
 MissCounts TlbProbe::count_misses(const Lines& lines, const PassEvictors& pass_evictors) {
   // Lists up to this length are chased three times an outcome, whatever the noise: single outliers
   // are gone.
@@ -252,7 +258,8 @@ std::vector<MissCounts> TlbProbe::ask(std::span<const Lines> lists,
 }
 
 std::optional<Lines> TlbProbe::find_access_evictors(const SetFindings& found, const Lines& lines) {
-  const std::size_t wanted = found.pass_evictors.accessed.size();
+  const Lines& accessed = found.pass_evictors.accessed;
+  const std::size_t wanted = accessed.size() - found.pass_evictors.busy;
   if (wanted == 0) return Lines{};
   const LinePool& pool = found.pool;
   std::set<std::uint64_t> taken;  // inner entries
@@ -270,6 +277,8 @@ std::optional<Lines> TlbProbe::find_access_evictors(const SetFindings& found, co
     }
   }
   if (evictors.size() < wanted) return std::nullopt;
+  evictors.insert(evictors.end(), accessed.begin() + static_cast<std::ptrdiff_t>(wanted),
+                  accessed.end());
   return evictors;
 }
 

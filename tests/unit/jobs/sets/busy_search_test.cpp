@@ -1,0 +1,166 @@
+// The search for sets on a toy of the second TLB of an H200, as far as trials showed it: 256 sets
+// of eight ways, and room that an overfull set may take if no other does.
+#include "analysis/structure/replacement/policies.hpp"
+#include "analysis/structure/sets/busy_lines.hpp"
+#include "base/random.hpp"
+#include "base/units.hpp"
+#include "jobs/sets/search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+namespace sonde {
+namespace {
+
+constexpr std::uint64_t entry_bytes = 32_MiB;
+constexpr std::uint64_t entries = 4096;
+constexpr std::uint64_t usual_first_entry = 0x3FB4A37;  // where the buffer begins
+constexpr std::uint32_t ways = 8;
+constexpr std::uint32_t room = 8;
+constexpr std::uint32_t passes = 4;
+
+class IdleDevice final : public Device {
+ public:
+  const DeviceInfo& info() const override { return info_; }
+  Health health() override { return {}; }
+
+ protected:
+  Trace play(const ProbeSpec&) override { return {}; }
+
+ private:
+  DeviceInfo info_;
+};
+
+/// Of one overfull set all lines stay, up to the room; of two, they come to rest now and then; of
+/// more, all miss.
+class RoomProbe final : public SetsProbe {
+ public:
+  explicit RoomProbe(JobRun& run, std::uint64_t first_entry = usual_first_entry)
+      : SetsProbe(run, {.name = "tlb.l2",
+                        .pool = {.line_bytes = entry_bytes,
+                                 .span_bytes = entries * entry_bytes,
+                                 .cached_lines = 2048,
+                                 .seed = 5,
+                                 .buffer_address = first_entry * entry_bytes},
+                        .answers_in_part = true}),
+        first_entry_(first_entry) {}
+
+  std::uint64_t set_of_entry(std::uint64_t offset) const {
+    const std::uint64_t number = first_entry_ + offset / entry_bytes;
+    return (number ^ number >> 8 ^ number >> 16 ^ number >> 24) & 255;
+  }
+  std::optional<PassEvictors> find_pass_evictors(std::uint64_t end_bytes) override {
+    PassEvictors evictors;
+    for (std::uint64_t i = 16; i > 0; --i) {
+      evictors.accessed.push_back(end_bytes - i * entry_bytes);
+    }
+    evictors.co_resident = evictors.accessed;
+    return evictors;
+  }
+  std::optional<PassEvictors> find_busy_evictors(const SetFindings& found) override {
+    return keep_room_busy(*this, found);
+  }
+  std::vector<MissCounts> ask(std::span<const Lines> lists, const PassEvictors& evictors) override {
+    std::vector<MissCounts> answers;
+    for (const Lines& list : lists) answers.push_back(chase(list, evictors.accessed));
+    return answers;
+  }
+  std::optional<Lines> find_access_evictors(const SetFindings&, const Lines&) override {
+    return Lines{};
+  }
+  std::size_t longest_record(std::size_t) const override { return 4096; }
+  std::vector<AccessRecord> record(const Lines&, const Lines&,
+                                   std::vector<std::vector<std::uint16_t>> orders) override {
+    std::vector<AccessRecord> records;
+    for (auto& order : orders) {
+      std::vector<bool> missed = play_trace({.policy = Policy::lru}, ways, order);
+      records.push_back({std::move(order), std::move(missed)});
+    }
+    return records;
+  }
+
+ private:
+  MissCounts chase(const Lines& list, const Lines& evictors) {
+    std::map<std::uint64_t, std::uint32_t> members;
+    for (const std::uint64_t line : list) ++members[set_of_entry(line)];
+    for (const std::uint64_t line : evictors) ++members[set_of_entry(line)];
+    std::uint32_t overfull = 0;
+    std::uint32_t beyond = 0;
+    for (const auto& [set, lines] : members) {
+      overfull += lines > ways;
+      beyond += lines > ways ? lines - ways : 0;
+    }
+    const bool rests =
+        beyond <= room && (overfull == 1 || (overfull == 2 && random_.below(2) == 0));
+    MissCounts counts{{}, passes, 0};
+    for (const std::uint64_t line : list) {
+      const bool misses = members[set_of_entry(line)] > ways && !rests;
+      counts.misses.push_back(misses ? passes : 0);
+      if (misses) counts.passes_with_misses = passes;
+    }
+    return counts;
+  }
+
+  std::uint64_t first_entry_ = 0;
+  Random random_{17};
+};
+
+class BusySearchTest : public ::testing::Test {
+ protected:
+  IdleDevice device;
+  std::vector<JobResult> earlier;
+  JobRun run{device, "tlb", SuiteLevel::standard, 1, earlier};
+};
+
+TEST_F(BusySearchTest, room_that_any_set_may_take_hides_no_sets) {
+  RoomProbe probe(run);
+
+  const SetFindings found = find_sets(probe);
+
+  EXPECT_TRUE(found.confirmed()) << found.layout.reason;
+  EXPECT_EQ(found.layout.ways_per_set, std::vector<std::uint32_t>(256, ways));
+  ASSERT_TRUE(found.replacement);
+  EXPECT_EQ(found.replacement->policy, Policy::lru);
+}
+
+TEST_F(BusySearchTest, few_lines_beyond_a_multiple_of_the_span_do_not_move_ways_from_set_to_set) {
+  for (const std::uint64_t first_entry : {0x3FC5000 + 18, 0x3FC5000 + 7, 0x3FC5000 - 9}) {
+    RoomProbe probe(run, first_entry);
+
+    const SetFindings found = find_sets(probe);
+
+    EXPECT_TRUE(found.confirmed()) << found.layout.reason;
+    EXPECT_EQ(found.layout.ways_per_set, std::vector<std::uint32_t>(256, ways)) << first_entry;
+  }
+}
+
+TEST_F(BusySearchTest, busy_lines_miss_in_every_order_and_their_sets_are_known) {
+  RoomProbe probe(run);
+  const MissOracle ask = ask_behind(probe, {});
+  const Lines pool = choose_lines(probe.pool(), entries, 3);
+
+  const BusyLines busy = find_busy_lines(pool, 512, ask);
+
+  ASSERT_FALSE(busy.lines.empty()) << busy.reason;
+  std::map<std::uint64_t, std::uint32_t> members;
+  for (const std::uint64_t line : busy.lines) ++members[probe.set_of_entry(line)];
+  EXPECT_GE(members.size(), 3u);
+  std::uint64_t of_these_sets = 0;
+  for (const std::uint64_t line : pool) of_these_sets += members.contains(probe.set_of_entry(line));
+  EXPECT_EQ(busy.others.size(), of_these_sets - busy.lines.size());
+}
+
+TEST_F(BusySearchTest, where_all_lines_fit_there_are_none) {
+  RoomProbe probe(run);
+  const Lines pool = choose_lines(probe.pool(), 400, 3);
+
+  const BusyLines busy = find_busy_lines(pool, 100, ask_behind(probe, {}));
+
+  EXPECT_TRUE(busy.lines.empty());
+  EXPECT_FALSE(busy.reason.empty());
+}
+
+}  // namespace
+}  // namespace sonde
