@@ -66,7 +66,7 @@ void report_misses(JobRun& run, const ChaseSetup& setup) {
 /// Sets, and what they tell of the size; gives back why they were not looked for, if they were not.
 /// @param cache its near partition, where it has two
 std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometry) {
-  if (geometry.one_side) return geometry.no_size;
+  if (!geometry.no_size.empty()) return geometry.no_size;
   if (const std::string too_many = why_too_many_lines(geometry); !too_many.empty()) {
     return too_many + " (cache.l2.slice_ways and slice_sets tell of one slice)";
   }

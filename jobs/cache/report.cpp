@@ -30,7 +30,7 @@ std::string join(const std::string& first, const std::string& second) {
 /// What the size is not as plain as a first miss for; empty if it is.
 std::string explain_size(const CacheGeometry& geometry) {
   const std::uint64_t first_miss_bytes = geometry.bound.fitting_bytes;
-  const bool filled = geometry.filled_bytes > 0 && geometry.whole_bytes == 0;
+  const bool filled = geometry.filled_bytes > 0;
   if (!filled && geometry.residents_bytes > first_miss_bytes) {
     return fmt::format(
         "counted on the return pass after a fill: the first misses come at {}, "
@@ -67,7 +67,7 @@ void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
   const std::uint64_t first_miss_bytes = geometry.bound.fitting_bytes;
   const std::uint64_t lines = first_miss_bytes / geometry.line_bytes;
   const double confidence = geometry.gradual ? gradual_confidence : 1;
-  const bool filled = geometry.filled_bytes > 0 && geometry.whole_bytes == 0;
+  const bool filled = geometry.filled_bytes > 0;
   // As so many lines, however long they are.
   const bool is_counted =
       !geometry.gradual && geometry.residents_bytes > geometry.bound.fitting_bytes;
@@ -222,7 +222,7 @@ std::string explain_missing_lines(const SetFindings& found, const CacheGeometry&
 
 bool full_sets_tell_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
   return !cache.inner && !geometry.within_block && geometry.partitions == 1 &&
-         geometry.whole_bytes == 0 && geometry.line_bytes > geometry.fetch.bytes;
+         geometry.line_bytes > geometry.fetch.bytes;
 }
 
 bool stay_whole(CacheProbe& probe, const Lines& lines, std::uint64_t unit_bytes) {

@@ -173,27 +173,6 @@ TEST(ConflictSearchTest, finds_members_that_a_chase_in_company_hides) {
   EXPECT_EQ(find_members(conflict, candidates, hides_some), std::vector<bool>(100, true));
 }
 
-TEST(ConflictSetTest, members_that_hide_in_company_are_found_alone) {
-  // Lists of more than one line too many show no line that misses.
-  const EvictionSet conflict{.lines = {0, 1, 2}, .fitting_lines = 8};
-  const auto is_member = [](std::uint64_t line) { return line < 20; };
-  const MissOracle ask = [&](std::span<const Lines> lists) {
-    std::vector<MissCounts> answers;
-    for (const Lines& lines : lists) {
-      const auto members = static_cast<std::size_t>(std::ranges::count_if(lines, is_member));
-      answers.push_back(overflow_of_no_line(lines.size(), members > conflict.ways()));
-    }
-    return answers;
-  };
-  Lines members;
-  Lines others{7, 30, 19, 50};
-
-  ask_others_alone(conflict, ask, members, others);
-
-  EXPECT_EQ(members, (Lines{7, 19}));
-  EXPECT_EQ(others, (Lines{30, 50}));
-}
-
 TEST(ConflictSetTest, an_overflow_that_hangs_on_the_order_is_not_looked_for_in_others) {
   Lines pool;
   for (std::uint64_t line = 0; line < 64; ++line) pool.push_back(line * 128);
