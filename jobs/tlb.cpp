@@ -121,29 +121,14 @@ void report_page_table_window(const PageChaseSetup& setup, const TlbLevels& leve
   }
 }
 
-/// What the first level translates at once; nullopt if there is none, or that does not show.
-std::optional<std::uint64_t> first_granularity(const PageChaseSetup& setup,
-                                               const TlbLevels& levels) {
-  if (levels.levels.empty()) return std::nullopt;
-  const auto seen = measure_granularity({setup, level_names.front(), levels.levels.front(), {}});
-  return seen ? std::optional(seen->bytes) : std::nullopt;
-}
-
 }  // namespace
 
 void run_tlb(JobRun& run) {
   PageChaseSetup setup = set_up_page_chases(run);
   setup.kept_pages = pages_kept_by_l2(setup);
   setup.most_pages = std::max(setup.kept_pages, overfilling_pages);
-  std::vector<PageChaseCosts> chases = measure_growing_chases(setup);
+  const std::vector<PageChaseCosts> chases = measure_growing_chases(setup);
   TlbLevels levels = find_levels(setup, chases, level_names.size());
-  const auto granularity_bytes = first_granularity(setup, levels);
-  if (granularity_bytes.value_or(setup.least_step_bytes) < setup.least_step_bytes) {
-    // A level of few large entries behind one of many small ones shows only in steps of those.
-    setup.least_step_bytes = *granularity_bytes;
-    chases = measure_growing_chases(setup);
-    levels = find_levels(setup, chases, level_names.size());
-  }
   characterize_tlb_levels(setup, chases, level_names, levels);
   report_page(run, levels.granularities);
   report_page_table_window(setup, levels);

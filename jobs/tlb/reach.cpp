@@ -2,7 +2,6 @@
 // misses.
 #include "jobs/tlb/reach.hpp"
 
-#include "analysis/structure/sets/line_search.hpp"
 #include "base/units.hpp"
 #include "jobs/run/replicates.hpp"
 
