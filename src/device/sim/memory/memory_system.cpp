@@ -179,7 +179,7 @@ SONDE_HOT Load MemorySystem::load_partitioned(Route& route, const Access& access
   return answer_sliced(route, source, outcome, access.physical, access.home);
 }
 
-SONDE_HOT Load MemorySystem::fetch(std::size_t number, const Access& access) {
+Load MemorySystem::fetch(std::size_t number, const Access& access) {
   Route& route = routes_[number];
   const std::size_t count = route.level_count;
   std::uint64_t span_bytes = 1;
