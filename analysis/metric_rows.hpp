@@ -125,13 +125,13 @@ inline constexpr Factor caches[] = {
     {"cache.constant_l1", "first cache of the constant bank"},
     {"cache.constant_l2", "second cache of the constant bank"},
     {"cache.constant_l3", "third cache of the constant bank"},
+    {"cache.l2", "L2"},
+};
+inline constexpr Factor code_caches[] = {
     {"cache.instruction_l0", "first cache of code", "cache.instruction"},
     {"cache.instruction_l1", "second cache of code", "cache.instruction"},
     {"cache.instruction_l2", "third cache of code", "cache.instruction"},
     {"cache.instruction_l3", "fourth cache of code", "cache.instruction"},
-    {"cache.l1_5", "cache between the first one of plain loads and the L2"},
-    {"cache.l2", "L2"},
-    {"cache.l3", "cache on the side of the memory"},
 };
 inline constexpr Row cache_rows[] = {
     {"{}.size_bytes", edge, "size ({})", mei_4_2},
@@ -141,6 +141,8 @@ inline constexpr Row cache_rows[] = {
     {"{}.line_bytes", size, "bytes under one tag ({})"},
     {"{}.sector_bytes", size, "smallest part of a line seen to arrive on its own ({})"},
     {"{}.fetch_bytes", size, "bytes that one miss brings ({})", mei_4_2},
+};
+inline constexpr Row set_rows[] = {
     {"{}.sets", count, "number of sets ({})", sets_page},
     {"{}.ways", count, "lines of one set; the mean where sets differ ({})", sets_page},
     {"{}.ways_per_set", count, "ways of each set, largest first ({})", sets_page},
@@ -163,9 +165,7 @@ inline constexpr Factor caches_of_loads[] = {
     {"cache.readonly", "first cache of read-only loads"},
     {"cache.texture_l1", "first cache of texture fetches"},
     {"cache.texture_l2", "second cache of texture fetches alone"},
-    {"cache.l1_5", "cache between the first one of plain loads and the L2"},
     {"cache.l2", "L2"},
-    {"cache.l3", "cache on the side of the memory"},
 };
 /// Caches of constants and of code inside an SM, and those behind them.
 inline constexpr Factor inner_caches[] = {

@@ -195,6 +195,8 @@ constexpr Section sections[] = {
     {"soak", "docs/methods/soak.md", soak_rows},
     {"peer", "docs/methods/peer.md", peer_rows},
     {"", cache_page, cache_rows, caches},
+    {"", cache_page, set_rows, caches},
+    {"", cache_page, cache_rows, code_caches},
     {"", latency_page, latency_rows_of_loads, caches_of_loads},
     {"", latency_page, latency_rows_of_inner, inner_caches},
     {"", latency_page, latency_rows_of_outer, outer_caches},

@@ -4,7 +4,6 @@
 #include "analysis/statistics.hpp"
 #include "analysis/structure/latency/hit_classes.hpp"
 #include "analysis/structure/latency/latency_gaps.hpp"
-#include "analysis/structure/latency/memory_replicates.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
@@ -13,8 +12,6 @@
 #include "jobs/cache/doubtful_line.hpp"
 #include "jobs/cache/every_sm.hpp"
 #include "jobs/cache/geometry.hpp"
-#include "jobs/cache/loaded_elsewhere.hpp"
-#include "jobs/cache/middle_cache.hpp"
 #include "jobs/cache/report.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
 #include "jobs/chase/known_latencies.hpp"
@@ -26,15 +23,6 @@
 
 namespace sonde {
 namespace {
-
-/// Whether a cache that loads past the L1 meet, too, is the L2, of which something lies on the side
-/// of the memory, or its near partition, where another SM's lines are as soon as own ones.
-bool is_part_of_l2(const CacheUnderTest& cache, const std::vector<double>& hits,
-                   const std::vector<double>& memory, double threshold_cycles) {
-  if (is_shared_by_all(cache, threshold_cycles)) return true;
-  const LoadedElsewhere loaded = look_for_parts(cache);
-  return loaded.kind == L2Parts::several && !later_than_own(loaded, hits, memory);
-}
 
 /// The cache that loads of `path` meet before the L2, if there is one: its hits are faster than
 /// loads that pass it by. nullopt if there is none: then all metrics of `name` are reported.
@@ -56,25 +44,14 @@ std::optional<CacheUnderTest> find_first_cache(JobRun& run, LoadPath path,
   cache.limit_bytes = largest_l1_bytes;
   cache.seed = derive_seed(run.seed(), name);
   const auto classes = separate_hits(hits, l2_latencies, least_first_cache_gap_cycles);
-  std::optional<double> threshold_cycles;
-  if (classes) {
-    cache.threshold_cycles = classes->threshold_cycles;
-    threshold_cycles = threshold_before_middle(cache).value_or(cache.threshold_cycles);
-  } else {
-    const std::vector<double> memory =
-        measure_memory_latencies(run, passing, name + " memory", run.seed());
-    threshold_cycles = threshold_of_common_cache(cache, memory);
-    if (threshold_cycles && is_part_of_l2(cache, hits, memory, *threshold_cycles))
-      threshold_cycles.reset();
-  }
-  if (!threshold_cycles) {
+  if (!classes) {
     run.report_rest("", Status::not_present,
                     fmt::format("{} loads take {:.0f} cycles at best, loads that pass the L1 by "
                                 "{:.0f}: no cache serves them",
                                 to_text(path), median(hits), median(l2_latencies)));
     return std::nullopt;
   }
-  cache.threshold_cycles = *threshold_cycles;
+  cache.threshold_cycles = classes->threshold_cycles;
   return cache;
 }
 
@@ -106,20 +83,11 @@ Replicates measure_misses(const CacheUnderTest& cache, const CacheGeometry& geom
   });
 }
 
-/// Of two groups that are no partitions of the L2 the sooner one is the next level's.
-void report_misses(const CacheUnderTest& cache, const Replicates& misses) {
-  const auto groups = summarize_memory_replicates(misses.samples).partitions;
-  if (!groups || look_for_parts(cache).kind == L2Parts::several)
-    return report_miss_latency(cache.run, cache.name, misses);
-  cache.run.report(found_replicated(cache.name + ".miss_latency_cycles", groups->near),
-                   "others take longer: for a translation, or from further away");
-}
-
 void report_first_latencies(const CacheUnderTest& cache, const CacheGeometry& geometry) {
   const Replicates hits = measure_hits(cache);
   const Replicates misses = measure_misses(cache, geometry);
   report_hit_latency(cache.run, cache.name, hits);
-  if (!misses.samples.empty()) return report_misses(cache, misses);
+  if (!misses.samples.empty()) return report_miss_latency(cache.run, cache.name, misses);
   cache.run.report(
       not_resolvable(cache.name + ".miss_latency_cycles", "four times its size still fits"));
 }

@@ -12,10 +12,8 @@
 #include "jobs/cache/capacity.hpp"
 #include "jobs/cache/doubtful_line.hpp"
 #include "jobs/cache/geometry.hpp"
-#include "jobs/cache/l2_behind_another.hpp"
 #include "jobs/cache/l2_partitions.hpp"
 #include "jobs/cache/l2_size.hpp"
-#include "jobs/cache/l2_translations.hpp"
 #include "jobs/cache/report.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
 #include "jobs/chase/known_latencies.hpp"
@@ -58,30 +56,17 @@ void report_hits(JobRun& run, const ChaseSetup& setup) {
                      }));
 }
 
-/// @param behind who serves them
-void report_misses(JobRun& run, const ChaseSetup& setup, const BehindL2& behind) {
-  if (behind.is_side_cache()) {
-    return run.report(found_median("cache.l2.miss_latency_cycles", behind.between->served.cycles),
-                      "served by a cache on the side of the memory");
-  }
-  const auto measure = [&](std::uint64_t page_bytes) {
-    return measure_replicates(run, "misses", [&](const Draw& draw) {
-      return measure_memory_latencies(run, at_draw(setup, draw), "cache.l2 memory", draw.seed, 1,
-                                      page_bytes);
-    });
-  };
-  Replicates misses = measure(large_page_bytes);
-  // Without partitions two groups are lines whose translation is at hand, and others.
-  const bool has_partitions = behind.parts.kind == L2Parts::several;
-  if (!has_partitions && summarize_memory_replicates(misses.samples).partitions)
-    misses = measure(smallest_page_bytes);
-  report_miss_latency(run, "cache.l2", misses);
+void report_misses(JobRun& run, const ChaseSetup& setup) {
+  report_miss_latency(run, "cache.l2", measure_replicates(run, "misses", [&](const Draw& draw) {
+                        return measure_memory_latencies(run, at_draw(setup, draw),
+                                                        "cache.l2 memory", draw.seed, 1);
+                      }));
 }
 
 /// Sets, and what they tell of the size; gives back why they were not looked for, if they were not.
 /// @param cache its near partition, where it has two
 std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometry) {
-  if (geometry.one_side) return geometry.no_size;
+  if (!geometry.no_size.empty()) return geometry.no_size;
   if (const std::string too_many = why_too_many_lines(geometry); !too_many.empty()) {
     return too_many + " (cache.l2.slice_ways and slice_sets tell of one slice)";
   }
@@ -92,71 +77,22 @@ std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometr
   return sets.reason;
 }
 
-/// Behind a cache that loads past the L1 meet, too, and that not all SMs share: the L2 answers what
-/// another SM loaded.
-/// @param of_l2 latencies of such loads  @param of_memory with their translation at hand
-void report_l2_behind_another(const CacheUnderTest& cache, const ServedElsewhere& of_l2,
-                              L2Parts parts, const std::vector<double>& of_memory) {
-  const ServedLoads served{
-      .before_l2 = measure_resident_latencies(cache.run, cache.chase, "cache.l2 inner hits"),
-      .l2 = of_l2.soonest,
-      .far = parts == L2Parts::several ? of_l2.later : std::vector<double>{},
-      .memory = of_memory};
-  const std::string seen = fmt::format(
-      "loads past the L1 meet a cache of some SMs, after {:.0f} cycles; what another SM "
-      "has just loaded comes after {:.0f}: from the L2 behind it",
-      median(served.before_l2), median(served.l2));
-  const std::string reason = characterize_l2_behind_another(cache, served);
-  cache.run.report_rest("", Status::not_resolvable, reason.empty() ? seen : reason + "; " + seen);
-}
-
-/// Latencies of loads that only the memory serves.
-struct MemoryLoads {
-  std::vector<double> all;      // some wait for a translation where pages are small
-  std::vector<double> at_hand;  // of these none does
-};
-
-/// Where pages are small and their translations slow, lines of the memory whose translation is at
-/// hand come so much sooner that a threshold from the others takes them for hits: then both count.
-MemoryLoads measure_memory_loads(JobRun& run, const ChaseSetup& setup,
-                                 const std::vector<double>& hits) {
-  MemoryLoads memory{.all = measure_memory_latencies(run, setup, "cache.l2 memory", run.seed()),
-                     .at_hand = measure_memory_latencies(run, setup, "cache.l2 memory at hand",
-                                                         run.seed(), 3, smallest_page_bytes)};
-  const auto classes = separate_hits(hits, memory.all, least_memory_gap_cycles);
-  if (classes && median(memory.at_hand) < classes->threshold_cycles + least_memory_gap_cycles)
-    memory.all.insert(memory.all.end(), memory.at_hand.begin(), memory.at_hand.end());
-  return memory;
-}
-
 /// @param cache with a threshold between hits and the memory
-void characterize_l2(CacheUnderTest cache, std::vector<double> hits, const MemoryLoads& memory) {
+/// @param hits latencies of loads that it serves  @param memory of loads that the memory does
+void characterize_l2(CacheUnderTest cache, const std::vector<double>& hits,
+                     const std::vector<double>& memory) {
   JobRun& run = cache.run;
-  std::vector<double> misses = memory.all;
   const LoadedElsewhere parts = look_for_parts(cache);
-  if (const auto served = later_than_own(parts, hits, misses))
-    return report_l2_behind_another(cache, *served, parts.kind, memory.at_hand);
   report_hits(run, cache.chase);
   std::string reason;
   auto geometry = measure_geometry(cache, reason);
-  const std::vector<double> plain_hits = hits;
-  look_past_translations(cache, hits, misses, geometry, reason);
-  BehindL2 behind;
-  if (geometry) behind = look_behind_l2(cache, *geometry, parts, plain_hits, memory.at_hand);
-  report_misses(run, cache.chase, behind);
-  if (behind.is_side_cache()) {
-    hits = plain_hits;
-    misses = behind.between->served.cycles;
-    cache.threshold_cycles = between(hits, misses).middle_cycles();
-    geometry = measure_geometry(cache, reason);
-    look_past_translations(cache, hits, misses, geometry, reason);
-  }
+  report_misses(run, cache.chase);
   if (!geometry) {
     report_parts_alone(cache, parts);
     report_l2_partitions(run);
     return run.report_rest("", Status::not_resolvable, reason);
   }
-  const std::string remark = characterize_l2_size(cache, behind, hits, misses, *geometry);
+  const std::string remark = characterize_l2_size(cache, parts, hits, memory, *geometry);
   const bool quick = run.level() == SuiteLevel::quick;
   std::string no_sets;
   if (!quick) no_sets = report_structure(cache, *geometry);
@@ -175,13 +111,14 @@ void run_cache_l2(JobRun& run) {
                        .name = "cache.l2",
                        .chase = set_up_chase(run, LoadPath::past_l1, RecordSpace::longest)};
   const std::vector<double> hits = measure_hits(run, cache.chase, run.seed(), 8);
-  const MemoryLoads memory = measure_memory_loads(run, cache.chase, hits);
-  const auto classes = separate_hits(hits, memory.all, least_memory_gap_cycles);
+  const std::vector<double> memory =
+      measure_memory_latencies(run, cache.chase, "cache.l2 memory", run.seed());
+  const auto classes = separate_hits(hits, memory, least_memory_gap_cycles);
   if (!classes) {
     return run.report_rest(
         "", Status::not_present,
         fmt::format("a second load of a line takes {:.0f} cycles, a first one {:.0f}", median(hits),
-                    median(memory.all)));
+                    median(memory)));
   }
   cache.threshold_cycles = classes->threshold_cycles;
   cache.limit_bytes = std::min(largest_l2_bytes, run.info().memory_bytes / 4);

@@ -96,18 +96,16 @@ std::optional<CoRunCache> find_bank_holder(JobRun& run, const KnownCache& known)
 }
 
 /// The least that a miss costs. What missed a cache may have come from the memory, where the L2
-/// hardly holds more, and next time the L2 answers, or a cache on the side of the memory; and a
-/// part of the misses may have waited for a translation.
+/// hardly holds more, and next time the L2 answers; and a part of the misses may have waited for a
+/// translation.
 double soonest_miss(const JobRun& run, const Finding& miss, double hit_cycles) {
   double soonest = std::get<double>(miss.value);
   const auto take = [&](std::optional<double> cycles) {
     if (cycles && *cycles > hit_cycles) soonest = std::min(soonest, *cycles);
   };
   for (const double cycles : miss.modes) take(cycles);
-  for (const char* behind :
-       {"cache.l2.hit_latency_cycles", "cache.l3.hit_latency_cycles", "latency.dram_cycles"}) {
+  for (const char* behind : {"cache.l2.hit_latency_cycles", "latency.dram_cycles"})
     take(run.number(behind));
-  }
   return soonest;
 }
 

@@ -24,8 +24,6 @@ void run_clock(JobRun& run);
 void run_cache_l1(JobRun& run);
 void run_cache_readonly(JobRun& run);
 void run_cache_l2(JobRun& run);
-void run_cache_l1_5(JobRun& run);
-void run_cache_l3(JobRun& run);
 void run_cache_texture_l1(JobRun& run);
 void run_cache_texture_l2(JobRun& run);
 void run_cache_constant_l1(JobRun& run);
@@ -98,11 +96,6 @@ constexpr std::array jobs{
                  of_chases),
     make_job("cache.l2", quick, run_cache_l2,
              "the same of the L2, and the partitions of a divided one", "clock"),
-    make_job("cache.l1_5", standard, run_cache_l1_5,
-             "the same of a cache between the L1 and the L2, if there is one", "clock", "cache.l1",
-             "cache.l2"),
-    make_job("cache.l3", standard, run_cache_l3,
-             "the same of a cache on the side of the memory, if there is one", "clock", "cache.l2"),
     make_job("cache.texture_l1", standard, run_cache_texture_l1,
              "structure of the first cache of texture fetches", "clock", "cache.l2"),
     make_job("cache.texture_l2", standard, run_cache_texture_l2,

@@ -4,7 +4,6 @@
 #include "base/gpu_facts.hpp"
 #include "jobs/tlb/kept_pages.hpp"
 #include "jobs/tlb/levels.hpp"
-#include "jobs/tlb/page_sizes.hpp"
 #include "jobs/tlb/texture.hpp"
 
 #include <fmt/format.h>
@@ -122,61 +121,18 @@ void report_page_table_window(const PageChaseSetup& setup, const TlbLevels& leve
   }
 }
 
-/// What the first level translates at once; nullopt if there is none, or that does not show.
-std::optional<std::uint64_t> first_granularity(const PageChaseSetup& setup,
-                                               const TlbLevels& levels) {
-  if (levels.levels.empty()) return std::nullopt;
-  const Granularity seen =
-      measure_granularity({setup, level_names.front(), levels.levels.front(), {}});
-  if (!seen.bytes) return std::nullopt;
-  return seen.bytes->bytes;
-}
-
-std::optional<MixedPages> ask_for_mixed_pages(const PageChaseSetup& setup, const TlbLevels& levels,
-                                              std::optional<std::uint64_t> granularity_bytes) {
-  if (!granularity_bytes) return std::nullopt;
-  return find_mixed_pages(
-      {setup, level_names.front(), levels.levels.front(), {}, *granularity_bytes});
-}
-
-void report_mixed_pages(const PageChaseSetup& setup, const std::vector<PageChaseCosts>& chases,
-                        const TlbLevels& levels, const MixedPages& mixed) {
-  JobRun& run = setup.run;
-  // The first level alone was asked: it may translate several pages at once.
-  constexpr double confidence = 0.8;
-  report_page(
-      run, {{.bytes = mixed.small_bytes, .agreement = confidence, .observations = mixed.places}});
-  const std::string reason = fmt::format(
-      "pages of two sizes: in {:.0f} % of {} places {} are translated anew, and more in the others",
-      100 * mixed.small_share, mixed.places, format_bytes(mixed.small_bytes));
-  report_levels_of_mixed_pages(setup, chases, level_names, levels, mixed.small_bytes, reason);
-  run.report_rest("tlb.texture_", Status::not_resolvable, reason);
-}
-
 }  // namespace
 
 void run_tlb(JobRun& run) {
   PageChaseSetup setup = set_up_page_chases(run);
   setup.kept_pages = pages_kept_by_l2(setup);
   setup.most_pages = std::max(setup.kept_pages, overfilling_pages);
-  std::vector<PageChaseCosts> chases = measure_growing_chases(setup);
+  const std::vector<PageChaseCosts> chases = measure_growing_chases(setup);
   TlbLevels levels = find_levels(setup, chases, level_names.size());
-  const auto granularity_bytes = first_granularity(setup, levels);
-  if (granularity_bytes.value_or(setup.least_step_bytes) < setup.least_step_bytes) {
-    // A level of few large entries behind one of many small ones shows only in steps of those.
-    setup.least_step_bytes = *granularity_bytes;
-    chases = measure_growing_chases(setup);
-    levels = find_levels(setup, chases, level_names.size());
-  }
-  const auto mixed = ask_for_mixed_pages(setup, levels, granularity_bytes);
-  if (mixed) {
-    report_mixed_pages(setup, chases, levels, *mixed);
-  } else {
-    characterize_tlb_levels(setup, chases, level_names, levels);
-    report_page(run, levels.granularities);
-  }
+  characterize_tlb_levels(setup, chases, level_names, levels);
+  report_page(run, levels.granularities);
   report_page_table_window(setup, levels);
-  if (!mixed) report_texture_tlbs(setup, levels);
+  report_texture_tlbs(setup, levels);
 }
 
 }  // namespace sonde

@@ -32,7 +32,6 @@ struct Source {
 };
 constexpr Source caches[] = {
     {"cache.readonly", "sharing.readonly.scope", "Read-only cache", sm_frame},
-    {"cache.l1_5", "", "L1.5", gpc_frame},
     {"cache.texture_l1", "sharing.texture_l1.scope", "Texture L1", sm_frame},
     {"cache.constant_l1", "sharing.constant_l1.scope", "Constant L1", sm_frame},
     {"cache.instruction_l0", "sharing.instruction_l0.scope", "Code L0", sm_frame},
@@ -316,7 +315,6 @@ DeviceDrawing draw_device(const DeviceResult& device) {
   place(sm_frame, registers(facts));
   place(gpc_frame, cluster_memory(facts));
   place(device_frame, second_cache(facts));
-  place(device_frame, cache_unit(facts, "cache.l3", "L3"));
   place(device_frame, memory(facts));
   place(device_frame, host_link(facts));
   place(device_frame, peer_link(facts));

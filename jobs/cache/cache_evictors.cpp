@@ -15,22 +15,15 @@ namespace {
 // Of so many accesses that ought to pass the inner caches one may not: an outlier elsewhere.
 constexpr std::uint64_t tolerated = 1;
 
-Lines repeat(const Lines& lines, std::size_t rounds) {
-  Lines repeated;
-  for (std::size_t round = 0; round < rounds; ++round)
-    repeated.insert(repeated.end(), lines.begin(), lines.end());
-  return repeated;
-}
-
-/// Of a chase over one line and then over a region, once or several times in a pass.
+/// Of a chase over one line and then over a region.
 struct Staying {
   std::uint64_t passes_of_line = 0;    // in which it did not pass the inner caches
   std::uint64_t passes_of_region = 0;  // likewise of its lines, summed: none of their accesses did
 };
 
 Staying count_staying(const CacheUnderTest& cache, std::uint64_t line, const Lines& region,
-                      std::size_t rounds, std::uint64_t passes) {
-  ChasePlan plan{.offsets = repeat(region, rounds), .warmup_passes = 3, .passes = passes};
+                      std::uint64_t passes) {
+  ChasePlan plan{.offsets = region, .warmup_passes = 3, .passes = passes};
   plan.offsets.insert(plan.offsets.begin(), line);
   const ChaseLatencies chase = measure_chase(cache, "pass evictors", plan);
   const auto is_inner_hit = [&](std::size_t pass, std::size_t position) {
@@ -39,12 +32,8 @@ Staying count_staying(const CacheUnderTest& cache, std::uint64_t line, const Lin
   Staying staying;
   for (std::size_t pass = 0; pass < chase.passes(); ++pass) {
     staying.passes_of_line += is_inner_hit(pass, 0);
-    for (std::size_t i = 0; i < region.size(); ++i) {
-      std::size_t hits = 0;
-      for (std::size_t round = 0; round < rounds; ++round)
-        hits += is_inner_hit(pass, 1 + round * region.size() + i);
-      staying.passes_of_region += hits == rounds;
-    }
+    for (std::size_t i = 0; i < region.size(); ++i)
+      staying.passes_of_region += is_inner_hit(pass, 1 + i);
   }
   return staying;
 }
@@ -55,11 +44,9 @@ struct InPass {
   bool evicts_itself = false;  // nor do its own, from one pass to the next
 };
 
-/// Tries a region that is accessed so many times in a pass with one line of those below it after
-/// the other. Random replacement lets one stay now and then; a policy that keeps some lines for
-/// good is not to pass for that.
-InPass try_in_pass(const CacheUnderTest& cache, const Lines& region, std::size_t rounds,
-                   std::uint64_t line_bytes) {
+/// Tries a region with one line of those below it after the other. Random replacement lets one stay
+/// now and then; a policy that keeps some lines for good is not to pass for that.
+InPass try_in_pass(const CacheUnderTest& cache, const Lines& region, std::uint64_t line_bytes) {
   constexpr int tried_lines = 8;
   constexpr std::uint64_t passes = 8;
   // An overfull set misses in three quarters of all passes even if of its two lines each stays
@@ -69,7 +56,7 @@ InPass try_in_pass(const CacheUnderTest& cache, const Lines& region, std::size_t
   Staying sum;
   for (int tried = 0; tried < tried_lines; ++tried) {
     const std::uint64_t line = random.below(region.front() / line_bytes) * line_bytes;
-    const Staying staying = count_staying(cache, line, region, rounds, passes);
+    const Staying staying = count_staying(cache, line, region, passes);
     sum.passes_of_line += staying.passes_of_line;
     sum.passes_of_region += staying.passes_of_region;
     if (2 * staying.passes_of_line > passes || few * sum.passes_of_line > tried_lines * passes)
@@ -102,23 +89,6 @@ std::vector<Lines> regions_before(const CacheUnderTest& cache, std::uint64_t lin
     }
   }
   return regions;
-}
-
-/// The first that evicts others and stays itself, or, if there is one, the first that evicts its
-/// own lines, too; with its accesses so far ahead, so many times.
-std::optional<Lines> choose_region(const CacheUnderTest& cache, const std::vector<Lines>& regions,
-                                   std::uint64_t lead_bytes, std::size_t rounds,
-                                   std::uint64_t line_bytes) {
-  std::optional<Lines> first;  // that evicts all but itself
-  for (Lines region : regions) {
-    if (rounds > 1 && region.size() * rounds >= longest_listed(cache.chase)) continue;
-    for (std::uint64_t& offset : region) offset -= lead_bytes;
-    const InPass in_pass = try_in_pass(cache, region, rounds, line_bytes);
-    if (!in_pass.evicts || (first && !in_pass.evicts_itself) || !stays(cache, region)) continue;
-    first = repeat(region, rounds);
-    if (in_pass.evicts_itself) break;
-  }
-  return first;
 }
 
 /// Each line twice in a row, or all of them in other orders.
@@ -179,16 +149,14 @@ Lines without(const Lines& lines, std::size_t first, std::size_t count) {
 
 std::optional<Lines> find_pass_evictors(const CacheUnderTest& cache, std::uint64_t line_bytes,
                                         std::uint64_t end_bytes, std::uint64_t most_bytes) {
-  const std::vector<Lines> regions = regions_before(cache, line_bytes, end_bytes, most_bytes);
-  // Random replacement that keeps a line of four in one pass over a region keeps one of 250 in
-  // four; ways that are seldom chosen need more.
-  for (std::size_t rounds : {1u, 2u, 4u, 8u}) {
-    for (std::uint64_t lead_bytes : std::set<std::uint64_t>{0, cache.evictors_lead_bytes}) {
-      auto region = choose_region(cache, regions, lead_bytes, rounds, line_bytes);
-      if (region) return region;
-    }
+  std::optional<Lines> first;  // that evicts all but itself
+  for (const Lines& region : regions_before(cache, line_bytes, end_bytes, most_bytes)) {
+    const InPass in_pass = try_in_pass(cache, region, line_bytes);
+    if (!in_pass.evicts || (first && !in_pass.evicts_itself) || !stays(cache, region)) continue;
+    first = region;
+    if (in_pass.evicts_itself) break;
   }
-  return std::nullopt;
+  return first;
 }
 
 std::optional<Lines> find_access_evictors(const CacheUnderTest& cache, const Lines& lines,

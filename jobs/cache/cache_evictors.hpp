@@ -12,8 +12,7 @@ namespace sonde {
 
 /// Offsets of one compact region that ends at `end_bytes` and, accessed in every pass behind a
 /// short list, pushes its lines out of the inner caches nine times in ten, and its own, too, if one
-/// is found that does; it stays in the cache itself. Accessed several times in a pass where once is
-/// not enough: inner caches may replace at random. nullopt if no region of at most `most_bytes`
+/// is found that does; it stays in the cache itself. nullopt if no region of at most `most_bytes`
 /// does.
 /// @pre cache.inner
 std::optional<Lines> find_pass_evictors(const CacheUnderTest& cache, std::uint64_t line_bytes,

@@ -6,7 +6,6 @@
 #include "analysis/structure/sets/taken_lines.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
-#include "device/code_blocks.hpp"
 #include "jobs/cache/cache_evictors.hpp"
 #include "jobs/cache/capacity.hpp"
 
@@ -30,14 +29,6 @@ constexpr std::size_t most_single_sets = 160;
 
 std::uint64_t passes_over(std::uint64_t length) {
   return length <= short_list ? many_passes : few_passes;
-}
-
-/// Random victims in a full set of w ways settle within 10 w passes: the last line has to meet the
-/// last way that is not its own.
-std::uint64_t settling_passes_over(std::uint64_t length) {
-  constexpr std::uint64_t affordable_accesses = 1 << 14;
-  constexpr std::uint64_t most_passes = 256;
-  return std::clamp(affordable_accesses / length, passes_over(length), most_passes);
 }
 
 std::uint64_t memory_limit(const CacheUnderTest& cache) {
@@ -83,8 +74,7 @@ CacheProbe::CacheProbe(const CacheUnderTest& cache, std::uint64_t size_bytes,
                             .trace_seed = cache.seed,
                             .measures_filled = true,
                             .answers_in_part = true,
-                            .line_confidence = line_confidence,
-                            .keeps_lines = cache.chase.path == LoadPath::instruction}),
+                            .line_confidence = line_confidence}),
       cache_(cache),
       size_bytes_(size_bytes),
       sms_{cache.chase.sm} {}
@@ -100,15 +90,11 @@ CacheProbe CacheProbe::at_place(Place place) const {
 
 std::optional<PassEvictors> CacheProbe::find_pass_evictors(std::uint64_t end_bytes) {
   if (!cache_.inner) return PassEvictors{};
-  // More than three quarters of the cache would leave little to search. A policy that loses lines
-  // early holds far more of them than first misses say.
-  const std::uint64_t held_bytes = std::max(size_bytes_, cache_.most_held_bytes);
-  auto lines = sonde::find_pass_evictors(cache_, pool().line_bytes, end_bytes, held_bytes / 4 * 3);
+  // More than three quarters of the cache would leave little to search.
+  auto lines = sonde::find_pass_evictors(cache_, pool().line_bytes, end_bytes, size_bytes_ / 4 * 3);
   if (!lines) return std::nullopt;
   PassEvictors evictors{.accessed = std::move(*lines)};
-  for (std::uint64_t offset : evictors.accessed)
-    evictors.co_resident.push_back(offset + cache_.chase.entered_at_bytes);
-  evictors.co_resident = lines_under(evictors.co_resident, pool().line_bytes);
+  evictors.co_resident = lines_under(evictors.accessed, pool().line_bytes);
   LinePool with_residents = pool();
   with_residents.co_resident = evictors.co_resident;
   evictors.taken = find_taken_lines(with_residents, ask_behind(*this, evictors));
@@ -148,23 +134,6 @@ std::vector<MissCounts> CacheProbe::count_misses(std::vector<ChaseLane> lanes, s
 
 std::vector<MissCounts> CacheProbe::ask(std::span<const Lines> lists,
                                         const PassEvictors& pass_evictors) {
-  // In trees of 10 or 23 ways as many lines as fit miss on in every other order.
-  constexpr std::size_t plain_orders = 12;
-  constexpr std::size_t settled_orders = 2;
-  const auto ask_after = [&](std::uint64_t (*warmup_passes)(std::uint64_t)) -> MissOracle {
-    return [&, warmup_passes](std::span<const Lines> asked) {
-      return ask_once(asked, pass_evictors, warmup_passes);
-    };
-  };
-  if (!is_patient_) return ask_after(passes_over)(lists);
-  std::vector<MissOracle> rounds(plain_orders, ask_after(passes_over));
-  rounds.resize(plain_orders + settled_orders, ask_after(settling_passes_over));
-  return in_every_order(std::move(rounds))(lists);
-}
-
-std::vector<MissCounts> CacheProbe::ask_once(std::span<const Lines> lists,
-                                             const PassEvictors& pass_evictors,
-                                             std::uint64_t (*warmup_passes)(std::uint64_t)) {
   std::map<std::size_t, std::vector<std::size_t>> by_length;
   for (std::size_t i = 0; i < lists.size(); ++i) by_length[lists[i].size()].push_back(i);
   std::vector<MissCounts> answers(lists.size());
@@ -179,7 +148,7 @@ std::vector<MissCounts> CacheProbe::ask_once(std::span<const Lines> lists,
           check_end();
           const std::uint64_t chased = lanes.front().offsets_bytes.size();
           for (MissCounts& counts :
-               count_misses(std::move(lanes), length, warmup_passes(chased), passes_over(chased))) {
+               count_misses(std::move(lanes), length, passes_over(chased), passes_over(chased))) {
             answers[numbers[first++]] = std::move(counts);
           }
         });
@@ -240,29 +209,18 @@ std::optional<LinePool> CacheProbe::widen_pool(const SetFindings& found) const {
   return wide;
 }
 
-/// Blocks of code are entered at their last fetch where replacement is looked at: one that is
-/// executed as a whole asks for its line several times in a row, and policies that tell new lines
-/// from those that were hit since (RRIP) then see none of them as new.
-Lines CacheProbe::entered_last(Lines lines) const {
-  if (cache_.chase.path != LoadPath::instruction) return lines;
-  for (std::uint64_t& line : lines)
-    line += code_block_bytes - code_entry_bytes - cache_.chase.entered_at_bytes;
-  return lines;
-}
-
 std::optional<Lines> CacheProbe::find_access_evictors(const SetFindings& found,
                                                       const Lines& lines) {
   if (!cache_.inner) return Lines{};
   const std::uint64_t set = set_of(found.layout.index, lines.front());
-  return sonde::find_access_evictors(cache_, entered_last(lines),
+  return sonde::find_access_evictors(cache_, lines,
                                      lines_of_other_sets(found.layout.index, found.pool, set),
                                      [this] { check_end(); });
 }
 
-/// A list stands beside its record, of which the prepared part has none.
-std::size_t CacheProbe::longest_record(std::size_t access_evictors, std::size_t prepared) const {
-  const std::size_t step = 1 + access_evictors;
-  return longest_recorded_list(cache_.chase, prepared * step) / step;
+/// A list stands beside its record.
+std::size_t CacheProbe::longest_record(std::size_t access_evictors) const {
+  return longest_recorded_list(cache_.chase) / (1 + access_evictors);
 }
 
 /// All SMs, in groups of which no two share the cache.
@@ -292,8 +250,7 @@ std::vector<AccessRecord> CacheProbe::record_on_every_sm(const Lines& lines,
                                                          const std::vector<std::uint16_t>& order) {
   std::vector<AccessRecord> records(static_cast<std::size_t>(run().info().sm_count));
   for (const std::vector<int>& sms : groups_apart()) {
-    std::vector<AccessRecord> of_group =
-        record_on(sms, lines, {}, std::vector(sms.size(), order), 0);
+    std::vector<AccessRecord> of_group = record_on(sms, lines, {}, std::vector(sms.size(), order));
     for (std::size_t i = 0; i < sms.size(); ++i) {
       records[static_cast<std::size_t>(sms[i])] = std::move(of_group[i]);
     }
@@ -301,19 +258,16 @@ std::vector<AccessRecord> CacheProbe::record_on_every_sm(const Lines& lines,
   return records;
 }
 
-/// Each order on one of the SMs, as many at once as there are. Evictors are entered where they were
-/// seen to evict.
+/// Each order on one of the SMs, as many at once as there are.
 std::vector<AccessRecord> CacheProbe::record_on(const std::vector<int>& sms, const Lines& lines,
                                                 const Lines& access_evictors,
-                                                std::vector<std::vector<std::uint16_t>> orders,
-                                                std::size_t prepared) {
+                                                std::vector<std::vector<std::uint16_t>> orders) {
   const std::size_t step = 1 + access_evictors.size();
-  const Lines entered = entered_last(lines);
   std::vector<Offsets> chases;
   for (const auto& order : orders) {
     Offsets& chase = chases.emplace_back();
     for (std::uint16_t line : order) {
-      chase.push_back(entered[line]);
+      chase.push_back(lines[line]);
       chase.insert(chase.end(), access_evictors.begin(), access_evictors.end());
     }
   }
@@ -321,10 +275,9 @@ std::vector<AccessRecord> CacheProbe::record_on(const std::vector<int>& sms, con
   in_groups(cache_.chase.path, sms, chases, [&](std::vector<ChaseLane> lanes, std::size_t first) {
     check_end();
     accesses_ += lanes.size() * chases.front().size();
-    const std::uint64_t length = chases.front().size() - prepared * step;
+    const std::uint64_t length = chases.front().size();
     // Lines of the chase before this one would hit in a cache that outlives launches.
     LaneChases once{.lanes = std::move(lanes),
-                    .warmup_accesses = prepared * step,
                     .recorded_accesses = length,
                     .most_at_once = length,
                     .preparation = Preparation::flushed};
@@ -332,7 +285,6 @@ std::vector<AccessRecord> CacheProbe::record_on(const std::vector<int>& sms, con
          record_lanes(run(), cache_.chase, cache_.name + " replacement", std::move(once))) {
       AccessRecord& record = records.emplace_back();
       record.lines = std::move(orders[first++]);
-      record.prepared = prepared;
       // Translations may add to a miss here, beyond the ceiling: few lines, each in another page.
       for (std::size_t at = 0; at < length; at += step) {
         record.missed.push_back(cycles[at] > cache_.threshold_cycles);

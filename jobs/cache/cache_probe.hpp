@@ -23,15 +23,12 @@ class CacheProbe final : public SetsProbe {
   /// @throws SearchOverTime while a search is to end in time
   std::vector<MissCounts> ask(std::span<const Lines> lists,
                               const PassEvictors& pass_evictors) override;
-  bool ask_patiently() override { return is_patient_ = true; }
   std::optional<LinePool> widen_pool(const SetFindings& found) const override;
-  bool overflow_as_pages(const Lines& conflict, const PassEvictors& pass_evictors) override;
   std::optional<Lines> find_access_evictors(const SetFindings& found, const Lines& lines) override;
-  std::size_t longest_record(std::size_t access_evictors, std::size_t prepared) const override;
+  std::size_t longest_record(std::size_t access_evictors) const override;
   std::vector<AccessRecord> record(const Lines& lines, const Lines& access_evictors,
-                                   std::vector<std::vector<std::uint16_t>> orders,
-                                   std::size_t prepared) override {
-    return record_on(sms_, lines, access_evictors, std::move(orders), prepared);
+                                   std::vector<std::vector<std::uint16_t>> orders) override {
+    return record_on(sms_, lines, access_evictors, std::move(orders));
   }
 
   /// One list on every SM, few passes of it.
@@ -70,15 +67,11 @@ class CacheProbe final : public SetsProbe {
 
   std::vector<AccessRecord> record_on(const std::vector<int>& sms, const Lines& lines,
                                       const Lines& access_evictors,
-                                      std::vector<std::vector<std::uint16_t>> orders,
-                                      std::size_t prepared);
+                                      std::vector<std::vector<std::uint16_t>> orders);
   std::vector<MissCounts> count_misses(std::vector<ChaseLane> lanes, std::size_t listed,
                                        std::uint64_t warmup_passes, std::uint64_t passes);
   std::vector<std::vector<int>> groups_apart() const;
-  std::vector<MissCounts> ask_once(std::span<const Lines> lists, const PassEvictors& pass_evictors,
-                                   std::uint64_t (*warmup_passes)(std::uint64_t length));
   double outlier_share();
-  Lines entered_last(Lines lines) const;
   void check_end() const {
     if (end_ && (run().device_s() > end_->device_s || accesses_ > end_->accesses))
       throw SearchOverTime();
@@ -90,7 +83,6 @@ class CacheProbe final : public SetsProbe {
   std::optional<SearchEnd> end_;
   std::uint64_t accesses_ = 0;  // asked for, on all SMs
   std::optional<double> outlier_share_;
-  bool is_patient_ = false;
   int sharing_sms_ = 1;
   std::vector<int> sms_;  // each list is chased on one of them
 };

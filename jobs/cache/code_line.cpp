@@ -120,14 +120,12 @@ std::optional<LineWithinBlock> line_by_parts(const CacheUnderTest& cache,
   LineWithinBlock line{.bytes = all_parts.front().bytes, .contrast = 1};
   for (const LastParts& parts : all_parts) {
     line.contrast = std::min(line.contrast, parts.contrast);
-    line.last_lines = parts.multiple;
     if (parts.is_doubled) break;
     const auto gone = share_gone_together(cache, parts.multiple * coarse_size_bytes, parts.bytes);
     if (!gone) return std::nullopt;
     line.contrast = std::min(line.contrast, std::abs(2 * *gone - 1));
     if (*gone < 0.5) break;
     line.bytes = 2 * parts.bytes;
-    line.last_lines = 1;
   }
   return line;
 }
@@ -146,10 +144,8 @@ std::optional<LineWithinBlock> line_by_entries(const CacheUnderTest& cache,
                                          .others_at_bytes = later});
     if (!answer) return std::nullopt;
     line.contrast = std::min(line.contrast, answer->contrast);
-    line.last_lines = parts.multiple;
     if (!answer->one_line) break;
     line.bytes = 2 * parts.bytes;
-    line.last_lines = 1;
   }
   return line;
 }

@@ -10,9 +10,6 @@ namespace sonde {
 struct LineWithinBlock {
   std::uint64_t bytes = 0;
   double contrast = 0;  // 0..1: how clearly blocks up to the line and beyond it differ
-  /// Blocks that are entered at their last line stay in so many times the number of whole ones:
-  /// once if each line of a block has sets of its own, as often as a block has lines if they share.
-  std::uint64_t last_lines = 1;
 };
 
 /// The line of a cache of code that fetches less than a block. Part by part, from the last fetch of

@@ -116,7 +116,7 @@ Answers ask_policy(CacheProbe& probe, const SetFindings& found) {
   const Lines lines = choose_far_apart(
       lines_of_set(found.layout.index, found.pool, 0, probe.traits().choice * wanted), wanted);
   if (lines.size() < wanted) return {};
-  const std::size_t length = std::min(policy_accesses, probe.longest_record(0, 0));
+  const std::size_t length = std::min(policy_accesses, probe.longest_record(0));
   const std::vector<std::uint16_t> order =
       policy_trace(ways, length, derive_seed(probe.traits().trace_seed, "every SM"));
   Answers answers;

@@ -1,19 +1,15 @@
 // A first access to every word of a few lines: the distance between its misses is the fetch. Sparse
 // chases with one unit in blocks of growing size: the share of misses tells whether a block is one
-// line. Where they leave it open, one eviction set and questions about pairs of its lines tell.
+// line. Of constants and code, where they leave it open, questions about pairs of places tell.
 #include "jobs/cache/fetch_and_line.hpp"
 
-#include "analysis/structure/sets/line_search.hpp"
 #include "base/gpu_facts.hpp"
-#include "base/random.hpp"
-#include "jobs/cache/cache_probe.hpp"
 #include "jobs/cache/capacity.hpp"
 #include "jobs/cache/line_by_pairs.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace sonde {
@@ -22,13 +18,6 @@ namespace {
 // Below this contrast, or in so small a cache, chases over parts of lines prove little.
 constexpr double clear_contrast = 0.5;
 constexpr std::uint64_t few_lines = 64;
-
-// Spans that are tried: from one large page, which small pages and TLBs do not disturb, to one in
-// which lines of 32 bytes at the longest distance overfill every set twice.
-constexpr std::uint64_t least_spans_of_cache = 4;
-constexpr std::uint64_t most_spans_of_cache = 64;
-// Caches that need this overflow early; more lines may exceed their capacity, not that of a set.
-constexpr std::size_t most_lines = 1024;
 
 std::optional<BlockSize> distance_of_misses(const CacheUnderTest& cache, const ChasePlan& plan) {
   const ChaseLatencies chase = measure_chase(cache, "fetch", plan);
@@ -96,64 +85,6 @@ LineLength line_by_footprint(const CacheUnderTest& cache, std::uint64_t coarse_s
   return line;
 }
 
-/// Lines that may conflict: in a span, so far apart.
-struct ConflictPool {
-  std::uint64_t span_bytes = 0;
-  std::uint64_t distance_bytes = 0;
-};
-
-/// Of global memory longer and longer spans, lines far apart; of a space of its own all of it, and
-/// lines as far apart as lets some of them conflict.
-std::vector<ConflictPool> conflict_pools(const CacheUnderTest& cache,
-                                         std::uint64_t coarse_size_bytes) {
-  constexpr std::uint64_t longest_line_of_spaces = 256;  // Wong 2010: constants
-  std::vector<ConflictPool> pools;
-  if (cache.space_bytes > 0) {
-    const std::uint64_t span_bytes = std::bit_floor(cache.space_bytes);
-    for (std::uint64_t distance : {longest_line_bytes, longest_line_of_spaces})
-      pools.push_back({span_bytes, distance});
-    return pools;
-  }
-  const std::uint64_t limit_bytes =
-      std::min(std::max(large_page_bytes, most_spans_of_cache * coarse_size_bytes),
-               cache.run.info().memory_bytes / 4);
-  for (std::uint64_t span_bytes =
-           std::max(large_page_bytes, std::bit_ceil(least_spans_of_cache * coarse_size_bytes));
-       span_bytes <= limit_bytes; span_bytes *= 4) {
-    pools.push_back({span_bytes, longest_line_bytes});
-  }
-  return pools;
-}
-
-/// nullopt if no set is found to overflow. Asks on one SM only. @throws SearchOverTime
-/// @param coarse_size_bytes or less: lines are looked for in a span of many times that
-std::optional<LineByConflicts> line_by_conflicts(const CacheUnderTest& cache,
-                                                 std::uint64_t coarse_size_bytes,
-                                                 std::uint64_t fetch_bytes) {
-  CacheProbe probe(cache, coarse_size_bytes, fetch_bytes);
-  probe.limit_search();
-  std::string reason;
-  for (const auto& [span_bytes, distance_bytes] : conflict_pools(cache, coarse_size_bytes)) {
-    const auto evictors = probe.find_pass_evictors(span_bytes);
-    if (!evictors) continue;
-    const std::uint64_t end_bytes =
-        evictors->accessed.empty() ? span_bytes : evictors->accessed.front();
-    const std::uint64_t pool_bytes = end_bytes / distance_bytes * distance_bytes;
-    if (pool_bytes == 0) continue;
-    Lines pool =
-        shuffled_order(pool_bytes, distance_bytes, derive_seed(cache.seed, "line by conflicts"));
-    std::erase_if(pool, [&](std::uint64_t line) {
-      return std::ranges::binary_search(evictors->taken, line);
-    });
-    pool.resize(std::min(pool.size(), most_lines));
-    const MissOracle ask = ask_behind(probe, *evictors);
-    if (const auto conflict = find_eviction_set(pool, ask, reason)) {
-      return find_line(*conflict, fetch_bytes, distance_bytes, ask);
-    }
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 SparseBlocks chase_sparse_blocks(const CacheUnderTest& cache, const std::string& label,
@@ -206,23 +137,10 @@ LineLength measure_line(const CacheUnderTest& cache, std::uint64_t coarse_size_b
   const LineLength line = line_by_footprint(cache, coarse_size_bytes, fetch_bytes);
   const std::uint64_t lines = coarse_size_bytes / line.bytes;
   const bool is_clear = line.contrast >= clear_contrast && lines >= few_lines;
-  // Code is fetched ahead and evicted by other SMs: on an H200 pairs of places were of one line up
-  // to 256 bytes in one run and up to 1024 in the next.
-  const bool is_code = cache.chase.path == LoadPath::instruction;
-  constexpr double by_chance = 0.5;  // of two answers one
-  if (is_clear || is_large(coarse_size_bytes, line.bytes)) return line;
-  if (cache.space_bytes > 0) {
-    const auto by_pairs = measure_line_by_pairs(cache, fetch_bytes);
-    if (by_pairs && by_pairs->contrast > line.contrast) return *by_pairs;
-  }
-  if (is_code) return line;
-  try {
-    const auto conflicts = line_by_conflicts(cache, coarse_size_bytes, fetch_bytes);
-    if (!conflicts || conflicts->agreement <= by_chance) return line;
-    return {conflicts->bytes, 2 * conflicts->agreement - 1};
-  } catch (const SearchOverTime&) {
-    return line;
-  }
+  if (is_clear || cache.space_bytes == 0) return line;
+  const auto by_pairs = measure_line_by_pairs(cache, fetch_bytes);
+  if (by_pairs && by_pairs->contrast > line.contrast) return *by_pairs;
+  return line;
 }
 
 }  // namespace sonde

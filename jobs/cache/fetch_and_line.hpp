@@ -37,7 +37,7 @@ SparseBlocks chase_sparse_blocks(const CacheUnderTest& cache, const std::string&
 
 /// The largest block of which one fetched unit takes the capacity of the whole: spans of 1.4 times
 /// the size are touched with one unit in each block; they stay if a block is more than one line.
-/// Where that leaves it open, by conflicts in one set.
+/// Where that leaves it open, constants and code by pairs of places.
 /// @param coarse_size_bytes of the cache, to some per cent
 LineLength measure_line(const CacheUnderTest& cache, std::uint64_t coarse_size_bytes,
                         std::uint64_t fetch_bytes);

@@ -74,10 +74,9 @@ bool evicts_in_order(const CacheUnderTest& cache, std::uint64_t size_bytes,
 }
 
 HitBoundary measure_return_boundary(const CacheUnderTest& cache, const CapacityBound& coarse,
-                                    std::uint64_t line_bytes, const ReturnPass& pass) {
+                                    std::uint64_t line_bytes) {
   // A sixteenth to both ends of a bracket that is a thirty-second wide.
-  const std::uint64_t from_bytes =
-      scale_span(coarse.fitting_bytes, 1 - pass.seen_before, line_bytes);
+  const std::uint64_t from_bytes = scale_span(coarse.fitting_bytes, 15.0 / 16, line_bytes);
   const std::uint64_t to_bytes = scale_span(coarse.overflowing_bytes, 17.0 / 16, line_bytes);
   // Whole ways, which are powers of two: then every set is filled as often as every other.
   const std::uint64_t ways_bytes = std::bit_floor(coarse.overflowing_bytes) / 4;
@@ -89,7 +88,7 @@ HitBoundary measure_return_boundary(const CacheUnderTest& cache, const CapacityB
   const ChaseLatencies chase = measure_chase(cache, "return pass", plan);
   std::vector<bool> hits = positions_above(chase, cache.threshold_cycles, 1);
   hits.flip();
-  HitBoundary boundary = find_hit_boundary(hits, pass.hit_density);
+  HitBoundary boundary = find_hit_boundary(hits);
   boundary.position += from_bytes / line_bytes;
   return boundary;
 }

@@ -27,15 +27,9 @@ Residents measure_residents(const CacheUnderTest& cache, std::uint64_t size_byte
 bool evicts_in_order(const CacheUnderTest& cache, std::uint64_t size_bytes,
                      std::uint64_t line_bytes);
 
-/// What part of the positions before a bound are hits, and how far before it they are recorded.
-struct ReturnPass {
-  double hit_density = 1;
-  double seen_before = 1.0 / 16;  // of the bound's place
-};
-
 /// The place where hits end on the return pass after a fill, near a coarse bound: the exact bound
 /// of a cache too large to be asked for footprints, if it replaces in LRU or FIFO order. In lines.
 HitBoundary measure_return_boundary(const CacheUnderTest& cache, const CapacityBound& coarse,
-                                    std::uint64_t line_bytes, const ReturnPass& pass);
+                                    std::uint64_t line_bytes);
 
 }  // namespace sonde

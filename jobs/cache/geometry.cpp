@@ -53,7 +53,7 @@ bool holds_elsewhere(const CacheUnderTest& cache, const CapacityBound& bound,
   constexpr double tolerance = 1.0 / 256;
   CacheUnderTest elsewhere = cache;
   elsewhere.chase = at_draw(cache.chase, draw_replicate(cache.run, cache.name + " step", 1));
-  const HitBoundary other = measure_return_boundary(elsewhere, bound, line_bytes, {});
+  const HitBoundary other = measure_return_boundary(elsewhere, bound, line_bytes);
   const auto position = static_cast<double>(seen.position);
   return other.agreement > step_agreement &&
          std::abs(static_cast<double>(other.position) - position) <= tolerance * position;
@@ -148,7 +148,6 @@ std::optional<CacheGeometry> measure_geometry(const CacheUnderTest& of, std::str
                          .fetch = *fetch,
                          .outlier_share = cache.outlier_share,
                          .line_contrast = line.contrast};
-  geometry.may_be_shorter = cache.inner && line.bytes <= cache.inner->asked_bytes;
   if (fetch->bytes < line.bytes && line.bytes == access_bytes(cache.chase.path)) {
     geometry.within_block = LineWithinBlock{};
     if (const auto within = measure_line_within_block(cache, coarse.fitting_bytes, fetch->bytes))
@@ -171,7 +170,7 @@ void measure_size(const CacheUnderTest& of, CacheGeometry& geometry) {
     return measure_small_size(cache, geometry);
   const std::uint64_t line_bytes = geometry.line_bytes;
   CapacityBound& bound = geometry.bound;
-  const HitBoundary boundary = measure_return_boundary(cache, bound, line_bytes, {});
+  const HitBoundary boundary = measure_return_boundary(cache, bound, line_bytes);
   if (boundary.agreement > step_agreement && holds_elsewhere(cache, bound, line_bytes, boundary)) {
     bound.fitting_bytes = boundary.position * line_bytes;
     bound.overflowing_bytes = bound.fitting_bytes + line_bytes;

@@ -30,17 +30,14 @@ struct CacheGeometry {
   /// Code is executed block by block: line_bytes is no less than that, and lines within a block are
   /// asked for apart. 0 bytes: not known.
   std::optional<LineWithinBlock> within_block = {};
-  std::uint64_t partitions = 1;   // as large as the one that `bound` is of
-  std::uint64_t whole_bytes = 0;  // instead, if it is not known how many, but where all end
+  std::uint64_t partitions = 1;  // as large as the one that `bound` is of
   /// Lines of every set (jobs/sets), if they were seen to stay together or are what footprints
   /// leave open; 0: not known. Of one partition, too.
   std::uint64_t filled_bytes = 0;
-  bool may_be_shorter = false;  // the line: what is asked for at once may be several
-  bool line_proven = false;     // by sets of such lines, which together are of its size (jobs/sets)
+  bool line_proven = false;  // by sets of such lines, which together are of its size (jobs/sets)
   bool line_contradicted = false;  // by such sets, which would be twice its size
   bool line_is_refuted = false;    // by such sets, which lose lines when asked for whole blocks
 
-  bool one_side = false;     // all that was asked for lies in one partition of several
   std::string no_size = {};  // why the size is not resolvable, though the rest is; empty: it is
 
   /// In the line, as far as sets of such lines depend on it: blocks differ clearly, or not.
@@ -55,7 +52,6 @@ struct CacheGeometry {
   /// few lines it may be as little though the line is right, but there sets are found.
   bool line_is_known() const {
     constexpr double least_contrast = 0.4;
-    if (may_be_shorter) return false;
     if (within_block) return within_block->contrast >= least_contrast;
     if (line_contradicted && line_confidence() < 1) return false;
     return line_proven || line_contrast >= least_contrast;
@@ -119,10 +115,7 @@ struct CacheGeometry {
     const auto held = static_cast<double>(bytes);
     return held >= (1 - tolerance) * seen.low && held <= (1 + tolerance) * seen.high;
   }
-  std::uint64_t size_bytes() const {
-    if (whole_bytes == 0) return partitions * part_bytes();
-    return gradual ? round_gradual_size(whole_bytes) : whole_bytes;
-  }
+  std::uint64_t size_bytes() const { return partitions * part_bytes(); }
 };
 
 /// Fetch, coarse bound and line. nullopt with the reason in `reason` if the traces do not resolve

@@ -7,7 +7,6 @@
 #include "analysis/structure/latency/latency_gaps.hpp"
 #include "analysis/structure/latency/near_far.hpp"
 #include "base/gpu_facts.hpp"
-#include "base/random.hpp"
 #include "base/units.hpp"
 #include "jobs/chase/pointer_chase.hpp"
 #include "jobs/run/attempt.hpp"
@@ -15,7 +14,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace sonde {
 namespace {
@@ -39,33 +37,6 @@ std::vector<double> measure_atomics(JobRun& run, int sm) {
     latencies[plan.offsets[i] / step_bytes] = shuffled[i];
   }
   return latencies;
-}
-
-/// Lines of some pages all over the memory, a few KB in a row of each: a partition may be the home
-/// of whole pages, and translations of so few lines are at hand.
-Offsets choose_lines_of_pages(const JobRun& run) {
-  constexpr std::uint64_t blocks = 16;
-  constexpr std::uint64_t most_bytes = 1_GiB;
-  const std::uint64_t pages = std::min(most_bytes, run.info().memory_bytes / 4) / large_page_bytes;
-  Random random(derive_seed(run.seed(), "lines of pages"));
-  Offsets offsets;
-  for (std::uint64_t block = 0; block < blocks; ++block) {
-    const std::uint64_t start_bytes =
-        random.below(pages) * large_page_bytes +
-        random.below(large_page_bytes / smallest_page_bytes) * smallest_page_bytes;
-    for (std::uint64_t line : shuffled_order(smallest_page_bytes, common_line_bytes, block))
-      offsets.push_back(start_bytes + line);
-  }
-  return offsets;
-}
-
-/// The same to lines of pages all over the memory, in the order in which they are asked for.
-std::vector<double> measure_atomics_of_pages(JobRun& run, int sm) {
-  ChaseSetup setup = set_up_chase(run, LoadPath::atomic, RecordSpace::longest);
-  setup.sm = sm;
-  const ChasePlan plan{.offsets = choose_lines_of_pages(run), .passes = passes};
-  return position_medians(
-      measure_chase(run, setup, fmt::format("cache.l2 partitions of pages SM {}", sm), plan));
 }
 
 /// Blocks of neighbouring steps with the same home are as large as the hash's granularity.
@@ -94,81 +65,10 @@ std::vector<int> sms_all_over(const JobRun& run) {
   return sms;
 }
 
-bool l2_is_divided(const JobRun& run) {
-  return run.number("cache.l2.far_hit_latency_cycles").has_value() ||
-         run.number("cache.l2.atomic_far_cycles").has_value();
-}
-
 void report_one_part(JobRun& run, const std::string& reason) {
   run.report(not_present("cache.l2.segment_bytes", reason));
   run.report(not_present("cache.l2.far_hit_latency_cycles", reason));
 }
-
-std::optional<std::string> report_parts_without_copies(const CacheUnderTest& cache,
-                                                       std::uint64_t size_bytes) {
-  JobRun& run = cache.run;
-  constexpr std::uint64_t passes = 5;
-  const ChasePlan plan{.offsets = choose_lines_of_pages(run), .warmup_passes = 2, .passes = passes};
-  std::vector<std::vector<double>> hits_of_sm;
-  const std::vector<int> sms = sms_all_over(run);
-  const auto hits_on = [&](int sm, const ChasePlan& lines) {
-    ChaseSetup setup = cache.chase;
-    setup.sm = sm;
-    return position_medians(measure_chase(run, setup, "cache.l2 partition hits", lines));
-  };
-  for (const int sm : sms) hits_of_sm.push_back(hits_on(sm, plan));
-  const auto sides = split_sides(hits_of_sm);
-  if (!sides) return std::nullopt;
-  run.report(not_present("cache.l2.segment_bytes",
-                         "each line is in one partition, for all SMs: there are no copies"));
-  const std::uint64_t step_bytes =
-      std::max(common_line_bytes, std::min(smallest_page_bytes, size_bytes / 256));
-  const ChasePlan row{.offsets = shuffled_order(size_bytes / 2, step_bytes, run.seed()),
-                      .warmup_passes = 2,
-                      .passes = passes};
-  bool is_uneven = false;
-  std::vector<std::vector<double>> far_hits_of_sm;
-  for (std::size_t i = 0; i < sms.size(); ++i) {
-    const double bound_cycles = (sides->near_by_sm[i] + sides->far_by_sm[i]) / 2;
-    if (std::isnan(bound_cycles)) continue;
-    const auto far_share = [&](const std::vector<double>& hits) {
-      return fraction_above({hits.size(), hits}, bound_cycles);
-    };
-    constexpr double most_apart = 0.2;
-    is_uneven |= std::abs(far_share(hits_on(sms[i], row)) - far_share(hits_of_sm[i])) > most_apart;
-    std::erase_if(hits_of_sm[i], [&](double cycles) { return cycles < bound_cycles; });
-    far_hits_of_sm.push_back(std::move(hits_of_sm[i]));
-  }
-  run.report(
-      found_replicated("cache.l2.far_hit_latency_cycles", summarize_replicates(far_hits_of_sm)));
-  if (!is_uneven) return "";
-  return "the lines of a footprint in a row lie in one partition more than others: the home of a "
-         "line is that of its page, or of many";
-}
-
-namespace {
-
-void report_atomics(JobRun& run, const NearFar& partitions, std::uint64_t samples) {
-  run.report(found("cache.l2.atomic_near_cycles", partitions.near_cycles, 1, samples));
-  run.report(found("cache.l2.atomic_far_cycles", partitions.far_cycles, 1, samples));
-  run.report(found("cache.l2.home_near_fraction", partitions.near_fraction, 1, samples));
-}
-
-/// Of partitions that are the home of whole pages.
-/// @return whether there are such
-bool report_homes_of_pages(JobRun& run) {
-  std::vector<std::vector<double>> latencies;
-  for (const int sm : sms_all_over(run)) latencies.push_back(measure_atomics_of_pages(run, sm));
-  const auto partitions = split_sides(latencies);
-  if (!partitions) return false;
-  report_atomics(run, *partitions, latencies.size() * latencies.front().size());
-  run.report(not_resolvable("cache.l2.home_function",
-                            "all lines of a page have one home: it goes by the physical address, "
-                            "which differs from page to page"));
-  return true;
-}
-
-}  // namespace
 
 void report_l2_partitions(JobRun& run) {
   std::vector<std::vector<double>> latencies;
@@ -184,12 +84,13 @@ void report_l2_partitions(JobRun& run) {
   // Steps of the clock and slices of one partition part latencies, too.
   if (!partitions ||
       partitions->far_cycles - partitions->near_cycles < least_partition_gap_cycles) {
-    if (report_homes_of_pages(run)) return;
     return report_none(Status::not_present,
-                       "atomics to all lines of a page, and of pages all over the memory, take one "
-                       "time: one partition");
+                       "atomics to all lines of a page take one time: one partition");
   }
-  report_atomics(run, *partitions, latencies.size() * latencies.front().size());
+  const std::uint64_t samples = latencies.size() * latencies.front().size();
+  run.report(found("cache.l2.atomic_near_cycles", partitions->near_cycles, 1, samples));
+  run.report(found("cache.l2.atomic_far_cycles", partitions->far_cycles, 1, samples));
+  run.report(found("cache.l2.home_near_fraction", partitions->near_fraction, 1, samples));
   report_function(run, latencies.front(), (partitions->near_cycles + partitions->far_cycles) / 2);
 }
 

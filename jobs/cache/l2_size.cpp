@@ -1,12 +1,10 @@
-// The bound of near hits is the segment, that of far hits the size.
+// The bound of near hits is the segment; the two partitions are alike.
 #include "jobs/cache/l2_size.hpp"
 
 #include "analysis/statistics.hpp"
 #include "analysis/structure/latency/latency_gaps.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/units.hpp"
-#include "jobs/cache/capacity.hpp"
-#include "jobs/cache/fill_and_return.hpp"
 #include "jobs/cache/l2_partitions.hpp"
 #include "jobs/run/clock_window.hpp"
 #include "jobs/run/replicates.hpp"
@@ -14,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace sonde {
 namespace {
@@ -28,12 +25,25 @@ constexpr double least_far_fraction = 0.1;
 // 4 KB).
 constexpr double most_far_fraction = 0.9;
 
+/// Latencies between those of near hits and those of the memory.
+struct FarBand {
+  double low_cycles = 0;
+  double high_cycles = 0;
+  bool holds(double cycles) const { return cycles > low_cycles && cycles < high_cycles; }
+};
+
+FarBand between(const std::vector<double>& hits, const std::vector<double>& misses) {
+  const double highest_hit = quantile(hits, 0.98);
+  const double lowest_miss = quantile(misses, 0.02);
+  const double margin_cycles = (lowest_miss - highest_hit) / 10;
+  return {highest_hit + margin_cycles, lowest_miss - margin_cycles};
+}
+
 /// Hits in the far partition, as a chase through 1.5 times the near one shows them.
 struct FarHits {
   FarBand band;
   std::vector<double> cycles;
   double fraction = 0;  // of that chase
-  double share = 0;     // of its accesses that were no near hits
 };
 
 /// A steady chase through a span, as much of it as is worth keeping.
@@ -47,49 +57,8 @@ FarHits look_for_far_hits(const CacheUnderTest& cache, std::uint64_t line_bytes,
       measure_chase(cache, fmt::format("span {}", span_bytes), plan).cycles;
   FarHits far{.band = band, .cycles = sample};
   std::erase_if(far.cycles, [&](double cycles) { return !band.holds(cycles); });
-  const auto far_hits = static_cast<double>(far.cycles.size());
-  const auto others =
-      std::ranges::count_if(sample, [&](double cycles) { return cycles > band.low_cycles; });
-  far.fraction = far_hits / static_cast<double>(sample.size());
-  far.share = others == 0 ? 0 : far_hits / static_cast<double>(others);
+  far.fraction = static_cast<double>(far.cycles.size()) / static_cast<double>(sample.size());
   return far;
-}
-
-/// The footprint where far hits vanish, and how finely that can be seen: as the lines of the two
-/// partitions are mixed.
-struct WholeBound {
-  CapacityBound bound;
-  std::uint64_t mixing_bytes = 0;
-  bool is_step = false;
-};
-
-/// To 1/64, and where hits end in a step on the return pass after a fill.
-WholeBound measure_whole_bound(const CacheUnderTest& cache, const FarHits& far,
-                               const CacheGeometry& segment) {
-  const std::uint64_t line_bytes = segment.line_bytes;
-  const auto ask = [&](std::uint64_t span_bytes) {
-    const FarHits now = look_for_far_hits(cache, line_bytes, far.band, span_bytes);
-    return now.fraction < far.fraction / 2 ? Fit::overflows : Fit::fits;
-  };
-  const CapacityBound coarse =
-      find_capacity_bound({.step_bytes = line_bytes,
-                           .start_bytes = segment.bound.fitting_bytes / 2 * 3,
-                           .limit_bytes = cache.limit_bytes,
-                           .relative_precision = 1.0 / 64},
-                          ask);
-  if (coarse.fitting_bytes == 0 || coarse.overflowing_bytes == 0 || segment.gradual)
-    return {coarse, 0, false};
-  constexpr double mixing_seen = 0.4;  // homes change every few hundred KB at most
-  constexpr double most_hits_behind = 0.002;
-  CacheUnderTest far_lines = cache;
-  far_lines.name = "cache.l2 whole";
-  far_lines.threshold_cycles = far.band.high_cycles;
-  const HitBoundary boundary = measure_return_boundary(
-      far_lines, coarse, line_bytes, {.hit_density = far.fraction, .seen_before = mixing_seen});
-  const std::uint64_t end_bytes = boundary.position * line_bytes;
-  return {{end_bytes, end_bytes + line_bytes},
-          boundary.longest_gap * line_bytes,
-          boundary.hits_behind < most_hits_behind};
 }
 
 void report_far_hits(const CacheUnderTest& cache, const FarHits& far,
@@ -118,46 +87,6 @@ void report_segment(const CacheUnderTest& cache, const CacheGeometry& geometry) 
   cache.run.report(std::move(segment));
 }
 
-/// Size of all partitions, as a remark on how it was seen. They are equal if the end of far hits is
-/// where as many equal ones would end; finer than the mixing of those that end cannot be seen.
-/// Under random replacement the rate of far hits decays gradually, far beyond the size, and where
-/// homes and sets go by the same bits of the address, some sets of far lines end before others:
-/// then the SMs, by the lines near to each, tell how many partitions there are.
-/// @param known_partitions 0: not known
-std::string characterize_partitions(const CacheUnderTest& cache, const FarHits& far,
-                                    std::size_t known_partitions, CacheGeometry& geometry) {
-  constexpr double step_tolerance = 0.005;
-  constexpr double most_mixing = 1.0 / 4;
-  constexpr double decay_tolerance = 1.0 / 8;
-  const WholeBound whole = measure_whole_bound(cache, far, geometry);
-  const std::size_t partitions = std::max<std::size_t>(known_partitions, 2);
-  const double part_bytes = static_cast<double>(geometry.part_bytes());
-  const double end_bytes = static_cast<double>(whole.bound.fitting_bytes);
-  const double all_bytes = static_cast<double>(partitions) * part_bytes;
-  const double mixing = static_cast<double>(whole.mixing_bytes) / all_bytes;
-  const double off = std::abs(end_bytes / all_bytes - 1);
-  const bool equal = whole.is_step && off < std::max(step_tolerance, std::min(mixing, most_mixing));
-  report_segment(cache, geometry);
-  report_far_hits(cache, far, geometry);
-  const std::string end = format_bytes(end_bytes);
-  if (equal || (known_partitions > 0 && (whole.is_step || off > decay_tolerance))) {
-    geometry.partitions = partitions;
-    return fmt::format("{} partitions of {}{}: hits in the far one end at {}", partitions,
-                       format_bytes(part_bytes),
-                       equal ? "" : ", as many as differ by the SMs that are near to their lines",
-                       end);
-  }
-  if (off > decay_tolerance) {
-    geometry.no_size = fmt::format(
-        "hits in the far partition end at {}, those in the near one at {}: {}", end,
-        format_bytes(part_bytes),
-        whole.is_step ? "not what two equal ones hold" : "replacement seems to be random");
-    return {};
-  }
-  geometry.whole_bytes = whole.bound.fitting_bytes;
-  return "the footprint at which hits in the far partition vanish";
-}
-
 /// Near hits and misses of the one partition of an L2 that has no other.
 void narrow_misses(CacheUnderTest& cache, const FarHits& far, const std::vector<double>& misses) {
   const bool sooner = far.fraction > most_far_fraction;
@@ -166,94 +95,28 @@ void narrow_misses(CacheUnderTest& cache, const FarHits& far, const std::vector<
   cache.threshold_cycles = quantile(memory, 0.01) - band_margin_cycles;
 }
 
-/// Of an L2 before a cache on the side of the memory: lines that this one answers are misses.
-void measure_size_before(const CacheUnderTest& before, const Between& side,
-                         CacheGeometry& geometry) {
-  CacheUnderTest cache = before;
-  cache.threshold_cycles =
-      std::max(cache.threshold_cycles, side.served.low_cycles - band_margin_cycles);
-  measure_size(cache, geometry);
-}
-
 void report_far_hits_of_sms(JobRun& run, const LoadedElsewhere& parts) {
   run.report(found_replicated("cache.l2.far_hit_latency_cycles",
                               summarize_replicates(parts.far_hits_of_sm)));
 }
 
-/// Where no latency between hits and the memory appears. An L2 may be divided all the same, see
-/// report_parts_without_copies; with copies all lines of a footprint in a row may have their home
-/// in the near partition, or all in another one.
+/// Where no latency between hits and the memory appears.
 void report_without_far_hits(const CacheUnderTest& cache, const LoadedElsewhere& parts,
                              CacheGeometry& geometry) {
-  if (const auto uneven = report_parts_without_copies(cache, geometry.part_bytes())) {
-    geometry.no_size = *uneven;
-    geometry.one_side = !uneven->empty();
-  } else if (parts.kind == L2Parts::several) {
-    geometry.partitions = std::max<std::size_t>(parts.partitions, 1);
-    if (parts.partitions == 0) {
-      geometry.no_size =
-          "lines that another SM loaded are near or far, but those of a footprint in a row lie in "
-          "one partition: the home of a line is that of its page, or of many";
-    }
-    report_segment(cache, geometry);
-    report_far_hits_of_sms(cache.run, parts);
-  } else {
-    report_one_part(cache.run,
-                    "no latency between hit and memory appears beyond the size, and all SMs are as "
-                    "near to the same lines: one part");
+  if (parts.kind != L2Parts::several) {
+    return report_one_part(
+        cache.run,
+        "no latency between hit and memory appears beyond the size, and all SMs are as near to the "
+        "same lines: one part");
   }
+  geometry.no_size =
+      "lines that another SM loaded are near or far, but a footprint meets no far hits beyond what "
+      "one SM fills: that is one partition, or both";
+  cache.run.report(not_resolvable("cache.l2.segment_bytes", geometry.no_size));
+  report_far_hits_of_sms(cache.run, parts);
 }
 
 }  // namespace
-
-FarBand between(const std::vector<double>& hits, const std::vector<double>& misses) {
-  const double highest_hit = quantile(hits, 0.98);
-  const double lowest_miss = quantile(misses, 0.02);
-  const double margin_cycles = (lowest_miss - highest_hit) / 10;
-  return {highest_hit + margin_cycles, lowest_miss - margin_cycles};
-}
-
-std::string BehindL2::explain_side_cache() const {
-  return fmt::format(
-      "{:.0f} % of what misses of {} takes {:.0f} cycles, sooner than from the memory: "
-      "a cache on its side, no other partition",
-      100 * between->share, format_bytes(static_cast<double>(between->served.first_span_bytes)),
-      median(between->served.cycles));
-}
-
-std::string BehindL2::explain_open() const {
-  return fmt::format(
-      "{:.0f} % of what misses of {} takes {:.0f} cycles: another partition, though "
-      "all SMs are as near to the same lines, or a cache on the side of the memory",
-      100 * between->share, format_bytes(static_cast<double>(between->served.first_span_bytes)),
-      median(between->served.cycles));
-}
-
-BehindL2 look_behind_l2(const CacheUnderTest& cache, const CacheGeometry& geometry,
-                        const LoadedElsewhere& parts, const std::vector<double>& hits,
-                        const std::vector<double>& memory) {
-  constexpr std::uint64_t most_loads = 1 << 17;  // of the longest footprint
-  // Both hold as much at least as the bound, if the cache behind answers sooner than the threshold.
-  SurveyedSpans spans{.from_bytes = geometry.bound.fitting_bytes / 2,
-                      .to_bytes = 2 * geometry.bound.fitting_bytes,
-                      .step_bytes = std::max(geometry.line_bytes, common_line_bytes),
-                      .memory_cycles = quantile(memory, 0.05)};
-  BehindL2 behind{.parts = parts};
-  // Lines of the L2 may be shorter than those of a cache behind it, which were seen in their place:
-  // it then holds all of a footprint of which that cache loses lines, if few of them are touched.
-  const auto is_clear = [&] { return behind.between && behind.between->serves_nearly_all(); };
-  do {
-    const auto chases = survey_spans(cache.run, cache.chase, "cache.l2 behind", spans);
-    auto between = find_between(chases, quantile(hits, 0.98), quantile(memory, 0.05));
-    if (between && (!behind.between || between->share > behind.between->share))
-      behind.between = std::move(between);
-    // Of lines half as long it holds half of such a footprint.
-    spans.step_bytes /= 2;
-    spans.from_bytes /= 2;
-  } while (!is_clear() && spans.step_bytes >= smallest_line_bytes &&
-           spans.to_bytes / spans.step_bytes <= most_loads);
-  return behind;
-}
 
 void report_parts_alone(const CacheUnderTest& cache, const LoadedElsewhere& parts) {
   if (parts.kind == L2Parts::several) report_far_hits_of_sms(cache.run, parts);
@@ -262,37 +125,29 @@ void report_parts_alone(const CacheUnderTest& cache, const LoadedElsewhere& part
   }
 }
 
-std::string characterize_l2_size(CacheUnderTest& cache, const BehindL2& behind,
+std::string characterize_l2_size(CacheUnderTest& cache, const LoadedElsewhere& parts,
                                  const std::vector<double>& hits, const std::vector<double>& misses,
                                  CacheGeometry& geometry) {
-  if (behind.is_side_cache()) {
-    measure_size_before(cache, *behind.between, geometry);
-    report_one_part(cache.run, behind.explain_side_cache());
-    return "a cache on the side of the memory answers beyond it";
-  }
   const FarHits far = look_for_far_hits(cache, geometry.line_bytes, between(hits, misses),
                                         geometry.bound.fitting_bytes / 2 * 3);
-  const bool undivided = behind.parts.kind == L2Parts::one && !behind.between;
-  if (undivided || far.fraction < least_far_fraction || far.fraction > most_far_fraction) {
+  if (parts.kind == L2Parts::one || far.fraction < least_far_fraction ||
+      far.fraction > most_far_fraction) {
     narrow_misses(cache, far, misses);
     measure_size(cache, geometry);
-    report_without_far_hits(cache, behind.parts, geometry);
+    report_without_far_hits(cache, parts, geometry);
     return {};
   }
   cache.threshold_cycles = far.band.low_cycles;
   measure_size(cache, geometry);
-  if (behind.is_open()) {
-    geometry.no_size = behind.explain_open();
-    cache.run.report(not_resolvable("cache.l2.segment_bytes", geometry.no_size));
-    cache.run.report(not_resolvable("cache.l2.far_hit_latency_cycles", geometry.no_size));
-    return {};
-  }
-  const std::string remark = characterize_partitions(cache, far, behind.parts.partitions, geometry);
+  report_segment(cache, geometry);
+  report_far_hits(cache, far, geometry);
+  geometry.partitions = 2;
   // Sets are searched with lines of many pages: near hits behind a slow translation are none in
   // the far partition.
   cache.threshold_cycles =
       std::max(cache.threshold_cycles, (quantile(hits, 0.98) + quantile(far.cycles, 0.5)) / 2);
-  return remark;
+  return fmt::format("2 partitions of {}",
+                     format_bytes(static_cast<double>(geometry.part_bytes())));
 }
 
 }  // namespace sonde

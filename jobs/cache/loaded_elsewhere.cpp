@@ -2,7 +2,6 @@
 // finds copies of everything there, so such SMs ask again behind a loader of another one.
 #include "jobs/cache/loaded_elsewhere.hpp"
 
-#include "analysis/statistics.hpp"
 #include "analysis/structure/latency/latency_gaps.hpp"
 #include "analysis/structure/latency/near_far.hpp"
 #include "base/gpu_facts.hpp"
@@ -20,11 +19,10 @@ namespace {
 
 constexpr std::uint64_t longest_fetch_bytes = 512;  // lines further apart come one by one
 
-constexpr std::uint64_t most_places = 128;
-
 /// Two neighbouring lines at each of these places: the first brings the translation of the second.
-Offsets choose_lines(const JobRun& run, std::uint64_t places, std::uint64_t most_bytes,
-                     std::uint64_t look = 0) {
+Offsets choose_lines(const JobRun& run, std::uint64_t look) {
+  constexpr std::uint64_t places = 128;
+  constexpr std::uint64_t most_bytes = 1_GiB;
   constexpr std::uint64_t place_bytes = 2 * longest_fetch_bytes;
   const std::uint64_t span_bytes = std::min(most_bytes, run.info().memory_bytes / 4);
   Random random(derive_seed(run.seed(), fmt::format("lines loaded elsewhere {}", look)));
@@ -78,19 +76,16 @@ LoadedElsewhere look_once(const CacheUnderTest& cache, const Offsets& lines, std
   sms.pop_back();
   std::vector<std::vector<double>> latencies;
   for (const int sm : sms) latencies.push_back(measure_loaded(cache, lines, loader, sm));
-  const std::vector<std::vector<double>> of_all = latencies;
   const auto away = std::ranges::find_if(latencies, sees_two);
-  if (away == latencies.end()) return {.kind = L2Parts::one, .cycles_of_sm = of_all};
+  if (away == latencies.end()) return {.kind = L2Parts::one};
   const int other_loader = sms[static_cast<std::size_t>(away - latencies.begin())];
   for (std::size_t i = 0; i < sms.size(); ++i) {
     if (!sees_two(latencies[i])) latencies[i] = measure_loaded(cache, lines, other_loader, sms[i]);
   }
   latencies.push_back(measure_loaded(cache, lines, other_loader, loader));
   const auto sides = split_sides(latencies);
-  if (!sides) return {.kind = L2Parts::one, .cycles_of_sm = of_all};
-  LoadedElsewhere found{.kind = L2Parts::several,
-                        .partitions = count_sides(latencies, *sides),
-                        .cycles_of_sm = of_all};
+  if (!sides) return {.kind = L2Parts::one};
+  LoadedElsewhere found{.kind = L2Parts::several};
   for (std::size_t i = 0; i < latencies.size(); ++i) {
     const double bound_cycles = (sides->near_by_sm[i] + sides->far_by_sm[i]) / 2;
     if (std::isnan(bound_cycles)) continue;
@@ -102,53 +97,17 @@ LoadedElsewhere look_once(const CacheUnderTest& cache, const Offsets& lines, std
 
 }  // namespace
 
-std::vector<double> measure_loaded_elsewhere(const CacheUnderTest& cache,
-                                             std::uint64_t most_bytes) {
-  constexpr std::uint64_t fewest_places = 4;
-  constexpr std::uint64_t part_of_l2 = 4;  // of its lines, if they are as long as any
-  std::vector<int> sms = sms_all_over(cache.run);
-  std::erase(sms, cache.chase.sm);
-  const auto l2_bytes = cache.run.number("cache.l2.size_bytes");
-  if (sms.empty() || !l2_bytes) return {};
-  const std::uint64_t l2_lines = static_cast<std::uint64_t>(*l2_bytes) / longest_fetch_bytes;
-  const std::uint64_t places = std::clamp(l2_lines / part_of_l2 / 2, fewest_places, most_places);
-  return measure_loaded(cache, choose_lines(cache.run, places, most_bytes), sms.back(),
-                        cache.chase.sm);
-}
-
 LoadedElsewhere look_for_parts(const CacheUnderTest& cache) {
-  constexpr std::uint64_t most_bytes = 1_GiB;
   // Of 97 looks at H100s four saw one part (docs/results/2026-11-26-tlb-again).
   constexpr std::uint64_t most_looks = 2;
   std::vector<int> sms = sms_all_over(cache.run);
   if (sms.size() < 2) return {};
   LoadedElsewhere found;
   for (std::uint64_t look = 0; look < most_looks && found.kind != L2Parts::several; ++look) {
-    found = look_once(cache, choose_lines(cache.run, most_places, most_bytes, look), sms);
+    found = look_once(cache, choose_lines(cache.run, look), sms);
     std::ranges::rotate(sms, sms.begin() + 1);
   }
   return found;
-}
-
-std::optional<ServedElsewhere> later_than_own(const LoadedElsewhere& loaded,
-                                              const std::vector<double>& own,
-                                              const std::vector<double>& memory) {
-  // Such a cache may keep some of the own lines only. Of an L2 the soonest lines are so soon for
-  // all.
-  const double latest_own = quantile(own, 0.25) + least_level_gap_cycles;
-  const double soonest_memory = quantile(memory, 0.02) - least_memory_gap_cycles;
-  for (const std::vector<double>& cycles : loaded.cycles_of_sm) {
-    const double soonest = quantile(cycles, 0.1);
-    if (quantile(cycles, 0.02) <= latest_own || soonest >= soonest_memory) continue;
-    ServedElsewhere served;
-    for (const double of_load : cycles) {
-      const bool is_soon = of_load <= soonest + least_level_gap_cycles;
-      if (is_soon || of_load < soonest_memory)
-        (is_soon ? served.soonest : served.later).push_back(of_load);
-    }
-    return served;
-  }
-  return std::nullopt;
 }
 
 }  // namespace sonde

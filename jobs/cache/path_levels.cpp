@@ -7,7 +7,6 @@
 #include "base/units.hpp"
 #include "device/device_error.hpp"
 #include "jobs/cache/cache_probe.hpp"
-#include "jobs/cache/code_sets.hpp"
 #include "jobs/cache/doubtful_line.hpp"
 #include "jobs/cache/every_sm.hpp"
 #include "jobs/cache/fetch_and_line.hpp"
@@ -29,7 +28,6 @@ std::optional<InnerCaches> describe_inner(JobRun& run, const CachePath& path,
                                           std::string& reason) {
   InnerCaches inner;
   inner.threshold_cycles = threshold_between(survey.caches[level - 1], survey.caches[level]);
-  inner.asked_bytes = path.asked_bytes;
   for (std::size_t i = 0; i < level; ++i) {
     const auto size_bytes = run.number(path.caches[i] + ".size_bytes");
     auto line_bytes = step_of_cache(run, path.caches[i]);
@@ -48,11 +46,10 @@ std::optional<InnerCaches> describe_inner(JobRun& run, const CachePath& path,
   return inner;
 }
 
-/// What it does with stores and streams, as far as its path has them.
+/// What it does with stores and streams, as far as its path has them; code has neither.
 void report_behaviour(const CacheUnderTest& cache, const CacheGeometry& geometry) {
   if (cache.space_bytes > 0) {
-    cache.run.report(
-        not_present(cache.name + ".write_policy", "nothing stores to constants or code"));
+    cache.run.report(not_present(cache.name + ".write_policy", "nothing stores to constants"));
     if (2 * geometry.size_bytes() > cache.space_bytes) {
       return cache.run.report(not_resolvable(
           cache.name + ".prefetch_bytes", "it holds more than half of all that can be asked for"));
@@ -76,31 +73,17 @@ Unanswered report_full(const CacheUnderTest& cache, const CachePath& path,
 }
 
 /// As report_structure. @throws ProbeTooLargeError if a list is longer than the device can chase
-Unanswered measure_structure(CacheUnderTest cache, const std::string& inner_cache,
-                             const std::string& no_whole) {
+Unanswered measure_structure(CacheUnderTest cache, const std::string& inner_cache) {
   std::string reason;
   auto geometry = measure_geometry(cache, reason);
   if (!geometry) return {Status::not_resolvable, reason};
   measure_size(cache, *geometry);
-  geometry->no_size = no_whole;
-  if (const auto size = geometry->size_interval())
-    cache.most_held_bytes = static_cast<std::uint64_t>(size->high);
-  // Sets of the caches of code are hardly ever found: all SMs execute the same blocks.
-  const bool is_code = cache.chase.path == LoadPath::instruction;
-  const bool every_sm = !cache.inner && !is_code;
-  if (every_sm) leave_odd_sms(cache, *geometry);
-  if (!geometry->accesses_are_lines()) {
-    reason =
-        geometry->line_is_known()
-            ? report_sets_of_last_lines(cache, *geometry)
-            : "code is executed in blocks of 128 bytes, which are several lines or may be: their "
-              "sets are not those of single lines";
+  if (cache.chase.path == LoadPath::instruction) {
     report_geometry(cache, *geometry, {.inner_cache = inner_cache});
-    report_behaviour(cache, *geometry);
-    return {Status::not_resolvable, reason};
+    return {};
   }
-  const std::string no_sets = no_whole.empty() ? why_too_many_lines(*geometry) : no_whole;
-  if (!no_sets.empty()) {
+  if (!cache.inner) leave_odd_sms(cache, *geometry);
+  if (const std::string no_sets = why_too_many_lines(*geometry); !no_sets.empty()) {
     report_geometry(cache, *geometry, {.inner_cache = inner_cache});
     report_behaviour(cache, *geometry);
     return {Status::not_resolvable, no_sets};
@@ -110,20 +93,18 @@ Unanswered measure_structure(CacheUnderTest cache, const std::string& inner_cach
                    geometry->line_confidence());
   const SetFindings sets = characterize_sets_of_lines(cache, probe, *geometry);
   if (!cache.inner) geometry->filled_bytes = sets.filled_bytes();
-  if (sets.confirmed() && (geometry->line_is_known() || geometry->may_be_shorter))
+  if (sets.confirmed() && geometry->line_is_known())
     take_size_of_sets(sets.layout, geometry->line_bytes, *geometry);
-  if (every_sm) report_every_sm(cache, probe, sets);
+  if (!cache.inner) report_every_sm(cache, probe, sets);
   report_geometry(cache, *geometry, {.inner_cache = inner_cache});
   report_behaviour(cache, *geometry);
   return {Status::not_resolvable, sets.reason};
 }
 
 /// A cache that footprints overflow: all about it but its latencies.
-/// @param no_whole why they may fill a part of it alone, if they may
-Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache,
-                            const std::string& no_whole = {}) {
+Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache) {
   try {
-    return measure_structure(std::move(cache), inner_cache, no_whole);
+    return measure_structure(std::move(cache), inner_cache);
   } catch (const ProbeTooLargeError& error) {
     return {Status::not_resolvable, error.what()};
   }
@@ -140,8 +121,7 @@ Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurv
                               std::size_t level) {
   if (level >= survey.caches.size()) {
     // Behind a cache that holds every footprint there may be others.
-    const bool may_be_more = survey.last_is_full || survey.may_be_cache;
-    return {may_be_more ? Status::not_resolvable : Status::not_present, survey.no_more};
+    return {survey.last_is_full ? Status::not_resolvable : Status::not_present, survey.no_more};
   }
   const LatencyClass& hits = survey.caches[level];
   const LatencyClass& misses = survey.misses_of(level);
@@ -160,16 +140,11 @@ Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurv
   std::string reason;
   cache.inner = describe_inner(run, path, survey, level, reason);
   if (!cache.inner) return {Status::not_resolvable, reason};
-  return characterize_behind_others(cache, path.caches[level - 1]);
-}
-
-Unanswered characterize_behind_others(CacheUnderTest cache, const std::string& before,
-                                      const std::string& no_whole) {
   // Lines that an inner cache kept from earlier chases are met here once it has lost them, half of
   // those of an overfull set of two random ways in each pass.
   constexpr std::uint64_t passes_behind_others = 8;
   cache.settling_passes = passes_behind_others;
-  return report_structure(std::move(cache), before, no_whole);
+  return report_structure(std::move(cache), path.caches[level - 1]);
 }
 
 void report_unanswered(JobRun& run, const std::string& cache, const Unanswered& unanswered) {

@@ -24,14 +24,6 @@ std::optional<double> step_of_cache(const JobRun& run, const std::string& cache)
 Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurvey& survey,
                               std::size_t level);
 
-/// The same of a cache behind others, but for its latencies.
-/// @param cache with a threshold between its hits and its misses
-/// @param before the last of the others, as metrics name it; empty: no metrics do
-/// @param no_whole why what chases fill is not all of it; then neither size nor sets are reported
-/// @pre cache.inner
-Unanswered characterize_behind_others(CacheUnderTest cache, const std::string& before,
-                                      const std::string& no_whole = {});
-
 /// Reports the rest of a cache's metrics.
 /// @param cache as metrics name it
 void report_unanswered(JobRun& run, const std::string& cache, const Unanswered& unanswered);

@@ -7,16 +7,12 @@
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
-#include "jobs/cache/data_pressure.hpp"
-#include "jobs/cache/l2_partitions.hpp"
-#include "jobs/cache/loaded_elsewhere.hpp"
 #include "jobs/chase/known_latencies.hpp"
 #include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace sonde {
 namespace {
@@ -73,38 +69,6 @@ std::vector<double> measure_cold(JobRun& run, const CachePath& path, const Chase
   return latencies;
 }
 
-/// Share of the loads of a chase that came from this class.
-double share_of(const LatencyClass& found, const std::vector<double>& cycles) {
-  const auto served = std::ranges::count_if(cycles, [&](double latency) {
-    return latency >= found.low_cycles - least_hit_gap_cycles &&
-           latency <= found.high_cycles + least_hit_gap_cycles;
-  });
-  return static_cast<double>(served) / static_cast<double>(cycles.size());
-}
-
-/// Whether lines in half of what the L2 keeps for one SM are served by this class, or as many of
-/// them as one of several partitions serves, of those that no inner cache holds.
-bool serves_half_the_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup,
-                        const LatencyClass& found) {
-  auto l2_bytes = run.number("cache.l2.segment_bytes");
-  if (!l2_bytes) l2_bytes = run.number("cache.l2.size_bytes");
-  if (!l2_bytes) return true;
-  constexpr std::uint64_t enough = 2048;
-  // Each of two partitions serves half, less what random replacement loses and translations delay.
-  constexpr double least_share = 0.3;
-  constexpr double least_left = 0.05;  // fewer are outliers: inner caches hold it all
-  ChasePlan plan = overflowing_plan(setup, static_cast<std::uint64_t>(*l2_bytes) / 2,
-                                    shortest_line_bytes, run.seed(), enough);
-  plan.offsets = page_by_page(std::move(plan.offsets));
-  std::vector<double> cycles =
-      measure_chase(run, setup, path.caches.front() + " half the L2", plan).cycles;
-  const auto all = static_cast<double>(cycles.size());
-  std::erase_if(cycles,
-                [&](double of_load) { return of_load < found.low_cycles - least_hit_gap_cycles; });
-  if (static_cast<double>(cycles.size()) < least_left * all) return true;
-  return share_of(found, cycles) >= least_share;
-}
-
 /// How soon the L2 answers, of several partitions the nearest.
 std::optional<double> soonest_l2_cycles(const JobRun& run) {
   const Finding* hits = run.finding("cache.l2.hit_latency_cycles");
@@ -113,100 +77,14 @@ std::optional<double> soonest_l2_cycles(const JobRun& run) {
   return run.number("cache.l2.hit_latency_cycles");
 }
 
-/// To a twentieth. Paths to the L2 may differ by more, but so may a cache that is as slow.
-bool comes_after(const LatencyClass& found, double cycles) {
-  constexpr double tolerance = 0.05;
-  return std::abs(median(found.cycles) - cycles) <= tolerance * cycles;
-}
-
-bool comes_as_late_as_l2(const JobRun& run, const LatencyClass& found) {
-  return comes_after(found, run.number("cache.l2.hit_latency_cycles").value_or(0));
-}
-
-/// Whether it is as late as the nearest of several partitions, which may serve any part of a
-/// footprint.
-bool comes_as_late_as_near_partition(const JobRun& run, const LatencyClass& found) {
-  const Finding* hits = run.finding("cache.l2.hit_latency_cycles");
-  return hits != nullptr && !hits->modes.empty() &&
-         comes_after(found, std::ranges::min(hits->modes));
-}
-
-bool is_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup, const LatencyClass& found) {
+/// Number of the innermost class that comes as late as the L2; `served` if none of the first
+/// `served` does.
+std::size_t find_l2(const JobRun& run, const std::vector<LatencyClass>& classes,
+                    std::size_t served) {
   const auto l2_cycles = soonest_l2_cycles(run);
-  if (!l2_cycles || median(found.cycles) < least_share_of_l2 * *l2_cycles) return false;
-  return path.space_bytes > 0 || comes_as_late_as_near_partition(run, found) ||
-         serves_half_the_l2(run, path, setup, found);
-}
-
-/// Whether the memory's side answers so late, if the job cache.l3 found a cache there.
-bool is_memory_side(const JobRun& run, const LatencyClass& found) {
-  const auto l2_cycles = run.number("cache.l2.hit_latency_cycles");
-  const auto side_cycles = run.number("cache.l3.hit_latency_cycles");
-  return l2_cycles && side_cycles && 2 * median(found.cycles) > *l2_cycles + *side_cycles;
-}
-
-/// Of the first `l2` classes of a space of its own, without those that may be the closer partition
-/// of an L2 that is divided.
-std::size_t leave_partitions(JobRun& run, const CachePath& path, const ChaseSetup& setup,
-                             const std::vector<LatencyClass>& classes, std::size_t l2) {
-  if (!l2_is_divided(run)) return l2;
-  while (l2 > 0 && is_l2(run, path, setup, classes[l2 - 1])) --l2;
-  return l2;
-}
-
-/// Of a space of its own, whose caches may be as slow as the L2: the innermost of the last classes
-/// that lose their lines to data. Where that cannot be asked, the last.
-/// @param survey says that nothing is known behind its caches, if the L2 keeps data, too
-std::size_t find_l2_of_space(JobRun& run, const CachePath& path,
-                             const std::vector<LatencyClass>& classes, std::size_t served,
-                             PathSurvey& survey) {
-  const ChaseSetup& setup = survey.chase;
-  while (served > 1 && is_memory_side(run, classes[served - 1])) --served;
-  std::size_t l2 = served;
-  while (l2 > 0 && is_l2(run, path, setup, classes[l2 - 1])) {
-    // The last class of all serves the largest footprint, too.
-    const std::uint64_t span_bytes =
-        l2 == classes.size() ? path.survey_bytes : classes[l2 - 1].first_span_bytes;
-    const UnderData under =
-        chase_under_data(run, setup, path.caches.front(), classes[l2 - 1], span_bytes);
-    if (under == UnderData::survives) return l2;
-    if (under != UnderData::leaves) {
-      const bool looks_alike = comes_as_late_as_l2(run, classes[l2 - 1]);
-      if (under == UnderData::not_told || !looks_alike) survey.may_be_cache = l2 == served;
-      // The last of all is the L2, for want of another; classes before it may be partitions of it.
-      const std::size_t last = l2 == served ? l2 - 1 : l2;
-      const std::size_t first = leave_partitions(run, path, setup, classes, last);
-      survey.may_be_cache = survey.may_be_cache || first < last;
-      return first;
-    }
-    --l2;
-  }
-  return l2;
-}
-
-/// Whether a class that comes sooner than plain loads from the L2 lies before it all the same: what
-/// another SM has just loaded comes clearly later. Not told where both share that cache.
-bool is_before_l2(JobRun& run, const CachePath& path, const ChaseSetup& setup,
-                  const LatencyClass& found) {
-  constexpr double soonest_share = 0.1;  // of several partitions the nearest
-  if (comes_as_late_as_l2(run, found) || comes_as_late_as_near_partition(run, found)) return false;
-  const CacheUnderTest cache{.run = run, .name = path.caches.front(), .chase = setup};
-  const std::vector<double> of_l2 = measure_loaded_elsewhere(cache, path.survey_bytes);
-  return !of_l2.empty() &&
-         quantile(of_l2, soonest_share) > found.high_cycles + least_level_gap_cycles;
-}
-
-/// Number of the class that is the L2's, or of the first of several (partitions); `served` if none
-/// of the first `served` is. Of global memory it is the innermost that is as slow as the L2: what
-/// lies behind may be slow translations, or a cache on the memory's side.
-std::size_t find_l2(JobRun& run, const CachePath& path, const std::vector<LatencyClass>& classes,
-                    std::size_t served, PathSurvey& survey) {
-  if (path.space_bytes > 0) return find_l2_of_space(run, path, classes, served, survey);
+  if (!l2_cycles) return served;
   std::size_t first = 0;
-  while (first < served && (!is_l2(run, path, survey.chase, classes[first]) ||
-                            is_before_l2(run, path, survey.chase, classes[first]))) {
-    ++first;
-  }
+  while (first < served && median(classes[first].cycles) < least_share_of_l2 * *l2_cycles) ++first;
   return first;
 }
 
@@ -251,12 +129,11 @@ void sort_classes(JobRun& run, const CachePath& path, const std::vector<Footprin
          soonest_cold < classes[served - 1].high_cycles + least_level_gap_cycles) {
     --served;
   }
-  const std::size_t l2 = find_l2(run, path, classes, served, survey);
+  const std::size_t l2 = find_l2(run, classes, served);
   survey.caches.assign(classes.begin(), classes.begin() + static_cast<std::ptrdiff_t>(l2));
   if (l2 < served) {
     survey.no_more = fmt::format(
-        "misses are served by the L2{}: after {:.0f} cycles, plain loads by it after {:.0f}",
-        survey.may_be_cache ? ", or by a cache as slow that holds all" : "",
+        "misses are served by the L2: after {:.0f} cycles, plain loads by it after {:.0f}",
         median(classes[l2].cycles), *run.number("cache.l2.hit_latency_cycles"));
     survey.behind = std::move(classes[l2]);
   } else if (served < classes.size()) {

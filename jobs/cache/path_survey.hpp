@@ -17,8 +17,6 @@ struct CachePath {
   std::vector<std::string> caches;  // as metrics name them, innermost first
   std::uint64_t space_bytes = 0;    // all that the path can reach; 0: global memory
   std::uint64_t survey_bytes = 0;   // the largest footprint that is asked for its latency
-  /// What inner caches ask for at once, if lines behind them may be shorter; 0: they are not.
-  std::uint64_t asked_bytes = 0;
 };
 
 /// Who serves the loads of a path.
@@ -27,7 +25,6 @@ struct PathSurvey {
   std::vector<LatencyClass> caches;    // the path's own, innermost first
   std::optional<LatencyClass> behind;  // what serves misses of the last of them, if it was seen
   bool last_is_full = false;           // no footprint overflows the last one
-  bool may_be_cache = false;           // what serves misses of the last one may be a cache, too
   std::string no_more;                 // why there are no more caches, or why none is known
 
   /// What serves misses of a cache that was seen.

@@ -30,7 +30,7 @@ std::string join(const std::string& first, const std::string& second) {
 /// What the size is not as plain as a first miss for; empty if it is.
 std::string explain_size(const CacheGeometry& geometry) {
   const std::uint64_t first_miss_bytes = geometry.bound.fitting_bytes;
-  const bool filled = geometry.filled_bytes > 0 && geometry.whole_bytes == 0;
+  const bool filled = geometry.filled_bytes > 0;
   if (!filled && geometry.residents_bytes > first_miss_bytes) {
     return fmt::format(
         "counted on the return pass after a fill: the first misses come at {}, "
@@ -67,7 +67,7 @@ void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
   const std::uint64_t first_miss_bytes = geometry.bound.fitting_bytes;
   const std::uint64_t lines = first_miss_bytes / geometry.line_bytes;
   const double confidence = geometry.gradual ? gradual_confidence : 1;
-  const bool filled = geometry.filled_bytes > 0 && geometry.whole_bytes == 0;
+  const bool filled = geometry.filled_bytes > 0;
   // As so many lines, however long they are.
   const bool is_counted =
       !geometry.gradual && geometry.residents_bytes > geometry.bound.fitting_bytes;
@@ -113,11 +113,6 @@ void report_line_within_block(const CacheUnderTest& cache, const CacheGeometry& 
                           format_bytes(geometry.fetch.bytes), format_bytes(geometry.line_bytes))));
 }
 
-std::string shorter_lines(const CacheGeometry& geometry) {
-  return fmt::format("{} or less: the cache before it asks for as much at once",
-                     format_bytes(geometry.line_bytes));
-}
-
 void report_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
   if (geometry.within_block) return report_line_within_block(cache, geometry);
   const std::string metric = cache.name + ".line_bytes";
@@ -125,8 +120,6 @@ void report_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
     return cache.run.report(found_bytes(metric, geometry.line_bytes, geometry.line_contrast,
                                         geometry.bound.fitting_bytes / geometry.line_bytes));
   }
-  if (geometry.may_be_shorter)
-    return cache.run.report(not_resolvable(metric, shorter_lines(geometry)));
   if (geometry.line_is_refuted) {
     return cache.run.report(not_resolvable(
         metric,
@@ -156,11 +149,7 @@ void report_sector(const CacheUnderTest& cache, const CacheGeometry& geometry,
   const std::string metric = cache.name + ".sector_bytes";
   if (const std::string none = explain_no_fetch(geometry.fetch); !none.empty())
     return cache.run.report(not_resolvable(metric, none));
-  if (geometry.may_be_shorter)
-    return cache.run.report(not_resolvable(metric, shorter_lines(geometry)));
-  auto inner_fetch = cache.run.number(inner_cache + ".fetch_bytes");
-  if (!inner_fetch && cache.inner && cache.inner->asked_bytes > 0)
-    inner_fetch = static_cast<double>(cache.inner->asked_bytes);
+  const auto inner_fetch = cache.run.number(inner_cache + ".fetch_bytes");
   const std::uint64_t sector_bytes = std::min(geometry.fetch.bytes, geometry.line_bytes);
   if (inner_fetch && *inner_fetch < static_cast<double>(sector_bytes)) {
     const auto asked_bytes = static_cast<std::uint64_t>(*inner_fetch);
@@ -175,10 +164,9 @@ void report_sector(const CacheUnderTest& cache, const CacheGeometry& geometry,
               format_bytes(geometry.fetch.bytes), format_bytes(*of_stores)));
     }
     return cache.run.report(not_resolvable(
-        metric, fmt::format("a fill brings {}, {} asks for {}: sectors may be either",
-                            format_bytes(geometry.fetch.bytes),
-                            inner_cache.empty() ? "the cache before it" : inner_cache,
-                            format_bytes(*inner_fetch))));
+        metric,
+        fmt::format("a fill brings {}, {} asks for {}: sectors may be either",
+                    format_bytes(geometry.fetch.bytes), inner_cache, format_bytes(*inner_fetch))));
   }
   cache.run.report(
       found_bytes(metric, sector_bytes, geometry.fetch.agreement, geometry.fetch.observations));
@@ -234,7 +222,7 @@ std::string explain_missing_lines(const SetFindings& found, const CacheGeometry&
 
 bool full_sets_tell_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
   return !cache.inner && !geometry.within_block && geometry.partitions == 1 &&
-         geometry.whole_bytes == 0 && geometry.line_bytes > geometry.fetch.bytes;
+         geometry.line_bytes > geometry.fetch.bytes;
 }
 
 bool stay_whole(CacheProbe& probe, const Lines& lines, std::uint64_t unit_bytes) {
@@ -296,7 +284,6 @@ SetFindings characterize_sets_of_lines(const CacheUnderTest& cache, CacheProbe& 
     report_sets(probe, found);
   } else {
     found.filled.clear();
-    if (geometry.may_be_shorter) report_ways_of_blocks(probe, found);
     if (found.reason.empty())
       found.reason = "the line is not known: sets of longer blocks look like sets, too";
   }

@@ -13,8 +13,6 @@ struct InnerCaches {
   std::uint64_t size_bytes = 0;  // of the largest
   std::uint64_t line_bytes = 0;  // the shortest of their lines
   double threshold_cycles = 0;   // loads above it missed them all
-  /// What a miss asks for at once, if lines of the cache behind may be shorter; 0: they are not.
-  std::uint64_t asked_bytes = 0;
 };
 
 /// Of hits, those that look like misses. On an H100 and on an H200 one in ten thousand or two.
@@ -34,11 +32,7 @@ struct CacheUnderTest {
   std::optional<InnerCaches> inner = {};
   double outlier_share = usual_outlier_share;  // at most
   std::uint64_t settling_passes = 2;  // over footprints of few lines, before they are asked
-  std::uint64_t most_held_bytes = 0;  // where footprints leave the size open; 0: not asked
-  /// Inner-level eviction lists execute blocks of code from so far before their last lines on:
-  /// where lines of a block lie in sets of their own, the others disturb no set of last lines.
-  std::uint64_t evictors_lead_bytes = 0;
-  std::vector<int> odd_sms = {};  // that have another cache, as far as is known; ascending
+  std::vector<int> odd_sms = {};      // that have another cache, as far as is known; ascending
 
   /// No offset lies beyond.
   std::uint64_t end_bytes() const {

@@ -32,7 +32,6 @@ ChaseProbe prepare_probe(const ChaseSetup& setup, std::vector<ChaseLane> lanes) 
   probe.co_runners = setup.co_runners;
   for (ChaseLane& lane : lanes) {
     require(!lane.offsets_bytes.empty(), "a chase needs at least one offset");
-    for (std::uint64_t& offset : lane.offsets_bytes) offset += setup.entered_at_bytes;
   }
   probe.buffer_bytes = setup.buffer_bytes;
   if (setup.buffer_bytes == 0) {
@@ -224,7 +223,7 @@ LaneCycles record_as_fits(JobRun& run, const ChaseSetup& setup, const std::strin
     const std::uint64_t left = left_by_list(setup, length) / 2 * 2;  // pairs stay together
     const bool are_fewer =
         left > 0 && left < std::min(chases.most_at_once, chases.recorded_accesses);
-    if (!are_fewer && (probe.lanes.size() == 1 || chases.grouping == Grouping::all_at_once)) throw;
+    if (!are_fewer && probe.lanes.size() == 1) throw;
     if (are_fewer) {
       chases.most_at_once = left;
       return record_as_fits(run, setup, label, std::move(chases), std::move(spec));

@@ -27,7 +27,6 @@ struct ChaseSetup {
   std::optional<std::uint64_t> shared_carveout_bytes;
   std::uint64_t recordable_accesses = 0;
   std::vector<CoRunner> co_runners = {};
-  std::uint64_t entered_at_bytes = 0;  // added to each offset: blocks of code are entered there
 };
 
 /// What one access covers: a word, or a block of code.
@@ -78,9 +77,6 @@ enum class Evidence { kept_whole, of_a_search };
 /// list before the place where the last launch ended.
 enum class Resume { behind_all, within_pass };
 
-/// Whether lanes may be chased one after the other where they have no room at once.
-enum class Grouping { as_fits, all_at_once };
-
 /// Chases on several SMs at once, recorded from the end of the warm-up on.
 struct LaneChases {
   std::vector<ChaseLane> lanes = {};  // with lists of one length, each through its own path
@@ -91,7 +87,6 @@ struct LaneChases {
   WarmUp warm_up = WarmUp::dependent;
   Resume resume = Resume::behind_all;
   Evidence evidence = Evidence::kept_whole;
-  Grouping grouping = Grouping::as_fits;
 };
 
 /// Latencies of the recorded accesses of each lane, launch after launch: as many as shared memory

@@ -7,7 +7,6 @@
 #include "analysis/structure/latency/latency_gaps.hpp"
 #include "analysis/structure/latency/memory_replicates.hpp"
 #include "base/gpu_facts.hpp"
-#include "jobs/cache/loaded_elsewhere.hpp"
 #include "jobs/chase/known_latencies.hpp"
 #include "jobs/latency/parts.hpp"
 #include "jobs/run/attempt.hpp"
@@ -57,51 +56,9 @@ void report_memory(JobRun& run, const std::string& metric, const Replicates& col
 /// Of the largest cache before the L2; 0 if none is known.
 double bytes_before_l2(const JobRun& run) {
   double bytes = 0;
-  for (const char* cache :
-       {"cache.l1.size_bytes", "cache.readonly.size_bytes", "cache.l1_5.size_bytes"})
+  for (const char* cache : {"cache.l1.size_bytes", "cache.readonly.size_bytes"})
     bytes = std::max(bytes, run.number(cache).value_or(0));
   return bytes;
-}
-
-/// How soon the L2 answers, as the job cache.l2 found; of several partitions the closest.
-std::optional<double> soonest_l2_cycles(const JobRun& run) {
-  const Finding* l2 = run.finding("cache.l2.hit_latency_cycles");
-  if (l2 == nullptr) return std::nullopt;
-  if (!l2->modes.empty()) return std::ranges::min(l2->modes);
-  return run.number("cache.l2.hit_latency_cycles");
-}
-
-/// Whether most come sooner than that.
-bool comes_sooner_than_l2(const JobRun& run, const std::vector<double>& cycles) {
-  const auto l2_cycles = soonest_l2_cycles(run);
-  return l2_cycles && median(cycles) < least_share_of_l2 * *l2_cycles;
-}
-
-/// Loads past the L1 that are made again and again, of few lines.
-struct PassingLoads {
-  std::vector<double> cycles;
-  /// How late a cache answers them that lies before the L2 all the same; nullopt: the L2 does.
-  std::optional<double> before_l2_cycles;
-};
-
-PassingLoads measure_passing(JobRun& run) {
-  const ChaseSetup passing_by = set_up_chase(run, LoadPath::past_l1, RecordSpace::with_largest_l1);
-  PassingLoads passing{measure_resident_latencies(run, passing_by, "latency passing"),
-                       run.number("cache.l1_5.hit_latency_cycles")};
-  if (passing.before_l2_cycles || !comes_sooner_than_l2(run, passing.cycles)) return passing;
-  // Plain loads meet no other cache before it: it is their first one.
-  passing.before_l2_cycles = median(passing.cycles);
-  passing.cycles = {*soonest_l2_cycles(run)};
-  return passing;
-}
-
-/// What comes sooner than this is none of the L2's: a first cache has it, or one behind that.
-/// @param first of the first cache of the path; nullopt: it has none
-std::optional<double> threshold_before_l2(const JobRun& run, const std::optional<HitClasses>& first,
-                                          const PassingLoads& passing) {
-  const auto l2_cycles = run.number("cache.l2.hit_latency_cycles");
-  if (passing.before_l2_cycles && l2_cycles) return (*passing.before_l2_cycles + *l2_cycles) / 2;
-  return first ? std::optional(first->threshold_cycles) : std::nullopt;
 }
 
 /// A span beyond every cache before the L2 and well within that.
@@ -167,51 +124,20 @@ void report_l1(const PathChase& path, const Replicates& hits) {
       "l1", [&](std::uint64_t) { return plan; }, 4096);
 }
 
-/// Hits of an L2 that is hardly larger than a cache before it: lines that another SM has just
-/// loaded. Of several partitions the other SM may be in another one.
-/// @param threshold_cycles of what lies before it, which both SMs may share
-Replicates report_small_l2(const PathChase& path, double threshold_cycles, const Replicates& dram) {
-  constexpr std::uint64_t most_bytes = 64_MiB;
-  constexpr double most_lost = 0.5;
-  const std::string prefix = path.prefix("l2");
-  std::size_t all = 0;
-  const Replicates hits =
-      measure_replicates(path.run, path.label("l2 loaded elsewhere"), [&](const Draw& draw) {
-        const CacheUnderTest cache{
-            .run = path.run, .name = path.label("l2"), .chase = at_draw(path.chase, draw)};
-        std::vector<double> cycles = measure_loaded_elsewhere(cache, most_bytes);
-        all += cycles.size();
-        std::erase_if(cycles, [&](double of_load) { return of_load <= threshold_cycles; });
-        return cycles;
-      });
-  const std::vector<double> served = hits.pooled();
-  const bool is_divided = path.run.number("cache.l2.far_hit_latency_cycles").has_value();
-  const bool is_shown = static_cast<double>(served.size()) >= most_lost * static_cast<double>(all);
-  if (is_divided || served.empty() || !is_shown || comes_sooner_than_l2(path.run, hits.pooled()) ||
-      !separate_hits(served, dram.pooled(), least_first_cache_gap_cycles)) {
-    path.run.report_rest(
-        prefix, Status::not_resolvable,
-        "the L2 is hardly larger than a cache before it, and lines that another SM "
-        "has just loaded do not show it");
-    return {};
-  }
-  report_hits(path.run, prefix + "cycles", hits);
-  path.run.report_rest(prefix, Status::not_resolvable,
-                       "the L2 is hardly larger than a cache before it");
-  return hits;
-}
-
-/// Loads of a span beyond the caches before the L2, each behind another one that brings its
-/// translation; those above the threshold of those caches are L2 hits, unless the memory is as
-/// fast: then none is given back.
-/// @param before threshold of those caches, if the path has any
+/// Loads of a span beyond the cache before the L2, each behind another one that brings its
+/// translation; those above the threshold of that cache are L2 hits, unless the memory is as fast:
+/// then none is given back.
+/// @param before threshold of that cache, if the path has one
 Replicates report_l2(const PathChase& path, std::optional<double> before, const Replicates& dram) {
   constexpr std::uint64_t recorded = 2048;
   constexpr double least_overfill = 1.25;  // of those caches, or they may answer
   const std::string prefix = path.prefix("l2");
   const auto all_bytes = static_cast<double>(l2_span_bytes(path.run));
-  if (before && all_bytes < least_overfill * bytes_before_l2(path.run))
-    return report_small_l2(path, *before, dram);
+  if (before && all_bytes < least_overfill * bytes_before_l2(path.run)) {
+    path.run.report_rest(prefix, Status::not_resolvable,
+                         "the L2 is hardly larger than the cache before it");
+    return {};
+  }
   const auto plan_of = [&](std::uint64_t seed) {
     return translated_plan(path.chase, l2_span_bytes(path.run), first_line_bytes(path.run), seed,
                            recorded);
@@ -232,11 +158,6 @@ Replicates report_l2(const PathChase& path, std::optional<double> before, const 
     const bool is_there = path.run.number("latency.cg.l2_cycles").has_value();
     path.run.report_rest(prefix, is_there ? Status::not_resolvable : Status::not_present,
                          "a second load of a line is as slow as a first one");
-    return {};
-  }
-  if (comes_sooner_than_l2(path.run, hits.pooled())) {
-    path.run.report_rest(prefix, Status::not_resolvable,
-                         "a cache between the first one and the L2 answers");
     return {};
   }
   report_hits(path.run, prefix + "cycles", hits);
@@ -260,7 +181,8 @@ void report_dram(const PathChase& path, const Replicates& cold) {
       "dram", [&](std::uint64_t) { return plan; }, plan.offsets.size());
 }
 
-PathLatencies measure_path(JobRun& run, LoadPath load_path, const PassingLoads& passing) {
+/// @param passing latencies of loads past the L1 that are made again and again, of few lines
+PathLatencies measure_path(JobRun& run, LoadPath load_path, const std::vector<double>& passing) {
   const PathChase path{run, load_path, set_up_chase(run, load_path, RecordSpace::with_largest_l1)};
   PathLatencies result;
   Replicates resident = measure_replicates(run, path.label("l1"), [&](const Draw& draw) {
@@ -268,9 +190,9 @@ PathLatencies measure_path(JobRun& run, LoadPath load_path, const PassingLoads& 
   });
   // Near hits of a divided L2 are faster than what passes by on average, and no level of their own.
   const bool may_have_first = find_metric(path.prefix("l1") + "cycles") != nullptr;
-  const auto first = may_have_first ? separate_hits(resident.pooled(), passing.cycles,
-                                                    least_first_cache_gap_cycles)
-                                    : std::nullopt;
+  const auto first = may_have_first
+                         ? separate_hits(resident.pooled(), passing, least_first_cache_gap_cycles)
+                         : std::nullopt;
   result.dram = measure_replicates(run, path.label("dram"), [&](const Draw& draw) {
     return measure_memory_latencies(run, at_draw(path.chase, draw), path.label("dram"), draw.seed,
                                     1, page_bytes(run));
@@ -281,7 +203,8 @@ PathLatencies measure_path(JobRun& run, LoadPath load_path, const PassingLoads& 
   } else {
     run.report_rest(path.prefix("l1"), Status::not_present, "no cache before the L2 on this path");
   }
-  result.l2 = report_l2(path, threshold_before_l2(run, first, passing), result.dram);
+  result.l2 =
+      report_l2(path, first ? std::optional(first->threshold_cycles) : std::nullopt, result.dram);
   report_dram(path, result.dram);
   return result;
 }
@@ -327,7 +250,9 @@ void report_partitions(JobRun& run, const PathLatencies& cg) {
 }  // namespace
 
 void report_level_latencies(JobRun& run) {
-  const PassingLoads passing = measure_passing(run);
+  const ChaseSetup passing_by = set_up_chase(run, LoadPath::past_l1, RecordSpace::with_largest_l1);
+  const std::vector<double> passing =
+      measure_resident_latencies(run, passing_by, "latency passing");
   const PathLatencies cg = measure_path(run, LoadPath::past_l1, passing);
   const PathLatencies ca = measure_path(run, LoadPath::all_levels, passing);
   for (LoadPath path : {LoadPath::read_only, LoadPath::uncached}) {

@@ -93,14 +93,6 @@ void JobRun::report(Finding finding, std::string remark) {
   report(std::move(finding));
 }
 
-void JobRun::doubt(std::string_view prefix, double most_confidence, const std::string& reason) {
-  for (Finding& finding : findings_) {
-    if (finding.status != Status::ok || !finding.metric.starts_with(prefix)) continue;
-    finding.confidence = std::min(finding.confidence, most_confidence);
-    finding.reason += (finding.reason.empty() ? "" : "; ") + reason;
-  }
-}
-
 void JobRun::report_rest(std::string_view prefix, Status status, const std::string& reason) {
   for (const Metric& metric : all_metrics()) {
     if (metric.job != job_ || !metric.name.starts_with(prefix)) continue;

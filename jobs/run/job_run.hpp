@@ -67,10 +67,6 @@ class JobRun {
   /// The same with what to know about the value.
   void report(Finding finding, std::string remark);
 
-  /// Of what this job has found so far under names that begin with `prefix`: the confidence is at
-  /// most this, and the reason ends with why.
-  void doubt(std::string_view prefix, double most_confidence, const std::string& reason);
-
   /// Reports every metric of this job whose name begins with `prefix` and that has no finding yet:
   /// the one way to say that there is no answer to several of them.
   /// @param status of each, not `ok`: an absence has confidence 1, all else 0

@@ -16,11 +16,10 @@ bool has_numbered_sets(const SetLayout& layout) {
   return layout.resolved() && layout.index.kind != IndexKind::unresolved;
 }
 
-/// Lines of one set, enough for chases that tell policies apart, and for others before them where
-/// the set is to be prepared.
+/// Lines of one set, enough for chases that tell policies apart.
 Lines lines_to_record(const SetsProbe& probe, const SetFindings& found, std::uint64_t set) {
   const std::uint32_t ways = found.layout.home_ways;
-  const std::size_t wanted = policy_trace_lines(ways) + (probe.traits().keeps_lines ? ways : 0);
+  const std::size_t wanted = policy_trace_lines(ways);
   if (has_numbered_sets(found.layout)) {
     const std::size_t choice = probe.traits().choice * wanted;
     return choose_far_apart(lines_of_set(found.layout.index, found.pool, set, choice), wanted);
@@ -62,41 +61,17 @@ Orders cyclic_orders(std::uint32_t ways, std::size_t longest) {
 /// and to find them takes longer than the chases.
 using KnownOrders = std::map<std::size_t, Orders>;
 
-/// Accesses before those of a record, so that it does not matter what the set held: where launches
-/// meet what others left, and a record has room for them and their lines are known.
-std::vector<std::uint16_t> preparation(const SetsProbe& probe, const Lines& lines,
-                                       std::size_t access_evictors, std::uint32_t ways) {
-  constexpr std::size_t least_rounds = 2;  // of the ways, and a few accesses more
-  constexpr std::size_t least_accesses = 16;
-  if (!probe.traits().keeps_lines || lines.size() < policy_trace_lines(ways) + ways) return {};
-  for (Preparing preparing : {Preparing::fully, Preparing::in_short}) {
-    std::vector<std::uint16_t> trace = preparing_trace(ways, preparing);
-    if (probe.longest_record(access_evictors, trace.size()) >= least_rounds * ways + least_accesses)
-      return trace;
-  }
-  return {};
-}
-
-std::vector<AccessRecord> record_prepared(SetsProbe& probe, const Lines& lines,
-                                          const Lines& access_evictors,
-                                          const std::vector<std::uint16_t>& prepared,
-                                          Orders orders) {
-  for (auto& order : orders) order.insert(order.begin(), prepared.begin(), prepared.end());
-  return probe.record(lines, access_evictors, std::move(orders), prepared.size());
-}
-
 ReplacementFit match_lines(SetsProbe& probe, const Lines& lines, const Lines& access_evictors,
                            std::uint32_t ways, KnownOrders& known) {
-  const auto prepared = preparation(probe, lines, access_evictors.size(), ways);
-  const std::size_t longest = probe.longest_record(access_evictors.size(), prepared.size());
+  const std::size_t longest = probe.longest_record(access_evictors.size());
   const auto [orders, is_new] = known.try_emplace(longest);
   if (is_new) orders->second = policy_orders(probe, ways, longest);
   const std::vector<AccessRecord> policy_records =
-      record_prepared(probe, lines, access_evictors, prepared, orders->second);
+      probe.record(lines, access_evictors, orders->second);
   ReplacementFit fit = match_replacement(ways, policy_records, {});
   if (fit.policy || !fit.alike.empty() || !probe.is_clear()) return fit;
   return match_replacement(ways, policy_records,
-                           probe.record(lines, access_evictors, cyclic_orders(ways, longest), 0));
+                           probe.record(lines, access_evictors, cyclic_orders(ways, longest)));
 }
 
 /// Other sets than number `home`: where they may duel, as many as a leader takes.

@@ -68,61 +68,19 @@ void report_index(const SetsProbe& probe, const SetLayout& layout, const IndexFu
       found(metric, describe(index), confidence_in(probe, layout), layout.checked_sets), seen);
 }
 
-/// All about the sets but their index function.
-void report_ways(const SetsProbe& probe, const SetLayout& layout, const PartsOfBlocks& parts) {
+void report_layout(const SetsProbe& probe, const SetLayout& layout) {
   const auto report = [&](const char* metric, Value value, std::string reason = {}) {
     probe.run().report(found(probe.name() + metric, std::move(value), confidence_in(probe, layout),
                              layout.checked_sets),
                        std::move(reason));
   };
-  std::vector<double> ways_per_set;
-  for (const std::uint32_t ways : layout.ways_per_set)
-    ways_per_set.insert(ways_per_set.end(), parts.multiple, ways);
-  const auto set_count = static_cast<double>(ways_per_set.size());
-  const std::uint64_t lines = parts.multiple * layout.lines();
-  std::string remark = explain(layout);
-  if (parts.multiple > 1) {
-    remark += fmt::format(
-        "; the last lines of blocks lie in one of {} sets, the others are taken to "
-        "be like those",
-        parts.multiple);
-  }
-  report(".sets", set_count, std::move(remark));
-  report(".ways", static_cast<double>(lines) / set_count);
-  report(".ways_per_set", std::move(ways_per_set));
-  report(".tag_reach_bytes", static_cast<double>(lines * parts.line_bytes));
-}
-
-void report_layout(const SetsProbe& probe, const SetLayout& layout) {
-  report_ways(probe, layout, {.multiple = 1, .line_bytes = probe.pool().line_bytes});
+  const auto set_count = static_cast<double>(layout.ways_per_set.size());
+  report(".sets", set_count, explain(layout));
+  report(".ways", static_cast<double>(layout.lines()) / set_count);
+  report(".ways_per_set",
+         std::vector<double>(layout.ways_per_set.begin(), layout.ways_per_set.end()));
+  report(".tag_reach_bytes", static_cast<double>(layout.lines() * probe.pool().line_bytes));
   report_index(probe, layout, within_span(layout.index, probe.pool()));
-}
-
-/// Of all lines, where those of last lines are one of as many parts of the sets as a block has
-/// lines: each bit below a block is a set bit of its own, as so many combinations of the function's
-/// parities hold such bits alone; a remainder of blocks is one of lines.
-IndexFunction with_bits_below_block(IndexFunction index, const PartsOfBlocks& parts) {
-  const std::uint64_t bits = (parts.multiple - 1) * parts.line_bytes;
-  if (index.kind == IndexKind::modulo) {
-    index.granularity_bytes = parts.line_bytes;
-    index.sets *= static_cast<std::uint32_t>(parts.multiple);
-    index.known_bits |= bits;
-    return index;
-  }
-  std::vector<std::uint64_t> masks;
-  for (std::uint64_t bit = parts.line_bytes; bit <= bits; bit *= 2) masks.push_back(bit);
-  masks.insert(masks.end(), index.masks.begin(), index.masks.end());
-  index.masks = std::move(masks);
-  index.known_bits |= bits;
-  if (index.kind == IndexKind::one_set) index.kind = IndexKind::bit_field;
-  return index;
-}
-
-/// Whether it tells how lines of a block are sorted that share no set.
-bool goes_on_below_block(const IndexFunction& index, const PartsOfBlocks& parts) {
-  if (index.kind == IndexKind::modulo)
-    return index.granularity_bytes == parts.multiple * parts.line_bytes;
-  return index.kind != IndexKind::unresolved;
 }
 
 /// The commonest associativity among the sets seen, and how many have it.
@@ -257,34 +215,6 @@ void report_sets(const SetsProbe& probe, SetFindings& found) {
   // Lines of sets that other chases contradict need not be of one set.
   const bool contradicted = layout.resolved() && !found.confirmed();
   if (found.replacement && !contradicted) report_replacement(probe, *found.replacement);
-}
-
-void report_ways_of_blocks(const SetsProbe& probe, const SetFindings& found) {
-  if (!found.reason.empty() || !found.confirmed()) return;
-  const SetLayout& layout = found.layout;
-  const double lines = static_cast<double>(layout.lines());
-  const auto report = [&](const char* metric, double value) {
-    probe.run().report(sonde::found(probe.name() + metric, value, confidence_in(probe, layout),
-                                    layout.checked_sets));
-  };
-  report(".ways", lines / static_cast<double>(layout.ways_per_set.size()));
-  report(".tag_reach_bytes", lines * static_cast<double>(probe.pool().line_bytes));
-  if (found.replacement) report_replacement(probe, *found.replacement);
-}
-
-void report_sets_of_parts(const SetsProbe& probe, SetFindings& found, const PartsOfBlocks& parts) {
-  report_ways(probe, found.layout, parts);
-  const IndexFunction index = within_span(found.layout.index, probe.pool());
-  if (parts.index) {
-    report_index(probe, found.layout, within_span(*parts.index, probe.pool()));
-  } else if (parts.are_of_one_line && goes_on_below_block(index, parts)) {
-    report_index(probe, found.layout, with_bits_below_block(index, parts));
-  } else {
-    found.reason =
-        "the last lines of blocks alone are accessed: what the bits below a block choose is not "
-        "seen";
-  }
-  if (found.replacement) report_replacement(probe, *found.replacement);
 }
 
 }  // namespace sonde

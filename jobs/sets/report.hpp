@@ -13,21 +13,4 @@ void report_sets(const SetsProbe& probe, SetFindings& found);
 /// tell them from the highest bit of the span.
 IndexFunction within_span(IndexFunction index, const LinePool& pool);
 
-/// The sets found are those of one line of each block of several.
-struct PartsOfBlocks {
-  std::uint64_t multiple = 1;    // so many times these sets are all of the cache
-  std::uint64_t line_bytes = 0;  // what a way holds
-  bool are_of_one_line = false;  // of several in a block: no other line of it lies in these sets
-  std::optional<IndexFunction> index = {};  // of all lines, if it was seen
-};
-
-/// The same for a search with such lines; the index function is left without a finding where lines
-/// of one block share sets.
-/// @pre the sets are confirmed
-void report_sets_of_parts(const SetsProbe& probe, SetFindings& found, const PartsOfBlocks& parts);
-
-/// What sets of lines that are blocks of one line or of several tell either way: ways, reach and
-/// policy. Nothing if they are not confirmed.
-void report_ways_of_blocks(const SetsProbe& probe, const SetFindings& found);
-
 }  // namespace sonde

@@ -46,9 +46,7 @@ SetLayout search(SetsProbe& probe, const SetFindings& found) {
     other =
         OtherCoResidents{evictors->co_resident, evictors->excluded, ask_behind(probe, *evictors)};
   }
-  return find_set_layout(
-      found.pool, ask_behind(probe, found.pass_evictors), other,
-      [&](const Lines& lines) { return probe.overflow_as_pages(lines, found.pass_evictors); });
+  return find_set_layout(found.pool, ask_behind(probe, found.pass_evictors), other);
 }
 
 /// Where lines overflow in one order and fit in others, the level may have room that any set takes.
@@ -61,26 +59,6 @@ void search_with_room_busy(SetsProbe& probe, SetFindings& found) {
   if (further.layout.conflict) found = std::move(further);
 }
 
-/// Where lines overflow and no sets are seen, random victims may not have settled, or a policy may
-/// lose lines from sets with free ways in some orders of accesses.
-void search_patiently(SetsProbe& probe, SetFindings& found) {
-  const Lines pool = choose_lines(found.pool, 4 * found.pool.cached_lines, found.pool.seed);
-  if (!overflows(pool, ask_behind(probe, found.pass_evictors)) || !probe.ask_patiently()) return;
-  SetLayout layout = search(probe, found);
-  if (layout.resolved() || !found.layout.conflict) found.layout = std::move(layout);
-}
-
-/// Where pages of the pool overflow a TLB, lines are taken from fewer and fewer pages, as long as
-/// those have twice as many as the cache holds.
-void search_fewer_pages(SetsProbe& probe, SetFindings& found) {
-  constexpr std::uint64_t least_spans = 2;
-  const std::uint64_t least_bytes = least_spans * found.pool.cached_lines * found.pool.line_bytes;
-  while (found.layout.is_foreign && found.pool.span_bytes / 2 >= least_bytes) {
-    found.pool.span_bytes /= 2;
-    found.layout = search(probe, found);
-  }
-}
-
 /// What a wider pool shows counts if it holds and does not contradict what the first one showed.
 void look_further(SetsProbe& probe, SetFindings& found) {
   const auto wide = probe.widen_pool(found);
@@ -91,10 +69,9 @@ void look_further(SetsProbe& probe, SetFindings& found) {
   if (further.confirmed() && !differs) found = std::move(further);
 }
 
-/// What the first search left open. What it found stands where there is no time for more.
+/// Other bits of the index. What the first search found stands where there is no time for more.
 void search_more(SetsProbe& probe, SetFindings& found) {
   try {
-    if (!found.confirmed() && found.layout.seen_sets.empty()) search_patiently(probe, found);
     look_further(probe, found);
   } catch (const SearchOverTime&) {
     if (!found.layout.conflict) throw;
@@ -151,7 +128,6 @@ SetFindings find_sets(SetsProbe& probe) {
   if (!choose_pass_evictors(probe, found)) return found;
   probe.spread_over_sms(found.pass_evictors);
   found.layout = search(probe, found);
-  search_fewer_pages(probe, found);
   if (!found.layout.conflict) search_with_room_busy(probe, found);
   search_more(probe, found);
   const SetLayout& layout = found.layout;

@@ -66,8 +66,6 @@ class SetsProbe {
     bool measures_filled = false;  // whether lines of all sets are to be held against the capacity
     bool answers_in_part = false;  // whether sets count that were seen where others stay unknown
     double line_confidence = 1;    // in the lines of the pool; sets are no surer
-    /// Whether launches meet what earlier ones left, as nothing is known that empties the cache.
-    bool keeps_lines = false;
   };
 
   virtual ~SetsProbe() = default;
@@ -102,19 +100,9 @@ class SetsProbe {
   virtual std::vector<MissCounts> ask(std::span<const Lines> lists,
                                       const PassEvictors& pass_evictors) = 0;
 
-  /// From now on lists are chased for so long that random victims leave what fits in peace, and in
-  /// further orders where they overflow. Tells whether that makes a difference.
-  virtual bool ask_patiently() { return false; }
-
   /// Lines of many more pages, where addresses allow them, that show more bits of the index.
   virtual std::optional<LinePool> widen_pool(const SetFindings& /*found*/) const {
     return std::nullopt;
-  }
-
-  /// Whether lines that overflow do so as pages and not as lines: what was found then are sets of a
-  /// TLB, whose misses look like those of the cache.
-  virtual bool overflow_as_pages(const Lines& /*conflict*/, const PassEvictors& /*pass_evictors*/) {
-    return false;
   }
 
   /// The inner-level eviction list per access: lines of other sets that, accessed after each access
@@ -123,19 +111,16 @@ class SetsProbe {
   virtual std::optional<Lines> find_access_evictors(const SetFindings& found,
                                                     const Lines& lines) = 0;
 
-  /// Most accesses of one recorded chase behind so many that prepare the set; behind each of both,
-  /// so many evictors are accessed.
-  virtual std::size_t longest_record(std::size_t access_evictors, std::size_t prepared) const = 0;
+  /// Most accesses of one recorded chase; behind each, so many evictors are accessed.
+  virtual std::size_t longest_record(std::size_t access_evictors) const = 0;
 
   /// Whether a single access tells a miss from a hit, as chases of random replacement need.
   virtual bool is_clear() const { return true; }
 
-  /// One chase over `lines` in each of the orders, once, from an empty set or, as Traits tell, from
-  /// what is there. Behind each access the access evictors are accessed.
-  /// @param prepared so many accesses of each order prepare the set; 0 where it is empty
+  /// One chase over `lines` in each of the orders, once, from an empty set. Behind each access the
+  /// access evictors are accessed.
   virtual std::vector<AccessRecord> record(const Lines& lines, const Lines& access_evictors,
-                                           std::vector<std::vector<std::uint16_t>> orders,
-                                           std::size_t prepared) = 0;
+                                           std::vector<std::vector<std::uint16_t>> orders) = 0;
 
  protected:
   SetsProbe(JobRun& run, Traits traits) : run_(run), traits_(std::move(traits)) {}

@@ -15,16 +15,11 @@
 namespace sonde {
 namespace {
 
-/// In which order blocks are accessed. Shuffled ones of an entry come so far from each other that
-/// they keep it, if it has many; in a row they come together, and the next ones push it out.
-enum class BlockOrder { shuffled, in_a_row };
-
 /// A place in each block of a span: of any unit, so that no index function makes them meet in few
 /// sets.
 Offsets any_units(std::uint64_t span_bytes, std::uint64_t block_bytes, std::uint64_t unit_bytes,
-                  std::uint64_t seed, BlockOrder order) {
-  Offsets places = order == BlockOrder::in_a_row ? ascending_order(span_bytes, block_bytes)
-                                                 : shuffled_order(span_bytes, block_bytes, seed);
+                  std::uint64_t seed) {
+  Offsets places = shuffled_order(span_bytes, block_bytes, seed);
   Random random(derive_seed(seed, "units"));
   for (std::uint64_t& place : places) place += random.below(block_bytes / unit_bytes) * unit_bytes;
   return places;
@@ -66,21 +61,15 @@ Offsets lines_at(const TlbUnderTest& tlb, const Offsets& places, std::uint64_t s
   return lines;
 }
 
-/// Shares of blocks.
-struct BlockShares {
-  double missing = 0;  // of the level
-  double beyond = 0;   // cost far more: a lost line, or a switch of page-table windows
-};
-
 /// What a miss of the level costs at most beyond a translation at hand.
 double most_miss_cycles(const TlbUnderTest& tlb) {
   constexpr double most_ratio = 2;  // to the usual miss: caches of page tables spare up to half
   return most_ratio * tlb.level.penalty_cycles + tlb.least_step_cycles;
 }
 
-/// Of the blocks of a span, of which each is met somewhere.
-BlockShares sparse_shares(const TlbUnderTest& tlb, std::uint64_t span_bytes,
-                          std::uint64_t block_bytes, std::uint64_t unit_bytes, BlockOrder order) {
+/// Share that misses the level of the blocks of a span, of which each is met somewhere.
+double sparse_share(const TlbUnderTest& tlb, std::uint64_t span_bytes, std::uint64_t block_bytes,
+                    std::uint64_t unit_bytes) {
   constexpr std::uint64_t few_blocks = 512;  // so many are chosen from more than once
   constexpr std::uint64_t most_draws = 8;
   const std::uint64_t draws =
@@ -88,11 +77,10 @@ BlockShares sparse_shares(const TlbUnderTest& tlb, std::uint64_t span_bytes,
   const std::string label = fmt::format("{} block {}", tlb.name, block_bytes);
   std::size_t blocks = 0;
   std::size_t missing = 0;
-  std::size_t beyond = 0;
   const double most_cycles = most_miss_cycles(tlb);
   for (std::uint64_t draw = 0; draw < draws; ++draw) {
     const std::uint64_t seed = derive_seed(tlb.run.seed(), tlb.name + std::to_string(draw));
-    const Offsets places = any_units(span_bytes, block_bytes, unit_bytes, seed, order);
+    const Offsets places = any_units(span_bytes, block_bytes, unit_bytes, seed);
     const Offsets pages = neighbours_of(tlb, places, block_bytes);
     const auto costs = measure_steady_costs(tlb, label, [&](std::uint64_t shift) {
       Offsets pairs;
@@ -105,13 +93,10 @@ BlockShares sparse_shares(const TlbUnderTest& tlb, std::uint64_t span_bytes,
       missing += std::ranges::any_of(block, [&](double cost) {
         return cost > tlb.level.threshold_cycles && cost <= most_cycles;
       });
-      beyond += std::ranges::any_of(block, [&](double cost) { return cost > most_cycles; });
     }
     blocks += places.size();
   }
-  const auto all = static_cast<double>(blocks);
-  return {.missing = static_cast<double>(missing) / all,
-          .beyond = static_cast<double>(beyond) / all};
+  return static_cast<double>(missing) / static_cast<double>(blocks);
 }
 
 }  // namespace
@@ -128,20 +113,11 @@ std::optional<std::uint64_t> measure_entry(const TlbUnderTest& tlb) {
   std::uint64_t span_bytes = std::min(bound.overflowing_bytes / 5 * 7, tlb.limit_bytes);
   std::uint64_t block_bytes =
       std::max(unit_bytes, page_step_over(tlb, bound.overflowing_bytes, unit_bytes));
-  BlockOrder order = BlockOrder::shuffled;
   const auto share_of = [&](std::uint64_t span, std::uint64_t block) {
-    return sparse_shares(tlb, span, block, unit_bytes, order).missing;
+    return sparse_share(tlb, span, block, unit_bytes);
   };
-  // Of three page-table windows and more, two misses of three of shuffled blocks switch to another
-  // one; of two windows half of them, and what is left tells as well as all.
-  constexpr double most_beyond = 1.5;  // of the misses that do not
-  const BlockShares shuffled = sparse_shares(tlb, span_bytes, block_bytes, unit_bytes, order);
-  std::vector<double> shares{shuffled.missing};
+  std::vector<double> shares{share_of(span_bytes, block_bytes)};
   const double least_front = block_bytes > unit_bytes ? least_share : 0;
-  if (shares.front() <= least_front || shuffled.beyond > most_beyond * shuffled.missing) {
-    order = BlockOrder::in_a_row;
-    shares.front() = share_of(span_bytes, block_bytes);
-  }
   // Nothing misses of a span beyond the bound that was found: that was none.
   if (shares.front() <= least_front) return std::nullopt;
   // Where the bound was asked for with one unit of several, the level may hold as many smaller
@@ -159,13 +135,6 @@ std::optional<std::uint64_t> measure_entry(const TlbUnderTest& tlb) {
   }
   const auto doublings = doublings_to_entry(shares);
   if (!doublings) return std::nullopt;
-  // Policies that protect what was hit keep an entry met once a pass, and lose it if met by several
-  // blocks in a row. No policy keeps more than five of seven entries where seven are met for five
-  // that fit; of half as many, met at random places, some sets get more than they hold.
-  constexpr double least_of_entries = 0.2;
-  const bool falls_at_once =
-      *doublings + 1 == shares.size() || shares[*doublings + 1] < least_of_entries;
-  if (order == BlockOrder::in_a_row && !falls_at_once) return std::nullopt;
   const std::uint64_t entry_bytes = block_bytes << *doublings;
   return entry_bytes == unit_bytes ? tlb.granularity_bytes : entry_bytes;
 }

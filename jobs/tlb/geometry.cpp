@@ -90,67 +90,9 @@ double least_miss_cycles(const TlbUnderTest& tlb, double share_of_miss) {
   return tlb.level.threshold_cycles - (1 - share_of_miss) * beyond_cycles;
 }
 
-/// Misses of a pass over the pages of a span, once random replacement has found a place for each,
-/// if it can, in so many passes. What costs far more is a line that the data caches had lost.
-double settled_misses(const TlbUnderTest& tlb, std::uint64_t span_bytes, std::uint64_t step_bytes,
-                      std::uint64_t settling_passes) {
-  constexpr std::uint64_t timed_passes = 16;
-  constexpr double most_ratio = 1.3;  // to the usual miss
-  const std::uint64_t page_step = page_step_over(tlb, span_bytes, step_bytes);
-  const PageSpread spread = spread_pages(page_step, tlb.granularity_bytes);
-  Offsets places;
-  const std::uint64_t pages = whole_pages(tlb, span_bytes, page_step) / page_step;
-  for (std::uint64_t page = 0; page < pages; ++page) {
-    places.push_back(page_line(spread, page));
-  }
-  const std::string label = fmt::format("{} settled {}", tlb.name, span_bytes);
-  const auto costs = pair_costs(tlb, label, {{tlb.chase.sm, std::move(places)}},
-                                {.warmup = settling_passes, .timed = timed_passes, .sweeps = true})
-                         .front();
-  // Lines from the memory are chased in two turns, and of random victims each has its own.
-  const double share_of_miss = pages > tlb.kept_pages ? 0.5 : share_of_single_miss(tlb);
-  const double least_cycles = least_miss_cycles(tlb, share_of_miss);
-  const double most_cycles = most_ratio * tlb.level.penalty_cycles + tlb.least_step_cycles;
-  std::size_t misses = 0;
-  for (double cost : costs) misses += cost > least_cycles && cost <= most_cycles;
-  return static_cast<double>(misses) / static_cast<double>(timed_passes);
-}
-
-constexpr double overflowing_misses = 0.5;  // of a pass: one page too many misses once at least
-constexpr std::uint64_t settling_passes = 24;
-
-/// Whether pages never come to rest. A set that is just full takes long: each of its pages that
-/// misses pushes out what it does not need with the chance of one way.
-bool never_settles(const TlbUnderTest& tlb, std::uint64_t span_bytes, std::uint64_t step_bytes) {
-  constexpr double few_misses = 16;  // of a pass: of a few sets
-  constexpr std::uint64_t longer = 8;
-  const double misses = settled_misses(tlb, span_bytes, step_bytes, settling_passes);
-  if (misses <= overflowing_misses || misses > few_misses) return misses > overflowing_misses;
-  return settled_misses(tlb, span_bytes, step_bytes, longer * settling_passes) > overflowing_misses;
-}
-
 /// What single accesses tell of a miss: thresholds lie half way between hits and misses.
 double single_penalty_cycles(const TlbUnderTest& tlb) {
   return 2 * share_of_single_miss(tlb) * (tlb.level.penalty_cycles - tlb.level.threshold_cycles);
-}
-
-/// Whether a pass over a span misses somewhere else each time, which medians do not show. Nothing
-/// is said where the costs of half as many pages are above the threshold now and then, too: asked
-/// twice, as outliers may by chance all meet the longer chase.
-bool loses_single_pages(const TlbUnderTest& tlb, std::uint64_t span_bytes,
-                        std::uint64_t step_bytes) {
-  constexpr double few_misses = 0.1;
-  constexpr int times = 2;
-  // Less than for tells_single_misses: that half as many pages are quiet shows that nothing else
-  // takes so long. More than the ten cycles of an H200's first level, whose slices differ by as
-  // much.
-  constexpr double least_penalty_cycles = 12;
-  bool loses = single_penalty_cycles(tlb) >= least_penalty_cycles;
-  for (int time = 0; time < times && loses; ++time) {
-    loses = settled_misses(tlb, span_bytes, step_bytes, settling_passes) > overflowing_misses &&
-            settled_misses(tlb, span_bytes / 2, step_bytes, settling_passes) < few_misses;
-  }
-  return loses;
 }
 
 /// How far apart fresh translations in such steps miss; nullopt, too, if their chase asks for more
@@ -168,17 +110,7 @@ std::optional<BlockSize> fresh_distance(const TlbUnderTest& tlb, std::uint64_t s
 // Levels translate the same pages, as far as is known: others need more evidence.
 constexpr double agreement_of_other_units = 0.95;
 
-/// Whether each second half of such blocks is at hand behind the first, if each is asked for once.
-/// Asked for more often, an inner level that keeps some pages and not others hides from this one,
-/// and it throws out first what was asked for last: pages that it saw again stay, and those between
-/// them look like the beginnings of blocks.
-bool halves_come_together(const TlbUnderTest& tlb, std::uint64_t block_bytes, Targets targets) {
-  const auto distance = fresh_distance(tlb, block_bytes / 2, targets);
-  return distance && distance->bytes == block_bytes &&
-         distance->agreement >= agreement_of_other_units;
-}
-
-Granularity granularity_here(const TlbUnderTest& tlb, double end_device_s) {
+std::optional<BlockSize> granularity_here(const TlbUnderTest& tlb, double end_device_s) {
   constexpr std::uint64_t least_distances = 3;
   constexpr double least_agreement = 0.6;
   constexpr std::uint64_t parts_of_page = 8;
@@ -186,7 +118,7 @@ Granularity granularity_here(const TlbUnderTest& tlb, double end_device_s) {
     std::uint64_t nearest_bytes = ~std::uint64_t{0};  // of two misses in shorter steps
     for (std::uint64_t step = smallest_page_bytes / parts_of_page;
          fewest_targets * step <= tlb.level.overflowing_bytes / 4; step *= 4) {
-      if (tlb.run.device_s() > end_device_s) return {};
+      if (tlb.run.device_s() > end_device_s) return std::nullopt;
       const auto distance = fresh_distance(tlb, step, targets);
       // Misses all along, though not in shorter steps, are of a cache that loses lines.
       if (!distance || distance->bytes == step) continue;
@@ -197,30 +129,25 @@ Granularity granularity_here(const TlbUnderTest& tlb, double end_device_s) {
       const bool is_other = inner_bytes > 0 && distance->bytes != inner_bytes;
       // Few pages that were not pushed out may lie at one distance by chance.
       if (is_other && closer_bytes < distance->bytes) continue;
-      if (is_other && distance->bytes > inner_bytes &&
-          !halves_come_together(tlb, distance->bytes, targets)) {
-        continue;
-      }
       const bool needs_more = is_other || targets == Targets::cold;
-      if (distance->observations >= least_distances &&
+      if (distance->observations >= least_distances && distance->bytes >= smallest_page_bytes &&
           distance->agreement >= (needs_more ? agreement_of_other_units : least_agreement)) {
-        if (distance->bytes >= smallest_page_bytes) return {distance, true};
-        // Of a first level nothing lies between two targets that could push out the one before.
-        if (tlb.inner.entries > 0) return {{}, false};
+        return distance;
       }
     }
   }
-  return {};
+  return std::nullopt;
 }
 
-}  // namespace
-
+/// Whether a miss costs so much that costs of single accesses tell it.
 bool tells_single_misses(const TlbUnderTest& tlb) {
   // On an H200 the way to its slice takes some loads up to ten cycles more
   // (docs/results/h200.md, 2026-11-24).
   constexpr double least_penalty_cycles = 20;
   return single_penalty_cycles(tlb) >= least_penalty_cycles;
 }
+
+}  // namespace
 
 PageByPage tell_page_by_page(const TlbUnderTest& tlb, std::uint64_t usual_lines) {
   constexpr std::uint64_t most_lines = 25;
@@ -252,16 +179,6 @@ double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
   };
   return share_of(
       measure_page_costs(tlb, whole_pages(tlb, span_bytes, page_step), spread, lines).cost_cycles);
-}
-
-double share_kept_inside(const TlbUnderTest& tlb, std::uint64_t span_bytes,
-                         std::uint64_t step_bytes) {
-  if (tlb.inner.threshold_cycles == 0) return 0;
-  const std::uint64_t page_step = page_step_over(tlb, span_bytes, step_bytes);
-  const PageSpread spread = spread_pages(page_step, tlb.granularity_bytes);
-  const auto costs =
-      measure_page_costs(tlb, whole_pages(tlb, span_bytes, page_step), spread).cost_cycles;
-  return 1 - fraction_above({costs.size(), costs}, tlb.inner.threshold_cycles);
 }
 
 std::uint64_t line_under(const TlbUnderTest& tlb, std::uint64_t entry, std::uint64_t shift) {
@@ -299,11 +216,11 @@ TlbUnderTest at_other_place(TlbUnderTest tlb, const std::string& what, std::size
   return tlb;
 }
 
-Granularity measure_granularity(const TlbUnderTest& tlb) {
+std::optional<BlockSize> measure_granularity(const TlbUnderTest& tlb) {
   constexpr double most_search_s = 6;  // of the GPU; behind 4096 inner pages some fifteen chases
   const double end_device_s = tlb.run.device_s() + most_search_s;
-  Granularity seen = granularity_here(tlb, end_device_s);
-  for (std::size_t draw = 1; draw < asked_places && !seen.bytes && seen.keeps_new; ++draw)
+  auto seen = granularity_here(tlb, end_device_s);
+  for (std::size_t draw = 1; draw < asked_places && !seen; ++draw)
     seen = granularity_here(at_other_place(tlb, "granularity", draw), end_device_s);
   return seen;
 }
@@ -318,11 +235,7 @@ std::uint64_t page_step_over(const TlbUnderTest& tlb, std::uint64_t span_bytes,
 
 CapacityBound measure_reach(const TlbUnderTest& tlb, std::uint64_t step_bytes,
                             const ReachSearch& search) {
-  if (search.is_settled && !tells_single_misses(tlb)) return {};
   const auto ask = [&](std::uint64_t span_bytes) {
-    if (search.is_settled) {
-      return never_settles(tlb, span_bytes, step_bytes) ? Fit::overflows : Fit::fits;
-    }
     return missing_share_at(tlb, span_bytes, step_bytes) > search.missing_share ? Fit::overflows
                                                                                 : Fit::fits;
   };
@@ -343,7 +256,6 @@ ReachCheck check_reach(const TlbUnderTest& tlb, const CapacityBound& bound,
     check.is_steady =
         check.overflowing_share > 0 && missing_share_at(tlb, bound.fitting_bytes, step_bytes) == 0;
   }
-  check.is_steady = check.is_steady && !loses_single_pages(tlb, bound.fitting_bytes, step_bytes);
   return check;
 }
 

@@ -21,8 +21,6 @@ struct InnerTlbs {
   std::uint64_t entries = 0;            // of the largest of them
   std::uint64_t overflowing_bytes = 0;  // a span that overflows each of them
   double threshold_cycles = 0;          // a cost above it misses all of them
-  bool lose_single = false;             // one of them does, other pages in each pass
-  bool may_keep = false;                // one may keep pages whatever else is accessed
   std::uint64_t granularity_bytes = 0;  // of translations of the last one; 0: not known
   std::uint64_t page_bytes = 0;         // the smallest of those seen
 };
@@ -35,7 +33,6 @@ struct TlbUnderTest : PageChaseSetup {
   std::uint64_t granularity_bytes = 0;  // translation granularity: filled on its own
   std::uint64_t entry_bytes = 0;        // one or several granularities
   std::uint64_t entries = 0;
-  bool loses_single = false;  // of spans that nearly fit, other pages in each pass, as shows
 
   /// The smallest distance at which every access asks this level for another entry.
   std::uint64_t step_bytes() const { return std::max(entry_bytes, inner.answered_bytes); }
@@ -60,25 +57,16 @@ inline constexpr std::size_t asked_places = 3;
 /// The same level through other memory and on another SM.
 TlbUnderTest at_other_place(TlbUnderTest tlb, const std::string& what, std::size_t draw);
 
-struct Granularity {
-  std::optional<BlockSize> bytes;  // nullopt: not seen
-  bool keeps_new = true;  // the level keeps what was just asked for, or larger steps hide it
-};
 /// Smallest part of memory that is translated anew: the distance between misses of fresh
-/// translations in small steps, at up to three places. Not seen if it is larger than the chase
-/// could show, or if parts smaller than any page miss, too: the level throws new entries out before
-/// old ones (BRRIP).
-Granularity measure_granularity(const TlbUnderTest& tlb);
+/// translations in small steps, at up to three places. nullopt if it is larger than the chase could
+/// show.
+std::optional<BlockSize> measure_granularity(const TlbUnderTest& tlb);
 
 /// How to look for a reach.
 struct ReachSearch {
   std::optional<CapacityBound> near = {};  // where it ought to lie; else doubling from eight steps
   double relative_precision = 0;           // 0: to one step
   double missing_share = 0;                // of the pages, that may miss in a chase that fits
-  /// Single misses count, after many passes: a level that replaces at random loses a few pages of
-  /// a span that is too large, others in each pass. No bound if a miss costs so little that single
-  /// accesses do not tell it.
-  bool is_settled = false;
 };
 
 /// The capacity bound of the level in steps of `step_bytes`, or coarser where those were too many
@@ -86,9 +74,6 @@ struct ReachSearch {
 /// the pages are those meant.
 CapacityBound measure_reach(const TlbUnderTest& tlb, std::uint64_t step_bytes,
                             const ReachSearch& search = {});
-
-/// Whether a miss costs so much that costs of single accesses tell it.
-bool tells_single_misses(const TlbUnderTest& tlb);
 
 /// How to tell of every single page whether it misses, by the median over several lines of it.
 struct PageByPage {
@@ -110,11 +95,6 @@ std::uint64_t page_step_over(const TlbUnderTest& tlb, std::uint64_t span_bytes,
 /// Share of the steps of a span that miss.
 double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
                         std::uint64_t step_bytes);
-
-/// Share of the pages of a span that inner levels keep all the time, so that the level is never
-/// asked for them: those that throw out first what was asked for last (BRRIP) do.
-double share_kept_inside(const TlbUnderTest& tlb, std::uint64_t span_bytes,
-                         std::uint64_t step_bytes);
 
 /// What asking again and again at a capacity bound showed.
 struct ReachCheck {

@@ -92,17 +92,15 @@ SetFindings search_in_time(TlbProbe& probe) {
 
 }  // namespace
 
-SetFindings find_sets_in_draws(const TlbUnderTest& tlb, const Reach& reach) {
-  if (reach.kept_inside > 0 && tlb.inner.may_keep) return {.pool = {}, .reason = reach.remark};
+SetFindings find_sets_in_draws(const TlbUnderTest& tlb) {
   const double end_device_s = end_of_search(tlb.run);
   // Two thirds of what is left, so that a search that finds nothing leaves time for others: 32 sets
   // behind 92 entries take 7 s.
   const auto end_of_draw = [&] { return (tlb.run.device_s() + 2 * end_device_s) / 3; };
-  const MissesOfList counted = tlb.loses_single ? MissesOfList::single : MissesOfList::usual;
-  TlbProbe probe(tlb, end_of_draw(), counted);
+  TlbProbe probe(tlb, end_of_draw());
   std::vector<SetFindings> draws{search_in_time(probe)};
   while (draws.size() < asked_places && !is_whole(draws.back())) {
-    TlbProbe other(at_other_place(tlb, "sets", draws.size()), end_of_draw(), counted);
+    TlbProbe other(at_other_place(tlb, "sets", draws.size()), end_of_draw());
     draws.push_back(search_in_time(other));
   }
   SetFindings chosen = choose_sets(std::move(draws));
@@ -110,12 +108,6 @@ SetFindings find_sets_in_draws(const TlbUnderTest& tlb, const Reach& reach) {
     drop_sets(chosen, fmt::format("{} entries of all sets are more than the level holds: of a row "
                                   "of fewer too many miss",
                                   chosen.layout.lines()));
-  }
-  const bool has_single_misses = counted == MissesOfList::single;
-  if (chosen.layout.resolved() && reach.loses_single && !has_single_misses && !is_whole(chosen)) {
-    drop_sets(chosen,
-              "single pages are lost in spans that nearly fit, and no policy explains the "
-              "sets that were found");
   }
   report_sets(probe, chosen);
   return chosen;

@@ -2,15 +2,13 @@
 // something open. jobs/tlb/levels reports the rest of the level.
 #pragma once
 
-#include "jobs/tlb/reach.hpp"
 #include "jobs/tlb/tlb_probe.hpp"
 
 namespace sonde {
 
 /// The sets of a level. Where sets or policy do not come out, they are looked for again on another
-/// SM and at another place. Of a level that loses single pages sets count only with their policy:
-/// medians hide most misses of a line too many. What was found is reported.
+/// SM and at another place. What was found is reported.
 /// @throws DeviceError, DeviceLostError
-SetFindings find_sets_in_draws(const TlbUnderTest& tlb, const Reach& reach);
+SetFindings find_sets_in_draws(const TlbUnderTest& tlb);
 
 }  // namespace sonde

@@ -10,7 +10,6 @@
 #include "jobs/run/replicates.hpp"
 #include "jobs/sets/report.hpp"
 #include "jobs/sets/search.hpp"
-#include "jobs/tlb/doubts.hpp"
 #include "jobs/tlb/entry_size.hpp"
 #include "jobs/tlb/level_sets.hpp"
 #include "jobs/tlb/reach.hpp"
@@ -135,9 +134,8 @@ bool is_of_page_tables(std::uint64_t entry_bytes, const InnerTlbs& inner) {
 }
 
 /// Why the units of a level are not looked for; "" if they are.
-std::string unknown_units(const TlbUnderTest& tlb, const Granularity& granularity) {
-  if (!granularity.keeps_new) return "it throws out first what was asked for last";
-  if (!granularity.bytes) return "an entry is too large to see two of them";
+std::string unknown_units(const TlbUnderTest& tlb, const std::optional<BlockSize>& granularity) {
+  if (!granularity) return "an entry is too large to see two of them";
   return tlb.level.fitting_bytes == 0 ? "even the shortest chase misses" : "";
 }
 
@@ -154,10 +152,10 @@ void report_unknown_units(const TlbUnderTest& tlb, const std::vector<PageChaseCo
 
 /// @throws ProbeTooLargeError if a list is longer than the device can chase
 void measure_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
-                   const Granularity& granularity) {
+                   const std::optional<BlockSize>& granularity) {
   if (const std::string reason = unknown_units(tlb, granularity); !reason.empty())
     return report_unknown_units(tlb, chases, reason);
-  const bool shows_entries = measure_units(tlb, *granularity.bytes);
+  const bool shows_entries = measure_units(tlb, *granularity);
   if (tlb.entry_bytes == 0) {
     return report_unknown_units(
         tlb, chases,
@@ -180,9 +178,7 @@ void measure_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
             "cache of page tables",
             format_bytes(tlb.step_bytes()), format_bytes(tlb.level.overflowing_bytes)));
   }
-  share_kept_inside(tlb, reach.bytes, tlb.step_bytes());
   tlb.entries = reach.bytes / tlb.entry_bytes;
-  tlb.loses_single = reach.loses_single && tells_single_misses(tlb);
   const std::uint64_t samples = reach.bytes / tlb.step_bytes();
   if (!shows_entries) {
     TlbUnderTest smallest = tlb;
@@ -194,8 +190,8 @@ void measure_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
                     "are",
                     format_bytes(tlb.inner.answered_bytes)));
   }
-  report_units(tlb, *granularity.bytes);
-  const SetFindings sets = find_sets_in_draws(tlb, reach);
+  report_units(tlb, *granularity);
+  const SetFindings sets = find_sets_in_draws(tlb);
   report_reach(tlb, account_for_sets(tlb, reach, sets.layout), samples);
   report_entries(tlb, reach, sets.layout, samples);
   report_tlb_scope(tlb);
@@ -204,7 +200,7 @@ void measure_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
 
 /// Everything about a level. Leaves its entries at 0 if they are not resolved.
 void characterize_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
-                        const Granularity& granularity) {
+                        const std::optional<BlockSize>& granularity) {
   try {
     measure_level(tlb, chases, granularity);
   } catch (const ProbeTooLargeError& error) {
@@ -212,19 +208,10 @@ void characterize_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& ch
   }
 }
 
-/// Whether accesses to enough other pages do not push all out of a level: those that throw out
-/// first what was asked for last keep some, and of others it is not known.
-bool may_keep_pages(const TlbUnderTest& tlb, const Granularity& granularity) {
-  const Finding* policy = tlb.run.answer(tlb.name + ".replacement");
-  if (!granularity.keeps_new || policy == nullptr || policy->status != Status::ok) return true;
-  const auto* text = std::get_if<std::string>(&policy->value);
-  return text == nullptr || *text == "BRRIP" || *text == "set duelling";
-}
-
 /// Why no further level may show though there is one; "" if none is there. The longest chase must
 /// meet each entry of its span, or more than a level of such a GPU has.
-std::string why_not_absent(const PageChaseSetup& setup, const std::vector<PageChaseCosts>& chases,
-                           const TlbLevels& found, const InnerTlbs& inner) {
+std::string why_not_absent(const std::vector<PageChaseCosts>& chases, const TlbLevels& found,
+                           const InnerTlbs& inner) {
   // Only GPUs with an L2 below 1 MB have so few lines; levels of 65 entries were seen there (Mei
   // and Chu 2016), of 2048 on an H200.
   constexpr std::uint64_t most_entries = 1024;
@@ -235,8 +222,6 @@ std::string why_not_absent(const PageChaseSetup& setup, const std::vector<PageCh
                        pages);
   if (!found.steps_bytes.empty() && found.steps_bytes.back() == 0 && inner.step_bytes == 0)
     return "but no entry of an inner level is known: two levels may overflow at once";
-  if (level_that_may_hide_another(chases, found.levels, setup.least_step_cycles))
-    return "but misses cost more in longer chases, by less than a third: a level may lie between";
   return "";
 }
 
@@ -249,36 +234,6 @@ void report_no_level(const PageChaseSetup& setup, const std::string& name,
 }
 
 }  // namespace
-
-void report_levels_of_mixed_pages(const PageChaseSetup& setup,
-                                  const std::vector<PageChaseCosts>& chases,
-                                  std::span<const char* const> names, const TlbLevels& found,
-                                  std::uint64_t small_bytes, const std::string& reason) {
-  InnerTlbs inner;
-  for (std::size_t i = 0; i < found.levels.size(); ++i) {
-    TlbUnderTest tlb{setup, names[i], found.levels[i], inner};
-    const auto granularity = measure_granularity(tlb).bytes;
-    if (!granularity || is_of_page_tables(granularity->bytes, inner)) {
-      setup.run.report_rest(tlb.name + ".", Status::not_resolvable, reason);
-      continue;
-    }
-    report_penalty(tlb, chases);
-    // As many steps as fit, some of which share an entry, tell as well as entries who shares it.
-    tlb.granularity_bytes = small_bytes;
-    tlb.entry_bytes = setup.least_step_bytes;
-    tlb.entries = measure_reach(tlb, tlb.entry_bytes).fitting_bytes / tlb.entry_bytes;
-    if (tlb.entries > 0) report_tlb_scope(tlb);
-    setup.run.report_rest(tlb.name + ".", Status::not_resolvable, reason);
-    if (i == 0) inner.page_bytes = granularity->bytes;
-    inner.step_bytes = tlb.entry_bytes;
-    inner.entries = tlb.entries;
-    inner.pages = evicting_share * tlb.entries;
-    inner.threshold_cycles = tlb.level.threshold_cycles;
-  }
-  const std::string why_not = why_not_absent(setup, chases, found, inner);
-  for (std::size_t i = found.levels.size(); i < names.size(); ++i)
-    report_no_level(setup, names[i], chases.back(), why_not);
-}
 
 TlbLevels find_levels(const PageChaseSetup& setup, const std::vector<PageChaseCosts>& chases,
                       std::size_t most_levels) {
@@ -294,15 +249,14 @@ void characterize_tlb_levels(const PageChaseSetup& setup, const std::vector<Page
   InnerTlbs inner;
   for (std::size_t i = 0; i < found.levels.size(); ++i) {
     TlbUnderTest tlb{setup, names[i], found.levels[i], inner};
-    const Granularity granularity = measure_granularity(tlb);
-    if (granularity.bytes) {
-      found.granularities.push_back(*granularity.bytes);
-      inner.granularity_bytes = granularity.bytes->bytes;
+    const auto granularity = measure_granularity(tlb);
+    if (granularity) {
+      found.granularities.push_back(*granularity);
+      inner.granularity_bytes = granularity->bytes;
       inner.page_bytes = std::min(inner.page_bytes > 0 ? inner.page_bytes : inner.granularity_bytes,
                                   inner.granularity_bytes);
     }
     characterize_level(tlb, chases, granularity);
-    doubt_wide_entries(tlb);
     if (is_of_page_tables(tlb.entry_bytes, tlb.inner)) {
       found.steps_bytes.push_back(0);
       continue;
@@ -313,16 +267,13 @@ void characterize_tlb_levels(const PageChaseSetup& setup, const std::vector<Page
     inner.entries = std::max(inner.entries, tlb.entries);
     inner.overflowing_bytes = tlb.level.overflowing_bytes;
     inner.threshold_cycles = tlb.level.threshold_cycles;
-    inner.lose_single = inner.lose_single || tlb.loses_single;
-    inner.may_keep = inner.may_keep || may_keep_pages(tlb, granularity);
     if (inner.step_bytes > 0) {
       inner.pages =
           std::min(tlb.level.overflowing_bytes / inner.step_bytes, evicting_share * inner.entries);
     }
   }
-  doubt_levels_behind(setup, chases, names, found.levels);
   found.largest_entry_bytes = inner.step_bytes;
-  const std::string why_not = why_not_absent(setup, chases, found, inner);
+  const std::string why_not = why_not_absent(chases, found, inner);
   for (std::size_t i = found.levels.size(); i < names.size(); ++i)
     report_no_level(setup, names[i], chases.back(), why_not);
 }

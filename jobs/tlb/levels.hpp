@@ -33,13 +33,4 @@ TlbLevels find_levels(const PageChaseSetup& setup, const std::vector<PageChaseCo
 void characterize_tlb_levels(const PageChaseSetup& setup, const std::vector<PageChaseCosts>& chases,
                              std::span<const char* const> names, TlbLevels& found);
 
-/// What can be said where pages have two sizes: what a miss of each level found costs, which SMs
-/// share it, and which levels are not there.
-/// @param small_bytes the smaller size
-/// @param reason why all else is left open
-void report_levels_of_mixed_pages(const PageChaseSetup& setup,
-                                  const std::vector<PageChaseCosts>& chases,
-                                  std::span<const char* const> names, const TlbLevels& found,
-                                  std::uint64_t small_bytes, const std::string& reason);
-
 }  // namespace sonde

@@ -3,10 +3,8 @@
 #include "jobs/tlb/page_chase.hpp"
 
 #include "analysis/statistics.hpp"
-#include "analysis/structure/latency/latency_gaps.hpp"
 #include "base/error.hpp"
 #include "base/gpu_facts.hpp"
-#include "jobs/chase/known_latencies.hpp"
 #include "jobs/chase/usable_memory.hpp"
 #include "jobs/run/attempt.hpp"
 
@@ -91,8 +89,7 @@ std::vector<std::vector<double>> record_pairs(const PageChaseSetup& setup, const
                                               const std::vector<ChaseLane>& lanes,
                                               const PairPasses& passes, Turn turn) {
   const std::uint64_t places = lanes.front().offsets_bytes.size();
-  const Offsets swept = passes.sweeps ? setup.swept : Offsets{};
-  const std::uint64_t of_pass = 2 * places + swept.size();
+  const std::uint64_t of_pass = 2 * places;
   const std::uint64_t pairs = std::min(passes.timed * places, passes.most_pairs);
   LaneChases chases = pair_chases(setup, places);
   chases.warmup_accesses = passes.warmup * of_pass;
@@ -100,20 +97,10 @@ std::vector<std::vector<double>> record_pairs(const PageChaseSetup& setup, const
   chases.resume = Resume::within_pass;
   for (const ChaseLane& lane : lanes) {
     Offsets list = place_second_accesses(twice_each(lane.offsets_bytes), setup.second_access, turn);
-    list.insert(list.end(), swept.begin(), swept.end());
     chases.lanes.push_back(
         {.sm = lane.sm, .offsets_bytes = std::move(list), .path = setup.chase.path});
   }
-  auto cycles = record_lanes(setup.run, setup.chase, label, std::move(chases));
-  if (swept.empty()) return cycles;
-  for (std::vector<double>& lane : cycles) {
-    std::vector<double> of_pairs;
-    for (std::size_t i = 0; i < lane.size(); ++i) {
-      if (i % of_pass < 2 * places) of_pairs.push_back(lane[i]);
-    }
-    lane = std::move(of_pairs);
-  }
-  return cycles;
+  return record_lanes(setup.run, setup.chase, label, std::move(chases));
 }
 
 /// The same from the memory: as many passes at a time as pages surely have lines for.
@@ -171,18 +158,6 @@ PageChaseSetup set_up_chases_through(JobRun& run, LoadPath path) {
   return setup;
 }
 
-/// Size of the first cache, if loads that should pass it by are served as soon as its hits are;
-/// else 0. One access to a line would then find it there, and another not.
-std::uint64_t cache_that_all_meet(const PageChaseSetup& setup) {
-  const auto hit_cycles = setup.run.number("cache.l1.hit_latency_cycles");
-  const auto size_bytes = setup.run.number("cache.l1.size_bytes");
-  if (!hit_cycles || !size_bytes) return 0;
-  const double passing_cycles =
-      median(measure_resident_latencies(setup.run, setup.chase, "tlb passing"));
-  if (passing_cycles > *hit_cycles + least_first_cache_gap_cycles) return 0;
-  return static_cast<std::uint64_t>(*size_bytes);
-}
-
 PageChaseCosts measure_span(const PageChaseSetup& setup, std::uint64_t span_bytes) {
   const std::uint64_t step_bytes =
       std::max(setup.least_step_bytes, std::bit_ceil(span_bytes / setup.most_pages));
@@ -192,12 +167,7 @@ PageChaseCosts measure_span(const PageChaseSetup& setup, std::uint64_t span_byte
 }  // namespace
 
 PageChaseSetup set_up_page_chases(JobRun& run) {
-  PageChaseSetup setup = set_up_chases_through(run, LoadPath::past_l1);
-  if (const std::uint64_t met_bytes = cache_that_all_meet(setup); met_bytes > 0) {
-    setup.second_access = SecondAccess::next_block;
-    setup.swept = sweep_lines(2 * met_bytes);
-  }
-  return setup;
+  return set_up_chases_through(run, LoadPath::past_l1);
 }
 
 PageChaseSetup set_up_texture_chases(JobRun& run) {

@@ -40,8 +40,7 @@ inline constexpr std::uint64_t overfilling_pages = 4096;
 /// Smallest rise of a cost that makes a level, where the clock shows every cycle.
 inline constexpr double least_tlb_step_cycles = 3;
 
-/// Past the L1, so that no L1 answers before a translation; by pairs of blocks where a cache is met
-/// all the same.
+/// Past the L1, so that no L1 answers before a translation.
 PageChaseSetup set_up_page_chases(JobRun& run);
 
 /// The same through a linear texture.
@@ -96,7 +95,6 @@ struct PairPasses {
   std::uint64_t warmup = 0;  // from the memory at most most_passes_to_settle
   std::uint64_t timed = 1;
   std::uint64_t most_pairs = ~std::uint64_t{0};  // timed in all
-  bool sweeps = false;  // behind each pass what the setup sweeps; lines from the memory need it not
 };
 
 /// What the first access of each timed pair cost beyond the second, for each lane in order. All

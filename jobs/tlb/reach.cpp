@@ -2,7 +2,6 @@
 // misses.
 #include "jobs/tlb/reach.hpp"
 
-#include "analysis/structure/sets/line_search.hpp"
 #include "base/units.hpp"
 #include "jobs/run/replicates.hpp"
 
@@ -54,46 +53,21 @@ Interval to_interval(const CapacityBound& widest) {
   return {low - (high - low) / 2, high + (high - low) / 2};
 }
 
-/// The reach of a level whose misses cost too little to tell whether single pages are lost in
-/// shorter spans: random replacement of 54 entries did from a tenth less on, of 96 from a seventh.
-void widen_for_single_misses(Reach& reach) {
-  constexpr double seen_late = 1.0 / 6;
-  reach.interval->low *= 1 - seen_late;
-  reach.confidence = gradual_confidence;
-  reach.remark += "; a miss costs too little to tell single ones";
-}
-
-/// Of a level of which single pages are lost now and then, which is what random replacement does:
-/// to the page, if passes that have settled show it; else to a sixteenth of its power of two.
+/// Of a level that loses single pages of spans that nearly fit: to a sixteenth of its power of two.
 Reach measure_gradual_reach(const TlbUnderTest& tlb, const CapacityBound& first_misses) {
   const std::uint64_t step_bytes = tlb.step_bytes();
-  const CapacityBound settled =
-      measure_reach(tlb, step_bytes, {.near = first_misses, .is_settled = true});
-  if (settled.fitting_bytes > 0 && settled.overflowing_bytes > 0) {
-    return {.bytes = settled.fitting_bytes,
-            .confidence = one_set_confidence,
-            .remark = "single pages are lost now and then: from the next page on in each pass",
-            .interval = to_interval(widen_by_draws(tlb, step_bytes, settled, {.is_settled = true})),
-            .replicates = reach_replicates,
-            .loses_single = true};
-  }
   const CapacityBound gradual =
       measure_reach(tlb, step_bytes, {.missing_share = gradual_missing_share});
   const std::uint64_t bytes = round_gradual_size(gradual.fitting_bytes);
-  if (gradual.overflowing_bytes == 0)
-    return {.bytes = bytes, .confidence = gradual_confidence, .loses_single = true};
+  if (gradual.overflowing_bytes == 0) return {.bytes = bytes, .confidence = gradual_confidence};
   CapacityBound widest =
       widen_by_draws(tlb, step_bytes, gradual, {.missing_share = gradual_missing_share});
   widest.fitting_bytes = std::min({widest.fitting_bytes, first_misses.fitting_bytes, bytes});
-  Reach reach{
-      .bytes = bytes,
-      .confidence = gradual_confidence,
-      .remark = "a gradual capacity transition: below it single entries are lost now and then",
-      .interval = to_interval(widest),
-      .replicates = reach_replicates,
-      .loses_single = true};
-  if (!tells_single_misses(tlb)) widen_for_single_misses(reach);
-  return reach;
+  return {.bytes = bytes,
+          .confidence = gradual_confidence,
+          .remark = "a gradual capacity transition: below it single entries are lost now and then",
+          .interval = to_interval(widest),
+          .replicates = reach_replicates};
 }
 
 /// The reach that the sets have, from a multiple of all of them on, if all are alike.
@@ -108,8 +82,9 @@ std::optional<std::uint64_t> reach_by_sets(const TlbUnderTest& tlb, const SetLay
   }
 }
 
-/// The bound as single or usual misses show it.
-Reach measure_own_and_kept(const TlbUnderTest& tlb) {
+}  // namespace
+
+Reach measure_checked_reach(const TlbUnderTest& tlb) {
   const std::uint64_t step_bytes = tlb.step_bytes();
   const CapacityBound bound = measure_reach(tlb, step_bytes);
   if (bound.overflowing_bytes == 0) return {};
@@ -129,36 +104,7 @@ Reach measure_own_and_kept(const TlbUnderTest& tlb) {
         "first misses: at one entry more {:.1f} % of the pages miss, one set of many; where the "
         "index is hashed, others overflow a little later",
         100 * check.overflowing_share);
-    if (!tells_single_misses(tlb)) widen_for_single_misses(reach);
   }
-  return reach;
-}
-
-/// What fits lies in this level and in inner ones that keep some of it: half as much again as is
-/// seen to stay there, as other pages do for some passes.
-void account_for_kept(const TlbUnderTest& tlb, Reach& reach) {
-  constexpr double notable_share = 0.02;
-  constexpr double most_kept = 1.5;
-  const double share = share_kept_inside(tlb, reach.bytes, tlb.step_bytes());
-  const auto high = static_cast<double>(reach.bytes);
-  // More than they hold is noise: a hit of an H200's second level costs ten cycles more than one of
-  // the first, which has 16 entries, and looked like one on 4 to 14 % of 2048 pages in 3 of 16
-  // runs.
-  if (share < notable_share || share * high > static_cast<double>(tlb.inner.overflowing_bytes))
-    return;
-  reach.interval = Interval{(1 - most_kept * share) * (reach.interval ? reach.interval->low : high),
-                            reach.interval ? reach.interval->high : high};
-  reach.confidence = std::min(reach.confidence, gradual_confidence);
-  reach.kept_inside = share;
-  reach.remark = fmt::format("inner levels keep {:.0f} % of the pages that fit, and do not ask it",
-                             100 * share);
-}
-
-}  // namespace
-
-Reach measure_checked_reach(const TlbUnderTest& tlb) {
-  Reach reach = measure_own_and_kept(tlb);
-  if (reach.bytes > 0) account_for_kept(tlb, reach);
   return reach;
 }
 

@@ -17,8 +17,6 @@ struct Reach {
   std::string remark = {};
   std::optional<Interval> interval = {};  // in bytes, where it depends on the place
   std::uint64_t replicates = 1;
-  bool loses_single = false;  // pages of spans that nearly fit, now and then
-  double kept_inside = 0;     // share of its pages that inner levels keep, if that is notable
 };
 
 /// To the entry, or, where the transition is gradual, less exactly. 0 bytes if no span overflows

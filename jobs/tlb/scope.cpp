@@ -17,13 +17,7 @@ constexpr double filling = 0.7;
 // Together they overfill every set of a level that replaces the oldest: all entries miss. Where
 // they are chosen at random, fewer do.
 constexpr double disturbed_share = 0.25;
-// Where new entries are the first to leave (BRRIP), others miss in each pass, and one SM may keep
-// its own: of all accesses of both two in seven miss at least, as 1.4 times what fits is chased.
-constexpr double disturbed_share_of_single = 0.15;
 constexpr std::uint64_t short_list = 256;
-
-/// What is counted: entries that usually miss, or all misses, whichever entries they are of.
-enum class Counted { usual_misses, single_misses };
 
 /// Two lists of different entries, together more than the level holds.
 class PairChases {
@@ -39,31 +33,22 @@ class PairChases {
 
   ChaseLane lane(int sm, std::size_t number) const { return {sm, lists_[number]}; }
 
-  void count(Counted counted) { counted_ = counted; }
-
   /// Whether two SMs, or one with both lists, lose entries that each keeps alone.
   bool disturb_each_other(const std::vector<double>& shares) const {
-    if (counted_ == Counted::single_misses)
-      return (shares[0] + shares[1]) / 2 > disturbed_share_of_single;
     return std::min(shares[0], shares[1]) > disturbed_share;
   }
 
   /// Whether neither loses any.
   bool are_alone(const std::vector<double>& shares) const {
-    if (counted_ == Counted::single_misses) return !disturb_each_other(shares);
     return std::max(shares[0], shares[1]) <= disturbed_share;
   }
 
-  /// Share of the entries, or of all accesses, that miss, for each lane; all chase at once.
+  /// Share of the entries that miss, for each lane; all chase at once.
   std::vector<double> missing_shares(const std::vector<ChaseLane>& lanes) const {
     PairPasses passes{.warmup = 2, .timed = 15};
     if (entries() > short_list) passes = {.warmup = 2, .timed = 1, .most_pairs = 1024};
     std::vector<double> shares;
     for (std::vector<double>& costs : pair_costs(tlb_, tlb_.name + " scope", lanes, passes)) {
-      if (counted_ == Counted::single_misses) {
-        shares.push_back(fraction_above({costs.size(), costs}, tlb_.level.threshold_cycles));
-        continue;
-      }
       const std::size_t positions = std::min<std::size_t>(entries(), costs.size());
       const std::vector<double> medians = position_medians({positions, std::move(costs)});
       shares.push_back(fraction_above({positions, medians}, tlb_.level.threshold_cycles));
@@ -84,7 +69,6 @@ class PairChases {
 
   TlbUnderTest tlb_;
   std::vector<Offsets> lists_;
-  Counted counted_ = Counted::usual_misses;
 };
 
 struct Sharing {
@@ -123,18 +107,14 @@ OneSm ask_one_sm(const PairChases& chases) {
 
 void report_tlb_scope(const TlbUnderTest& tlb) {
   const std::string metric = tlb.name + ".scope";
-  PairChases chases(tlb);
+  const PairChases chases(tlb);
   if (chases.span_bytes() > tlb.limit_bytes || chases.entries() <= tlb.inner.entries) {
     return tlb.run.report(
         not_resolvable(metric, chases.span_bytes() > tlb.limit_bytes
                                    ? "two SMs cannot overfill it with the memory there is"
                                    : "what one SM may fill of it fits an inner level"));
   }
-  OneSm one_sm = ask_one_sm(chases);
-  if (!one_sm.tells(chases) && tells_single_misses(tlb)) {
-    chases.count(Counted::single_misses);
-    one_sm = ask_one_sm(chases);
-  }
+  const OneSm one_sm = ask_one_sm(chases);
   if (!one_sm.tells(chases)) {
     return tlb.run.report(not_resolvable(
         metric,

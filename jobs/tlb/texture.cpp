@@ -3,7 +3,6 @@
 #include "jobs/tlb/texture.hpp"
 
 #include "analysis/statistics.hpp"
-#include "base/gpu_facts.hpp"
 #include "base/units.hpp"
 #include "jobs/run/attempt.hpp"
 
@@ -13,7 +12,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <utility>
 
 namespace sonde {
 namespace {
@@ -62,30 +60,12 @@ bool misses_show(const TlbLevel& level) {
 /// `unclear`: no span of plain loads missed the level.
 enum class Likeness { alike, different, unclear, out_of_memory };
 
-/// What of plain loads is held against those of textures.
-struct PlainLevel {
-  TlbLevel level;
-  std::uint64_t step_bytes = 0;
-  std::uint64_t reach_bytes = 0;  // to the entry; 0: not known, or misses cost too little
-};
-
-PlainLevel plain_level(const JobRun& run, const TlbLevels& plain, std::size_t number) {
-  PlainLevel known{.level = plain.levels[number], .step_bytes = plain.steps_bytes[number]};
-  const Finding* reach = run.finding(fmt::format("tlb.l{}.reach_bytes", number + 1));
-  const bool is_exact = reach != nullptr && reach->confidence == 1 && !reach->interval;
-  if (is_exact && misses_show(known.level))
-    known.reach_bytes = static_cast<std::uint64_t>(std::get<double>(reach->value));
-  return known;
-}
-
 /// Whether texture fetches meet a level of plain loads, too: as many pages of the same spans miss,
 /// at the same cost. A level of many sets overflows in few of them at first: one span is half as
-/// large again. One with an entry less overflows where the other is just full, one with more does
-/// not where that one has an entry too many.
-Likeness compare(const PageChaseSetup& textures, const PageChaseSetup& loads,
-                 const PlainLevel& plain_level) {
-  const auto& [level, step_bytes, reach_bytes] = plain_level;
-  const double share_tolerance = misses_show(plain_level.level) ? 0.1 : 0.25;
+/// large again.
+Likeness compare(const PageChaseSetup& textures, const PageChaseSetup& loads, const TlbLevel& level,
+                 std::uint64_t step_bytes) {
+  const double share_tolerance = misses_show(level) ? 0.1 : 0.25;
   constexpr double penalty_tolerance = 0.2;
   constexpr double most_ratio = 1.5;            // of a cost to the usual miss
   constexpr double least_missing_share = 0.02;  // fewer may be outliers
@@ -114,24 +94,22 @@ Likeness compare(const PageChaseSetup& textures, const PageChaseSetup& loads,
   Likeness likeness = Likeness::out_of_memory;
   refusal_of([&] {
     const bool is_other = differ(level.fitting_bytes) || differ(level.overflowing_bytes) ||
-                          (wider_bytes > level.overflowing_bytes && differ(wider_bytes)) ||
-                          (reach_bytes > level.fitting_bytes &&
-                           (differ(reach_bytes) || differ(reach_bytes + step_bytes) ||
-                            differ(reach_bytes / 4 * 5 / step_bytes * step_bytes)));
+                          (wider_bytes > level.overflowing_bytes && differ(wider_bytes));
     likeness = is_other ? Likeness::different : any_missed ? Likeness::alike : Likeness::unclear;
   });
   return likeness;
 }
 
 /// The same at several places of memory: different is what differs at each of them.
-Likeness compare_at_draws(PageChaseSetup textures, PageChaseSetup loads, const PlainLevel& level) {
+Likeness compare_at_draws(PageChaseSetup textures, PageChaseSetup loads, const TlbLevel& level,
+                          std::uint64_t step_bytes) {
   constexpr std::size_t draws = 3;
-  Likeness likeness = compare(textures, loads, level);
+  Likeness likeness = compare(textures, loads, level, step_bytes);
   for (std::size_t number = 1; number < draws && likeness == Likeness::different; ++number) {
     const Draw draw = draw_replicate(loads.run, "tlb texture", number);
     textures.chase = at_draw(textures.chase, draw);
     loads.chase = at_draw(loads.chase, draw);
-    likeness = compare(textures, loads, level);
+    likeness = compare(textures, loads, level, step_bytes);
   }
   return likeness;
 }
@@ -146,93 +124,14 @@ void report_same(JobRun& run, std::size_t levels, std::size_t compared) {
   run.report_rest(both_levels, Status::not_present, reason);
 }
 
-/// Whether levels begin to overflow in the same chases: then what made pages miss unlike lies
-/// elsewhere, as does a virtually addressed cache that some of the lines are hit in.
-bool overflow_alike(const std::vector<TlbLevel>& own, const std::vector<TlbLevel>& plain) {
-  if (own.size() != std::min(plain.size(), texture_names.size())) return false;
-  return std::equal(own.begin(), own.end(), plain.begin(), [](const auto& one, const auto& other) {
-    return one.fitting_bytes == other.fitting_bytes;
-  });
-}
-
-/// Whether the pages that fit a level still fit with several lines of each: translations do, but
-/// not the lines of a virtually addressed cache, which would pass for a level.
-/// @param threshold_cycles a cost above it is that of a translation
-bool holds_translations(const PageChaseSetup& setup, const TlbLevel& level,
-                        double threshold_cycles) {
-  constexpr std::uint64_t lines_of_page = 4;  // chases grow by a factor of two
-  constexpr std::uint64_t line_distance_bytes = smallest_page_bytes / lines_of_page;
-  constexpr double most_missing = 0.1;
-  const std::uint64_t least_step_bytes =
-      std::bit_ceil(lines_of_page * level.fitting_bytes / setup.most_pages);
-  const PageSpread spread =
-      spread_pages(std::max(setup.least_step_bytes, least_step_bytes), widest_spread_bytes);
-  const std::uint64_t pages = level.fitting_bytes / spread.page_step_bytes;
-  if (pages == 0) return true;
-  const auto costs = measure_steady_costs(setup, "tlb texture lines", [&](std::uint64_t shift) {
-    Offsets pairs;
-    for (std::uint64_t line = 0; line < lines_of_page; ++line) {
-      for (const std::uint64_t offset : page_pairs(spread, 0, pages, shift)) {
-        pairs.push_back(offset / smallest_page_bytes * smallest_page_bytes +
-                        line * line_distance_bytes);
-      }
-    }
-    return pairs;
-  });
-  return fraction_above({costs.size(), costs}, threshold_cycles) <= most_missing;
-}
-
-/// Whether some pages cost nothing in a chase that overflows all levels: their lines lie in a cache
-/// that is asked before them.
-/// @param entry_bytes of pages closer to each other some have an entry together
-bool answers_without_translation(const PageChaseSetup& setup, const PageChaseCosts& longest,
-                                 std::uint64_t entry_bytes) {
-  constexpr double most_free = 0.05;
-  if (longest.span_bytes / longest.cost_cycles.size() < entry_bytes) return false;
-  const auto free = static_cast<double>(std::ranges::count_if(
-      longest.cost_cycles, [&](double cost) { return cost < setup.least_step_cycles; }));
-  return free > most_free * static_cast<double>(longest.cost_cycles.size());
-}
-
-/// Whether lines that are swept take translations of their own: they lie outside the first page.
-bool take_translations(const Offsets& swept, const TlbLevels& plain) {
-  return plain.granularities.empty() || plain.granularities.front().bytes <= swept.back();
-}
-
-void characterize(PageChaseSetup setup, const TlbLevels& plain) {
-  const Offsets swept = std::exchange(setup.swept, {});
+void characterize(PageChaseSetup setup) {
+  setup.swept.clear();
   const std::vector<PageChaseCosts> chases = measure_growing_chases(setup);
   TlbLevels own = find_levels(setup, chases, texture_names.size());
   if (own.levels.empty()) {
     return setup.run.report_rest(both_levels, Status::not_resolvable,
                                  "no translation cost anything, though it does for plain loads");
   }
-  if (overflow_alike(own.levels, plain.levels)) {
-    return setup.run.report_rest(both_levels, Status::not_resolvable,
-                                 "levels overflow in the same chases as those of plain loads, but "
-                                 "not as many pages miss at the same cost");
-  }
-  if (answers_without_translation(setup, chases.back(), plain.largest_entry_bytes)) {
-    return setup.run.report_rest(
-        both_levels, Status::not_resolvable,
-        fmt::format("a virtually addressed texture cache answers before any TLB: some pages of {} "
-                    "cost nothing",
-                    format_bytes(chases.back().span_bytes)));
-  }
-  for (const TlbLevel& level : own.levels) {
-    // What the first level of textures holds costs less than misses of any level of plain loads.
-    const bool is_first = &level == &own.levels.front();
-    const double threshold_cycles =
-        is_first ? std::min(level.threshold_cycles, plain.levels.front().threshold_cycles)
-                 : level.threshold_cycles;
-    if (holds_translations(setup, level, threshold_cycles)) continue;
-    return setup.run.report_rest(
-        both_levels, Status::not_resolvable,
-        fmt::format("a virtually addressed texture cache answers before any TLB: pages of {} cost "
-                    "nothing, but do with four lines of each",
-                    format_bytes(level.fitting_bytes)));
-  }
-  if (!take_translations(swept, plain)) setup.swept = swept;
   const auto refusal =
       refusal_of([&] { characterize_tlb_levels(setup, chases, texture_names, own); });
   if (refusal) setup.run.report_rest(both_levels, Status::not_resolvable, *refusal);
@@ -253,9 +152,9 @@ void report_texture_tlbs(PageChaseSetup loads, const TlbLevels& plain) {
   const std::size_t levels = std::min(plain.levels.size(), texture_names.size());
   for (std::size_t i = 0; i < levels; ++i) {
     if (plain.steps_bytes[i] == 0) continue;
-    switch (compare_at_draws(setup, loads, plain_level(run, plain, i))) {
+    switch (compare_at_draws(setup, loads, plain.levels[i], plain.steps_bytes[i])) {
       case Likeness::alike: ++compared; break;
-      case Likeness::different: characterize(setup, plain); return;
+      case Likeness::different: characterize(setup); return;
       case Likeness::unclear: is_unclear = true; break;
       case Likeness::out_of_memory: break;
     }

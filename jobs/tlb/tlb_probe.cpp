@@ -109,8 +109,8 @@ double end_of_search(const JobRun& run) {
   return run.device_s() + most_search_s;
 }
 
-TlbProbe::TlbProbe(const TlbUnderTest& tlb, double end_device_s, MissesOfList counted)
-    : SetsProbe(tlb.run, describe(tlb)), tlb_(tlb), end_device_s_(end_device_s), counted_(counted) {
+TlbProbe::TlbProbe(const TlbUnderTest& tlb, double end_device_s)
+    : SetsProbe(tlb.run, describe(tlb)), tlb_(tlb), end_device_s_(end_device_s) {
   tlb_.chase.buffer_bytes = pool().span_bytes;
   measure_noise();
 }
@@ -167,9 +167,6 @@ TlbProbe::InPass TlbProbe::try_in_pass(const PassEvictors& pass_evictors, std::u
   constexpr int unclear = 2;  // a line's way to its slice outweighs a penalty of few cycles
   constexpr double few_staying = 0.1;
   constexpr std::uint64_t passes = 9;
-  // Of random victims some are spared in each pass, which medians do not show. Three quarters of
-  // the outcomes of a list that overflows must.
-  const std::size_t least_passes = tlb_.inner.lose_single ? 7 : passes / 2 + 1;
   Random random(derive_seed(tlb_.run.seed(), tlb_.name + " scrub"));
   int evicted = 0;
   int all_evicted = 0;
@@ -181,7 +178,7 @@ TlbProbe::InPass TlbProbe::try_in_pass(const PassEvictors& pass_evictors, std::u
     for (std::uint64_t offset : pass_evictors.accessed) places.push_back(line_under(tlb_, offset));
     const ChaseLatencies costs{places.size(), costs_of("pass evictors", places,
                                                        {.warmup = warmup_passes, .timed = passes})};
-    const auto missing = positions_above(costs, tlb_.inner.threshold_cycles, least_passes);
+    const auto missing = positions_above(costs, tlb_.inner.threshold_cycles, passes / 2 + 1);
     evicted += missing.front();
     all_evicted += static_cast<double>(count_set(missing)) >=
                    (1 - few_staying) * static_cast<double>(missing.size());
@@ -222,7 +219,7 @@ std::optional<PassEvictors> TlbProbe::find_busy_evictors(const SetFindings& foun
   return tlb_.entries < large_level ? std::nullopt : keep_room_busy(*this, found);
 }
 
-MissCounts TlbProbe::count_usual_misses(const Lines& lines, const PassEvictors& pass_evictors) {
+MissCounts TlbProbe::count_misses(const Lines& lines, const PassEvictors& pass_evictors) {
   // Lists up to this length are chased three times an outcome, whatever the noise: single outliers
   // are gone.
   constexpr std::size_t short_list = 1024;
@@ -250,59 +247,14 @@ MissCounts TlbProbe::count_usual_misses(const Lines& lines, const PassEvictors& 
   return counts;
 }
 
-/// One line more than a set has ways cannot be there when a pass begins, whichever it is: there is
-/// a miss in every pass, if no inner level hides it. An outcome is that of several passes.
-MissCounts TlbProbe::count_single_misses(const Lines& lines, const PassEvictors& pass_evictors,
-                                         std::uint64_t settling_accesses) {
-  constexpr std::uint64_t most_settling_passes = 256;
-  constexpr std::size_t short_list = 128;  // in longer ones more lines miss in a pass
-  const std::uint64_t passes_of_outcome = lines.size() <= short_list ? 4 : 1;
-  const std::uint64_t timed_passes = outcomes * passes_of_outcome;
-  const auto [accessed, place_of] = order_of_pass(tlb_, lines, pass_evictors);
-  const Offsets places = lines_of_pass(tlb_, accessed, 0);
-  const std::uint64_t settling_passes =
-      std::clamp(settling_accesses / places.size(), 2 * warmup_passes, most_settling_passes);
-  const std::vector<double> costs =
-      costs_of("single conflicts", places, {.warmup = settling_passes, .timed = timed_passes});
-  std::vector<bool> missed(outcomes * lines.size());
-  for (std::uint64_t pass = 0; pass < timed_passes; ++pass) {
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      if (costs[pass * places.size() + place_of[i]] > tlb_.level.threshold_cycles)
-        missed[pass / passes_of_outcome * lines.size() + i] = true;
-    }
-  }
-  MissCounts counts = count_misses_of(missed, lines.size(), outcomes);
-  counts.outliers_per_pass = outlier_share_ * static_cast<double>(passes_of_outcome * lines.size());
-  return counts;
-}
-
-MissOracle TlbProbe::in_time(std::function<MissCounts(const Lines&)> count) {
-  return [this, count = std::move(count)](std::span<const Lines> lists) {
-    std::vector<MissCounts> answers;
-    for (const Lines& list : lists) {
-      if (tlb_.run.device_s() > end_device_s_) throw SearchOverTime();
-      answers.push_back(count(list));
-    }
-    return answers;
-  };
-}
-
 std::vector<MissCounts> TlbProbe::ask(std::span<const Lines> lists,
                                       const PassEvictors& pass_evictors) {
-  // As in caches: random victims of a full set of w ways settle within 10 w passes.
-  constexpr std::size_t plain_orders = 4;
-  constexpr std::uint64_t settling_accesses = 1 << 13;
-  if (counted_ == MissesOfList::usual) {
-    return in_time([&](const Lines& list) { return count_usual_misses(list, pass_evictors); })(
-        lists);
+  std::vector<MissCounts> answers;
+  for (const Lines& list : lists) {
+    if (tlb_.run.device_s() > end_device_s_) throw SearchOverTime();
+    answers.push_back(count_misses(list, pass_evictors));
   }
-  std::vector<MissOracle> rounds(plain_orders, in_time([&](const Lines& list) {
-                                   return count_single_misses(list, pass_evictors, 0);
-                                 }));
-  rounds.push_back(in_time([&](const Lines& list) {
-    return count_single_misses(list, pass_evictors, settling_accesses);
-  }));
-  return in_every_order(std::move(rounds))(lists);
+  return answers;
 }
 
 std::optional<Lines> TlbProbe::find_access_evictors(const SetFindings& found, const Lines& lines) {

@@ -5,8 +5,6 @@
 #include "jobs/sets/sets_probe.hpp"
 #include "jobs/tlb/geometry.hpp"
 
-#include <functional>
-
 namespace sonde {
 
 /// From one line under an entry to the next that is tried: 12,800 bytes, another slice of the L2.
@@ -20,17 +18,11 @@ inline constexpr std::uint64_t next_line = 100;
 /// (docs/results/h100.md, 2026-11-25).
 double end_of_search(const JobRun& run);
 
-/// What counts as a miss of a list of entries: an entry that usually misses; or each access, of
-/// many orders and after many passes, where a level replaces at random and others miss in each
-/// pass.
-enum class MissesOfList { usual, single };
-
 class TlbProbe final : public SetsProbe {
  public:
   /// Measures the noise of a translation's cost. @pre granularity, entry and entries are known
   /// @param end_device_s of JobRun::device_s(): beyond it `ask` throws SearchOverTime
-  TlbProbe(const TlbUnderTest& tlb, double end_device_s,
-           MissesOfList counted = MissesOfList::usual);
+  TlbProbe(const TlbUnderTest& tlb, double end_device_s);
 
   /// Entries in a row, each under an inner entry of its own.
   std::optional<PassEvictors> find_pass_evictors(std::uint64_t end_bytes) override;
@@ -41,11 +33,10 @@ class TlbProbe final : public SetsProbe {
                               const PassEvictors& pass_evictors) override;
   /// As many as the pass evictors, each in an inner entry of its own.
   std::optional<Lines> find_access_evictors(const SetFindings& found, const Lines& lines) override;
-  std::size_t longest_record(std::size_t access_evictors, std::size_t prepared) const override;
+  std::size_t longest_record(std::size_t access_evictors) const override;
   bool is_clear() const override { return repeats_ == 1; }
   std::vector<AccessRecord> record(const Lines& lines, const Lines& access_evictors,
-                                   std::vector<std::vector<std::uint16_t>> orders,
-                                   std::size_t prepared) override;
+                                   std::vector<std::vector<std::uint16_t>> orders) override;
 
  private:
   void measure_noise();
@@ -55,11 +46,7 @@ class TlbProbe final : public SetsProbe {
     bool evicts_itself = false;  // and the evictors
   };
   InPass try_in_pass(const PassEvictors& pass_evictors, std::uint64_t end_bytes);
-  MissCounts count_usual_misses(const Lines& lines, const PassEvictors& pass_evictors);
-  MissCounts count_single_misses(const Lines& lines, const PassEvictors& pass_evictors,
-                                 std::uint64_t settling_accesses);
-  /// Answers of `count`, list by list, as long as there is time.
-  MissOracle in_time(std::function<MissCounts(const Lines&)> count);
+  MissCounts count_misses(const Lines& lines, const PassEvictors& pass_evictors);
   std::vector<double> costs_of(const char* what, Offsets places, const PairPasses& passes);
   std::vector<double> costs_in_order(const std::vector<std::uint16_t>& order, const Offsets& places,
                                      const Lines& access_evictors,
@@ -71,7 +58,6 @@ class TlbProbe final : public SetsProbe {
   TlbUnderTest tlb_;           // in one buffer that stays in its place
   std::uint64_t repeats_ = 1;  // passes whose median is taken
   double end_device_s_;
-  MissesOfList counted_;
   double outlier_share_ = 0;  // hits that look like misses in one pass
 };
 

@@ -8,7 +8,7 @@
 
 namespace sonde {
 
-std::size_t TlbProbe::longest_record(std::size_t access_evictors, std::size_t /*prepared*/) const {
+std::size_t TlbProbe::longest_record(std::size_t access_evictors) const {
   return longest_recorded_list(tlb_.chase) / 2 / (1 + access_evictors);
 }
 
@@ -49,8 +49,7 @@ std::vector<double> TlbProbe::costs_of_pairs_in_order(const std::vector<std::uin
 }
 
 std::vector<AccessRecord> TlbProbe::record(const Lines& lines, const Lines& access_evictors,
-                                           std::vector<std::vector<std::uint16_t>> orders,
-                                           std::size_t /*prepared*/) {
+                                           std::vector<std::vector<std::uint16_t>> orders) {
   const bool by_pairs = tlb_.second_access == SecondAccess::next_block;
   std::vector<Offsets> places(repeats_);  // other lines each time, as in count_misses
   std::vector<std::vector<double>> warm_cycles(repeats_);

@@ -61,7 +61,6 @@ LIBRARIES = (
 # Sources without a header of their name, and the header that declares what they define. They
 # include it, and something needs the row: a row without a file is a fault.
 SHARED_HEADERS = {
-    "jobs/cache/moved_lines.cpp": "jobs/cache/cache_probe.hpp",
     "src/main.cpp": None,
     "src/device/sim/memory/beside_neighbour.cpp": "src/device/sim/memory/memory_system.hpp",
     "jobs/tlb/tlb_record.cpp": "jobs/tlb/tlb_probe.hpp",

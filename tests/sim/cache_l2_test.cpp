@@ -50,30 +50,6 @@ TEST_P(CacheL2Test, gives_back_the_l2) {
 
 INSTANTIATE_TEST_SUITE_P(Shipped, CacheL2Test, all_models_and_seeds(), name_case);
 
-/// Pages of 64 KiB: beyond 1 MiB the first TLB level misses, and a hit takes half of the way to the
-/// memory longer.
-TEST(CacheL2SmallPagesTest, the_reach_of_a_tlb_is_not_the_size) {
-  const auto models = sim::shipped_models();
-  const auto gtx980 =
-      std::ranges::find_if(models, [](const auto& m) { return m.name == "gtx980"; });
-  nlohmann::json model = nlohmann::json::parse(gtx980->json);
-  model["pages"]["page_bytes"] = "64 KiB";
-  model["pages"]["tlbs"][0]["entry_bytes"] = "64 KiB";
-  model["pages"]["tlbs"][1]["sub_entries"] = 32;
-  auto& latencies = model["paths"]["cg"]["latency_cycles"];
-  latencies["l2"]["tlb_l2_hit"] = 294;
-  latencies["dram"]["tlb_l2_hit"] = 463;
-  const std::string path = testing::TempDir() + "small_pages.json";
-  std::ofstream(path) << model;
-  JobOnSim sim(path);
-
-  sim.run("cache.l2", SuiteLevel::quick);
-
-  EXPECT_EQ(sim.number("cache.l2.size_bytes"), 2 << 20);
-  EXPECT_EQ(sim.find("cache.l2.size_bytes").confidence, 1);
-  EXPECT_EQ(sim.status("cache.l2.segment_bytes"), Status::not_present);
-}
-
 /// An L2 of 2 MiB that brings more than the L1 asks for (32 bytes).
 Finding sector_of_l2(std::uint64_t sector_bytes, std::uint64_t fetch_bytes,
                      const std::string& store_miss) {
@@ -127,14 +103,6 @@ class ClockStepsTest : public testing::Test {
 TEST_F(ClockStepsTest, are_no_partitions) {
   EXPECT_EQ(sim_->status("cache.l2.atomic_near_cycles"), Status::not_present);
   EXPECT_EQ(sim_->status("cache.l2.home_function"), Status::not_present);
-}
-
-/// 128 cycles where the L2 takes 162: of a divided L2 that might be the near part.
-TEST_F(ClockStepsTest, let_a_slow_cache_of_constants_be_seen) {
-  sim_->run("cache.constant_l1");
-  sim_->run("cache.constant_l2");
-
-  EXPECT_EQ(sim_->number("cache.constant_l2.size_bytes"), 487 * 64);
 }
 
 }  // namespace

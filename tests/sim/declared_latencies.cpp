@@ -64,18 +64,14 @@ void add(Values& values, const std::string& metric, Declared value) {
 /// Mei and Chu's patterns.
 void declare_patterns(Values& values, const sim::Model& model, const sim::PathModel& path,
                       const PathTruth& truth, const std::string& prefix) {
-  const std::size_t walk_cached = path.tlbs.size() + model.pages.walk_caches.size();
+  const std::size_t walk_cached = path.tlbs.size();
   Declared hits[3] = {Absent{}, Absent{}, Absent{}};
   if (!path.caches.empty()) {
     const sim::LatencyRow& row = path.hit.front();
     hits[0] = truth.hit(0, 0);
     if (row[walk_cached] > row[0]) {
       if (path.tlbs.size() > 1) hits[1] = truth.hit(0, 1);
-      // A cache of page tables answers as far as it reaches.
-      const std::size_t soonest_walk = path.tlbs.size();
-      hits[2] =
-          DeclaredRange{std::min(truth.hit(0, soonest_walk).low, truth.hit(0, walk_cached).low),
-                        truth.hit(0, walk_cached).high};
+      hits[2] = truth.hit(0, walk_cached);
     }
   }
   for (int i = 0; i < 3; ++i)

@@ -136,8 +136,10 @@ sim::Geometry seen_geometry(const sim::Geometry& geometry, const sim::Partitions
 void exclude_joined_lines(Values& values, const std::string& name, const sim::CacheModel& cache,
                           const sim::Geometry& geometry, std::uint64_t asked_bytes) {
   if (asked_bytes < cache.line_bytes || !masks_of(geometry.index)) return;
-  for (const char* metric : {".line_bytes", ".sets", ".ways_per_set", ".index_function"})
-    std::ranges::find(values, name + metric, &DeclaredValue::metric)->excluded = true;
+  for (const char* metric : {".line_bytes", ".sets", ".ways_per_set", ".index_function"}) {
+    const auto value = std::ranges::find(values, name + metric, &DeclaredValue::metric);
+    if (value != values.end()) value->excluded = true;
+  }
 }
 
 /// What a cache before the L2 asks for that loads past the L1 meet, too; 0: there is none.
@@ -188,7 +190,6 @@ std::uint64_t fitting_entries(const sim::CacheModel& tlb) {
 void add_tlbs(Values& values, const sim::PageModel& pages) {
   constexpr std::array names{"tlb.l1", "tlb.l2", "tlb.l3"};
   std::uint64_t granularity_bytes = ~std::uint64_t{0};
-  const std::size_t first = values.size();
   for (std::size_t level = 0; level < names.size(); ++level) {
     const std::string name = names[level];
     if (level >= pages.tlbs.size()) {
@@ -206,9 +207,6 @@ void add_tlbs(Values& values, const sim::PageModel& pages) {
     add_sets(values, name, geometry, tlb.line_bytes, SetsAre::optional);
     granularity_bytes = std::min(granularity_bytes, tlb.sector_bytes);
   }
-  // Entries of small pages cover less than those of large ones, and nobody knows where they are.
-  for (std::size_t i = first; pages.mixed && i < values.size(); ++i) values[i].excluded = true;
-  if (pages.mixed) granularity_bytes /= pages.page_bytes / pages.mixed->page_bytes;
   const bool seen = granularity_bytes <= largest_page_bytes;
   values.push_back(
       {"tlb.page_bytes", seen ? Declared(static_cast<double>(granularity_bytes)) : Absent{}});
@@ -220,17 +218,19 @@ void add_tlbs(Values& values, const sim::PageModel& pages) {
 
 void declare_cache(Values& values, const std::string& name, const sim::CacheModel* cache,
                    std::uint64_t carveout_bytes, std::uint64_t asked_bytes) {
+  const bool has_sets = !name.starts_with("cache.instruction");  // that are asked for
   if (cache == nullptr) {
-    for (const char* metric : {".size_bytes", ".line_bytes", ".sector_bytes", ".fetch_bytes",
-                               ".sets", ".ways", ".ways_per_set", ".tag_reach_bytes",
-                               ".index_function", ".replacement", ".way_probability"}) {
+    for (const char* metric : {".size_bytes", ".line_bytes", ".sector_bytes", ".fetch_bytes"})
       values.push_back({name + metric, Absent{}});
+    for (const char* metric : {".sets", ".ways", ".ways_per_set", ".tag_reach_bytes",
+                               ".index_function", ".replacement", ".way_probability"}) {
+      if (has_sets) values.push_back({name + metric, Absent{}});
     }
     return;
   }
   const sim::Geometry& geometry = cache->geometry_for(carveout_bytes);
   add_shape(values, name, *cache, static_cast<double>(cache->size_bytes(geometry)), asked_bytes);
-  add_sets(values, name, geometry, cache->line_bytes, SetsAre::required);
+  if (has_sets) add_sets(values, name, geometry, cache->line_bytes, SetsAre::required);
   exclude_joined_lines(values, name, *cache, geometry, asked_bytes);
 }
 

@@ -102,35 +102,6 @@ TEST(TlbStructureTest, tells_the_order_of_filling_from_that_of_use) {
   EXPECT_EQ(sim.text("tlb.l1.replacement"), "LRU");
 }
 
-/// All that misses the first level takes 30 cycles more: as on most GPUs, not on an H200.
-void slow_second_level(json& model) {
-  for (json& path : model["paths"]) {
-    for (json& row : path["latency_cycles"]) {
-      if (!row.is_object()) continue;
-      for (auto& [server, cycles] : row.items()) {
-        if (server != "tlb_l1_hit") cycles = cycles.get<int>() + 30;
-      }
-    }
-  }
-}
-
-/// One page too many misses once a pass, each time another, which medians of passes do not show.
-TEST(TlbStructureTest, finds_the_reach_of_random_replacement_to_the_entry) {
-  for (const std::uint64_t seed : {1, 2, 3}) {
-    json model = json::parse(std::ifstream(write_model("random_first", json::object())));
-    model["pages"]["tlbs"][0]["replacement"] = "random";
-    slow_second_level(model);
-    const std::string path = testing::TempDir() + "random_first_level.json";
-    std::ofstream(path) << model;
-    JobOnSim sim(path, seed);
-
-    sim.run("tlb");
-
-    EXPECT_EQ(sim.number("tlb.l1.entries"), 16) << seed;
-    EXPECT_EQ(sim.number("tlb.l1.reach_bytes"), 16.0 * (16 << 20)) << seed;
-  }
-}
-
 /// A miss of the first level costs ten cycles; an access scatters by half as much.
 TEST(TlbStructureTest, finds_entries_whose_misses_are_hardly_more_than_the_noise) {
   json model = json::parse(std::ifstream(write_model("noisy_first", json::object())));
@@ -158,32 +129,6 @@ TEST(TlbStructureTest, stays_in_the_buffer_with_entries_shorter_than_a_page) {
   JobOnSim sim(path, 116);
 
   EXPECT_NO_THROW(sim.run("tlb"));
-}
-
-/// Misses of the second level cost hardly more than those of the first: the third is taken for
-/// the second. Behind 16 pages of one entry, a cache of page tables is taken for a level.
-TEST(TlbStructureTest, levels_that_may_be_others_are_reported_with_doubt) {
-  struct Doubted {
-    std::uint64_t seed;
-    std::string metric;
-  };
-  for (const Doubted& doubted :
-       {Doubted{860324928, "tlb.l2.entries"}, {860324888, "tlb.l3.entry_bytes"}}) {
-    const std::string path = testing::TempDir() + "doubted_levels.json";
-    std::ofstream(path) << draw_gpu(doubted.seed);
-    JobOnSim sim(path, doubted.seed);
-
-    sim.run("cache.l2");
-    sim.run("tlb");
-
-    const Finding& finding = sim.find(doubted.metric);
-    EXPECT_EQ(finding.status, Status::ok) << doubted.seed;
-    EXPECT_LE(finding.confidence, 0.5) << doubted.seed;
-    EXPECT_THAT(finding.reason,
-                testing::AnyOf(testing::HasSubstr("a level may lie before this one"),
-                               testing::HasSubstr("a cache of page tables")));
-    EXPECT_EQ(sim.find("tlb.l1.entry_bytes").confidence, 1) << doubted.seed;
-  }
 }
 
 /// A second level of 256 entries of 32 MiB, which has been found.

@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::uint64_t most_memory_bytes = 64_GiB;
-constexpr std::uint64_t most_sub_entries = 32;
+constexpr std::uint64_t most_sub_entries = 16;
 /// Entries of one, two and three levels, first to last.
 struct EntryRange {
   std::uint64_t least;
@@ -81,19 +81,6 @@ std::vector<DrawnLevel> try_levels(Draws& draws, const Plan& plan) {
   return levels;
 }
 
-/// Of the page directory, 512 pages to an entry.
-json draw_walk_cache(Draws& draws, const Plan& plan) {
-  return describe_tlb(draws, "upper", draws.pick({"gpc", "device"}), 512 * plan.page_bytes, 1,
-                      full_associativity(static_cast<std::uint32_t>(draws.between(4, 16))));
-}
-
-/// Some regions have pages a 16th or a 32nd as large.
-json draw_mixed_pages(Draws& draws, const Plan& plan) {
-  return {{"page_bytes", plan.page_bytes / draws.pick({16, 32})},
-          {"region_bytes", std::max(2_MiB, plan.page_bytes)},
-          {"fraction", draws.real(0.2, 0.8)}};
-}
-
 /// One or two small ones, for textures alone.
 json draw_texture_tlbs(Draws& draws, Plan& plan) {
   json tlbs = json::array();
@@ -129,12 +116,6 @@ json draw_pages(std::uint64_t seed, Plan& plan) {
   for (DrawnLevel& level : levels) {
     plan.tlbs.push_back(level.tlb["name"]);
     pages["tlbs"].push_back(std::move(level.tlb));
-  }
-  Draws others(seed, "walk caches and mixed pages");
-  plan.has_walk_cache = others.chance(0.25);
-  if (plan.has_walk_cache) pages["walk_caches"] = json::array({draw_walk_cache(others, plan)});
-  if (plan.page_bytes >= 64_KiB && others.chance(0.1)) {
-    pages["mixed"] = draw_mixed_pages(others, plan);
   }
   const bool has_own_caches = !plan.texture.empty() && plan.texture.front() == "texture_1";
   if (has_own_caches && draws.chance(0.3)) pages["path_tlbs"] = draw_texture_tlbs(draws, plan);

@@ -118,16 +118,6 @@ bool costs_so_much(const PageChaseCosts& chase, const TlbLevel& level, double le
   return costs.size() > 1 && static_cast<double>(costs.size()) >= least_share * pages;
 }
 
-/// Whether misses of a level, as they showed in the first chase, cost half of what later ones do:
-/// at random victims, most pages of a chase that is hardly too long miss in half of their passes.
-bool are_half_misses(const TlbLevel& first, const TlbLevel& later, double least_step_cycles) {
-  constexpr double tolerance = 0.05;
-  const double hit_cycles = 2 * first.threshold_cycles - first.penalty_cycles;
-  const double half_cycles = (hit_cycles + later.penalty_cycles) / 2;
-  return std::abs(first.penalty_cycles - half_cycles) <=
-         std::max(least_step_cycles, tolerance * half_cycles);
-}
-
 }  // namespace
 
 std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
@@ -167,51 +157,13 @@ std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
       level.fitting_bytes = chases[j].span_bytes;
       break;
     }
-    // All pages of the first chase may miss in half of their passes, but not those of the next.
-    const bool are_halves =
-        first_misses != nullptr && are_half_misses(levels.back(), level, least_step_cycles);
-    const bool is_next = i > 0 && first_misses == &chases[i - 1];
-    if (first_misses != nullptr &&
-        ((are_halves && is_next) || costs_so_much(*first_misses, level, least_step_cycles))) {
-      if (are_halves) {
-        TlbLevel& whole = levels.back();
-        whole.threshold_cycles = whole.penalty_cycles;
-        whole.penalty_cycles = level.penalty_cycles;
-        plateau_cycles = find_plateau(above, level.penalty_cycles, least_step_cycles);
-      }
-      continue;
-    }
+    if (first_misses != nullptr && costs_so_much(*first_misses, level, least_step_cycles)) continue;
     first_misses = &chases[i];
     levels.push_back(level);
     plateau_cycles = find_plateau(above, level.penalty_cycles, least_step_cycles);
     ratio = least_ratio;
   }
   return levels;
-}
-
-std::optional<std::size_t> level_that_may_hide_another(const std::vector<PageChaseCosts>& chases,
-                                                       const std::vector<TlbLevel>& levels,
-                                                       double least_step_cycles) {
-  constexpr std::size_t fewest_misses = 8;  // that show where they end
-  constexpr double notable_share = 0.25;
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    const TlbLevel& level = levels[i];
-    std::optional<double> top_cycles;  // of the first misses
-    for (const PageChaseCosts& chase : chases) {
-      // What costs far more is a level found, or a line lost, or lies half way to the next level
-      // because its page missed that in half of its passes.
-      const double end_cycles =
-          top_cycles.value_or(level.penalty_cycles) * least_ratio + least_step_cycles;
-      std::vector<double> misses = costs_above(chase.cost_cycles, level.threshold_cycles);
-      std::erase_if(misses, [=](double cost) { return cost > end_cycles; });
-      if (misses.size() < fewest_misses) continue;
-      if (!top_cycles) top_cycles = quantile(misses, common_quantile);
-      const auto beyond = costs_above(misses, *top_cycles + least_step_cycles).size();
-      if (static_cast<double>(beyond) >= notable_share * static_cast<double>(misses.size()))
-        return i;
-    }
-  }
-  return std::nullopt;
 }
 
 }  // namespace sonde

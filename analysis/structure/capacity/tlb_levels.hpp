@@ -2,9 +2,7 @@
 // just accessed, and from how much memory on.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace sonde {
@@ -33,12 +31,5 @@ struct TlbLevel {
 /// @param least_step_cycles smaller rises are noise
 std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
                                       double least_step_cycles);
-
-/// The first of these levels of whose misses a quarter cost more in some longer chase than nearly
-/// all did at first, though by too little for a level: one may lie behind it all the same, and
-/// before the next one that was found. nullopt if there is none.
-std::optional<std::size_t> level_that_may_hide_another(const std::vector<PageChaseCosts>& chases,
-                                                       const std::vector<TlbLevel>& levels,
-                                                       double least_step_cycles);
 
 }  // namespace sonde

@@ -39,28 +39,21 @@ std::vector<bool> positions_above(const ChaseLatencies& chase, double threshold_
                            least_passes);
 }
 
-HitBoundary find_hit_boundary(const std::vector<bool>& hits, double density) {
+HitBoundary find_hit_boundary(const std::vector<bool>& hits) {
   HitBoundary boundary;
   double sum = 0;
   double best = 0;
   for (std::size_t i = 0; i < hits.size(); ++i) {
-    sum += (hits[i] ? 1 : 0) - density / 2;
+    sum += hits[i] ? 0.5 : -0.5;
     if (sum > best) {
       best = sum;
       boundary.position = i + 1;
     }
   }
-  for (std::size_t i = 0, gap = 0; i < boundary.position; ++i) {
-    gap = hits[i] ? 0 : gap + 1;
-    boundary.longest_gap = std::max(boundary.longest_gap, gap);
-  }
   // Hits that begin or end with the positions that were asked for end elsewhere, if at all.
   const std::size_t to_both_ends = hits.size() / 64;
   if (boundary.position <= to_both_ends || boundary.position + to_both_ends >= hits.size())
     return boundary;
-  const auto first_behind = hits.begin() + static_cast<std::ptrdiff_t>(boundary.position);
-  boundary.hits_behind = static_cast<double>(std::count(first_behind, hits.end(), true)) /
-                         static_cast<double>(hits.end() - first_behind);
   std::size_t agreeing = 0;
   for (std::size_t i = 0; i < hits.size(); ++i) {
     agreeing += hits[i] == (i < boundary.position) ? 1 : 0;

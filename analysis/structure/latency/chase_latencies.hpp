@@ -32,14 +32,11 @@ std::vector<bool> positions_between(const ChaseLatencies& chase, double low_cycl
 struct HitBoundary {
   std::size_t position = 0;  // first one behind the hits
   double agreement = 0;  // share of positions that lie as they should: 1 where hits end in a step
-  std::size_t longest_gap = 0;  // positions in a row without a hit, before it
-  double hits_behind = 0;       // share of the positions behind it
 };
 
-/// The position that parts hits from misses best, if a share `density` of the positions before it
-/// are hits (1: all) and none behind it. At either end of the positions it parts nothing: agreement
-/// is 0 then.
-HitBoundary find_hit_boundary(const std::vector<bool>& hits, double density);
+/// The position that parts hits before it from misses behind it best. At either end of the
+/// positions it parts nothing: agreement is 0 then.
+HitBoundary find_hit_boundary(const std::vector<bool>& hits);
 
 std::size_t count_set(const std::vector<bool>& flags);
 

@@ -186,34 +186,6 @@ std::optional<NearFar> split_near_far(std::span<const std::vector<double>> laten
   return result;
 }
 
-std::size_t count_sides(std::span<const std::vector<double>> latencies_of_sm,
-                        const NearFar& groups) {
-  constexpr double same_side = 0.85;     // of two sides of four half of the lines are far from both
-  constexpr double one_each = 0.9;       // the rest: outliers
-  std::vector<std::vector<bool>> sides;  // the near lines of an SM of each
-  for (std::size_t sm = 0; sm < latencies_of_sm.size(); ++sm) {
-    const double bound_cycles = (groups.near_by_sm[sm] + groups.far_by_sm[sm]) / 2;
-    if (std::isnan(bound_cycles)) continue;
-    std::vector<bool> near;
-    for (double cycles : latencies_of_sm[sm]) near.push_back(cycles < bound_cycles);
-    const auto is_same = [&](const std::vector<bool>& side) {
-      const auto equal = std::inner_product(near.begin(), near.end(), side.begin(), std::size_t{0},
-                                            std::plus<>(), std::equal_to<>());
-      return static_cast<double>(equal) >= same_side * static_cast<double>(near.size());
-    };
-    if (std::ranges::none_of(sides, is_same)) sides.push_back(std::move(near));
-  }
-  if (sides.empty()) return 0;
-  std::size_t in_one = 0;
-  for (std::size_t line = 0; line < sides.front().size(); ++line) {
-    const auto near_to = std::ranges::count_if(sides, [&](const auto& side) { return side[line]; });
-    in_one += near_to == 1 ? 1 : 0;
-  }
-  const bool clear =
-      static_cast<double>(in_one) >= one_each * static_cast<double>(sides.front().size());
-  return clear ? sides.size() : 0;
-}
-
 std::optional<NearFar> split_sides(std::span<const std::vector<double>> latencies_of_sm) {
   auto groups = split_near_far(latencies_of_sm);
   if (!groups || groups->far_cycles - groups->near_cycles < least_partition_gap_cycles) return {};

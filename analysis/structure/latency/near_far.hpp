@@ -1,7 +1,6 @@
 // Near and far partitions of an L2 or a memory, from the latencies of many lines seen by many SMs.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <span>
 #include <vector>
@@ -29,12 +28,5 @@ std::optional<NearFar> split_near_far(std::span<const std::vector<double>> laten
 /// lines near to one SM are far from another. Slow translations part latencies, too, but alike for
 /// all SMs.
 std::optional<NearFar> split_sides(std::span<const std::vector<double>> latencies_of_sm);
-
-/// In how many partitions the SMs lie: those on one side are near to the same lines, and each line
-/// is near to those of one side. 0 where that is not so, as where an SM sees both sides as far, or
-/// some partition has none of these SMs.
-/// @param latencies_of_sm as above  @param groups of them
-std::size_t count_sides(std::span<const std::vector<double>> latencies_of_sm,
-                        const NearFar& groups);
 
 }  // namespace sonde

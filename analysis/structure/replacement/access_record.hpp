@@ -7,12 +7,10 @@
 
 namespace sonde {
 
-/// One launch on a set that held none of the lines at the start; or, where nothing empties a cache,
-/// on one that held anything: then its first accesses are those of preparing_trace.
+/// One launch on a set that held none of the lines at the start.
 struct AccessRecord {
   std::vector<std::uint16_t> lines;  // numbers of lines of that set, in the order of the accesses
-  std::vector<bool> missed;          // outcome of each access behind the prepared ones
-  std::size_t prepared = 0;          // first accesses whose outcomes say nothing
+  std::vector<bool> missed;          // outcome of each access
 };
 
 /// How well a prediction met a record. First accesses, which miss under every policy, count only as

@@ -123,29 +123,19 @@ void access(std::vector<History>& beam, std::uint16_t line, OutcomeTally::Access
   if (branched) keep_likely(beam);
 }
 
-/// The set is empty, or full of the lines that prepared it last, each of them hit since: they lie
-/// in the order of the ways.
-History history_before(std::uint32_t ways, const AccessRecord& record) {
-  History history;
-  history.line_in.assign(ways, nowhere);
-  history.interval.assign(ways, 0);
-  history.way_of.assign(std::size_t{*std::ranges::max_element(record.lines)} + 1, nowhere);
-  if (record.prepared == 0) return history;
-  for (std::uint32_t way = 0; way < ways; ++way)
-    history.place(record.lines[record.prepared - ways + way], way);
-  history.interval.assign(ways, 0);
-  history.filled = ways;
-  return history;
-}
-
 /// Follows one record to its end or until it is clear that BRRIP does not explain it.
 std::vector<History> follow(std::uint32_t ways, const AccessRecord& record) {
   constexpr std::size_t look_every = 256;
   constexpr double least_agreement = 0.95;
-  std::vector<History> beam = {history_before(ways, record)};
-  std::vector<bool> accessed(beam.front().way_of.size());
+  const std::size_t lines = std::size_t{*std::ranges::max_element(record.lines)} + 1;
+  History empty;
+  empty.line_in.assign(ways, nowhere);
+  empty.interval.assign(ways, 0);
+  empty.way_of.assign(lines, nowhere);
+  std::vector<History> beam = {std::move(empty)};
+  std::vector<bool> accessed(lines);
   for (std::size_t i = 0; i < record.missed.size(); ++i) {
-    const std::uint16_t line = record.lines[record.prepared + i];
+    const std::uint16_t line = record.lines[i];
     access(beam, line, accessed[line] ? OutcomeTally::Access::later : OutcomeTally::Access::first,
            record.missed[i]);
     accessed[line] = true;

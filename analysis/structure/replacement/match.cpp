@@ -10,7 +10,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <span>
 #include <unordered_set>
 
 namespace sonde {
@@ -40,50 +39,14 @@ std::vector<bool> join_outcomes(const std::vector<AccessRecord>& records) {
   return missed;
 }
 
-/// Accesses whose outcomes were seen.
-std::span<const std::uint16_t> seen_accesses(const AccessRecord& record) {
-  return std::span(record.lines).subspan(record.prepared);
-}
-
 /// Whether each access is its line's first in its record.
 std::vector<bool> mark_first_accesses(const std::vector<AccessRecord>& records) {
   std::vector<bool> first;
   for (const AccessRecord& record : records) {
     std::unordered_set<std::uint16_t> accessed;
-    for (std::uint16_t line : seen_accesses(record)) first.push_back(accessed.insert(line).second);
+    for (std::uint16_t line : record.lines) first.push_back(accessed.insert(line).second);
   }
   return first;
-}
-
-std::size_t count_explained(const std::vector<bool>& missed, const std::vector<bool>& seen) {
-  std::size_t explained = 0;
-  for (std::size_t i = 0; i < seen.size(); ++i) explained += missed[i] == seen[i];
-  return explained;
-}
-
-/// In trees of other than 2^n ways, and where the first unused way leaves, the way that a line
-/// takes depends on how many the set had taken before it was prepared.
-bool depends_on_fills_before(const ModelRule& rule, std::uint32_t ways) {
-  constexpr std::uint32_t most_ways = 64;  // of more it would take long to try all numbers
-  return ways <= most_ways && (rule.policy == Policy::tree_plru || rule.policy == Policy::nru);
-}
-
-/// Outcomes behind the prepared accesses; of all numbers of lines that a set may have taken before
-/// those, by the one that explains most.
-std::vector<bool> play_record(const ModelRule& rule, std::uint32_t ways,
-                              const AccessRecord& record) {
-  const bool depends = record.prepared > 0 && depends_on_fills_before(rule, ways);
-  std::vector<bool> best;
-  std::size_t most_explained = 0;
-  for (std::uint32_t fills = 0; fills <= (depends ? ways : 0); ++fills) {
-    std::vector<bool> missed = play_trace(rule, ways, record.lines, fills);
-    missed.erase(missed.begin(), missed.begin() + static_cast<std::ptrdiff_t>(record.prepared));
-    const std::size_t explained = count_explained(missed, record.missed);
-    if (!best.empty() && explained <= most_explained) continue;
-    best = std::move(missed);
-    most_explained = explained;
-  }
-  return best;
 }
 
 std::vector<Candidate> play_candidates(std::uint32_t ways, const std::vector<AccessRecord>& records,
@@ -94,7 +57,7 @@ std::vector<Candidate> play_candidates(std::uint32_t ways, const std::vector<Acc
   for (const ModelRule& rule : all_model_rules()) {
     Candidate candidate{&rule, {}, {}};
     for (const AccessRecord& record : records) {
-      const std::vector<bool> missed = play_record(rule, ways, record);
+      const std::vector<bool> missed = play_trace(rule, ways, record.lines);
       candidate.missed.insert(candidate.missed.end(), missed.begin(), missed.end());
     }
     for (std::size_t i = 0; i < seen.size(); ++i) {
@@ -206,7 +169,7 @@ ReplacementFit match_replacement(std::uint32_t ways,
   std::vector<AccessRecord> records = policy_records;
   records.insert(records.end(), cyclic_records.begin(), cyclic_records.end());
   for (const AccessRecord& record : records) {
-    require(record.lines.size() == record.prepared + record.missed.size(),
+    require(record.lines.size() == record.missed.size(),
             "a record of a set has not one outcome for each access (they are read together)");
   }
   if (ways == 1) return no_choice();

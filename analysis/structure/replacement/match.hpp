@@ -17,7 +17,6 @@ namespace sonde {
 /// @param policy_records chases by policy_trace, the same or different ones
 /// @param cyclic_records chases by cyclic_trace, many short ones (about 2500 victims in all give
 /// probabilities to 0.03); may be empty
-/// Records may be prepared (preparing_trace): rules are then played from the set's unknown state.
 /// @throws Error if there are no ways, or a record is not as described
 ReplacementFit match_replacement(std::uint32_t ways,
                                  const std::vector<AccessRecord>& policy_records,

@@ -223,13 +223,9 @@ std::uint32_t SetModel::follow_tree() const {
 }
 
 std::vector<bool> play_trace(const ModelRule& rule, std::uint32_t ways,
-                             const std::vector<std::uint16_t>& lines, std::uint32_t fills_before) {
+                             const std::vector<std::uint16_t>& lines) {
   const std::size_t ids = lines.empty() ? 0 : std::size_t{*std::ranges::max_element(lines)} + 1;
-  SetModel set(rule, ways, ids + fills_before);
-  for (std::uint32_t other = 0; other < fills_before; ++other) {
-    set.access(static_cast<std::uint16_t>(ids + other));
-    set.access(static_cast<std::uint16_t>(ids + other));
-  }
+  SetModel set(rule, ways, ids);
   std::vector<bool> missed;
   missed.reserve(lines.size());
   for (std::uint16_t line : lines) missed.push_back(set.access(line));

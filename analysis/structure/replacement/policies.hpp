@@ -90,9 +90,7 @@ class SetModel {
 };
 
 /// What a model says of a chase from an empty set: missed or not, access by access.
-/// @param fills_before so many other lines are accessed first, each of them twice in a row
 std::vector<bool> play_trace(const ModelRule& rule, std::uint32_t ways,
-                             const std::vector<std::uint16_t>& lines,
-                             std::uint32_t fills_before = 0);
+                             const std::vector<std::uint16_t>& lines);
 
 }  // namespace sonde

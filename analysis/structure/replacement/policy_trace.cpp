@@ -181,20 +181,6 @@ std::vector<std::uint16_t> policy_trace(std::uint32_t ways, std::size_t accesses
   return TraceMaker(ways, accesses, seed).make();
 }
 
-std::vector<std::uint16_t> preparing_trace(std::uint32_t ways, Preparing preparing) {
-  constexpr int settling_rounds = 3;
-  std::vector<std::uint16_t> trace;
-  const auto go_round = [&](std::uint32_t first, std::size_t times_in_a_row) {
-    for (std::uint32_t i = 0; i < ways; ++i)
-      trace.insert(trace.end(), times_in_a_row, static_cast<std::uint16_t>(first + i));
-  };
-  for (int round = 0; preparing == Preparing::fully && round < settling_rounds; ++round)
-    go_round(0, 2);
-  go_round(policy_trace_lines(ways), 2);
-  go_round(policy_trace_lines(ways), 1);
-  return trace;
-}
-
 std::vector<std::uint64_t> choose_far_apart(const std::vector<std::uint64_t>& addresses,
                                             std::size_t count) {
   constexpr std::uint64_t farthest_bytes = 65536;

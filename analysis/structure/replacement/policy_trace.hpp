@@ -18,16 +18,6 @@ constexpr std::uint32_t policy_trace_lines(std::uint32_t ways) { return ways + 4
 std::vector<std::uint16_t> policy_trace(std::uint32_t ways, std::size_t accesses,
                                         std::uint64_t seed);
 
-/// What brings a set that held anything to a state that hardly depends on it (a homing sequence):
-/// lines 0 .. ways - 1 until any policy holds them, then as many strangers, which take the places
-/// of those one after the other and are then marked as used, all of them. Each is accessed twice in
-/// a row: RRIP replaces no line that was hit by one that was not.
-/// Strangers are numbered from policy_trace_lines(ways) on.
-/// @param preparing fully: 9 x ways accesses; in_short: strangers alone, 3 x ways. CLOCK and RRIP
-/// then begin with marks of before
-enum class Preparing { fully, in_short };
-std::vector<std::uint16_t> preparing_trace(std::uint32_t ways, Preparing preparing);
-
 /// Lines 0 .. ways again and again: one line more than fits, so that from the second round on
 /// exactly one line is absent and each miss tells the victim of the miss before.
 std::vector<std::uint16_t> cyclic_trace(std::uint32_t ways, std::size_t accesses);

@@ -22,8 +22,7 @@ constexpr double most_history = 0.2;
 constexpr double least_uniform_p = 1e-3;
 constexpr double least_distance = 0.03;
 
-/// Misses of one chase from an empty set, its victims chosen at random; those behind the prepared
-/// accesses count.
+/// Misses of one chase from an empty set, its victims chosen at random.
 /// @param cumulative probability of each way and those before
 std::size_t play_random(const std::vector<double>& cumulative, const AccessRecord& record,
                         Random& random) {
@@ -35,10 +34,9 @@ std::size_t play_random(const std::vector<double>& cumulative, const AccessRecor
   std::vector<std::uint32_t> line_in(ways, nobody);
   std::size_t misses = 0;
   std::uint32_t filled = 0;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::uint16_t line = lines[i];
+  for (const std::uint16_t line : lines) {
     if (held[line]) continue;
-    misses += i >= record.prepared;
+    ++misses;
     std::uint32_t way = filled;
     if (filled < ways) {
       ++filled;

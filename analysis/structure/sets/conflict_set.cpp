@@ -200,22 +200,6 @@ void find_overlooked(const EvictionSet& conflict, const MissOracle& ask, Lines& 
   }
 }
 
-void ask_others_alone(const EvictionSet& conflict, const MissOracle& ask, Lines& members,
-                      Lines& others) {
-  constexpr std::size_t most_others = 4096;
-  if (others.size() > most_others) return;
-  const Lines residents = slice(conflict.lines, 0, conflict.ways());
-  const Lines asked = std::exchange(others, {});
-  std::vector<Lines> lists;
-  for (std::uint64_t line : asked) {
-    lists.push_back(residents);
-    lists.back().push_back(line);
-  }
-  const std::vector<bool> is_member = overflow_twice(lists, ask);
-  for (std::size_t i = 0; i < asked.size(); ++i)
-    (is_member[i] ? members : others).push_back(asked[i]);
-}
-
 Lines with_conflict_first(const EvictionSet& conflict, const Lines& members) {
   Lines lines = conflict.lines;
   for (std::uint64_t line : members) {

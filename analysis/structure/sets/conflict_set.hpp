@@ -47,11 +47,6 @@ void sort_by_set(const EvictionSet& conflict, const Lines& lines, const MissOrac
 void find_overlooked(const EvictionSet& conflict, const MissOracle& ask, Lines& members,
                      Lines& others);
 
-/// The same where no function sorts the lines: each of the others alone, twice. In company members
-/// may never be what an overfull set loses (trees of other than 2^n ways lose few of their lines).
-void ask_others_alone(const EvictionSet& conflict, const MissOracle& ask, Lines& members,
-                      Lines& others);
-
 /// The conflict's lines, and behind them those members that are none of them.
 Lines with_conflict_first(const EvictionSet& conflict, const Lines& members);
 

@@ -5,52 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
-#include <utility>
 
 namespace sonde {
-
-namespace {
-
-/// Counts of a list that was chased in another order, each at the place of its line.
-MissCounts in_order_of(const Lines& list, const Lines& chased, MissCounts counts) {
-  std::map<std::uint64_t, std::uint32_t> of_line;
-  for (std::size_t i = 0; i < chased.size(); ++i) of_line[chased[i]] = counts.misses[i];
-  for (std::size_t i = 0; i < list.size(); ++i) counts.misses[i] = of_line[list[i]];
-  return counts;
-}
-
-std::vector<MissCounts> ask_in_every_order(const std::vector<MissOracle>& rounds,
-                                           std::span<const Lines> lists) {
-  std::vector<MissCounts> answers = rounds.front()(lists);
-  for (std::uint64_t round = 1; round < rounds.size(); ++round) {
-    std::vector<std::size_t> overflowing;
-    std::vector<Lines> again;
-    for (std::size_t i = 0; i < lists.size(); ++i) {
-      if (!overflows(answers[i])) continue;
-      overflowing.push_back(i);
-      again.push_back(shuffled(lists[i], round));
-    }
-    if (again.empty()) break;
-    std::vector<MissCounts> further = rounds[round](again);
-    for (std::size_t i = 0; i < again.size(); ++i) {
-      MissCounts& known = answers[overflowing[i]];
-      if (overflows(further[i]) && further[i].passes_with_misses >= known.passes_with_misses)
-        continue;
-      known = in_order_of(lists[overflowing[i]], again[i], std::move(further[i]));
-    }
-  }
-  return answers;
-}
-
-}  // namespace
-
-MissOracle in_every_order(std::vector<MissOracle> rounds) {
-  return [rounds = std::move(rounds)](std::span<const Lines> lists) {
-    return ask_in_every_order(rounds, lists);
-  };
-}
 
 MissCounts count_misses_of(const std::vector<bool>& missed, std::size_t listed,
                            std::uint64_t passes) {

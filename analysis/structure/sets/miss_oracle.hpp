@@ -30,11 +30,6 @@ using MissOracle = std::function<std::vector<MissCounts>(std::span<const Lines>)
 MissCounts count_misses_of(const std::vector<bool>& missed, std::size_t listed,
                            std::uint64_t passes);
 
-/// Asks each list that overflows again, in another order and by the next of the oracles, until it
-/// fits once, and answers as in the order with the fewest misses. Lines of an overfull set miss in
-/// every order; a policy that loses lines from sets with free ways does so in some.
-MissOracle in_every_order(std::vector<MissOracle> rounds);
-
 /// Some set was too small for its lines: that costs at least one miss in every pass. Outliers do
 /// not repeat at a line, nor in every pass of a short chase.
 bool overflows(const MissCounts& counts);

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,7 +44,6 @@ struct SetLayout {
   std::uint64_t checked_sets = 0;  // in chases that no inference had seen
   double agreement = 0;            // share of them that overflowed as predicted
   std::string reason;              // why something is missing
-  bool is_foreign = false;         // lines overflowed, but not sets of these lines
 
   bool resolved() const { return !ways_per_set.empty(); }
   /// In the ways of the sets, 0 to 1.
@@ -60,10 +58,7 @@ struct SetLayout {
 /// the result on chases of its own. Where no function explains the lines, sets are looked for one
 /// by one, as long as they are few; if lines are co-resident, only with others to be accessed in
 /// their place.
-/// @param is_foreign whether a smallest set of lines that overflows does so as something else than
-/// lines (pages of a TLB): then nothing is found
 SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,
-                          const std::optional<OtherCoResidents>& other = {},
-                          const std::function<bool(const Lines& conflict)>& is_foreign = {});
+                          const std::optional<OtherCoResidents>& other = {});
 
 }  // namespace sonde

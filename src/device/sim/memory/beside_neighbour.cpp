@@ -24,7 +24,7 @@ void MemorySystem::share_with(const std::optional<Neighbour>& neighbour, std::ui
       array->drop(is_virtual ? access.address : access.physical);
     }
   }
-  Load load = route.executes ? execute(number, access) : fetch_and_ahead(number, access);
+  Load load = route.executes ? execute(number, access) : fetch(number, access);
   const double drawn = neighbour_draws_.unit();
   const bool hits_first =
       route.level_count > 1 &&

@@ -9,10 +9,6 @@ namespace {
 
 constexpr std::uint32_t no_way = ~0u;
 
-int shift_of(std::uint64_t bytes) {
-  return std::has_single_bit(bytes) ? std::countr_zero(bytes) : -1;
-}
-
 /// A set lies in one line of the host, or in few whole ones.
 std::uint32_t words_of_block(std::uint32_t words) {
   return words <= host_line_words ? std::bit_ceil(words)
@@ -26,12 +22,9 @@ CacheArray::CacheArray(const CacheModel& model, const Geometry& geometry, SetInd
       most_ways_(geometry.most_ways()),
       slots_(most_ways_ * static_cast<std::uint32_t>(geometry.ways_per_set.size())),
       line_bytes_(model.line_bytes),
-      line_shift_(shift_of(model.line_bytes)),
-      part_bytes_(line_shift_ < 0 ? model.sector_bytes : model.line_bytes),
+      line_shift_(std::countr_zero(model.line_bytes)),
       sector_bytes_(model.sector_bytes),
       sector_shift_(std::countr_zero(model.sector_bytes)),
-      sector_bits_(model.line_bytes / model.sector_bytes > Tag::few_sectors ? Tag::most_sectors
-                                                                            : Tag::few_sectors),
       fetch_bytes_(model.fetch_bytes),
       block_sectors_((std::uint64_t{1} << (std::min(fetch_bytes_, line_bytes_) / sector_bytes_)) -
                      1),
@@ -87,7 +80,7 @@ SONDE_HOT std::uint32_t CacheArray::find_way(const SetView& set, std::uint64_t l
   std::uint64_t found = marks::find(set.state.marks(), set.ways, marks::mark_of(line));
   for (; found != 0; found &= found - 1) {
     const std::uint32_t way = marks::next_way(found);
-    if (set.state.tag(way).line(sector_bits_) == line) return way;
+    if (set.state.tag(way).line() == line) return way;
   }
   return no_way;
 }
@@ -110,9 +103,7 @@ SONDE_HOT std::uint32_t CacheArray::choose_way(const SetView& set, std::uint64_t
     way = set.state.use_next();
   } else {
     way = replacement_.victim(set);
-    const std::uint64_t leaving = set.state.tag(way).line(sector_bits_);
-    if (mapped_) where_.erase(leaving, place_of(set, way));
-    if (leaving_ != nullptr) leaving_->push_back(leaving * line_bytes_);
+    if (mapped_) where_.erase(set.state.tag(way).line(), place_of(set, way));
     if (data_lines_ > 0) --present_lines_;
   }
   if (mapped_) {
@@ -133,7 +124,6 @@ SONDE_HOT std::uint32_t CacheArray::choose_way(const SetView& set, std::uint64_t
     const bool is_there = filled_[oldest.slot] == oldest.number;
     if (is_there && present_lines_ <= data_lines_) return;
     fill_order_.pop_front();
-    if (is_there && leaving_ != nullptr) leaving_->push_back(oldest.line * line_bytes_);
     if (is_there) drop(oldest.line * line_bytes_);
   }
 }
@@ -151,29 +141,25 @@ SONDE_HOT bool CacheArray::access_line(std::uint32_t number, std::uint64_t addre
     return hit;
   }
   way = choose_way(set, line);
-  set.state.set_tag(way, Tag(line, wanted | fetched_with(address), sector_bits_));
+  set.state.set_tag(way, Tag(line, wanted | fetched_with(address)));
   replacement_.on_fill(set, way);
   if (data_lines_ > 0) limit_data(line, set.first_slot + way);
   return false;
 }
 
 bool CacheArray::access(std::uint32_t set, std::uint64_t address, std::uint64_t span_bytes) {
-  if (span_bytes > part_bytes_) return access_lines(address, span_bytes);
+  if (span_bytes > line_bytes_) return access_lines(address, span_bytes);
   return access_line(set, address, span_bytes);
 }
 
-/// A span of several lines, or of a line that is no power of two: the part of `address` first.
+/// A span of several lines: that of `address` first.
 bool CacheArray::access_lines(std::uint64_t address, std::uint64_t span_bytes) {
-  bool hit = access(address, part_bytes_);
+  bool hit = access(address, line_bytes_);
   const std::uint64_t first = address & ~(span_bytes - 1);
-  for (std::uint64_t at = first; at < first + span_bytes; at += part_bytes_) {
-    if ((at ^ address) >= part_bytes_) hit = access(at, part_bytes_) && hit;
+  for (std::uint64_t at = first; at < first + span_bytes; at += line_bytes_) {
+    if ((at ^ address) >= line_bytes_) hit = access(at, line_bytes_) && hit;
   }
   return hit;
-}
-
-void CacheArray::fill(std::uint64_t address) {
-  fill_sectors(address, (std::uint64_t{1} << (line_bytes_ >> sector_shift_)) - 1);
 }
 
 void CacheArray::fill_sectors(std::uint64_t address, std::uint64_t sectors) {
@@ -182,7 +168,7 @@ void CacheArray::fill_sectors(std::uint64_t address, std::uint64_t sectors) {
   std::uint32_t way = find_way(set, line);
   if (way != no_way) return set.state.add_sectors(way, sectors);
   way = choose_way(set, line);
-  set.state.set_tag(way, Tag(line, sectors, sector_bits_));
+  set.state.set_tag(way, Tag(line, sectors));
   replacement_.on_fill(set, way);
   if (data_lines_ > 0) limit_data(line, set.first_slot + way);
 }

@@ -22,19 +22,11 @@ class CacheArray {
   /// One read of the aligned span of `span_bytes` around `address`. True if all of its sectors were
   /// there; they are afterwards, with the blocks of fetch_bytes that they belong to.
   /// @param span_bytes power of two
-  /// Lines that leave are noted if somebody asked for it (note_leaving).
   bool access(std::uint64_t address, std::uint64_t span_bytes = 1) {
     return access(index_(address), address, span_bytes);
   }
   /// The same, if the set of `address` is known.
   bool access(std::uint32_t set, std::uint64_t address, std::uint64_t span_bytes);
-
-  /// A line with all its sectors, if it is not there yet; nothing is asked of it.
-  void fill(std::uint64_t address);
-
-  /// From now on the first bytes of lines that leave are written behind `leaving`; nullptr: no
-  /// more.
-  void note_leaving(std::vector<std::uint64_t>* leaving) { leaving_ = leaving; }
 
   /// One store to the word at `address`, by the write policy of the cache.
   void store(std::uint64_t address);
@@ -85,17 +77,10 @@ class CacheArray {
     return static_cast<std::uint32_t>(set.set * block_words_ + first_tag_word_ + way);
   }
   auto line_at() const {
-    return [words = words(), bits = sector_bits_](std::uint32_t place) {
-      return Tag(words[place]).line(bits);
-    };
+    return [words = words()](std::uint32_t place) { return Tag(words[place]).line(); };
   }
-  bool is_odd() const { return line_shift_ < 0; }
-  std::uint64_t line_of(std::uint64_t address) const {
-    return is_odd() ? address / line_bytes_ : address >> line_shift_;
-  }
-  std::uint64_t place_in_line(std::uint64_t address) const {
-    return is_odd() ? address % line_bytes_ : address & (line_bytes_ - 1);
-  }
+  std::uint64_t line_of(std::uint64_t address) const { return address >> line_shift_; }
+  std::uint64_t place_in_line(std::uint64_t address) const { return address & (line_bytes_ - 1); }
   std::uint64_t* words() { return lines_.data()->words.data(); }
   const std::uint64_t* words() const { return lines_.data()->words.data(); }
   /// Sectors of a line, a bit for each: that of the word at `address`, ...
@@ -119,11 +104,9 @@ class CacheArray {
   std::vector<std::uint32_t> unequal_ways_;  // ... then by set
   std::uint32_t slots_;                      // of all sets, most_ways_ for each
   std::uint64_t line_bytes_;
-  int line_shift_;            // -1: the line is no power of two
-  std::uint64_t part_bytes_;  // the longest span that never lies in two lines
+  int line_shift_;
   std::uint64_t sector_bytes_;
   int sector_shift_;
-  int sector_bits_;  // of a tag
   std::uint64_t fetch_bytes_;
   std::uint64_t block_sectors_;  // a bit for each sector of a fetched block
   std::uint64_t block_place_;    // the address bits that say which block of the line it is
@@ -147,7 +130,6 @@ class CacheArray {
   std::vector<std::uint64_t> filled_;  // number of the fill, by slot
   std::deque<Fill> fill_order_;        // lines that have left since are still in it
   LineMap where_;
-  std::vector<std::uint64_t>* leaving_ = nullptr;
   /// By number of the sector, of words that were stored to sectors that are not there: a bit each.
   std::unordered_map<std::uint64_t, std::uint64_t> stored_words_;
 };

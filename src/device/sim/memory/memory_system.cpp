@@ -90,7 +90,6 @@ void MemorySystem::begin_probe(std::uint64_t buffer_offset_bytes, std::uint64_t 
   crowded_ = lanes.size() >= many_lanes;
   buffer_offset_bytes_ = buffer_offset_bytes;
   arrays_.begin_probe(seed);
-  leaving_.clear();
   std::optional<std::uint64_t> tail_bytes;  // behind the buffer, if a path reads it
   for (const ChaseLane& lane : lanes) {
     const PathModel& through = path(lane.path);
@@ -98,10 +97,6 @@ void MemorySystem::begin_probe(std::uint64_t buffer_offset_bytes, std::uint64_t 
     route = arrays_.open_route(through, lane.sm, shared_bytes);
     route.base = base_of(through.space, buffer_offset_bytes);
     route.executes = through.space == AddressSpace::code;
-    for (std::size_t at = 1; at < route.level_count; ++at) {
-      const bool fed = route.levels[at].filled_by != FilledBy::misses;
-      if (fed) route.levels[at - 1].array->note_leaving(&leaving_);
-    }
     if (!route.translated) continue;
     // The last rows of a texture end with whole tiles.
     const std::uint64_t rows = through.tile ? through.tile->rows : 0;
@@ -148,39 +143,7 @@ void MemorySystem::expect(std::size_t number, const Access& access) const {
 
 SONDE_HOT Translation MemorySystem::translate(const Route& route, const Access& access) {
   if (!route.translated) return {.physical = access.physical};
-  return pages_.translate(route.tlbs, route.walk_caches, access.address, access.physical);
-}
-
-/// The line that left the cache before takes the place of the one that is looked for here.
-[[gnu::noinline]] bool MemorySystem::ask_for_victim(const Level& level, std::uint64_t address) {
-  const bool hit = level.array->contains(address);
-  if (hit && level.filled_by == FilledBy::victims) level.array->access(address);
-  if (hit && level.filled_by == FilledBy::victims_moving) level.array->drop(address);
-  for (const std::uint64_t line : leaving_) level.array->fill(line);
-  leaving_.clear();
-  return hit;
-}
-
-SONDE_HOT bool MemorySystem::ask(const Level& level, std::uint32_t set, std::uint64_t address,
-                                 std::uint64_t span_bytes) {
-  if (level.filled_by != FilledBy::misses) [[unlikely]]
-    return ask_for_victim(level, address);
-  return level.array->access(set, address, span_bytes);
-}
-
-/// Of those caches that the load made fetch ahead. They come from wherever they are, behind what
-/// the load itself asked for, and are there before another one asks for them.
-[[gnu::noinline]] void MemorySystem::bring_next_lines(const Route& route, std::uint64_t address) {
-  for (const std::size_t at : ahead_) {
-    const Level& level = route.levels[at];
-    for (std::uint64_t i = 1; i <= level.next_lines->count; ++i) {
-      const std::uint64_t next = address + i * level.array->line_bytes();
-      for (std::size_t from = at; from < route.level_count; ++from) {
-        if (route.levels[from].partitioned || route.levels[from].array->access(next)) break;
-      }
-    }
-  }
-  ahead_.clear();
+  return pages_.translate(route.tlbs, access.address, access.physical);
 }
 
 /// Of the last cache of a path, or from behind it.
@@ -216,7 +179,7 @@ SONDE_HOT Load MemorySystem::load_partitioned(Route& route, const Access& access
   return answer_sliced(route, source, outcome, access.physical, access.home);
 }
 
-SONDE_HOT Load MemorySystem::fetch(std::size_t number, const Access& access) {
+Load MemorySystem::fetch(std::size_t number, const Access& access) {
   Route& route = routes_[number];
   const std::size_t count = route.level_count;
   std::uint64_t span_bytes = 1;
@@ -227,10 +190,7 @@ SONDE_HOT Load MemorySystem::fetch(std::size_t number, const Access& access) {
   };
   for (; at < route.virtual_levels; ++at) {
     const Level& level = route.levels[at];
-    const bool hit = ask(level, set_in(level, access.address), access.address, span_bytes);
-    if (level.next_lines != nullptr && (!hit || level.next_lines->on_hits)) [[unlikely]]
-      ahead_.push_back(at);
-    if (hit) {
+    if (level.array->access(set_in(level, access.address), access.address, span_bytes)) {
       route.asked_last = at + 1 == count;
       return answer(level.hit, 0);
     }
@@ -241,9 +201,7 @@ SONDE_HOT Load MemorySystem::fetch(std::size_t number, const Access& access) {
   for (; at < count; ++at) {
     const Level& level = route.levels[at];
     if (level.partitioned) return load_partitioned(route, access, translation.outcome, span_bytes);
-    bool hit = ask(level, set_in(level, access.physical), access.physical, span_bytes);
-    if (level.next_lines != nullptr && (!hit || level.next_lines->on_hits)) [[unlikely]]
-      ahead_.push_back(at);
+    bool hit = level.array->access(set_in(level, access.physical), access.physical, span_bytes);
     if (!hit && level.prefetch != nullptr) {
       hit = prefetched(route.stream, *level.prefetch, translation);
     }
@@ -257,21 +215,13 @@ SONDE_HOT Load MemorySystem::fetch(std::size_t number, const Access& access) {
   return answer_sliced(route, route.dram, translation.outcome, access.physical, 0);
 }
 
-Load MemorySystem::fetch_and_ahead(std::size_t number, const Access& access) {
-  const Load load = fetch(number, access);
-  // Lines come ahead of constants and code alone, whose addresses are not translated.
-  if (!ahead_.empty()) [[unlikely]]
-    bring_next_lines(routes_[number], access.address);
-  return load;
-}
-
 /// The instructions of a block come one after the other: it takes as long as the slowest fetch.
 [[gnu::noinline]] Load MemorySystem::execute(std::size_t number, const Access& access) {
   const std::uint64_t first = access.address - routes_[number].base;
-  Load slowest = fetch_and_ahead(number, access);
+  Load slowest = fetch(number, access);
   for (std::uint64_t done = code_entry_bytes; done < executed_bytes(first);
        done += code_entry_bytes) {
-    const Load load = fetch_and_ahead(number, locate(number, first + done));
+    const Load load = fetch(number, locate(number, first + done));
     if (load.latency_cycles > slowest.latency_cycles) slowest = load;
   }
   return slowest;
@@ -282,7 +232,7 @@ Load MemorySystem::load(std::size_t number, const Access& access) {
     return load_beside_neighbour(number, access);
   if (routes_[number].executes) [[unlikely]]
     return execute(number, access);
-  return fetch_and_ahead(number, access);
+  return fetch(number, access);
 }
 
 /// A reduction goes to the slice on the side of its SM and, if its line's home is on the other
@@ -329,9 +279,6 @@ void MemorySystem::store(std::size_t number, std::uint64_t offset_bytes) {
       continue;
     }
     level.array->store(is_virtual ? access.address : access.physical);
-    if (level.filled_by == FilledBy::misses) continue;
-    for (const std::uint64_t line : leaving_) level.array->fill(line);
-    leaving_.clear();
   }
   if (route.virtual_levels == route.level_count) translate(route, access);
 }

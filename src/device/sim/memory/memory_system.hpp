@@ -75,10 +75,6 @@ class MemorySystem {
   Load execute(std::size_t number, const Access& access);
   std::uint32_t home_of(std::uint64_t physical) const;
   Translation translate(const Route& route, const Access& access);
-  bool ask(const Level& level, std::uint32_t set, std::uint64_t address, std::uint64_t span_bytes);
-  bool ask_for_victim(const Level& level, std::uint64_t address);
-  Load fetch_and_ahead(std::size_t number, const Access& access);
-  void bring_next_lines(const Route& route, std::uint64_t address);
   Load load_partitioned(Route& route, const Access& access, std::size_t outcome,
                         std::uint64_t span_bytes) const;
   Load answer(const Source& source, std::size_t outcome) const {
@@ -96,8 +92,6 @@ class MemorySystem {
   PageTables pages_;
   std::optional<SliceIndex> slice_of_;
   std::optional<SetIndex> home_of_;            // partitions without a mask
-  std::vector<std::uint64_t> leaving_;         // lines on their way to the cache that takes victims
-  std::vector<std::size_t> ahead_;             // levels whose next lines come behind this load
   std::array<std::int32_t, 2> side_cycles_{};  // of hits of lines at home, and of copies
   bool crowded_ = false;       // first caches of many SMs: together larger than the host's
   std::vector<Route> routes_;  // as route_of counts

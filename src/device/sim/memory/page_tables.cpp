@@ -10,14 +10,10 @@ namespace sonde::sim {
 
 PageTables::PageTables(const PageModel& model, std::uint64_t memory_bytes, std::uint64_t seed)
     : model_(model),
-      page_shift_(std::countr_zero(model.mixed ? model.mixed->page_bytes : model.page_bytes)),
+      page_shift_(std::countr_zero(model.page_bytes)),
       block_shift_(std::countr_zero(model.block_bytes)),
       block_mask_(model.block_bytes - 1),
       seed_(seed) {
-  if (model.mixed) {
-    small_base_ = std::bit_ceil(memory_bytes);
-    small_shift_ = std::countr_zero(model.page_bytes) - page_shift_;
-  }
   if (model.mapping == PageMapping::contiguous) return;
   block_count_ = memory_bytes >> block_shift_;
   places_.assign(block_count_ + 1, unknown);
@@ -55,20 +51,8 @@ std::uint64_t PageTables::permute_block(std::uint64_t block) const {
   return block;
 }
 
-bool PageTables::is_small(std::uint64_t address) const {
-  const std::uint64_t region = address >> std::countr_zero(model_.mixed->region_bytes);
-  Random random(derive_seed(seed_ ^ mix_bits(region), "page size"));
-  return random.unit() < model_.mixed->fraction;
-}
-
-/// Small pages lie behind the memory, each as far from the next as a large page is.
-std::uint64_t PageTables::to_equal_pages(std::uint64_t address) const {
-  return is_small(address) ? (address + small_base_) << small_shift_ : address;
-}
-
 /// A walk reads the entry of the page; true if this probe had not read it before.
 bool PageTables::read_entry(std::uint64_t address) {
-  if (model_.mixed && !is_small(address)) address &= ~(model_.page_bytes - 1);
   const std::size_t page = (address >> page_shift_) - first_page_;
   const bool cold = !walked_[page];
   walked_[page] = true;
@@ -76,15 +60,9 @@ bool PageTables::read_entry(std::uint64_t address) {
 }
 
 /// No TLB has the page.
-Translation PageTables::walk(std::size_t levels, std::span<CacheArray* const> walk_caches,
-                             std::uint64_t address, std::uint64_t physical) {
+Translation PageTables::walk(std::size_t levels, std::uint64_t address, std::uint64_t physical) {
   Translation result{.physical = physical, .cold = read_entry(address)};
-  std::size_t known = walk_caches.size();  // the innermost one that knows the way
-  for (std::size_t i = walk_caches.size(); i-- > 0;) {
-    if (walk_caches[i]->access(address)) known = i;
-  }
-  levels += walk_caches.size();
-  result.outcome = result.cold ? levels + 1 : levels - walk_caches.size() + known;
+  result.outcome = result.cold ? levels + 1 : levels;
   if (model_.window_bytes > 0) {
     const std::uint64_t table_window = address / model_.window_bytes;
     if (table_window != active_table_window_) result.outcome = levels + 2;

@@ -27,17 +27,15 @@ class PageTables {
   /// @param first_address of the buffer, a multiple of the page
   void begin_probe(std::uint64_t first_address, std::uint64_t span_bytes);
 
-  /// Asks the TLBs in order; if none has the page, walks the page tables, as far as no walk cache
-  /// knows the way, and moves the page-table window there.
+  /// Asks the TLBs in order; if none has the page, walks the page tables, and moves the page-table
+  /// window there.
   /// @param physical what to_physical gives
-  SONDE_HOT Translation translate(std::span<CacheArray* const> tlbs,
-                                  std::span<CacheArray* const> walk_caches, std::uint64_t address,
+  SONDE_HOT Translation translate(std::span<CacheArray* const> tlbs, std::uint64_t address,
                                   std::uint64_t physical) {
-    const std::uint64_t seen = model_.mixed ? to_equal_pages(address) : address;
     for (std::size_t level = 0; level < tlbs.size(); ++level) {
-      if (tlbs[level]->access(seen)) return {.physical = physical, .outcome = level};
+      if (tlbs[level]->access(address)) return {.physical = physical, .outcome = level};
     }
-    return walk(tlbs.size(), walk_caches, address, physical);
+    return walk(tlbs.size(), address, physical);
   }
 
   std::uint64_t to_physical(std::uint64_t address) const {
@@ -50,10 +48,7 @@ class PageTables {
  private:
   static constexpr std::uint64_t unknown = ~std::uint64_t{0};
 
-  Translation walk(std::size_t levels, std::span<CacheArray* const> walk_caches,
-                   std::uint64_t address, std::uint64_t physical);
-  bool is_small(std::uint64_t address) const;
-  std::uint64_t to_equal_pages(std::uint64_t address) const;
+  Translation walk(std::size_t levels, std::uint64_t address, std::uint64_t physical);
   bool read_entry(std::uint64_t address);
   std::uint64_t permute_block(std::uint64_t block) const;
   std::uint64_t permute_once(std::uint64_t block) const;
@@ -64,8 +59,6 @@ class PageTables {
   std::uint64_t block_mask_ = 0;
   std::uint64_t block_count_ = 0;
   std::uint64_t seed_ = 0;
-  std::uint64_t small_base_ = 0;  // mixed pages: where TLBs see the small ones, and ...
-  int small_shift_ = 0;           // ... by how much larger
   mutable std::vector<std::uint64_t> places_;  // random mapping: of each block, once asked for
   std::uint64_t first_page_ = 0;               // of the buffer
   std::vector<bool> walked_;                   // by page of the buffer

@@ -25,10 +25,8 @@ bool holds_code_alone(const Model& model, std::size_t cache) {
 Arrays::Arrays(const Model& model, const Die& die) : model_(model), die_(die) {
   caches_.resize(model.caches.size());
   tlbs_.resize(model.pages.tlbs.size() + model.pages.path_tlbs.size());
-  walk_caches_.resize(model.pages.walk_caches.size());
   const auto partitions = static_cast<std::size_t>(model.partitions.count);
   for (auto& instances : caches_) instances.resize(std::max(die.sms.size(), partitions));
-  for (auto& instances : walk_caches_) instances.resize(die.sms.size());
   for (auto& instances : tlbs_) instances.resize(die.sms.size());
   for (std::size_t cache = 0; cache < caches_.size(); ++cache)
     of_code_alone_.push_back(holds_code_alone(model, cache));
@@ -97,8 +95,6 @@ Level Arrays::open_level(int sm, std::size_t cache, const LatencyRow& hit,
           .by_home = by_home,
           .partitioned = split,
           .prefetch = model.prefetch ? &*model.prefetch : nullptr,
-          .next_lines = model.next_lines.count > 0 ? &model.next_lines : nullptr,
-          .filled_by = model.filled_by,
           .hit = make_source(hit, more_cycles, model.jitter_cycles)};
 }
 
@@ -118,11 +114,6 @@ Route Arrays::open_route(const PathModel& path, int sm, std::uint64_t shared_byt
     const CacheModel& tlb = model_.pages.tlb(i);
     route.tlbs.push_back(
         ready(tlbs_[i], instance_of(die_.sms[at], sm, tlb.scope), tlb, tlb.geometries.front()));
-  }
-  for (std::size_t i = 0; route.translated && i < walk_caches_.size(); ++i) {
-    const CacheModel& cache = model_.pages.walk_caches[i];
-    route.walk_caches.push_back(ready(walk_caches_[i], instance_of(die_.sms[at], sm, cache.scope),
-                                      cache, cache.geometries.front()));
   }
   std::int64_t more_cycles = die_.slow_sm_cycles[at];
   double far_jitter_cycles = 0;

@@ -29,12 +29,10 @@ using ByPartition = std::array<CacheArray*, static_cast<std::size_t>(limits::par
 
 /// One cache on a route.
 struct Level {
-  CacheArray* array = nullptr;            // that this SM asks first
-  ByPartition by_home{};                  // by home of the line; the same one unless partitioned
-  bool partitioned = false;               // an array for each partition of the L2
-  const Prefetch* prefetch = nullptr;     // if it has one
-  const NextLines* next_lines = nullptr;  // likewise
-  FilledBy filled_by = FilledBy::misses;
+  CacheArray* array = nullptr;         // that this SM asks first
+  ByPartition by_home{};               // by home of the line; the same one unless partitioned
+  bool partitioned = false;            // an array for each partition of the L2
+  const Prefetch* prefetch = nullptr;  // if it has one
   Source hit;
 };
 
@@ -55,7 +53,6 @@ struct Route {
   std::size_t level_count = 0;     // of levels; asked many times for each load
   std::size_t virtual_levels = 0;  // the first ones, which are asked before any translation
   std::vector<CacheArray*> tlbs;
-  std::vector<CacheArray*> walk_caches;
   Source far_hit;  // in another partition of the L2
   Source dram;
   Source dram_far;  // home in another partition
@@ -105,7 +102,6 @@ class Arrays {
   std::vector<std::vector<Instance>> caches_;  // by place in Model::caches, then number
   std::vector<bool> of_code_alone_;            // by place in Model::caches
   std::vector<std::vector<Instance>> tlbs_;    // as PageModel::tlb counts, then number
-  std::vector<std::vector<Instance>> walk_caches_;
   std::map<const Geometry*, SetIndex> indexes_;
   std::map<std::pair<int, const Geometry*>, Geometry> faulty_geometries_;  // by SM
   std::uint64_t probe_ = 0;

@@ -71,18 +71,15 @@ inline void set(std::uint64_t* words, std::uint32_t way, std::uint64_t mark) {
 
 }  // namespace marks
 
-/// A line and which of its sectors are there: `sector_bits` bits for these, the others for the
-/// line.
+/// A line and which of its sectors are there.
 struct Tag {
-  static constexpr int few_sectors = 16;
-  static constexpr int most_sectors = 32;                 // of lines whose numbers have 32 bits
-  std::uint64_t word = ~std::uint64_t{0} << few_sectors;  // no line
+  static constexpr int most_sectors = 16;  // a bit for each, the others for the line
+  std::uint64_t word = ~std::uint64_t{0} << most_sectors;  // no line
 
   Tag() = default;
   explicit Tag(std::uint64_t stored) : word(stored) {}
-  Tag(std::uint64_t line, std::uint64_t sectors, int sector_bits)
-      : word(line << sector_bits | sectors) {}
-  std::uint64_t line(int sector_bits) const { return word >> sector_bits; }
+  Tag(std::uint64_t line, std::uint64_t sectors) : word(line << most_sectors | sectors) {}
+  std::uint64_t line() const { return word >> most_sectors; }
   bool is_empty() const { return word == Tag().word; }
   bool has_all(std::uint64_t sectors) const { return (~word & sectors) == 0; }
 };

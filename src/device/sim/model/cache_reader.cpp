@@ -109,45 +109,21 @@ void read_geometries(Fields& fields, CacheModel& cache, const DeviceInfo& device
   }
 }
 
-/// A line that is no power of two must lie in one set.
-void check_odd_line(const Fields& fields, const CacheModel& cache) {
-  if (std::has_single_bit(cache.line_bytes)) return;
-  for (const Geometry& geometry : cache.geometries) {
-    const DeclaredIndex& index = geometry.index;
-    const bool by_steps = index.kind == DeclaredIndex::Kind::modulo ||
-                          index.kind == DeclaredIndex::Kind::table ||
-                          geometry.ways_per_set.size() == 1;
-    const bool whole =
-        geometry.ways_per_set.size() == 1 || index.granularity_bytes % cache.line_bytes == 0;
-    if (!by_steps || !whole) {
-      fields.fail(
-          "line_bytes",
-          "is no power of two (index bits would cut lines in two) take one set, or an index "
-          "modulo or table whose granularity_bytes is a multiple of it");
-    }
-  }
-}
-
-/// @param most_sectors of a line
-void check_sizes(const Fields& fields, const CacheModel& cache, std::uint64_t most_sectors) {
+void check_sizes(const Fields& fields, const CacheModel& cache) {
   const auto power = [&](const char* key, std::uint64_t value) {
     if (!std::has_single_bit(value)) fields.fail(key, "must be a power of two");
   };
+  power("line_bytes", cache.line_bytes);
   power("sector_bytes", cache.sector_bytes);
   power("fetch_bytes", cache.fetch_bytes);
   if (cache.line_bytes % cache.sector_bytes != 0 ||
-      cache.line_bytes / cache.sector_bytes > most_sectors) {
+      cache.line_bytes / cache.sector_bytes > Tag::most_sectors) {
     fields.fail("sector_bytes",
-                fmt::format("must divide the line into 1 to {} sectors", most_sectors));
+                fmt::format("must divide the line into 1 to {} sectors", Tag::most_sectors));
   }
   if (cache.fetch_bytes < cache.sector_bytes || cache.line_bytes % cache.fetch_bytes != 0) {
     fields.fail("fetch_bytes", "must be at least sector_bytes, and divide line_bytes");
   }
-}
-
-NextLines read_next_lines(Fields& fields) {
-  return {.count = fields.count("count", {1, limits::next_lines}),
-          .on_hits = fields.one_of<bool>("on", {{"misses", false}, {"accesses", true}})};
 }
 
 WritePolicy read_write_policy(Fields& fields) {
@@ -185,7 +161,7 @@ CacheModel read_tlb(Fields& fields, MemoryBudget& budget) {
   if (tlb.sector_bytes * parts != tlb.line_bytes) {
     fields.fail("sub_entries", "must divide entry_bytes");
   }
-  check_sizes(fields, tlb, Tag::most_sectors);
+  check_sizes(fields, tlb);
   tlb.geometries.push_back(read_geometry(fields, tlb.scope, budget));
   refuse_slices(fields, "index", tlb.geometries.front().index);
   return tlb;
@@ -213,12 +189,10 @@ CacheModel read_cache(Fields& fields, const Model& model, MemoryBudget& budget) 
       "addressing",
       {{"virtual", Addressing::virtual_address}, {"physical", Addressing::physical_address}});
   cache.line_bytes = fields.bytes("line_bytes", limits::line_bytes);
-  const std::uint64_t largest_part = cache.line_bytes & -cache.line_bytes;  // a power of two
-  cache.sector_bytes = fields.bytes_or("sector_bytes", limits::line_bytes, largest_part);
+  cache.sector_bytes = fields.bytes_or("sector_bytes", limits::line_bytes, cache.line_bytes);
   cache.fetch_bytes = fields.bytes_or("fetch_bytes", limits::line_bytes, cache.sector_bytes);
-  check_sizes(fields, cache, Tag::few_sectors);
+  check_sizes(fields, cache);
   read_geometries(fields, cache, model.device, budget);
-  check_odd_line(fields, cache);
   cache.write_policy = fields.object("write_policy", read_write_policy);
   if (fields.has("prefetch")) {
     cache.prefetch = fields.object("prefetch", [](Fields& prefetch) {
@@ -227,54 +201,11 @@ CacheModel read_cache(Fields& fields, const Model& model, MemoryBudget& budget) 
           .stride_limit_bytes = prefetch.bytes("stride_limit_bytes", limits::memory_bytes)};
     });
   }
-  if (fields.has("next_lines")) cache.next_lines = fields.object("next_lines", read_next_lines);
-  if (fields.has("filled_by")) {
-    cache.filled_by =
-        fields.one_of<FilledBy>("filled_by", {{"misses", FilledBy::misses},
-                                              {"victims", FilledBy::victims},
-                                              {"victims_moving", FilledBy::victims_moving}});
-  }
   cache.jitter_cycles = fields.number_or("jitter_cycles", {0, limits::cycles}, 0);
   cache.sm_spread_cycles = fields.number_or("sm_spread_cycles", {0, limits::cycles}, 0);
   if (fields.has("tpc_cycles")) cache.tpc_cycles = read_tpc_cycles(fields, model.chip);
   return cache;
 }
-
-namespace {
-
-MixedPages read_mixed(Fields& fields, const PageModel& pages) {
-  const MixedPages mixed{.page_bytes = fields.bytes("page_bytes", limits::entry_bytes),
-                         .region_bytes = fields.bytes("region_bytes", limits::memory_bytes),
-                         .fraction = fields.number("fraction", {0, 1})};
-  if (!std::has_single_bit(mixed.page_bytes) || mixed.page_bytes < limits::least_page_bytes ||
-      mixed.page_bytes >= pages.page_bytes ||
-      pages.page_bytes / mixed.page_bytes > limits::small_pages) {
-    fields.fail("page_bytes",
-                fmt::format("must be a power of two of at least {} below that of other regions, "
-                            "which may be {} times as large",
-                            limits::least_page_bytes, limits::small_pages));
-  }
-  if (!std::has_single_bit(mixed.region_bytes) || mixed.region_bytes < pages.page_bytes) {
-    fields.fail("region_bytes", "must be a power of two and hold a page of other regions");
-  }
-  return mixed;
-}
-
-/// Tags of entries of many sub-entries have 32 bits for the entry.
-void check_entry_numbers(const Fields& fields, const PageModel& pages, std::uint64_t memory_bytes) {
-  const std::uint64_t most_bytes = pages.tlb_space_bytes(memory_bytes);
-  for (std::size_t place = 0; place < pages.tlbs.size() + pages.path_tlbs.size(); ++place) {
-    const CacheModel& tlb = pages.tlb(place);
-    const bool many = tlb.line_bytes / tlb.sector_bytes > Tag::few_sectors;
-    if (many && most_bytes / tlb.line_bytes >> (64 - Tag::most_sectors) != 0) {
-      fields.fail("tlbs", fmt::format("{} has more than {} sub-entries and entries too small for "
-                                      "so much memory: declare larger ones",
-                                      tlb.name, Tag::few_sectors));
-    }
-  }
-}
-
-}  // namespace
 
 PageModel read_pages(Fields& fields, const DeviceInfo& device, MemoryBudget& budget) {
   PageModel pages;
@@ -294,12 +225,7 @@ PageModel read_pages(Fields& fields, const DeviceInfo& device, MemoryBudget& bud
   const auto read = [&budget](Fields& tlb) { return read_tlb(tlb, budget); };
   pages.tlbs = fields.objects("tlbs", read);
   if (fields.has("path_tlbs")) pages.path_tlbs = fields.objects("path_tlbs", read);
-  if (fields.has("walk_caches")) pages.walk_caches = fields.objects("walk_caches", read);
-  if (fields.has("mixed")) {
-    pages.mixed = fields.object("mixed", [&](Fields& mixed) { return read_mixed(mixed, pages); });
-  }
   budget.spend_page_tables(fields, pages, device.memory_bytes);
-  check_entry_numbers(fields, pages, device.memory_bytes);
   return pages;
 }
 

@@ -11,7 +11,7 @@ namespace sonde::sim::limits {
 // Places, all of them [18 GPCs x TPCs of a B200 chip; 304 compute units of the MI300X].
 inline constexpr double groups = 256;         // of a kind in the next larger one
 inline constexpr double sms = 4096;           // of all groups
-inline constexpr double partitions = 8;       // of the L2 [2]
+inline constexpr double partitions = 2;       // of the L2 [2]
 inline constexpr double slices = 4096;        // in a partition [32]
 inline constexpr double channels = 4096;      // [128]
 inline constexpr double objects = 128;        // of a list: caches, carve-outs, runs of sets [10]
@@ -21,13 +21,11 @@ inline constexpr double blocks = 1024;        // of an SM or a cluster [32]
 inline constexpr double banks = 1024;         // [32]
 inline constexpr double units = 64;           // of a kind, or schedulers, in an SM [6]
 inline constexpr double entries = 65536;      // of a queue, or waiting for one [512]
-inline constexpr double partition_entries = 1024;   // MSHRs or requests of a part of the L2 [32]
-inline constexpr double ways = 65536;               // [192]
-inline constexpr double sets = 1 << 20;             // [16,384]
-inline constexpr double texts = 4096;               // characters [460]
-inline constexpr double next_lines = 64;            // that come with one [a few]
-inline constexpr std::uint64_t small_pages = 4096;  // in the place of a large one [512]
-inline constexpr double rows = 4096;                // of a texture's tile [4]
+inline constexpr double partition_entries = 1024;  // MSHRs or requests of a part of the L2 [32]
+inline constexpr double ways = 65536;              // [192]
+inline constexpr double sets = 1 << 20;            // [16,384]
+inline constexpr double texts = 4096;              // characters [460]
+inline constexpr double rows = 4096;               // of a texture's tile [4]
 
 inline constexpr double drift_accesses = 1e9;   // that are late together
 inline constexpr double cycles = 1e6;           // [2752: a window switch of the GTX 780]

@@ -47,8 +47,7 @@ void MemoryBudget::spend_page_tables(const Fields& fields, const PageModel& page
                                      std::uint64_t memory_bytes) {
   constexpr double bits_per_byte = 8;
   const auto memory = static_cast<double>(memory_bytes);
-  const std::uint64_t page_bytes = pages.mixed ? pages.mixed->page_bytes : pages.page_bytes;
-  double size_bytes = memory / static_cast<double>(page_bytes) / bits_per_byte;
+  double size_bytes = memory / static_cast<double>(pages.page_bytes) / bits_per_byte;
   if (pages.mapping == PageMapping::random) {
     size_bytes += memory / static_cast<double>(pages.block_bytes) * sizeof(std::uint64_t);
   }

@@ -4,7 +4,6 @@
 #include "base/error.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 
 namespace sonde::sim {
@@ -34,11 +33,6 @@ const CacheModel* Model::find_cache(const std::string& cache_name) const {
 
 const CacheModel& PageModel::tlb(std::size_t place) const {
   return place < tlbs.size() ? tlbs[place] : path_tlbs[place - tlbs.size()];
-}
-
-std::uint64_t PageModel::tlb_space_bytes(std::uint64_t memory_bytes) const {
-  const std::uint64_t whole_bytes = std::bit_ceil(memory_bytes);
-  return mixed ? 2 * whole_bytes * (page_bytes / mixed->page_bytes) : whole_bytes;
 }
 
 }  // namespace sonde::sim

@@ -94,20 +94,6 @@ struct Prefetch {
   std::uint64_t stride_limit_bytes = 0;
 };
 
-/// The lines that follow one that a load asks for come with it: so many, with every access or only
-/// with one that misses.
-struct NextLines {
-  std::uint32_t count = 0;
-  bool on_hits = false;
-};
-
-/// Who fills a cache.
-enum class FilledBy {
-  misses,          // its own
-  victims,         // lines that leave the cache before it
-  victims_moving,  // the same; a line that is hit moves to the cache before it (exclusive)
-};
-
 /// A cache, or a TLB level: there a line is an entry and a sector a sub-entry.
 struct CacheModel {
   std::string name;
@@ -119,8 +105,6 @@ struct CacheModel {
   std::vector<Geometry> geometries;  // one, or one for each carve-out
   WritePolicy write_policy;
   std::optional<Prefetch> prefetch;
-  NextLines next_lines;
-  FilledBy filled_by = FilledBy::misses;
   double jitter_cycles = 0;        // standard deviation
   double sm_spread_cycles = 0;     // SMs lie 0 .. spread above the declared latency, and ...
   std::vector<double> tpc_cycles;  // ... this much, by the number of their TPC in its GPC; or none
@@ -176,29 +160,16 @@ struct Slices {
 
 enum class PageMapping { contiguous, random };
 
-/// Regions of the memory whose pages are smaller: each takes an entry, or a sub-entry, as one of
-/// the others does.
-struct MixedPages {
-  std::uint64_t page_bytes = 0;
-  std::uint64_t region_bytes = 0;
-  double fraction = 0;  // of the regions; which ones is drawn for each die
-};
-
 struct PageModel {
   std::uint64_t page_bytes = 0;
   std::uint64_t window_bytes = 0;  // the page-table window: reach of the active entries; 0: all
   PageMapping mapping = PageMapping::contiguous;
-  std::uint64_t block_bytes = 0;        // random: physically contiguous blocks of this size
-  std::vector<CacheModel> tlbs;         // innermost first; of every path that names none
-  std::vector<CacheModel> path_tlbs;    // only of paths that name them
-  std::vector<CacheModel> walk_caches;  // of upper levels of the page tables, innermost first: an
-                                        // entry covers what lies below it
-  std::optional<MixedPages> mixed;
+  std::uint64_t block_bytes = 0;      // random: physically contiguous blocks of this size
+  std::vector<CacheModel> tlbs;       // innermost first; of every path that names none
+  std::vector<CacheModel> path_tlbs;  // only of paths that name them
 
   /// By place in `tlbs` and, behind them, `path_tlbs`.
   const CacheModel& tlb(std::size_t place) const;
-  /// TLBs see small pages behind the memory, each as far from the next as if it were a large one.
-  std::uint64_t tlb_space_bytes(std::uint64_t memory_bytes) const;
 };
 
 /// Latency by translation outcome: hit in TLB level 0, 1, ... of the path, then walk_cached,

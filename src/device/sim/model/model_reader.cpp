@@ -138,31 +138,6 @@ void check_constant_ports(const Model& model, const std::string& origin) {
   }
 }
 
-/// What leaves a cache goes to one place, whichever path made it leave.
-void check_feeders(const Model& model, const std::string& origin) {
-  const std::size_t no_cache = model.caches.size();
-  const auto next_of = [&](const PathModel& path, std::size_t cache) -> std::optional<std::size_t> {
-    const auto found = std::ranges::find(path.caches, cache);
-    if (found == path.caches.end()) return std::nullopt;
-    return found + 1 == path.caches.end() ? no_cache : *(found + 1);
-  };
-  for (std::size_t cache = 0; cache < model.caches.size(); ++cache) {
-    std::set<std::size_t> nexts;
-    bool feeds = false;
-    for (const auto& path : model.paths) {
-      const auto next = path ? next_of(*path, cache) : std::nullopt;
-      if (!next) continue;
-      nexts.insert(*next);
-      feeds = feeds ||
-              (*next < model.caches.size() && model.caches[*next].filled_by != FilledBy::misses);
-    }
-    if (!feeds || nexts.size() == 1) continue;
-    throw ConfigError(origin + ".paths lead behind '" + model.caches[cache].name +
-                      "' to several caches, one of which takes its victims (they would go to one "
-                      "alone) let all paths through it lead there");
-  }
-}
-
 }  // namespace
 
 Model parse_model(const std::string& text, const std::string& origin) {
@@ -187,7 +162,6 @@ Model parse_model(const std::string& text, const std::string& origin) {
   model.paths = fields.object("paths", [&](Fields& paths) { return read_paths(paths, model); });
   model.units = read_units(fields);
   check_constant_ports(model, origin);
-  check_feeders(model, origin);
   model.watchdog_s = fields.number_or("watchdog_s", {0.001, limits::watchdog_s}, model.watchdog_s);
   fields.finish();
   return model;

@@ -19,7 +19,6 @@ std::vector<std::string> outcome_names(const PathModel& path, const PageModel& p
   std::vector<std::string> names;
   if (path.space != AddressSpace::global) return names;
   for (std::size_t place : path.tlbs) names.push_back("tlb_" + pages.tlb(place).name + "_hit");
-  for (const CacheModel& cache : pages.walk_caches) names.push_back("walk_" + cache.name);
   names.insert(names.end(), {"walk_cached", "walk_cold"});
   if (pages.window_bytes > 0) names.push_back("window_switch");
   return names;
@@ -69,36 +68,6 @@ std::vector<std::size_t> read_cache_places(Fields& fields, const Model& model) {
   return places;
 }
 
-/// Victims lie under the same addresses and in the same lines as in the cache that they leave.
-void check_victims(const Fields& fields, const Model& model,
-                   const std::vector<std::size_t>& places) {
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const CacheModel& cache = model.caches[places[i]];
-    const bool takes_victims = cache.filled_by != FilledBy::misses;
-    if (!takes_victims) continue;
-    const CacheModel* before = i > 0 ? &model.caches[places[i - 1]] : nullptr;
-    if (before == nullptr || before->filled_by != FilledBy::misses) {
-      fields.fail("caches", "holds '" + cache.name + "', which takes victims, behind no cache " +
-                                "filled by misses");
-    }
-    if (before->line_bytes != cache.line_bytes || before->addressing != cache.addressing ||
-        cache.scope == Scope::partition || before->scope == Scope::partition) {
-      fields.fail("caches", "holds '" + cache.name + "', which takes victims of '" + before->name +
-                                "', but not in lines and addresses of the same kind, or in " +
-                                "partitions");
-    }
-  }
-}
-
-/// Lines to come are looked for where nothing is translated.
-void check_next_lines(const Fields& fields, const Model& model, const PathModel& path) {
-  for (std::size_t place : path.caches) {
-    if (model.caches[place].next_lines.count == 0 || path.space != AddressSpace::global) continue;
-    fields.fail("caches", "holds '" + model.caches[place].name +
-                              "', whose next_lines are for constants and code alone");
-  }
-}
-
 Tile read_tile(Fields& fields) {
   const Tile tile{.width_bytes = fields.bytes("width_bytes", limits::line_bytes),
                   .rows = fields.count("rows", {1, limits::rows})};
@@ -119,8 +88,6 @@ PathModel read_path(Fields& fields, LoadPath kind, const Model& model) {
   }
   const std::vector<std::string> outcomes = outcome_names(path, model.pages);
   path.caches = read_cache_places(fields, model);
-  check_victims(fields, model, path.caches);
-  check_next_lines(fields, model, path);
   fields.object("latency_cycles", [&](Fields& latencies) {
     for (std::size_t place : path.caches) {
       path.hit.push_back(read_row(latencies, model.caches[place].name, outcomes));

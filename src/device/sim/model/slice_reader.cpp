@@ -23,7 +23,6 @@ Partitions read_partitions(Fields& fields) {
     check_index(fields, partitions.home, static_cast<std::size_t>(partitions.count));
     return partitions;
   }
-  if (partitions.count != 2) fields.fail("home_mask", "tells two partitions apart, not more");
   partitions.home_mask = fields.mask("home_mask");
   return partitions;
 }

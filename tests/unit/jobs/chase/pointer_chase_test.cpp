@@ -128,13 +128,6 @@ TEST_F(FullPointerChaseTest, lists_that_leave_no_pair_of_records_are_chased_by_h
   EXPECT_EQ(device.probes.size(), 3U);
 }
 
-TEST_F(FullPointerChaseTest, lanes_that_belong_together_are_refused) {
-  LaneChases chases = lanes_of(50);
-  chases.grouping = Grouping::all_at_once;
-  EXPECT_THROW(record_lanes(run, setup, "test", chases), ProbeTooLargeError);
-  EXPECT_TRUE(device.probes.empty());
-}
-
 TEST_F(FullPointerChaseTest, a_record_that_is_too_large_by_itself_is_refused) {
   device.shared_bytes = 20;
   EXPECT_THROW(record_lanes(run, setup, "test", lanes_of(50)), ProbeTooLargeError);
@@ -151,17 +144,6 @@ TEST_F(PointerChaseTest, a_list_of_code_leaves_less_to_record_at_once) {
   for (const ChaseProbe& probe : std::span(device.probes).subspan(1)) {
     EXPECT_LE(2 * probe.recorded_accesses + 4 * 30, 2 * setup.recordable_accesses);
   }
-}
-
-TEST_F(PointerChaseTest, blocks_of_code_are_entered_where_the_setup_says) {
-  setup.path = LoadPath::instruction;
-  setup.entered_at_bytes = 96;
-
-  measure_chase(run, setup, "test", {.offsets = {0, 256}});
-
-  const ChaseProbe& probe = device.probes.at(0);
-  EXPECT_EQ(probe.lanes.at(0).offsets_bytes, (Offsets{96, 352}));
-  EXPECT_EQ(probe.buffer_bytes, 384U);
 }
 
 TEST_F(PointerChaseTest, only_what_asks_for_it_is_flushed) {

@@ -63,10 +63,9 @@ class ToyProbe final : public SetsProbe {
   std::optional<Lines> find_access_evictors(const SetFindings&, const Lines&) override {
     return Lines{};
   }
-  std::size_t longest_record(std::size_t, std::size_t) const override { return 4096; }
+  std::size_t longest_record(std::size_t) const override { return 4096; }
   std::vector<AccessRecord> record(const Lines&, const Lines&,
-                                   std::vector<std::vector<std::uint16_t>> orders,
-                                   std::size_t /*prepared*/) override {
+                                   std::vector<std::vector<std::uint16_t>> orders) override {
     if (!has_time_for_records) throw SearchOverTime();
     std::vector<AccessRecord> records;
     for (auto& order : orders) {

@@ -129,7 +129,7 @@ TEST(ReturnTest, hits_end_where_an_lru_cache_ends) {
   for (std::size_t i = 2 * lines; i-- > lines / 2;) hits.push_back(cache.access(i * 128));
   hits[17] = false;  // an outlier
 
-  const HitBoundary boundary = find_hit_boundary(hits, 1);
+  const HitBoundary boundary = find_hit_boundary(hits);
 
   EXPECT_EQ(boundary.position, lines);
   EXPECT_GT(boundary.agreement, 0.998);
@@ -151,24 +151,17 @@ TEST(ReturnTest, a_soft_end_has_little_agreement) {
   std::vector<bool> hits(4000);
   for (std::size_t i = 0; i < hits.size(); ++i) hits[i] = random.below(hits.size()) > i;
 
-  EXPECT_LT(find_hit_boundary(hits, 1).agreement, 0.9);
+  EXPECT_LT(find_hit_boundary(hits).agreement, 0.9);
 }
 
 /// Of a memory-side cache the first misses came at half its size, and hits all around there.
 TEST(ReturnTest, hits_that_end_beyond_the_positions_are_no_step) {
   std::vector<bool> hits(1000, true);
-  EXPECT_EQ(find_hit_boundary(hits, 1).agreement, 0);
+  EXPECT_EQ(find_hit_boundary(hits).agreement, 0);
   hits.back() = false;  // an outlier
-  EXPECT_EQ(find_hit_boundary(hits, 1).agreement, 0);
-  EXPECT_EQ(find_hit_boundary(std::vector<bool>(1000, false), 1).agreement, 0);
-  EXPECT_EQ(find_hit_boundary({}, 1).agreement, 0);
-}
-
-TEST(ReturnTest, every_second_position_tells_the_end_as_well) {
-  std::vector<bool> hits(1000);
-  for (std::size_t i = 0; i < 600; i += 2) hits[i] = true;
-
-  EXPECT_NEAR(static_cast<double>(find_hit_boundary(hits, 0.5).position), 600, 2);
+  EXPECT_EQ(find_hit_boundary(hits).agreement, 0);
+  EXPECT_EQ(find_hit_boundary(std::vector<bool>(1000, false)).agreement, 0);
+  EXPECT_EQ(find_hit_boundary({}).agreement, 0);
 }
 
 TEST(HitClassesTest, threshold_lies_in_the_gap) {
@@ -203,20 +196,6 @@ TEST(MemoryLatencyTest, one_side_gives_its_median) {
 
   EXPECT_EQ(memory.cycles, 384);
   EXPECT_EQ(memory.far_cycles, 0);
-}
-
-TEST(HitBoundaryTest, tells_how_finely_hits_are_mixed_and_whether_some_lie_behind) {
-  std::vector<bool> hits;
-  for (int run = 0; run < 6; ++run) hits.insert(hits.end(), 32, run % 2 == 1);
-  hits.insert(hits.end(), 100, false);
-
-  const HitBoundary step = find_hit_boundary(hits, 0.5);
-  EXPECT_EQ(step.position, 192U);
-  EXPECT_EQ(step.longest_gap, 32U);
-  EXPECT_EQ(step.hits_behind, 0);
-
-  hits[250] = true;
-  EXPECT_EQ(find_hit_boundary(hits, 0.5).hits_behind, 0.01);
 }
 
 }  // namespace

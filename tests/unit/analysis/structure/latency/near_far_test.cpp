@@ -60,23 +60,5 @@ TEST(SplitSidesTest, slices_of_one_partition_lie_too_close) {
   EXPECT_FALSE(split_sides(latencies).has_value());
 }
 
-/// SMs two by two in partitions, of which there are so many.
-std::size_t count_drawn_sides(std::size_t partitions) {
-  const auto latencies = draw(110, [=](std::size_t sm, std::size_t line) {
-    return line * 37 / 5 % partitions != sm / 2 % partitions;
-  });
-  const auto sides = split_sides(latencies);
-  return sides ? count_sides(latencies, *sides) : 0;
-}
-
-TEST(CountSidesTest, counts_partitions_by_the_lines_near_to_their_sms) {
-  for (const std::size_t partitions : {2, 3, 4})
-    EXPECT_EQ(count_drawn_sides(partitions), partitions);
-}
-
-TEST(CountSidesTest, counts_none_where_lines_are_near_to_no_sm) {
-  EXPECT_EQ(count_drawn_sides(6), 0U);  // the eight SMs lie in four of them
-}
-
 }  // namespace
 }  // namespace sonde

@@ -81,54 +81,6 @@ INSTANTIATE_TEST_SUITE_P(ReplacementTest, RulesTest,
                          testing::Values(Policy::lru, Policy::fifo, Policy::tree_plru, Policy::nru,
                                          Policy::clock, Policy::srrip, Policy::guarded_lru));
 
-/// A set that held anything, in any state of its policy, is prepared first.
-ReplacementFit match_prepared(Policy policy, std::uint32_t ways, std::uint64_t seed,
-                              Preparing preparing) {
-  constexpr std::size_t seen = 1000;
-  std::vector<AccessRecord> records;
-  for (std::uint64_t launch = 0; launch < 4; ++launch) {
-    Random random(mix_bits(seed * 1000 + launch));
-    std::vector<std::uint16_t> lines;
-    const std::size_t before = 6 * ways + random.below(4 * ways);
-    for (std::size_t i = 0; i < before; ++i)
-      lines.push_back(static_cast<std::uint16_t>(random.below(2 * ways + 4)));
-    for (const auto& order :
-         {preparing_trace(ways, preparing), policy_trace(ways, seen, seed + launch)})
-      lines.insert(lines.end(), order.begin(), order.end());
-    AccessRecord record = chase_toy(*make_toy(policy, ways, seed + launch), ways, lines, 0, seed);
-    record.lines.erase(record.lines.begin(),
-                       record.lines.begin() + static_cast<std::ptrdiff_t>(before));
-    record.missed.erase(record.missed.begin(), record.missed.end() - seen);
-    record.prepared = record.lines.size() - seen;
-    records.push_back(std::move(record));
-  }
-  return match_replacement(ways, records, {});
-}
-
-TEST_P(RulesTest, comes_back_from_sets_that_held_anything) {
-  for (std::uint32_t ways : {3U, 4U, 6U, 8U, 13U, 16U}) {
-    const ReplacementFit fit = match_prepared(GetParam(), ways, ways, Preparing::fully);
-
-    EXPECT_EQ(fit.policy, GetParam()) << ways << " ways: " << name(fit);
-  }
-}
-
-TEST(ReplacementTest, bimodal_insertion_comes_back_from_sets_that_held_anything) {
-  for (std::uint32_t ways : {3U, 4U, 6U, 8U, 13U, 16U}) {
-    const ReplacementFit fit = match_prepared(Policy::brrip, ways, ways, Preparing::fully);
-
-    EXPECT_EQ(fit.policy, Policy::brrip) << ways << " ways: " << name(fit);
-  }
-}
-
-TEST(ReplacementTest, strangers_alone_prepare_sets_for_policies_without_marks) {
-  for (Policy policy : {Policy::lru, Policy::fifo, Policy::guarded_lru}) {
-    for (std::uint32_t ways : {4U, 6U, 13U}) {
-      EXPECT_EQ(match_prepared(policy, ways, ways, Preparing::in_short).policy, policy);
-    }
-  }
-}
-
 TEST(ReplacementTest, bimodal_insertion_comes_back) {
   for (std::uint32_t ways : many_ways) {
     if (ways > 100) continue;  // too few insertions by these chases

@@ -173,50 +173,6 @@ TEST(ConflictSearchTest, finds_members_that_a_chase_in_company_hides) {
   EXPECT_EQ(find_members(conflict, candidates, hides_some), std::vector<bool>(100, true));
 }
 
-TEST(MissOracleTest, lines_that_fit_in_one_order_fit) {
-  const Lines list{3, 1, 2};
-  const MissOracle overflows_at_first = [&](std::span<const Lines> lists) {
-    std::vector<MissCounts> answers;
-    for (const Lines& lines : lists) {
-      answers.push_back(overflow_of_no_line(lines.size(), lines == list));
-      for (std::size_t i = 0; i < lines.size(); ++i)
-        answers.back().misses[i] = static_cast<std::uint32_t>(lines[i]);
-    }
-    return answers;
-  };
-  const MissOracle always_overflows = [](std::span<const Lines> lists) {
-    return std::vector<MissCounts>(lists.size(), overflow_of_no_line(lists.front().size(), true));
-  };
-
-  const MissOracle some = in_every_order(std::vector<MissOracle>(12, overflows_at_first));
-  const MissOracle all = in_every_order({overflows_at_first, always_overflows});
-
-  EXPECT_FALSE(overflows(list, some));
-  EXPECT_EQ(some(std::span(&list, 1)).front().misses, (std::vector<std::uint32_t>{3, 1, 2}));
-  EXPECT_TRUE(overflows(list, all));
-}
-
-TEST(ConflictSetTest, members_that_hide_in_company_are_found_alone) {
-  // Lists of more than one line too many show no line that misses.
-  const EvictionSet conflict{.lines = {0, 1, 2}, .fitting_lines = 8};
-  const auto is_member = [](std::uint64_t line) { return line < 20; };
-  const MissOracle ask = [&](std::span<const Lines> lists) {
-    std::vector<MissCounts> answers;
-    for (const Lines& lines : lists) {
-      const auto members = static_cast<std::size_t>(std::ranges::count_if(lines, is_member));
-      answers.push_back(overflow_of_no_line(lines.size(), members > conflict.ways()));
-    }
-    return answers;
-  };
-  Lines members;
-  Lines others{7, 30, 19, 50};
-
-  ask_others_alone(conflict, ask, members, others);
-
-  EXPECT_EQ(members, (Lines{7, 19}));
-  EXPECT_EQ(others, (Lines{30, 50}));
-}
-
 TEST(ConflictSetTest, an_overflow_that_hangs_on_the_order_is_not_looked_for_in_others) {
   Lines pool;
   for (std::uint64_t line = 0; line < 64; ++line) pool.push_back(line * 128);
