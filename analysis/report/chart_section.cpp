@@ -13,8 +13,8 @@ namespace sonde {
 namespace {
 
 /// Charts with a choice of device, in the order of the page.
-constexpr std::string_view device_charts[] = {"histograms", "stairs",   "roofline",
-                                              "warps",      "surfaces", "bypass"};
+constexpr std::string_view device_charts[] = {"histograms", "stairs", "roofline", "warps",
+                                              "surfaces"};
 
 /// JSON that may stand inside a script element: no tag or comment begins in it.
 std::string script_json(const Json& json) {
@@ -43,7 +43,6 @@ Json charts_of(const DeviceResult& device, const std::string& label,
   if (auto chart = roofline_chart(device, label)) add("roofline", std::move(*chart));
   if (auto chart = warps_chart(device, label)) add("warps", std::move(*chart));
   add("surfaces", surface_charts(device, label));
-  add("bypass", bypass_charts(device, label));
   return charts;
 }
 

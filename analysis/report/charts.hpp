@@ -87,10 +87,6 @@ std::optional<Json> roofline_chart(const DeviceResult& device, const std::string
 /// device has.
 Json surface_charts(const DeviceResult& device, const std::string& label);
 
-/// The figures of Dai 2016 (job bypass, full suite), one specification for each that the device
-/// has.
-Json bypass_charts(const DeviceResult& device, const std::string& label);
-
 /// Bars of when each path of a diverged warp ran, device under device, colours by warp. Nothing if
 /// no device has the timelines.
 std::optional<Json> timeline_chart(const RunResult& run);
