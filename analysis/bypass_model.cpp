@@ -18,46 +18,28 @@ constexpr double exponent_step = 0.01;
 constexpr double largest_exponent = 12;
 constexpr std::size_t least_points = 4;
 
-/// Calls `use` with the lanes of each SM.
-template <class Use>
-void for_each_sm(std::span<const LaneTrace> lanes, Use&& use) {
-  for (std::size_t begin = 0; begin < lanes.size();) {
-    std::size_t end = begin;
-    while (end < lanes.size() && lanes[end].sm == lanes[begin].sm) ++end;
-    use(lanes.subspan(begin, end - begin));
-    begin = end;
-  }
-}
-
+/// @param per_sm makes a number of the lanes of one SM
 template <class PerSm>
 double median_over_sms(std::span<const LaneTrace> lanes, PerSm&& per_sm) {
   std::vector<double> values;
-  for_each_sm(lanes, [&](std::span<const LaneTrace> of_sm) { values.push_back(per_sm(of_sm)); });
+  for (std::size_t begin = 0; begin < lanes.size();) {
+    std::size_t end = begin;
+    while (end < lanes.size() && lanes[end].sm == lanes[begin].sm) ++end;
+    values.push_back(per_sm(lanes.subspan(begin, end - begin)));
+    begin = end;
+  }
   return median(std::move(values));
 }
 
-LoadWindows summarize_sm(std::span<const LaneTrace> lanes, const std::vector<bool>& through_l1,
-                         double threshold_cycles, std::size_t issue_count) {
+LoadWindows summarize_sm(std::span<const LaneTrace> lanes, const std::vector<bool>& through_l1) {
   LoadWindows windows;
-  std::vector<double> hits;
-  double loads = 0;
   for (std::size_t warp = 0; warp < lanes.size(); ++warp) {
-    const LaneTrace& lane = lanes[warp];
-    loads += static_cast<double>(lane.window_cycles.size());
-    if (lane.counts.size() > issue_count) {
-      windows.issue_cycles += static_cast<double>(lane.counts[issue_count]);
-    }
     if (!through_l1[warp]) continue;
-    windows.loads += static_cast<double>(lane.window_cycles.size());
-    for (std::uint32_t cycles : lane.window_cycles) {
-      windows.mean_cycles += cycles;
-      if (cycles < threshold_cycles) hits.push_back(cycles);
-    }
+    const std::vector<std::uint32_t>& cycles = lanes[warp].window_cycles;
+    windows.loads += static_cast<double>(cycles.size());
+    windows.mean_cycles += std::accumulate(cycles.begin(), cycles.end(), 0.0);
   }
-  windows.hits = static_cast<double>(hits.size());
-  windows.hit_cycles = hits.empty() ? 0 : median_in_place(hits);
   if (windows.loads > 0) windows.mean_cycles /= windows.loads;
-  if (loads > 0) windows.issue_cycles /= loads;
   return windows;
 }
 
@@ -102,22 +84,15 @@ double r2_of(std::span<const NormalisedPoint> points, double exponent) {
 
 }  // namespace
 
-LoadWindows summarize_windows(std::span<const LaneTrace> lanes, const std::vector<bool>& through_l1,
-                              double threshold_cycles, std::size_t issue_count) {
-  std::vector<LoadWindows> of_sms;
-  for_each_sm(lanes, [&](std::span<const LaneTrace> of_sm) {
-    of_sms.push_back(summarize_sm(of_sm, through_l1, threshold_cycles, issue_count));
-  });
-  const auto over_sms = [&of_sms](double LoadWindows::*number) {
-    std::vector<double> values;
-    for (const LoadWindows& of_sm : of_sms) values.push_back(of_sm.*number);
-    return median(std::move(values));
+LoadWindows summarize_windows(std::span<const LaneTrace> lanes,
+                              const std::vector<bool>& through_l1) {
+  const auto over_sms = [&](double LoadWindows::*number) {
+    return median_over_sms(lanes, [&](std::span<const LaneTrace> of_sm) {
+      return summarize_sm(of_sm, through_l1).*number;
+    });
   };
   return {.loads = over_sms(&LoadWindows::loads),
-          .hits = over_sms(&LoadWindows::hits),
-          .hit_cycles = over_sms(&LoadWindows::hit_cycles),
-          .mean_cycles = over_sms(&LoadWindows::mean_cycles),
-          .issue_cycles = over_sms(&LoadWindows::issue_cycles)};
+          .mean_cycles = over_sms(&LoadWindows::mean_cycles)};
 }
 
 double accesses_per_cycle(std::span<const LaneTrace> lanes) {
@@ -129,14 +104,6 @@ double accesses_per_cycle(std::span<const LaneTrace> lanes) {
       }
     }
     return sum;
-  });
-}
-
-double longest_warp_cycles(std::span<const LaneTrace> lanes) {
-  return median_over_sms(lanes, [](std::span<const LaneTrace> of_sm) {
-    std::uint64_t longest = 0;
-    for (const LaneTrace& lane : of_sm) longest = std::max(longest, lane.elapsed_cycles);
-    return static_cast<double>(longest);
   });
 }
 

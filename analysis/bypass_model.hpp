@@ -13,25 +13,18 @@ namespace sonde {
 
 /// What the timed windows of a program's loads say, for one SM: medians over the SMs.
 struct LoadWindows {
-  double loads = 0;         // on the way through the L1
-  double hits = 0;          // of these, with a window below the threshold
-  double hit_cycles = 0;    // median window of those; 0: none
-  double mean_cycles = 0;   // mean window of all loads through the L1; 0: none
-  double issue_cycles = 0;  // that a load took to issue, mean over all warps; 0: not known
+  double loads = 0;        // on the way through the L1
+  double mean_cycles = 0;  // mean window of these; 0: none
 };
 
 /// Reads the lanes of a program played with windows. Lanes of an SM stand together.
 /// @param through_l1 [lane of an SM] whether that warp loads through the L1
-/// @param issue_count place of the issue cycles in LaneTrace::counts
-LoadWindows summarize_windows(std::span<const LaneTrace> lanes, const std::vector<bool>& through_l1,
-                              double threshold_cycles, std::size_t issue_count);
+LoadWindows summarize_windows(std::span<const LaneTrace> lanes,
+                              const std::vector<bool>& through_l1);
 
 /// Performance of an SM while all its warps run: the sum over the warps of accesses per cycle (the
 /// paper's MIPC); median over the SMs.
 double accesses_per_cycle(std::span<const LaneTrace> lanes);
-
-/// Cycles of the SM's longest warp; median over the SMs.
-double longest_warp_cycles(std::span<const LaneTrace> lanes);
 
 /// A program with each number of cached units that was measured. All vectors are as long as
 /// `cached`, which ascends from 0 to the number of units.

@@ -4,7 +4,6 @@
 
 #include "analysis/arithmetic_rows.hpp"
 #include "analysis/bypass_rows.hpp"
-#include "analysis/bypass_study_rows.hpp"
 #include "analysis/clock_rows.hpp"
 #include "analysis/constant_rows.hpp"
 #include "analysis/control_rows.hpp"
@@ -189,9 +188,6 @@ constexpr Section sections[] = {
     {"constant.throughput", "docs/methods/constant-throughput.md", constant_axis_rows},
     {"constant.throughput", "docs/methods/constant-throughput.md", constant_rows, constant_levels},
     {"bypass", bypass_page, bypass_rows},
-    {"bypass", bypass_page, bypass_program_rows, bypass_programs},
-    {"bypass", bypass_page, bypass_study_rows},
-    {"bypass", bypass_page, bypass_study_program_rows, paper_program_factors},
     {"soak", "docs/methods/soak.md", soak_rows},
     {"peer", "docs/methods/peer.md", peer_rows},
     {"", cache_page, cache_rows, caches},

@@ -3,23 +3,25 @@
 // Method: docs/methods/bypass.md.
 #include "base/gpu_facts.hpp"
 #include "jobs/bypass/calibration.hpp"
-#include "jobs/bypass/programs.hpp"
-#include "jobs/bypass/report.hpp"
 #include "jobs/bypass/rows.hpp"
-#include "jobs/bypass/study_report.hpp"
 #include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace sonde {
 namespace {
 
+/// Performances count as equal within this fraction: replicates differ by about as much.
+constexpr double equal_fraction = 0.01;
 /// A program gains if the best number is better by this; the choice is near if it loses no more.
 constexpr double least_gain = 0.05;
 constexpr double near_fraction = 0.03;
@@ -37,14 +39,13 @@ struct Model {
 };
 
 /// From the programs that teach alone.
-Model report_learnt(JobRun& run, const std::vector<Measured>& all) {
+Model report_learnt(JobRun& run, const std::vector<ProgramSweep>& all) {
   std::vector<BypassSweep> taught;
   double least_wait_cycles = 0;
-  for (const Measured& measured : all) {
-    if (!measured.program.taught) continue;
-    taught.push_back(measured.result.sweep);
-    least_wait_cycles =
-        least_wait * measured.result.sweep.hit_gain_cycles * measured.result.all_cached.loads;
+  for (const ProgramSweep& one : all) {
+    if (!one.program.taught) continue;
+    taught.push_back(one.sweep);
+    least_wait_cycles = least_wait * one.sweep.hit_gain_cycles * one.timed_loads;
   }
   Model model;
   const auto law = fit_wait(taught, least_wait_cycles);
@@ -76,41 +77,90 @@ Model report_learnt(JobRun& run, const std::vector<Measured>& all) {
   return model;
 }
 
-void report_choice(JobRun& run, const Measured& measured, const Model& model) {
-  const std::string prefix = prefix_of(measured.program);
-  const BypassSweep& sweep = measured.result.sweep;
-  const std::size_t chosen = choose_cached(sweep, model.e, model.exponent);
-  const std::size_t numbers = sweep.cached.size();
-  run.report(found(prefix + "model_l", static_cast<double>(sweep.cached[chosen]), 1, numbers));
-  run.report(found(prefix + "model_speedup", measured.result.speedup_at(chosen), 1, numbers));
-  const std::size_t best = best_cached(sweep, equal_fraction);
-  run.report(found(prefix + "advice",
-                   describe_choice(measured, sweep.cached[best], measured.result.speedup_at(best)),
-                   1, numbers));
+/// A vector that has for each program what `value` makes of it: numbers one after the other, or
+/// one number. An absence if no number is known.
+template <class OfProgram>
+void report_vector(JobRun& run, const char* name, const std::vector<ProgramSweep>& all,
+                   const OfProgram& value) {
+  std::vector<double> values;
+  for (const ProgramSweep& one : all) {
+    if constexpr (std::is_convertible_v<decltype(value(one)), double>) {
+      values.push_back(static_cast<double>(value(one)));
+    } else {
+      const auto& numbers = value(one);
+      values.insert(values.end(), numbers.begin(), numbers.end());
+    }
+  }
+  const std::string metric = std::string("bypass.") + name;
+  if (std::ranges::all_of(values, [](double number) { return std::isnan(number); })) {
+    return run.report(not_present(metric, "the device has no such loads, or one size of L1"));
+  }
+  run.report(found(metric, std::move(values), 1, all.size()));
+}
+
+/// What to do, in words: how many should bypass, and what it gains.
+std::string advise(const ProgramSweep& one) {
+  const std::size_t best = best_cached(one.sweep, equal_fraction);
+  const int units = one.sweep.cached.back();
+  const double speedup = one.speedup_at(best);
+  const std::string& name = one.program.program.name;
+  if (speedup < 1 + equal_fraction) return fmt::format("{}: none should bypass", name);
+  return fmt::format("{}: {} of {} {}s should bypass: {:+.1f} %", name,
+                     units - one.sweep.cached[best], units, to_text(one.program.level),
+                     100 * (speedup - 1));
+}
+
+/// @param refusals of programs that could not be played
+void report_patterns(JobRun& run, const std::vector<ProgramSweep>& all, const Model& model,
+                     const std::vector<std::string>& refusals) {
+  std::vector<std::string> names, advice;
+  for (const ProgramSweep& one : all) {
+    names.push_back(one.program.program.name);
+    advice.push_back(advise(one));
+  }
+  run.report(found("bypass.patterns", fmt::format("{}", fmt::join(names, "; ")), 1, all.size()),
+             fmt::format("{}", fmt::join(refusals, "; ")));
+  run.report(found("bypass.advice", fmt::format("{}", fmt::join(advice, "; ")), 1, all.size()));
+  const auto report = [&](const char* name, const auto& value) {
+    report_vector(run, name, all, value);
+  };
+  const auto best = [](const ProgramSweep& one) { return best_cached(one.sweep, equal_fraction); };
+  const auto chosen = [&model](const ProgramSweep& one) {
+    return choose_cached(one.sweep, model.e, model.exponent);
+  };
+  report("units", [](const auto& one) { return one.sweep.cached.back(); });
+  report("cached", [](const auto& one) { return one.sweep.cached; });
+  report("accesses_per_cycle", [](const auto& one) { return one.sweep.performance; });
+  report("estimated_hits", [](const auto& one) { return one.sweep.estimated_hits; });
+  report("congestion", [](const auto& one) { return one.congestion; });
+  report("best_l", [&](const auto& one) { return one.sweep.cached[best(one)]; });
+  report("best_speedup", [&](const auto& one) { return one.speedup_at(best(one)); });
+  report("none_speedup", [](const auto& one) { return one.speedup_at(0); });
+  report("no_allocate_speedup", [](const auto& one) { return one.no_allocate_speedup; });
+  report("evict_first_speedup", [](const auto& one) { return one.evict_first_speedup; });
+  report("throttled_speedup", [](const auto& one) { return one.throttled_speedup; });
+  report("large_l1_speedup", [](const auto& one) { return one.large_l1_speedup; });
+  report("model_l", [&](const auto& one) { return one.sweep.cached[chosen(one)]; });
+  report("model_speedup", [&](const auto& one) { return one.speedup_at(chosen(one)); });
 }
 
 /// How the choices of the model do for programs that it was not taught.
-void report_judgement(JobRun& run, const std::vector<Measured>& all, const Model& model) {
+void report_judgement(JobRun& run, const std::vector<ProgramSweep>& all, const Model& model) {
   double gaining = 0;
   double near = 0;
-  double held_out = 0;
-  for (const Measured& measured : all) {
-    if (measured.program.taught) continue;
-    ++held_out;
-    const BypassSweep& sweep = measured.result.sweep;
-    const double best = std::ranges::max(sweep.performance);
-    if (best < (1 + least_gain) * sweep.performance.back()) continue;
+  for (const ProgramSweep& one : all) {
+    if (one.program.taught) continue;
+    const double best = std::ranges::max(one.sweep.performance);
+    if (best < (1 + least_gain) * one.sweep.performance.back()) continue;
     ++gaining;
-    const double chosen = sweep.performance[choose_cached(sweep, model.e, model.exponent)];
-    if (chosen >= (1 - near_fraction) * best) ++near;
+    const std::size_t chosen = choose_cached(one.sweep, model.e, model.exponent);
+    if (one.sweep.performance[chosen] >= (1 - near_fraction) * best) ++near;
   }
-  const auto programs = static_cast<std::uint64_t>(held_out);
-  run.report(found("bypass.held_out.programs", held_out, 1, programs));
-  run.report(found("bypass.held_out.gaining", gaining, 1, programs));
-  run.report(gaining > 0 ? found("bypass.held_out.near_fraction", near / gaining, 1, programs)
-                         : not_resolvable(
-                               "bypass.held_out.near_fraction",
-                               "no program that the model was not taught gains 5 % by bypassing"));
+  run.report(found("bypass.gaining_patterns", gaining, 1, all.size()));
+  run.report(gaining > 0 ? found("bypass.near_fraction", near / gaining, 1, all.size())
+                         : not_resolvable("bypass.near_fraction",
+                                          "no pattern that the model was not taught gains 5 % by "
+                                          "bypassing"));
 }
 
 }  // namespace
@@ -122,40 +172,33 @@ void run_bypass(JobRun& run) {
                            "cache.l1.size_bytes is not known: shadow tags need it");
   }
   const auto [small_l1, large_l1] = find_l1_parts(run, *size_bytes);
-  SweepSetup small = make_setup(run, small_l1);
+  SweepSetup setup = make_setup(run, small_l1, large_l1);
   bool is_faster = false;
-  const auto refused = refusal_of([&] { is_faster = calibrate(run, small); });
+  const auto refused = refusal_of([&] { is_faster = calibrate(run, setup); });
   if (!is_faster) {
     return run.report_rest(
         "", Status::not_resolvable,
         refused.value_or("one warp alone is no faster through the L1 than past it"));
   }
-  for (BypassPath path : {BypassPath::past_l1, BypassPath::no_allocate, BypassPath::evict_first}) {
-    report_path(run, path, small);
-  }
+  report_paths(run, setup);
   run.report(found("bypass.l1_bytes", static_cast<double>(small_l1.l1_bytes), 1, 1));
-  std::optional<SweepSetup> large;
-  if (large_l1.l1_bytes > small_l1.l1_bytes) {
-    large = make_setup(run, large_l1);
+  if (setup.large_l1_carveout_bytes) {
     run.report(found("bypass.large_l1_bytes", static_cast<double>(large_l1.l1_bytes), 1, 1));
   }
   std::vector<PaperProgram> programs = paper_programs();
   const int most_warps = run.info().max_threads_per_block / static_cast<int>(warp_threads);
-  for (PaperProgram& rows : row_programs(most_warps, run.info().sm_count)) {
-    programs.push_back(std::move(rows));
-  }
-  std::vector<Measured> all;
+  std::ranges::move(row_programs(most_warps, run.info().sm_count), std::back_inserter(programs));
+  std::vector<ProgramSweep> all;
+  std::vector<std::string> refusals;
   for (const PaperProgram& program : programs) {
-    const auto refusal =
-        refusal_of([&] { all.push_back(measure_program(run, program, small, large)); });
-    if (refusal) run.report_rest(prefix_of(program), Status::not_resolvable, *refusal);
+    const auto refusal = refusal_of([&] { all.push_back(sweep_program(run, program, setup)); });
+    if (refusal) refusals.push_back(fmt::format("{}: {}", program.program.name, *refusal));
   }
-  for (const Measured& measured : all) report_measured(run, measured);
+  if (all.empty()) return run.report_rest("", Status::not_resolvable, refusals.front());
   const Model model = report_learnt(run, all);
-  for (const Measured& measured : all) report_choice(run, measured, model);
+  report_patterns(run, all, model, refusals);
   report_judgement(run, all, model);
-  report_study(run);
-  run.report_rest("", Status::not_present, "the device has no such L1, or no such block");
+  run.report_rest("", Status::not_present, "the L1 has one size");
 }
 
 }  // namespace sonde

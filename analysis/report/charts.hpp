@@ -54,10 +54,6 @@ Json roofline_chart(const DeviceResult& device, const std::string& label);
 /// Heat maps of throughput over the shapes of a grid, one for each surface that the device has.
 Json surface_charts(const DeviceResult& device, const std::string& label);
 
-/// The figures of Dai 2016 (job bypass, full suite), one specification for each that the device
-/// has.
-Json bypass_charts(const DeviceResult& device, const std::string& label);
-
 /// Grids of SMs, rows are GPCs, cells lie by TPC, of the first 32 of drawn_devices: [{"label",
 /// "layouts": {"132": [{"row", "x", "sm", "tpc"}]}, "maps": [{"metric", "unit", "values",
 /// "out"}]}].

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sonde {
@@ -38,7 +39,6 @@ PaperProgram make_reuse(std::uint32_t thread_step, int sm_count) {
   reuse.program = {.name = fmt::format("reuse_{}", thread_step),
                    .array_elements = {std::uint64_t{warp_threads} * thread_step},
                    .kernels = {kernel}};
-  reuse.level = BypassLevel::warp;
   return reuse;
 }
 
@@ -76,13 +76,15 @@ std::pair<L1Part, L1Part> find_l1_parts(const JobRun& run, double size_bytes) {
   return {small, large};
 }
 
-SweepSetup make_setup(const JobRun& run, const L1Part& part) {
+SweepSetup make_setup(const JobRun& run, const L1Part& small, const L1Part& large) {
   const bool full = run.level() == SuiteLevel::full;
-  return {.l1 = geometry_of(run, part.l1_bytes),
-          .shared_carveout_bytes = part.shared_carveout_bytes,
-          .sm_accesses = full ? 16000u : 2000u,
-          .replicates = full ? 4u : 2u,
-          .all_windows = full};
+  SweepSetup setup{.l1 = geometry_of(run, small.l1_bytes),
+                   .shared_carveout_bytes = small.shared_carveout_bytes,
+                   .sm_accesses = full ? 16000u : 2000u,
+                   .replicates = full ? 4u : 2u,
+                   .all_windows = full};
+  if (large.l1_bytes > small.l1_bytes) setup.large_l1_carveout_bytes = large.shared_carveout_bytes;
+  return setup;
 }
 
 bool calibrate(JobRun& run, SweepSetup& setup) {
@@ -97,16 +99,18 @@ bool calibrate(JobRun& run, SweepSetup& setup) {
   return miss > hit;
 }
 
-void report_path(JobRun& run, BypassPath path, const SweepSetup& setup) {
-  const std::string metric = fmt::format("bypass.path.{}_hit_fraction", to_text(path));
-  std::vector<double> windows;
-  const auto refusal =
-      refusal_of([&] { windows = reuse_windows(run, line_elements, 0, path, setup); });
-  if (refusal) return run.report(not_present(metric, *refusal));
-  const auto hits = std::ranges::count_if(
-      windows, [&](double cycles) { return cycles < setup.threshold_cycles; });
-  run.report(found(metric, static_cast<double>(hits) / static_cast<double>(windows.size()), 1,
-                   windows.size()));
+void report_paths(JobRun& run, const SweepSetup& setup) {
+  std::vector<double> fractions;
+  for (BypassPath path : {BypassPath::past_l1, BypassPath::no_allocate, BypassPath::evict_first}) {
+    fractions.push_back(ProgramSweep::unknown);
+    refusal_of([&] {
+      const auto windows = reuse_windows(run, line_elements, 0, path, setup);
+      const auto hits = std::ranges::count_if(
+          windows, [&](double cycles) { return cycles < setup.threshold_cycles; });
+      fractions.back() = static_cast<double>(hits) / static_cast<double>(windows.size());
+    });
+  }
+  run.report(found("bypass.path_hit_fractions", std::move(fractions), 1, 3));
 }
 
 }  // namespace sonde

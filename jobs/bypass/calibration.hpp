@@ -19,14 +19,15 @@ struct L1Part {
 /// The smallest and the largest L1 that earlier jobs found; the same where there is no choice.
 std::pair<L1Part, L1Part> find_l1_parts(const JobRun& run, double size_bytes);
 
-/// What the suite allows for an L1 of that size; nothing is calibrated yet.
-SweepSetup make_setup(const JobRun& run, const L1Part& part);
+/// What the suite allows for the smallest and the largest L1; nothing is calibrated yet.
+SweepSetup make_setup(const JobRun& run, const L1Part& small, const L1Part& large);
 
 /// Sets what separates hits from misses, by a warp that loads the same lines again and again.
 /// @return false if it is no faster through the L1 than past it
 bool calibrate(JobRun& run, SweepSetup& setup);
 
-/// Reports whether loads by that path find in the L1 what they loaded before.
-void report_path(JobRun& run, BypassPath path, const SweepSetup& setup);
+/// Reports by path how many loads find in the L1 what they loaded before; NaN: the device has no
+/// such loads.
+void report_paths(JobRun& run, const SweepSetup& setup);
 
 }  // namespace sonde

@@ -2,7 +2,7 @@
 // comes of each. Needs a device that can be another machine (MachineChange).
 #pragma once
 
-#include "jobs/bypass/paper_program.hpp"
+#include "jobs/bypass/programs.hpp"
 #include "trace/trace.hpp"
 
 #include <functional>
@@ -19,7 +19,6 @@ struct StudyOutcome {
   double l1_hits = 0;  // lines of loads
   double failures = 0;
   double l2_requests = 0;
-  double dram_requests = 0;
   double periods = 0;      // of the dynamic bypass, of all SMs
   double mean_cached = 0;  // what it chose, mean over its periods; 0: it is not there
 

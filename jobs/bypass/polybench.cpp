@@ -1,6 +1,6 @@
 // The programs of Polybench-GPU with high cache contention: matrix times vector, a row or a column
 // for each thread, and a rank-2k update.
-#include "jobs/bypass/program_parts.hpp"
+#include "jobs/bypass/programs.hpp"
 
 #include <utility>
 #include <vector>
@@ -45,16 +45,9 @@ ProgramAccess sum_of_thread(std::uint32_t vector) {
   return {.store = true, .array = vector, .per_block_x = block_threads, .per_thread_x = 1};
 }
 
-PaperProgram make_taught(AccessProgram program, std::string_view description) {
-  PaperProgram result;
-  result.program = std::move(program);
-  // 16 blocks of 256 threads for 15 SMs: one on each, but for one SM.
-  result.resident_blocks = 1;
-  result.level = BypassLevel::warp;
-  result.high_contention = true;
-  result.taught = true;
-  result.description = description;
-  return result;
+/// 16 blocks of 256 threads for 15 SMs: one on each, but for one SM.
+PaperProgram make_taught(AccessProgram program) {
+  return {.program = std::move(program), .high_contention = true, .taught = true};
 }
 
 constexpr std::uint64_t matrix = std::uint64_t{rows} * columns;
@@ -65,24 +58,21 @@ PaperProgram atax() {
   return make_taught({.name = "atx",
                       .array_elements = {matrix, rows, rows, rows},
                       .kernels = {line_kernel({own_row(0), at_pass(1), sum_of_thread(2)}),
-                                  line_kernel({own_column(0), at_pass(2), sum_of_thread(3)})}},
-                     "A times x, then A transposed times that");
+                                  line_kernel({own_column(0), at_pass(2), sum_of_thread(3)})}});
 }
 
 PaperProgram bicg() {
   return make_taught({.name = "bic",
                       .array_elements = {matrix, rows, rows, rows, rows},
                       .kernels = {line_kernel({own_column(0), at_pass(1), sum_of_thread(2)}),
-                                  line_kernel({own_row(0), at_pass(3), sum_of_thread(4)})}},
-                     "A transposed times r, then A times p");
+                                  line_kernel({own_row(0), at_pass(3), sum_of_thread(4)})}});
 }
 
 PaperProgram mvt() {
   return make_taught({.name = "mvt",
                       .array_elements = {matrix, rows, rows, rows, rows},
                       .kernels = {line_kernel({own_row(0), at_pass(1), sum_of_thread(2)}),
-                                  line_kernel({own_column(0), at_pass(3), sum_of_thread(4)})}},
-                     "A times y1, then A transposed times y2");
+                                  line_kernel({own_column(0), at_pass(3), sum_of_thread(4)})}});
 }
 
 PaperProgram gesummv() {
@@ -90,8 +80,7 @@ PaperProgram gesummv() {
       line_kernel({own_row(0), at_pass(2), own_row(1), sum_of_thread(3), sum_of_thread(4)});
   kernel.instructions = 9;
   return make_taught(
-      {.name = "gmv", .array_elements = {matrix, matrix, rows, rows, rows}, .kernels = {kernel}},
-      "the sum of two matrices times x");
+      {.name = "gmv", .array_elements = {matrix, matrix, rows, rows, rows}, .kernels = {kernel}});
 }
 
 /// c[i][j] += a[i][k] * b[j][k] + b[i][k] * a[j][k] with a block of 32 x 8 for j and i.
@@ -120,8 +109,7 @@ PaperProgram syr2k() {
       make_taught({.name = "s2k",
                    .array_elements = {std::uint64_t{size} * size, std::uint64_t{size} * size,
                                       std::uint64_t{size} * size},
-                   .kernels = {kernel}},
-                  "symmetric rank-2k update");
+                   .kernels = {kernel}});
   result.resident_blocks = 6;  // 1536 threads
   result.level = BypassLevel::block;
   return result;

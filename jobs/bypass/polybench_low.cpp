@@ -1,5 +1,5 @@
 // The programs of Polybench-GPU with low cache contention: a covariance matrix and two stencils.
-#include "jobs/bypass/program_parts.hpp"
+#include "jobs/bypass/programs.hpp"
 
 #include <utility>
 #include <vector>
@@ -35,13 +35,9 @@ ProgramAccess stored(ProgramAccess access) {
   return access;
 }
 
-PaperProgram make_low(AccessProgram program, std::string_view description) {
-  PaperProgram result;
-  result.program = std::move(program);
-  result.resident_blocks = 6;  // 1536 threads of 256
-  result.level = BypassLevel::block;
-  result.description = description;
-  return result;
+/// Six blocks on an SM: 1536 threads of 256.
+PaperProgram make_low(AccessProgram program) {
+  return {.program = std::move(program), .resident_blocks = 6, .level = BypassLevel::block};
 }
 
 }  // namespace
@@ -64,14 +60,9 @@ PaperProgram covariance() {
        .per_thread_x = size + 1,
        .per_outer = 1}};
   kernel.instructions = 6;
-  PaperProgram result =
-      make_low({.name = "cvr",
-                .array_elements = {std::uint64_t{size + 1} * size, std::uint64_t{size + 1} * size},
-                .kernels = {kernel}},
-               "covariance matrix");
-  result.resident_blocks = 1;  // 8 blocks for 15 SMs
-  result.level = BypassLevel::warp;
-  return result;
+  const std::uint64_t elements = std::uint64_t{size + 1} * size;
+  // One block on an SM: there are 8 for 15 SMs.
+  return {.program = {.name = "cvr", .array_elements = {elements, elements}, .kernels = {kernel}}};
 }
 
 /// One point for each thread; one kernel each for ey, ex and hz, step after step.
@@ -93,8 +84,7 @@ PaperProgram fdtd_2d() {
                    plane_kernel(size,
                                 {at(hz, 0, 0), at(ex, 0, 1), at(ex, 0, 0), at(ey, 1, 0),
                                  at(ey, 0, 0), stored(at(hz, 0, 0))},
-                                14)}},
-      "finite differences in time and two dimensions");
+                                14)}});
 }
 
 PaperProgram convolution_2d() {
@@ -108,8 +98,7 @@ PaperProgram convolution_2d() {
   body.push_back(stored(at_point(1, width, 0, 0)));
   return make_low({.name = "2dv",
                    .array_elements = {plane, plane},
-                   .kernels = {plane_kernel(size, std::move(body), 26)}},
-                  "convolution with 3 x 3 points");
+                   .kernels = {plane_kernel(size, std::move(body), 26)}});
 }
 
 }  // namespace sonde

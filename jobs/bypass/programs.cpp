@@ -2,7 +2,6 @@
 
 #include "base/gpu_facts.hpp"
 #include "device/program_plan.hpp"
-#include "jobs/bypass/program_parts.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,5 +1,5 @@
 // The programs of Rodinia.
-#include "jobs/bypass/program_parts.hpp"
+#include "jobs/bypass/programs.hpp"
 
 #include <utility>
 #include <vector>
@@ -55,17 +55,13 @@ PaperProgram particle_filter() {
                       .drawn_elements = near_pixels,
                       .drawn_step = frames}};  // I[ind[...]]
   likelihood.instructions = 12;
-  PaperProgram result;
-  result.program = {.name = "ptf",
-                    .array_elements = {particles + threads, particles, particles, particles,
-                                       2 * neighbours, image, particles * neighbours},
-                    .kernels = {search, place, likelihood},
-                    .seed = 1};
-  result.resident_blocks = 1;  // the paper has 16 warps that it could bypass
-  result.level = BypassLevel::warp;
-  result.high_contention = true;
-  result.description = "particle filter: search of an index, likelihood";
-  return result;
+  // One block on an SM: the paper has 16 warps that it could bypass.
+  return {.program = {.name = "ptf",
+                      .array_elements = {particles + threads, particles, particles, particles,
+                                         2 * neighbours, image, particles * neighbours},
+                      .kernels = {search, place, likelihood},
+                      .seed = 1},
+          .high_contention = true};
 }
 
 /// kernel_compute_cost: the distance of each point to a candidate centre, which lies in shared
@@ -106,18 +102,15 @@ PaperProgram stream_cluster() {
                   .per_thread_x = centres / 64,
                   .drawn_elements = centres / 64}};
   kernel.instructions = 6;
-  PaperProgram result;
-  result.program = {
-      .name = "sc",
-      .array_elements = {std::uint64_t{points} * dimensions, std::uint64_t{points} * record,
-                         centres, std::uint64_t{points} * (centres / 64)},
-      .kernels = {kernel},
-      .seed = 2};
-  result.resident_blocks = 3;  // 1536 threads
-  result.level = BypassLevel::block;
-  result.high_contention = true;
-  result.description = "cost of a further centre of clusters";
-  return result;
+  return {.program = {.name = "sc",
+                      .array_elements = {std::uint64_t{points} * dimensions,
+                                         std::uint64_t{points} * record, centres,
+                                         std::uint64_t{points} * (centres / 64)},
+                      .kernels = {kernel},
+                      .seed = 2},
+          .resident_blocks = 3,  // 1536 threads
+          .level = BypassLevel::block,
+          .high_contention = true};
 }
 
 /// invert_mapping: from a row for each point to a row for each feature. The distances (kmeansPoint)
@@ -132,16 +125,12 @@ PaperProgram kmeans() {
       {.array = 0, .per_block_x = threads * features, .per_thread_x = features, .per_inner = 1},
       {.store = true, .array = 1, .per_block_x = threads, .per_thread_x = 1, .per_inner = points}};
   kernel.instructions = 5;
-  PaperProgram result;
-  result.program = {
-      .name = "kms",
-      .array_elements = {std::uint64_t{points} * features, std::uint64_t{points} * features},
-      .kernels = {kernel}};
-  result.resident_blocks = 1;  // the paper bypasses M of its 8 warps (figure 3)
-  result.level = BypassLevel::warp;
-  result.high_contention = true;
-  result.description = "k-means: features of points transposed";
-  return result;
+  // One block on an SM: the paper bypasses M of its 8 warps (figure 3).
+  return {.program = {.name = "kms",
+                      .array_elements = {std::uint64_t{points} * features,
+                                         std::uint64_t{points} * features},
+                      .kernels = {kernel}},
+          .high_contention = true};
 }
 
 /// lud_internal: a tile of the matrix minus the product of a column of tiles and a row of tiles,
@@ -164,13 +153,11 @@ PaperProgram lu_decomposition() {
   kernel.body.push_back(result_of_tile);
   kernel.instructions =
       16 * 3 + 12;  // the product: two loads of shared memory and one multiply-add
-  PaperProgram result;
-  result.program = {
-      .name = "lud", .array_elements = {std::uint64_t{size} * size}, .kernels = {kernel}};
-  result.resident_blocks = 6;  // 1536 threads
-  result.level = BypassLevel::block;
-  result.description = "LU decomposition: the inner tiles";
-  return result;
+  return {.program = {.name = "lud",
+                      .array_elements = {std::uint64_t{size} * size},
+                      .kernels = {kernel}},
+          .resident_blocks = 6,  // 1536 threads
+          .level = BypassLevel::block};
 }
 
 /// srad_cuda_2: the image, four derivatives and the diffusion coefficient at a point; and of the
@@ -199,14 +186,11 @@ PaperProgram srad2() {
   image.store = true;
   kernel.body.push_back(image);
   kernel.instructions = 24;
-  PaperProgram result;
-  result.program = {.name = "sr2",
-                    .array_elements = {plane, plane, plane, plane, plane, plane},
-                    .kernels = {kernel}};
-  result.resident_blocks = 6;  // 1536 threads
-  result.level = BypassLevel::block;
-  result.description = "speckle-reducing diffusion: the second kernel";
-  return result;
+  return {.program = {.name = "sr2",
+                      .array_elements = {plane, plane, plane, plane, plane, plane},
+                      .kernels = {kernel}},
+          .resident_blocks = 6,  // 1536 threads
+          .level = BypassLevel::block};
 }
 
 }  // namespace sonde

@@ -21,16 +21,11 @@ PaperProgram make_rows(int warps, int sm_count) {
                   .per_block_x = threads * row_elements,
                   .per_thread_x = row_elements,
                   .per_inner = 1}};
-  PaperProgram rows;
-  rows.program = {.name = fmt::format("rows_{}", warps),
-                  .array_elements = {std::uint64_t{blocks} * threads * row_elements},
-                  .kernels = {kernel}};
-  rows.resident_blocks = 1;
-  rows.level = BypassLevel::warp;
-  rows.high_contention = true;
-  rows.taught = warps == 8;
-  rows.description = "a matrix, a row for each thread";
-  return rows;
+  return {.program = {.name = fmt::format("rows_{}", warps),
+                      .array_elements = {std::uint64_t{blocks} * threads * row_elements},
+                      .kernels = {kernel}},
+          .high_contention = true,
+          .taught = warps == 8};
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // takes 32 lines and its data come back in the loads that follow.
 #pragma once
 
-#include "jobs/bypass/paper_program.hpp"
+#include "jobs/bypass/programs.hpp"
 
 #include <cstdint>
 #include <vector>

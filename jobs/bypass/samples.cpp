@@ -1,6 +1,6 @@
 // A tree of bodies, and two samples of the CUDA SDK that keep in the cache what they kept in shared
 // memory.
-#include "jobs/bypass/program_parts.hpp"
+#include "jobs/bypass/programs.hpp"
 
 #include <utility>
 #include <vector>
@@ -37,16 +37,14 @@ PaperProgram barnes_hut() {
                  child(4, 4680, cells - 4680)};
   for (std::uint32_t axis : {0u, 1u, 2u, 3u}) kernel.body.push_back(position(axis));
   kernel.instructions = 40;
-  PaperProgram result;
-  result.program = {.name = "bh",
-                    .array_elements = {std::uint64_t{cells} * 8, std::uint64_t{cells + bodies} * 4},
-                    .kernels = {kernel},
-                    .seed = 3};
-  result.resident_blocks = 6;
-  result.level = BypassLevel::block;
-  result.high_contention = true;
-  result.description = "Barnes-Hut: forces on bodies";
-  return result;
+  return {
+      .program = {.name = "bh",
+                  .array_elements = {std::uint64_t{cells} * 8, std::uint64_t{cells + bodies} * 4},
+                  .kernels = {kernel},
+                  .seed = 3},
+      .resident_blocks = 6,
+      .level = BypassLevel::block,
+      .high_contention = true};
 }
 
 /// histogram64: each thread counts in 64 bytes of its own, which in the original lie in shared
@@ -72,17 +70,14 @@ PaperProgram histogram() {
       count(false),
       count(true)};
   kernel.instructions = 12;
-  PaperProgram result;
-  result.program = {.name = "hst",
-                    .array_elements = {std::uint64_t{blocks} * threads * passes,
-                                       std::uint64_t{blocks + 1} * threads * bins / 4},
-                    .kernels = {kernel},
-                    .seed = 4};
-  result.resident_blocks = 8;
-  result.level = BypassLevel::block;
-  result.high_contention = true;
-  result.description = "histogram of 64 bins, counted by each thread";
-  return result;
+  return {.program = {.name = "hst",
+                      .array_elements = {std::uint64_t{blocks} * threads * passes,
+                                         std::uint64_t{blocks + 1} * threads * bins / 4},
+                      .kernels = {kernel},
+                      .seed = 4},
+          .resident_blocks = 8,
+          .level = BypassLevel::block,
+          .high_contention = true};
 }
 
 /// Products of 256 pairs of vectors: a block sums one pair up in 1024 accumulators.
@@ -110,16 +105,13 @@ PaperProgram scalar_product() {
                   .per_thread_x = 1,
                   .per_outer = threads}};
   kernel.instructions = 6;
-  PaperProgram result;
-  result.program = {
-      .name = "scp",
-      .array_elements = {std::uint64_t{pairs} * elements, std::uint64_t{pairs} * elements,
-                         std::uint64_t{pairs} * accumulators},
-      .kernels = {kernel}};
-  result.resident_blocks = 6;  // 1536 threads
-  result.level = BypassLevel::block;
-  result.description = "products of pairs of vectors";
-  return result;
+  return {.program = {.name = "scp",
+                      .array_elements = {std::uint64_t{pairs} * elements,
+                                         std::uint64_t{pairs} * elements,
+                                         std::uint64_t{pairs} * accumulators},
+                      .kernels = {kernel}},
+          .resident_blocks = 6,  // 1536 threads
+          .level = BypassLevel::block};
 }
 
 }  // namespace sonde

@@ -8,8 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <string>
 #include <utility>
 
 namespace sonde {
@@ -20,7 +19,6 @@ constexpr int most_numbers = 9;
 constexpr int window_sms = 4;
 /// SMs whose warps go into the file, and into medians: all of them play.
 constexpr int lane_sms = 16;
-constexpr auto issue_count = static_cast<std::size_t>(ProgramCount::issue_cycles);
 
 std::string label_of(const PaperProgram& program, const ProgramProbe& probe) {
   std::string label = fmt::format("{}: {} of {} {}s use the L1", program.program.name, probe.cached,
@@ -37,8 +35,15 @@ const Trace& play(JobRun& run, const PaperProgram& program, const ProgramProbe& 
   return run.run(label_of(program, probe), probe);
 }
 
-double performance_of(JobRun& run, const PaperProgram& program, const ProgramProbe& probe) {
-  return accesses_per_cycle(play(run, program, probe).lanes);
+/// Median over places in memory.
+double performance_of(JobRun& run, const PaperProgram& program, ProgramProbe probe,
+                      const SweepSetup& setup) {
+  std::vector<double> values;
+  for (std::size_t replicate = 0; replicate < setup.replicates; ++replicate) {
+    probe.place = static_cast<Place>(replicate);
+    values.push_back(accesses_per_cycle(play(run, program, probe).lanes));
+  }
+  return median(std::move(values));
 }
 
 /// Of the warps of an SM, those that use the L1.
@@ -52,65 +57,69 @@ std::vector<bool> cached_warps(const ProgramProbe& probe) {
   return cached;
 }
 
-LoadWindows read_windows(JobRun& run, const PaperProgram& program, ProgramProbe probe,
-                         const SweepSetup& setup) {
+LoadWindows read_windows(JobRun& run, const PaperProgram& program, ProgramProbe probe) {
   probe.windows = true;
   probe.sms = spread_sms(run.info().sm_count, window_sms);
   const Trace& trace = play(run, program, probe);
-  return summarize_windows(trace.lanes, cached_warps(probe), setup.threshold_cycles, issue_count);
+  return summarize_windows(trace.lanes, cached_warps(probe));
 }
 
 /// One warp of an SM at a time makes a warp's part of the accesses.
-LoadWindows read_alone(JobRun& run, const PaperProgram& program, ProgramProbe probe,
-                       const SweepSetup& setup) {
+LoadWindows read_alone(JobRun& run, const PaperProgram& program, ProgramProbe probe) {
   probe.sm_accesses /= static_cast<std::uint64_t>(resident_warps(probe));
   probe.sm_accesses = std::max<std::uint64_t>(probe.sm_accesses, 32);
   probe.active_warps = 1;
-  return read_windows(run, program, probe, setup);
+  return read_windows(run, program, probe);
 }
 
-void measure_windows(JobRun& run, const PaperProgram& program, const ProgramProbe& probe,
-                     const SweepSetup& setup, ProgramSweep& result) {
-  result.alone = read_alone(run, program, probe, setup);
-  const auto wait_of = [&result](const LoadWindows& windows) {
-    return windows.loads * std::max(0.0, windows.mean_cycles - result.alone.mean_cycles);
-  };
+void measure_windows(JobRun& run, ProgramProbe probe, const SweepSetup& setup,
+                     ProgramSweep& result) {
+  const double alone_cycles = read_alone(run, result.program, probe).mean_cycles;
   BypassSweep& sweep = result.sweep;
-  sweep.wait_cycles.assign(sweep.cached.size(), std::numeric_limits<double>::quiet_NaN());
-  if (program.taught || setup.all_windows) {
-    for (std::size_t at = 0; at < sweep.cached.size(); ++at) {
-      ProgramProbe some = probe;
-      some.cached = sweep.cached[at];
-      result.windows.push_back(read_windows(run, program, some, setup));
-      sweep.wait_cycles[at] = wait_of(result.windows.back());
-    }
-    result.all_cached = result.windows.back();
-  } else {
-    result.all_cached = read_windows(run, program, probe, setup);
-    sweep.wait_cycles.back() = wait_of(result.all_cached);
+  const std::size_t numbers = sweep.cached.size();
+  result.congestion.assign(numbers, ProgramSweep::unknown);
+  sweep.wait_cycles.assign(numbers, ProgramSweep::unknown);
+  const bool every_number = result.program.taught || setup.all_windows;
+  for (std::size_t at = every_number ? 0 : numbers - 1; at < numbers; ++at) {
+    probe.cached = sweep.cached[at];
+    const LoadWindows windows = read_windows(run, result.program, probe);
+    sweep.wait_cycles[at] = windows.loads * std::max(0.0, windows.mean_cycles - alone_cycles);
+    if (probe.cached > 0) result.congestion[at] = windows.mean_cycles / alone_cycles;
+    result.timed_loads = windows.loads;
   }
 }
 
-/// The other ways that a replicate compares with all cached.
-void measure_hints(JobRun& run, const PaperProgram& program, ProgramProbe probe, double base,
-                   ProgramSweep& result) {
-  probe.cached = 0;
-  for (auto [path, speedups] : {std::pair{BypassPath::no_allocate, &result.no_allocate_speedups},
-                                std::pair{BypassPath::evict_first, &result.evict_first_speedups}}) {
-    probe.bypass_path = path;
-    const Attempt played = attempt(run, label_of(program, probe), probe);
-    if (played.trace != nullptr)
-      speedups->push_back(accesses_per_cycle(played.trace->lanes) / base);
+/// What else one could do than choose a number.
+void measure_alternatives(JobRun& run, const ProgramProbe& all_cached, const SweepSetup& setup,
+                          ProgramSweep& result) {
+  const auto performance = [&](const ProgramProbe& probe) {
+    return performance_of(run, result.program, probe, setup);
+  };
+  const double base = result.sweep.performance.back();
+  for (auto [path, speedup] : {std::pair{BypassPath::no_allocate, &result.no_allocate_speedup},
+                               std::pair{BypassPath::evict_first, &result.evict_first_speedup}}) {
+    ProgramProbe hinted = all_cached;
+    hinted.cached = 0;
+    hinted.bypass_path = path;
+    refusal_of([&, speedup = speedup] { *speedup = performance(hinted) / base; });
   }
-}
-
-/// Half, a quarter and an eighth of the warps (SWL: Rogers et al., MICRO 2012).
-std::vector<int> throttled_numbers(int warps) {
-  std::vector<int> numbers;
+  // Half, a quarter and an eighth of the warps (SWL: Rogers et al., MICRO 2012).
+  ProgramProbe fewer = all_cached;
+  const int warps = resident_warps(all_cached);
   for (int divisor : {2, 4, 8}) {
-    if (warps / divisor > 0) numbers.push_back(warps / divisor);
+    fewer.active_warps = warps / divisor;
+    if (fewer.active_warps == 0) break;
+    result.throttled_speedup = std::max(result.throttled_speedup, performance(fewer) / base);
   }
-  return numbers;
+  if (!setup.large_l1_carveout_bytes) return;
+  ProgramProbe large = all_cached;
+  large.shared_carveout_bytes = setup.large_l1_carveout_bytes;
+  const double large_base = performance(large);
+  result.large_l1_speedup = 1;
+  for (int cached : {0, (all_cached.cached + 1) / 2}) {
+    large.cached = cached;
+    result.large_l1_speedup = std::max(result.large_l1_speedup, performance(large) / large_base);
+  }
 }
 
 }  // namespace
@@ -137,72 +146,20 @@ std::vector<int> cached_numbers(int units) {
 }
 
 ProgramSweep sweep_program(JobRun& run, const PaperProgram& program, const SweepSetup& setup) {
-  ProgramProbe probe = make_probe(program, run.info(), setup);
-  ProgramSweep result;
-  result.warps = resident_warps(probe);
+  const ProgramProbe all_cached = make_probe(program, run.info(), setup);
+  ProgramSweep result{.program = program};
   BypassSweep& sweep = result.sweep;
-  sweep.cached = cached_numbers(bypass_units(probe));
+  sweep.cached = cached_numbers(all_cached.cached);
   sweep.hit_gain_cycles = setup.hit_gain_cycles;
-  const std::vector<int> throttled = throttled_numbers(result.warps);
-  std::vector<std::vector<double>> performance(sweep.cached.size());
-  std::vector<std::vector<double>> cycles(sweep.cached.size());
-  std::vector<std::vector<double>> throttled_speedups(throttled.size());
-  for (std::size_t replicate = 0; replicate < setup.replicates; ++replicate) {
-    probe.place = static_cast<Place>(replicate);
-    for (std::size_t at = 0; at < sweep.cached.size(); ++at) {
-      probe.cached = sweep.cached[at];
-      const Trace& trace = play(run, program, probe);
-      performance[at].push_back(accesses_per_cycle(trace.lanes));
-      cycles[at].push_back(longest_warp_cycles(trace.lanes));
-    }
-    const double base = performance.back().back();
-    result.bypass_speedups.push_back(performance.front().back() / base);
-    measure_hints(run, program, probe, base, result);
-    for (std::size_t at = 0; at < throttled.size(); ++at) {
-      ProgramProbe fewer = probe;
-      fewer.active_warps = throttled[at];
-      throttled_speedups[at].push_back(performance_of(run, program, fewer) / base);
-    }
+  for (int cached : sweep.cached) {
+    ProgramProbe some = all_cached;
+    some.cached = cached;
+    sweep.performance.push_back(performance_of(run, program, some, setup));
   }
-  for (std::size_t at = 0; at < sweep.cached.size(); ++at) {
-    sweep.performance.push_back(median(performance[at]));
-    result.cycles.push_back(median(cycles[at]));
-  }
-  result.throttled_warps = result.warps;
-  result.throttled_speedups.assign(setup.replicates, 1);
-  for (std::size_t at = 0; at < throttled.size(); ++at) {
-    if (median(throttled_speedups[at]) <= median(result.throttled_speedups)) continue;
-    result.throttled_speedups = throttled_speedups[at];
-    result.throttled_warps = throttled[at];
-  }
-  const std::size_t best = best_cached(sweep, 0);
-  for (std::size_t i = 0; i < setup.replicates; ++i) {
-    result.best_speedups.push_back(performance[best][i] / performance.back()[i]);
-  }
-  probe.place = 0;
-  probe.cached = sweep.cached.back();
-  measure_windows(run, program, probe, setup, result);
-  sweep.estimated_hits = estimate_hits(probe, sweep.cached, setup.l1, run.info().sm_count);
+  measure_alternatives(run, all_cached, setup, result);
+  measure_windows(run, all_cached, setup, result);
+  sweep.estimated_hits = estimate_hits(all_cached, sweep.cached, setup.l1, run.info().sm_count);
   return result;
-}
-
-std::vector<double> measure_speedups(JobRun& run, const PaperProgram& program,
-                                     const SweepSetup& setup, const std::vector<int>& cached) {
-  ProgramProbe probe = make_probe(program, run.info(), setup);
-  const int all = probe.cached;
-  std::vector<std::vector<double>> speedups(cached.size());
-  for (std::size_t replicate = 0; replicate < setup.replicates; ++replicate) {
-    probe.place = static_cast<Place>(replicate);
-    probe.cached = all;
-    const double base = performance_of(run, program, probe);
-    for (std::size_t at = 0; at < cached.size(); ++at) {
-      probe.cached = cached[at];
-      speedups[at].push_back(cached[at] == all ? 1 : performance_of(run, program, probe) / base);
-    }
-  }
-  std::vector<double> medians;
-  for (auto& of_number : speedups) medians.push_back(median(std::move(of_number)));
-  return medians;
 }
 
 }  // namespace sonde

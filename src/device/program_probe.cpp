@@ -26,17 +26,6 @@ constexpr EnumName<WarpScheduler> scheduler_names[]{
     {WarpScheduler::two_level, "two_level"}};
 constexpr EnumName<L1Index> index_names[]{{L1Index::modulo, "modulo"},
                                           {L1Index::xor_bits, "xor_bits"}};
-constexpr EnumName<ProgramCount> count_names[]{
-    {ProgramCount::instructions, "instructions"},
-    {ProgramCount::l1_hits, "l1_hits"},
-    {ProgramCount::l1_misses, "l1_misses"},
-    {ProgramCount::reservation_failures, "reservation_failures"},
-    {ProgramCount::l2_requests, "l2_requests"},
-    {ProgramCount::dram_requests, "dram_requests"},
-    {ProgramCount::issue_cycles, "issue_cycles"},
-    {ProgramCount::periods, "periods"},
-    {ProgramCount::cached_in_periods, "cached_in_periods"}};
-static_assert(std::size(count_names) == program_count_total);
 
 /// Elements of all arrays of a program and numbers within them fit into 32 bits.
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 30;
@@ -127,7 +116,6 @@ std::string_view to_text(BypassLevel level) { return name_of(level_names, level)
 std::string_view to_text(BypassPath path) { return name_of(path_names, path); }
 std::string_view to_text(WarpScheduler scheduler) { return name_of(scheduler_names, scheduler); }
 std::string_view to_text(L1Index index) { return name_of(index_names, index); }
-std::string_view to_text(ProgramCount count) { return name_of(count_names, count); }
 
 int block_warps(const ProgramKernel& kernel) {
   return static_cast<int>(kernel.block_x * kernel.block_y / warp_threads);

@@ -158,7 +158,6 @@ std::string_view to_text(BypassLevel level);
 std::string_view to_text(BypassPath path);
 std::string_view to_text(WarpScheduler scheduler);
 std::string_view to_text(L1Index index);
-std::string_view to_text(ProgramCount count);
 
 /// Of the blocks of a kernel. All blocks of a program have the same number of warps.
 int block_warps(const ProgramKernel& kernel);

@@ -1,16 +1,13 @@
 // The experiments of Dai 2016, short, on the simulated Fermi of that paper: one program that
 // thrashes its L1 and one that hardly uses it.
-#include "analysis/metrics.hpp"
+#include "device/device_error.hpp"
 #include "device/open_device.hpp"
 #include "jobs/bypass/paper_figures.hpp"
 #include "jobs/bypass/programs.hpp"
-#include "jobs/bypass/study_report.hpp"
-#include "sim/job_on_sim.hpp"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <functional>
 
 namespace sonde {
 namespace {
@@ -75,57 +72,9 @@ TEST(BypassStudyTest, a_program_that_does_not_thrash_loses_nothing) {
   EXPECT_GT(speedup_of(lud, lud.mdb_global), 0.98);
 }
 
-/// What the study alone reports on that model.
-JobResult report_on(const char* model, SuiteLevel level,
-                    const std::function<void(JobRun& run)>& report) {
-  test::JobOnSim sim(model);
-  const std::vector<JobResult> earlier;
-  JobRun run(sim.device(), "bypass", level, 1, earlier);
-  report(run);
-  return run.take_result();
-}
-
-TEST(BypassStudyTest, outcomes_are_reported_as_the_figures_have_them) {
-  const ProgramStudy kms = study_on("fermi_dac16", "kms");
-  const JobResult result = report_on("fermi_dac16", SuiteLevel::full,
-                                     [&](JobRun& run) { report_program_study(run, kms); });
-  const auto vector = [&result](const char* name) {
-    const Finding* finding = find_finding(result.findings, std::string("bypass.kms.study.") + name);
-    return finding == nullptr ? std::vector<double>{}
-                              : std::get<std::vector<double>>(finding->value);
-  };
-  EXPECT_EQ(vector("cached_speedups").size(), 9u);
-  EXPECT_EQ(vector("cached_speedups").back(), 1);
-  ASSERT_EQ(vector("scheme_speedups").size(), 4u);
-  EXPECT_EQ(vector("scheme_speedups")[3], speedup_of(kms, kms.mdb_global));
-  const auto capacity = vector("capacity_speedups");
-  ASSERT_EQ(capacity.size(), 5u);
-  EXPECT_EQ(capacity[1], speedup_of(kms, kms.capacity[1])) << "64 KB";
-  EXPECT_EQ(capacity[2], speedup_of(kms, kms.mdb_global)) << "16 KB with MDB-global";
-  EXPECT_EQ(capacity[4], speedup_of(kms, kms.capacity[3])) << "64 KB with MDB-global";
-  EXPECT_EQ(vector("scheme_failures")[0], kms.base.per_kilo_instruction(kms.base.failures));
-}
-
 TEST(BypassStudyTest, a_gpu_that_cannot_be_another_machine_says_so) {
-  const JobResult result = report_on("h200", SuiteLevel::full, report_study);
-  std::size_t of_study = 0;
-  for (const Metric& metric : all_metrics()) {
-    of_study += metric.job == "bypass" && metric.name.find(".study.") != std::string_view::npos;
-  }
-  EXPECT_EQ(result.findings.size(), of_study);
-  for (const Finding& finding : result.findings) {
-    EXPECT_EQ(finding.status, Status::not_resolvable) << finding.metric;
-    EXPECT_THAT(finding.reason, ::testing::HasSubstr("cannot be another machine"));
-  }
-  EXPECT_TRUE(result.probes.empty()) << "nothing was played for it";
-}
-
-TEST(BypassStudyTest, other_suites_leave_it_to_the_full_one) {
-  const JobResult result = report_on("fermi_dac16", SuiteLevel::standard, report_study);
-  EXPECT_FALSE(result.findings.empty());
-  for (const Finding& finding : result.findings) {
-    EXPECT_EQ(finding.status, Status::skipped) << finding.metric;
-  }
+  EXPECT_THAT([] { study_on("h200", "kms"); },
+              testing::ThrowsMessage<DeviceError>(testing::HasSubstr("cannot be another machine")));
 }
 
 }  // namespace

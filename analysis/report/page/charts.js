@@ -22,8 +22,6 @@ const parts = [  // name, heading, note; in the order of the page
     '10,000 exceeds is left out. Dashed: what the job found.'],
   ['surfaces', 'Throughput by shape', 'Each cell is one shape of a grid; colours begin at zero. "> 64" CTAs per ' +
     'SM: more than fit at once, such as one for each tile of the data.'],
-  ['bypass', 'Bypassing', 'The figures of Dai et al., DAC 2016, on a device that can be another machine. Speed-ups ' +
-    'are over a 16 KB L1 that everybody uses.'],
 ];
 const of_one_device = new Set((charts.devices || []).flatMap(device => Object.keys(device.charts)));
 const place_of = id => document.getElementById(id);

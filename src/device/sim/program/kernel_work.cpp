@@ -14,8 +14,7 @@ KernelWork::KernelWork(const KernelAccesses& kernel, std::uint64_t step, std::ui
   }
   throw DeviceError(
       "no warp of an SM makes an access (the passes of a loop are 0 in each of its blocks) give "
-      "the "
-      "loop passes, or play the program on fewer SMs");
+      "the loop passes, or play the program on fewer SMs");
 }
 
 ProgramWarp KernelWork::place_of(std::uint64_t block, std::uint64_t warp) const {

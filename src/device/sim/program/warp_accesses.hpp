@@ -29,7 +29,6 @@ class KernelAccesses {
   KernelAccesses(const AccessProgram& program, const ProgramKernel& kernel,
                  std::uint64_t buffer_address, std::uint64_t line_bytes);
 
-  const AccessProgram& program() const { return *program_; }
   const ProgramKernel& kernel() const { return *kernel_; }
   int warps() const { return warps_; }
   std::uint64_t line_bytes() const { return std::uint64_t{1} << line_shift_; }
