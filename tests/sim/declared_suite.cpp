@@ -81,16 +81,6 @@ void declare_texture_tlbs(Values& values, const sim::Model& model) {
   }
 }
 
-/// The second cache of plain loads before the L2, and the one behind it.
-void declare_further_levels(Values& values, const sim::Model& model, std::uint64_t carveout_bytes) {
-  const std::vector<std::size_t> before = before_l2(model, LoadPath::all_levels);
-  const bool has_middle = before.size() > 1;
-  declare_cache(values, "cache.l1_5", has_middle ? &model.caches[before[1]] : nullptr,
-                carveout_bytes, has_middle ? model.caches[before[0]].fetch_bytes : 0);
-  declare_cache(values, "cache.l3", model.find_cache("memory_side"), carveout_bytes,
-                model.find_cache("l2")->fetch_bytes);
-}
-
 void declare_clock(Values& values, const sim::Model& model) {
   const sim::ClockModel& clock = model.clock;
   const double step = clock.granularity_cycles;
@@ -180,7 +170,6 @@ std::vector<DeclaredValue> declared_suite(const sim::Model& model, const sim::Di
       carveouts_bytes.empty() ? model.device.shared_bytes_per_sm : carveouts_bytes.front();
   Values values = declared_values(model, chosen, carveouts_bytes);
   declare_side_caches(values, model, chosen);
-  declare_further_levels(values, model, chosen);
   declare_texture_tlbs(values, model);
   declare_latencies(values, model, die);
   declare_sharing(values, model, die);

@@ -3,7 +3,6 @@
 #include "device/sim/model/model_files.hpp"
 #include "jobs/tlb/tlb_probe.hpp"
 #include "sim/job_on_sim.hpp"
-#include "support/random_gpu.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -147,42 +146,6 @@ TEST(TlbStructureTest, finds_entries_whose_misses_are_hardly_more_than_the_noise
     EXPECT_EQ(sim.number("tlb.l1.entry_bytes"), 16 << 20) << seed;
     EXPECT_EQ(sim.number("tlb.l1.entries"), 16) << seed;
     EXPECT_EQ(sim.number("tlb.l1.sets"), 1) << seed;
-  }
-}
-
-/// Entries that seem shorter than a page lie at the end of the buffer (its loads meet a cache whose
-/// misses pass for a level): the job asked for lines beyond it, and was lost.
-TEST(TlbStructureTest, stays_in_the_buffer_with_entries_shorter_than_a_page) {
-  const std::string path = testing::TempDir() + "short_entries.json";
-  std::ofstream(path) << draw_gpu(116);
-  JobOnSim sim(path, 116);
-
-  EXPECT_NO_THROW(sim.run("tlb"));
-}
-
-/// Misses of the second level cost hardly more than those of the first: the third is taken for
-/// the second. Behind 16 pages of one entry, a cache of page tables is taken for a level.
-TEST(TlbStructureTest, levels_that_may_be_others_are_reported_with_doubt) {
-  struct Doubted {
-    std::uint64_t seed;
-    std::string metric;
-  };
-  for (const Doubted& doubted :
-       {Doubted{860324928, "tlb.l2.entries"}, {860324888, "tlb.l3.entry_bytes"}}) {
-    const std::string path = testing::TempDir() + "doubted_levels.json";
-    std::ofstream(path) << draw_gpu(doubted.seed);
-    JobOnSim sim(path, doubted.seed);
-
-    sim.run("cache.l2");
-    sim.run("tlb");
-
-    const Finding& finding = sim.find(doubted.metric);
-    EXPECT_EQ(finding.status, Status::ok) << doubted.seed;
-    EXPECT_LE(finding.confidence, 0.5) << doubted.seed;
-    EXPECT_THAT(finding.reason,
-                testing::AnyOf(testing::HasSubstr("a level may lie before this one"),
-                               testing::HasSubstr("a cache of page tables")));
-    EXPECT_EQ(sim.find("tlb.l1.entry_bytes").confidence, 1) << doubted.seed;
   }
 }
 
