@@ -35,7 +35,7 @@ inline constexpr std::string_view shared_host =
     "ranks measure at the same time, and share the memory of the host and its switches";
 inline constexpr Quantity link_property{"1", structural, higher};
 /// Between processes on one healthy GPU copies both ways differ by up to 14 %, copies one way by up
-/// to 9 % (docs/results/2026-11-25-h100, d6f0fbfb).
+/// to 9 % (docs/results/h100.md, 2026-11-25, d6f0fbfb).
 inline constexpr Quantity host_copies{"byte/s", continuous, higher, 0.20, 0.50};
 
 inline constexpr Row host_rows[] = {

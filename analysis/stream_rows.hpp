@@ -71,7 +71,7 @@ inline constexpr Row tile_latency_rows[] = {
 };
 
 /// Another process gets other memory: on one H200 the median of 24 replicates moved by 3.8 % over
-/// ten runs (docs/results/2026-11-28-verdicts).
+/// ten runs (docs/results/h200.md, 2026-11-28).
 inline constexpr Quantity by_placed_memory{"byte/s", continuous, higher, 0.05, 0.08};
 
 /// Of the job l2.throughput.

@@ -72,7 +72,7 @@ struct ModelReference {
   std::uint64_t memory_bytes = 0;
   std::size_t gpus = 0;
   std::size_t runs = 0;
-  std::vector<std::string> sources = {};  // tables in docs/results
+  std::vector<std::string> sources = {};  // pages of docs/results
   std::vector<ReferenceValue> values = {};
 };
 

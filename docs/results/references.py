@@ -1,28 +1,39 @@
 #!/usr/bin/env python3
-"""Reference values of a GPU model for sonde to ship (analysis/fleet/references), from the tables of several runs in
-this folder.
+"""Reference values of a GPU model for sonde to ship (analysis/fleet/references), from several runs on each of some GPUs.
 
-references.py <name> <memory bytes> <table>... > ../../analysis/fleet/references/<name>.json
+references.py <name> <memory bytes> <page> <folder>... > ../../analysis/fleet/references/<name>.json
 
-A table holds the runs on one GPU: `<metric> n=<runs> median=<value> spread=<largest less smallest in percent of it>` on
-each line. Of each metric the smallest and the largest median of the GPUs are kept. Taken are those that devices are
-compared by (../metrics.md: continuous, with a better direction) and some sizes and counts, if every table has them and
-their spread on each GPU is 5 % at most. What depends on the host is
-left out, and what programs gain by bypassing, which follows from the rest."""
+A folder holds the runs on one GPU, each made by `sonde export run.h5 --format json > <folder>/<run>.json`; the page of
+this folder says what they are. Of each metric the smallest and the largest median of the GPUs are kept. Taken are the
+metrics that devices are compared by (../metrics.md: continuous, with a better direction) and some sizes and counts, if
+all GPUs have them and the runs on each GPU lie within 5 %. What depends on the host is left out, and what programs gain
+by bypassing, which follows from the rest."""
+import collections
 import json
-import re
+import statistics
 import sys
 from pathlib import Path
 
-MOST_SPREAD_PERCENT = 5
+MOST_SPREAD = 0.05
 LEFT_OUT = ("host.", "peer.", "clock.launch", "bypass.")
 SIZES = {"device.sm_count", "device.memory_bus_bits", "cache.l1.size_bytes", "cache.l2.size_bytes"}
-LINE = re.compile(r"(\S+) n=(\d+) median=(\S+) spread=(\S+)%$")
 
 
-def read_table(path):
-    rows = [LINE.match(line) for line in path.read_text().splitlines()]
-    return {row[1]: (int(row[2]), float(row[3]), float(row[4])) for row in rows if row}
+def read_gpu(folder):
+    """The numbers of each metric, one of each run that has it."""
+    numbers = collections.defaultdict(list)
+    runs = sorted(Path(folder).glob("*.json"))
+    for run in runs:
+        (device,) = json.loads(run.read_text())["devices"]
+        for metric, finding in device["findings"].items():
+            if finding["status"] == "ok" and isinstance(finding["value"], (int, float)):
+                numbers[metric].append(finding["value"])
+    return len(runs), numbers
+
+
+def is_steady(values):
+    """Whether all runs on a GPU agree."""
+    return bool(values) and min(values) > 0 and max(values) - min(values) <= MOST_SPREAD * statistics.median(values)
 
 
 def compared_metrics(page):
@@ -33,22 +44,17 @@ def compared_metrics(page):
                     and not row[0].startswith(LEFT_OUT)}
 
 
-def main(name, memory_bytes, *paths):
-    here = Path(__file__).resolve().parent
-    tables = [read_table(Path(path)) for path in paths]
-    compared = compared_metrics((here.parent / "metrics.md").read_text())
+def main(name, memory_bytes, page, *folders):
+    compared = compared_metrics((Path(__file__).resolve().parents[1] / "metrics.md").read_text())
+    gpus = [read_gpu(folder) for folder in folders]
     values = {}
-    for metric in tables[0]:
-        if metric not in compared or not all(metric in table for table in tables):
-            continue
-        of_gpus = [table[metric] for table in tables]
-        if all(spread <= MOST_SPREAD_PERCENT and median > 0 for _, median, spread in of_gpus):
-            medians = [median for _, median, _ in of_gpus]
+    for metric in gpus[0][1]:
+        of_gpus = [numbers[metric] for _, numbers in gpus]
+        if metric in compared and all(map(is_steady, of_gpus)):
+            medians = [float(f"{statistics.median(numbers):g}") for numbers in of_gpus]
             values[metric] = [min(medians), max(medians)]
-    runs = sum(max(n for n, _, _ in table.values()) for table in tables)
-    sources = ["docs/results/" + str(Path(path).resolve().relative_to(here)) for path in paths]
-    head = json.dumps({"name": name, "memory_bytes": int(memory_bytes), "gpus": len(tables),
-                       "runs": runs, "sources": sources}, indent=1)
+    head = json.dumps({"name": name, "memory_bytes": int(memory_bytes), "gpus": len(gpus),
+                       "runs": sum(runs for runs, _ in gpus), "sources": [f"docs/results/{page}"]}, indent=1)
     rows = ",\n".join(f'  "{metric}": {json.dumps(value)}' for metric, value in values.items())
     print(f'{head[:-2]},\n "values": {{\n{rows}\n }}\n}}')
 

@@ -57,7 +57,7 @@ class CacheProbe final : public SetsProbe {
 
  private:
   // All of the job cache.l1 takes 1 to 3 s on an H100 and on an H200
-  // (docs/results/2026-11-25-hopper-again). Behind an L2 each chase goes through most of that.
+  // (docs/results/h100.md, 2026-11-25). Behind an L2 each chase goes through most of that.
   static constexpr double most_search_s = 14;
   // Many SMs make so many at once that the time of the device does not tell what they cost here,
   // where each one's latency is looked at. The L1 of an H200 takes 17 million.

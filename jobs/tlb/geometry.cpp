@@ -217,7 +217,7 @@ Granularity granularity_here(const TlbUnderTest& tlb, double end_device_s) {
 
 bool tells_single_misses(const TlbUnderTest& tlb) {
   // On an H200 the way to its slice takes some loads up to ten cycles more
-  // (docs/results/2026-11-24-h200-patterns).
+  // (docs/results/h200.md, 2026-11-24).
   constexpr double least_penalty_cycles = 20;
   return single_penalty_cycles(tlb) >= least_penalty_cycles;
 }

@@ -17,7 +17,7 @@ inline constexpr std::uint64_t next_line = 100;
 
 /// When a search that begins now has to end, by JobRun::device_s(). One on an H100, whose memory
 /// has hardly more entries than the level, made the job take 197 s once, where others took 8
-/// (docs/results/2026-11-25-h100).
+/// (docs/results/h100.md, 2026-11-25).
 double end_of_search(const JobRun& run);
 
 /// What counts as a miss of a list of entries: an entry that usually misses; or each access, of

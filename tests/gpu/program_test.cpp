@@ -214,7 +214,7 @@ TEST_F(ProgramGpuTest, loads_wait_the_longer_the_more_warps_read_rows_through_a_
     waits.push_back(cycles / loads);
     std::printf("%d of 32 warps use the L1: %.0f cycles a load\n", cached, waits.back());
   }
-  // By 17 % on an H200, by 3 % on an H100 (docs/results/2026-11-23-h200-bypass, 2026-11-25-h100).
+  // By 17 % on an H200, by 3 % on an H100 (docs/results/h200.md).
   EXPECT_GT(waits[2], waits[0]);
 }
 

@@ -1,5 +1,5 @@
 // The shipped model of the H200 is held to what was measured on a real one: its findings, by the
-// same jobs, against those of the committed run. What the model declares otherwise, because nobody
+// same jobs, against those in h200_measured.json. What the model declares otherwise, because nobody
 // knows it, is not in the lists (its `source` says what).
 #include "base/arithmetic_ops.hpp"
 #include "sim/job_on_sim.hpp"
@@ -15,12 +15,6 @@ namespace sonde::test {
 namespace {
 
 using nlohmann::json;
-
-constexpr const char* results = SONDE_RESULTS_FOLDER "/2026-11-21-h200-structure/one-gpu.json";
-constexpr const char* placement_results =
-    SONDE_RESULTS_FOLDER "/2026-11-22-h200-placement/four-gpus.json";
-
-constexpr const char* core_results = SONDE_RESULTS_FOLDER "/2026-11-22-h200-cores/one-gpu.json";
 
 constexpr const char* equal_metrics[]{
     "clock.scope",
@@ -81,9 +75,10 @@ constexpr NearMetric near_metrics[]{
     {"tlb.l2.entries", 0.01},
 };
 
-json measured_findings() {
-  std::ifstream file(results);
-  return json::parse(file)["devices"][0]["findings"];
+/// @param part "structure", "placement", "cores" or "arithmetic"
+json read_measured(const char* part) {
+  std::ifstream file(SONDE_H200_MEASURED);
+  return json::parse(file).at(part);
 }
 
 constexpr const char* equal_placements[]{"topology.tpc_count",   "topology.gpc_count",
@@ -103,7 +98,7 @@ constexpr NearMetric near_placements[]{{"cache.l2.far_side_cycles", 0.03},
 void compare(const JobOnSim& sim, const json& measured, std::span<const char* const> equal,
              std::span<const NearMetric> near) {
   for (const char* name : equal) {
-    const json& value = measured.at(name).at("value");
+    const json& value = measured.at(name);
     if (value.is_string()) {
       EXPECT_EQ(sim.text(name), value.get<std::string>()) << name;
     } else {
@@ -111,7 +106,7 @@ void compare(const JobOnSim& sim, const json& measured, std::span<const char* co
     }
   }
   for (const NearMetric& metric : near) {
-    const double value = measured.at(metric.name).at("value");
+    const double value = measured.at(metric.name);
     EXPECT_NEAR(sim.number(metric.name), value, metric.tolerance * value) << metric.name;
   }
 }
@@ -149,26 +144,23 @@ constexpr NearMetric near_cores[]{
     {"l2.read_bytes_per_s", 0.1},
 };
 
-/// Whether the machine code of a step is one instruction, or one of two.
-bool is_single(const std::string& code) { return code.find(',') == std::string::npos; }
-
 TEST(H200ResultsTest, the_model_computes_branches_and_launches_as_a_real_one) {
-  std::ifstream file(core_results);
-  const json measured = json::parse(file)["runs"][0]["findings"];
   JobOnSim sim("h200", 13);
   for (const char* job : {"clock", "cache.constant_l1", "arithmetic", "control", "registers",
                           "constant.throughput", "l2.throughput"}) {
     sim.run(job);
   }
-  compare(sim, measured, equal_cores, near_cores);
+  compare(sim, read_measured("cores"), equal_cores, near_cores);
+  const json operations = read_measured("arithmetic");
   int compared = 0;
   for (const ArithmeticOp& op : arithmetic_ops) {
     const std::string latency = fmt::format("arithmetic.{}.latency_cycles", op.name);
     const std::string rate = fmt::format("arithmetic.{}.throughput_per_cycle_per_sm", op.name);
     const bool is_known = sim.find(latency).status == Status::ok;
-    if (!is_known || !is_single(measured.at(latency).at("reason"))) continue;
-    const double cycles = measured.at(latency).at("value");
-    const double per_cycle = measured.at(rate).at("value");
+    const auto measured = operations.find(std::string(op.name));
+    if (!is_known || measured == operations.end()) continue;
+    const double cycles = measured->at(0);
+    const double per_cycle = measured->at(1);
     EXPECT_NEAR(sim.number(latency), cycles, 0.3) << op.name;
     EXPECT_NEAR(sim.number(rate), per_cycle, 0.04 * per_cycle) << op.name;
     ++compared;
@@ -177,22 +169,18 @@ TEST(H200ResultsTest, the_model_computes_branches_and_launches_as_a_real_one) {
 }
 
 TEST(H200ResultsTest, the_model_has_the_slices_and_links_of_a_real_one) {
-  std::ifstream file(placement_results);
-  const json measured = json::parse(file)["gpus"][0]["findings"];
   JobOnSim sim("h200", 12);
   for (const char* job : {"clock", "topology", "slices", "dsm", "host"}) sim.run(job);
-  compare(sim, measured, equal_placements, near_placements);
+  compare(sim, read_measured("placement"), equal_placements, near_placements);
 }
 
 TEST(H200ResultsTest, the_model_finds_what_was_found_on_a_real_one) {
-  const json measured = measured_findings();
   JobOnSim sim("h200", 11);
   for (const char* job : {"clock", "cache.l1", "cache.l2", "cache.texture_l1", "cache.constant_l1",
                           "cache.constant_l2", "cache.instruction", "tlb"}) {
     sim.run(job);
   }
-
-  compare(sim, measured, equal_metrics, near_metrics);
+  compare(sim, read_measured("structure"), equal_metrics, near_metrics);
 }
 
 }  // namespace

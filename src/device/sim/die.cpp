@@ -60,8 +60,8 @@ std::vector<SmPlace> place_sms(const Model& model, Random& random) {
 
 /// Half of the drawn spread belongs to the GPC (the additive part of the latency maps of Jin 2024
 /// and of the L40 study), half to the TPC in it: its SMs share their way to the L2 (on H200s they
-/// differ by less than 0.1 cycles, docs/results/2026-11-21-h200). Where a TPC stands in its GPC is
-/// the same on all dies.
+/// differ by less than 0.1 cycles, docs/results/h200.md, 2026-11-21). Where a TPC stands in its GPC
+/// is the same on all dies.
 std::vector<std::int32_t> choose_sm_offsets(const Die& die, const ChipModel& chip,
                                             const CacheModel& cache, Random& random) {
   std::vector<double> gpc_share(static_cast<std::size_t>(chip.gpcs));

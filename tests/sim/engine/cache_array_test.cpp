@@ -196,7 +196,7 @@ TEST(CacheArrayTest, a_store_to_a_sector_that_is_not_there_is_a_miss) {
   EXPECT_FALSE(cache.contains(0));
 }
 
-/// As the L2 of an H200 does (docs/results/2026-11-26-stores).
+/// As the L2 of an H200 does (docs/results/h200.md, 2026-11-26).
 TEST(CacheArrayTest, a_sector_is_there_once_each_of_its_words_was_stored) {
   CacheModel model;
   model.line_bytes = 128;

@@ -193,7 +193,8 @@ TEST(PublishedGpusTest, h200_l2_latency_differs_by_sm_within_the_measured_band) 
     least = std::min(least, sum / 256);
     most = std::max(most, sum / 256);
   }
-  // docs/results/2026-11-21-h200, placement.l2_latency_cycles: 269 to 297, 24 to 28 on each GPU.
+  // docs/results/h200.md, 2026-11-21, placement.l2_latency_cycles: 269 to 297, 24 to 28 on each
+  // GPU.
   EXPECT_GT(least, 262);
   EXPECT_LT(most, 302);
   EXPECT_GT(most - least, 18);
