@@ -204,6 +204,9 @@ void make_plausible(Draws& draws, const Generation& from, const Plan& plan, json
   device.erase("max_cluster_blocks");
   gpu["chip"].erase("cluster_order");
   gpu["chip"].erase("lone_tpcs");
+  if (!plan.carveouts_bytes.empty()) {
+    device["shared_bytes_per_sm"] = plan.carveouts_bytes.back();
+  }
   if (from.most_cluster_blocks > 0) device["max_cluster_blocks"] = from.most_cluster_blocks;
   if (!plan.has_l2) device.erase("l2_bytes");
   gpu["clock"]["granularity_cycles"] = from.compute_major < 2 ? 2 : 1;
