@@ -1,6 +1,6 @@
-// Simulated GPUs, drawn at random or written by hand, each measured by a whole suite in a process
-// of its own: how many of the values that are known of them come back, by family of metrics. Ends
-// with 1 if a bar is missed.
+// Simulated GPUs of a population or of model files, each measured by a whole suite in a process of
+// its own: how many of the values that they declare come back, by family of metrics. Ends with 1 if
+// a bar is missed.
 #include "base/error.hpp"
 #include "sim/score_table.hpp"
 
@@ -46,6 +46,7 @@ GpuScore from_json(const GpuToScore& gpu, const json& text) {
 struct Options {
   std::uint64_t first_seed = 1;
   std::uint64_t gpus = 400;
+  Population population = Population::odd;
   std::filesystem::path written;
   unsigned processes = 1;
   unsigned gpu_limit_s = 1800;
@@ -128,17 +129,11 @@ class Workers {
   std::map<pid_t, GpuToScore> running_;
 };
 
-/// The models of a folder, each with its truths next to it in NAME.truth.json, by name.
-/// @throws Error if a model has none
+/// The models of a folder, by name.
 std::vector<GpuToScore> written_gpus(const std::filesystem::path& folder, std::uint64_t seed) {
   std::vector<GpuToScore> gpus;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const std::filesystem::path& model = entry.path();
-    if (model.extension() != ".json" || model.stem().extension() == ".truth") continue;
-    const std::filesystem::path truths =
-        std::filesystem::path(model).replace_extension(".truth.json");
-    if (!std::filesystem::exists(truths)) throw Error(truths.string() + " is not there");
-    gpus.push_back({.seed = seed, .model = model, .truths = truths});
+    if (entry.path().extension() == ".json") gpus.push_back({.seed = seed, .model = entry.path()});
   }
   std::ranges::sort(gpus, {}, &GpuToScore::model);
   return gpus;
@@ -147,14 +142,22 @@ std::vector<GpuToScore> written_gpus(const std::filesystem::path& folder, std::u
 std::vector<GpuToScore> gpus_to_score(const Options& options) {
   if (!options.written.empty()) return written_gpus(options.written, options.first_seed);
   std::vector<GpuToScore> gpus;
-  for (std::uint64_t i = 0; i < options.gpus; ++i) gpus.push_back({options.first_seed + i});
+  for (std::uint64_t i = 0; i < options.gpus; ++i)
+    gpus.push_back({.seed = options.first_seed + i, .population = options.population});
   return gpus;
 }
 
 void add_options(CLI::App& app, Options& options) {
   app.add_option("--first-seed", options.first_seed, "1 to 999 are for development")
       ->capture_default_str();
-  app.add_option("--gpus", options.gpus, "how many are drawn")->capture_default_str();
+  const std::map<std::string, Population> populations{{"papers", Population::papers},
+                                                      {"plausible", Population::plausible},
+                                                      {"odd", Population::odd}};
+  app.add_option("--population", options.population,
+                 "papers (the shipped models in turn), plausible (GT200 to Blackwell) or odd")
+      ->transform(CLI::CheckedTransformer(populations))
+      ->default_str("odd");
+  app.add_option("--gpus", options.gpus, "how many are scored")->capture_default_str();
   app.add_option("--processes", options.processes, "GPUs at a time")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
@@ -164,8 +167,7 @@ void add_options(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--gpu-limit-s", options.gpu_limit_s, "a GPU over it is lost")
       ->capture_default_str();
-  app.add_option("--written", options.written,
-                 "folder of models NAME.json, each with its NAME.truth.json, instead of drawn ones")
+  app.add_option("--written", options.written, "folder of models, instead of a population")
       ->check(CLI::ExistingDirectory);
   app.add_flag("--unresolved", options.with_unresolved, "print what is unresolved, too");
   Bars& bars = options.bars;
@@ -177,7 +179,7 @@ void add_options(CLI::App& app, Options& options) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Scores whole suites on simulated GPUs, drawn at random or written by hand"};
+  CLI::App app{"Scores whole suites on simulated GPUs"};
   Options options;
   add_options(app, options);
   CLI11_PARSE(app, argc, argv);

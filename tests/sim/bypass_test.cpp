@@ -115,8 +115,7 @@ TEST(BypassSimTest, unknown_l1_is_an_answer) {
 }
 
 TEST(BypassSimTest, a_device_that_refuses_all_programs_says_why) {
-  const std::filesystem::path model =
-      std::filesystem::path(SONDE_WRITTEN_FOLDER) / "written-third/26-oddline.json";
+  const std::filesystem::path model = std::filesystem::path(SONDE_WRITTEN_FOLDER) / "oddline.json";
   const JobOnSim sim = bypass_on(model.string(), 30720);
 
   EXPECT_EQ(sim.status("bypass.best_l"), Status::not_resolvable);

@@ -1,9 +1,6 @@
 // The job cache.l1 gives back the first cache of each path of every shipped model.
 #include "sim/hierarchy_truth.hpp"
 #include "sim/shipped_json.hpp"
-#include "support/random_gpu.hpp"
-
-#include <fmt/format.h>
 
 #include <fstream>
 
@@ -61,44 +58,6 @@ TEST(CacheL1CarveoutTest, l1_and_shared_memory_of_a_hopper_fill_one_array) {
   ASSERT_EQ(shared.size(), 9U);
   for (std::size_t i = 0; i < shared.size(); ++i) EXPECT_EQ(shared[i] + sizes[i], 256.0 * 1024);
 }
-
-/// GPUs of docs/methods/confidence.md that have a cache between the first one and the L2: its hits
-/// are misses of the first.
-class MiddleCacheTest : public testing::TestWithParam<std::uint64_t> {};
-
-TEST_P(MiddleCacheTest, is_not_taken_for_the_first) {
-  const std::string path = fmt::format("{}/middle_{}.json", testing::TempDir(), GetParam());
-  std::ofstream(path) << draw_gpu(GetParam());
-  JobOnSim sim(path, 1);
-  const sim::CacheModel* first = first_cache(sim.truth(), LoadPath::all_levels);
-  ASSERT_NE(first, nullptr);
-  ASSERT_GE(path_of(sim.truth(), LoadPath::all_levels)->hit.size(), 3u);
-
-  sim.run("cache.l1");
-
-  EXPECT_EQ(sim.number("cache.l1.size_bytes"), size_of(*first, chosen_carveout(sim)));
-  EXPECT_NEAR(sim.number("cache.l1.hit_latency_cycles"),
-              path_of(sim.truth(), LoadPath::all_levels)->hit.front().front(), 2);
-}
-
-INSTANTIATE_TEST_SUITE_P(Drawn, MiddleCacheTest, testing::Values(9, 28));
-
-/// GPUs without an L1 of plain loads alone: what lies before the L2 answers loads past the L1, too.
-class CommonCacheTest : public testing::TestWithParam<std::uint64_t> {};
-
-TEST_P(CommonCacheTest, is_found_though_no_load_passes_it) {
-  const std::string path = fmt::format("{}/common_{}.json", testing::TempDir(), GetParam());
-  std::ofstream(path) << draw_gpu(GetParam());
-  JobOnSim sim(path, GetParam());
-  const sim::CacheModel* first = first_cache(sim.truth(), LoadPath::past_l1);
-  ASSERT_NE(first, nullptr);
-
-  sim.run("cache.l1");
-
-  EXPECT_EQ(sim.number("cache.l1.size_bytes"), size_of(*first, chosen_carveout(sim)));
-}
-
-INSTANTIATE_TEST_SUITE_P(Drawn, CommonCacheTest, testing::Values(116));
 
 /// One SM has a way less, in all sets or in one: it is named, and what the others have is found
 /// all the same, whichever SM the search begins with.

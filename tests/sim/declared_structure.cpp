@@ -149,6 +149,11 @@ std::uint64_t asked_before_l2(const sim::Model& model) {
 }
 
 void add_second_level(Values& values, const sim::Model& model) {
+  if (model.find_cache("l2") == nullptr) {  // as of a GT200
+    declare_cache(values, "cache.l2", nullptr, 0);
+    values.push_back({"cache.l2.segment_bytes", Absent{}});
+    return;
+  }
   const sim::CacheModel& l2 = *model.find_cache("l2");
   bool has_function = true;
   const sim::Geometry geometry =

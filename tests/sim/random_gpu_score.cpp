@@ -5,8 +5,6 @@
 #include "device/open_device.hpp"
 #include "device/sim/model/model_files.hpp"
 #include "sim/declared_suite.hpp"
-#include "sim/written_truths.hpp"
-#include "support/random_gpu.hpp"
 
 #include <fmt/format.h>
 
@@ -19,14 +17,23 @@
 namespace sonde::test {
 namespace {
 
-/// The model file of a GPU; that of a drawn one is there as long as this lives.
+/// The seven shipped models in turn.
+std::string_view shipped_name(std::uint64_t seed) {
+  const auto models = sim::shipped_models();
+  return models[seed % models.size()].name;
+}
+
+/// The model of a GPU, by name or file; that of a drawn one is there as long as this lives.
 class ModelFile {
  public:
-  explicit ModelFile(const GpuToScore& gpu) : is_drawn_(gpu.model.empty()), path_(gpu.model) {
+  explicit ModelFile(const GpuToScore& gpu)
+      : is_drawn_(gpu.model.empty() && gpu.population != Population::papers), path_(gpu.model) {
+    if (gpu.model.empty() && !is_drawn_) path_ = shipped_name(gpu.seed);
     if (!is_drawn_) return;
     path_ = std::filesystem::temp_directory_path() /
             fmt::format("sonde_random_gpu_{}_{}.json", gpu.seed, getpid());
-    std::ofstream(path_) << draw_gpu(gpu.seed);
+    std::ofstream(path_) << (gpu.population == Population::plausible ? draw_plausible_gpu(gpu.seed)
+                                                                     : draw_gpu(gpu.seed));
   }
   ~ModelFile() {
     std::error_code ignored;
@@ -53,7 +60,6 @@ std::vector<std::uint64_t> recordable_carveouts(const Device& device) {
 
 std::vector<DeclaredValue> known_values(const GpuToScore& gpu, const std::string& model_path,
                                         const Device& device) {
-  if (!gpu.truths.empty()) return read_written_truths(gpu.truths);
   const sim::Model model = sim::load_model(model_path);
   const sim::Die die = sim::make_die(model, {}, sim::die_seed(gpu.seed, 0));
   return declared_suite(model, die, recordable_carveouts(device));
@@ -118,7 +124,14 @@ std::string family_of(std::string_view metric) {
 }
 
 std::string describe(const GpuToScore& gpu) {
-  if (gpu.model.empty()) return fmt::format("seed {}", gpu.seed);
+  if (gpu.model.empty()) {
+    switch (gpu.population) {
+      case Population::papers:
+        return fmt::format("papers {} ({})", gpu.seed, shipped_name(gpu.seed));
+      case Population::plausible: return fmt::format("plausible {}", gpu.seed);
+      case Population::odd: return fmt::format("odd {}", gpu.seed);
+    }
+  }
   return fmt::format("{} with seed {}", gpu.model.stem().string(), gpu.seed);
 }
 

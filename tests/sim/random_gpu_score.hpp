@@ -3,6 +3,7 @@
 
 #include "jobs/suite.hpp"
 #include "sim/finding_verdict.hpp"
+#include "support/random_gpu.hpp"
 
 #include <filesystem>
 #include <map>
@@ -24,14 +25,14 @@ struct ScoredValue {
   std::string line;           // what was declared and what was found, unless it is right
 };
 
-/// A GPU drawn from a seed, or one that somebody wrote, with the truths written for it.
+/// A GPU of a population, or the model of a file.
 struct GpuToScore {
-  std::uint64_t seed = 1;             // of the drawing, and of the run
-  std::filesystem::path model = {};   // empty: drawn
-  std::filesystem::path truths = {};  // empty: what the model's file declares
+  std::uint64_t seed = 1;  // of the drawing, and of the run
+  Population population = Population::odd;
+  std::filesystem::path model = {};  // empty: of the population
 };
 
-/// "seed 7", "03-a100 with seed 2"
+/// "odd 7", "papers 7 (h200)", "a100 with seed 2"
 std::string describe(const GpuToScore& gpu);
 
 struct GpuScore {
@@ -49,7 +50,7 @@ struct ScoreOptions {
 };
 
 /// The jobs run one after the other as in a run. What a lost job leaves out is wrong.
-/// @throws Error if the model or its truths cannot be read
+/// @throws Error if the model cannot be read
 GpuScore score_gpu(const GpuToScore& gpu, const ScoreOptions& options);
 
 /// The same of a GPU whose process ended: every value is wrong.

@@ -79,7 +79,7 @@ void ScoreTable::print(bool with_unresolved) const {
   }
   std::cout << '\n';
   print_lines("lost jobs", lost_jobs_);
-  print_lines("wrong (print_random_gpu SEED writes the model)", wrong_);
+  print_lines("wrong (print_random_gpu writes the model)", wrong_);
   if (with_unresolved) print_lines("unresolved", unresolved_);
   std::cout << std::flush;
 }

@@ -2,9 +2,12 @@
 #include "sim/score_table.hpp"
 #include "support/random_gpu.hpp"
 
+#include "device/sim/model/model_files.hpp"
 #include "device/sim/model/readers.hpp"
 
 #include <gmock/gmock.h>
+
+#include <filesystem>
 
 namespace sonde::test {
 namespace {
@@ -41,23 +44,38 @@ TEST(ScoreTableTest, a_small_family_that_is_wrong_is_not_hidden_by_a_large_one) 
 }
 
 TEST(ScoreTableTest, confident_falsehoods_unresolved_values_and_lost_jobs_miss_bars_of_their_own) {
+  const Bars bars{.least_honest_share = 0.98, .least_confident_share = 0.995};
   ScoreTable table;
   table.add(score_of(Verdict::right, true, 980, "tlb.l1.entries"));
   table.add(score_of(Verdict::wrong, true, 10, "tlb.l1.entries"));
-  EXPECT_THAT(table.missed({}), ElementsAre(HasSubstr("of the confident answers right")));
-  table.add(score_of(Verdict::unresolvable, false, 50, "tlb.l1.entries"));
-  EXPECT_THAT(table.missed({}), ElementsAre(HasSubstr("unresolved"), HasSubstr("confident")));
+  EXPECT_THAT(table.missed(bars), ElementsAre(HasSubstr("of the confident answers right")));
+  table.add(score_of(Verdict::unresolvable, false, 60, "tlb.l1.entries"));
+  EXPECT_THAT(table.missed(bars), ElementsAre(HasSubstr("unresolved"), HasSubstr("confident")));
   table.add({.gpu = "seed 2", .lost_jobs = {"tlb of seed 2: why"}});
-  EXPECT_THAT(table.missed({.most_unresolved_share = 1, .least_confident_share = 0}),
-              ElementsAre(HasSubstr("1 jobs lost")));
+  EXPECT_THAT(
+      table.missed(
+          {.least_honest_share = 0, .most_unresolved_share = 1, .least_confident_share = 0}),
+      ElementsAre(HasSubstr("1 jobs lost")));
 }
 
 TEST(RandomGpuTest, every_drawn_model_can_be_read_and_is_the_same_again) {
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    const std::string text = draw_gpu(seed);
-    EXPECT_EQ(text, draw_gpu(seed)) << seed;
-    EXPECT_NO_THROW(sim::parse_model(text, "seed " + std::to_string(seed)));
+  for (const auto draw : {draw_gpu, draw_plausible_gpu}) {
+    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+      const std::string text = draw(seed);
+      EXPECT_EQ(text, draw(seed)) << seed;
+      EXPECT_NO_THROW(sim::parse_model(text, "seed " + std::to_string(seed)));
+    }
   }
+}
+
+TEST(WrittenGpuTest, every_declaration_makes_a_model_that_can_be_read) {
+  std::size_t models = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(SONDE_WRITTEN_FOLDER)) {
+    EXPECT_NO_THROW(sim::load_model(entry.path().string())) << entry.path();
+    ++models;
+  }
+  EXPECT_GE(models, 30U);
+  EXPECT_LE(models, 40U);
 }
 
 }  // namespace

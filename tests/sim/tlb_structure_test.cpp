@@ -3,7 +3,6 @@
 #include "device/sim/model/model_files.hpp"
 #include "jobs/tlb/tlb_probe.hpp"
 #include "sim/job_on_sim.hpp"
-#include "support/random_gpu.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -119,16 +118,6 @@ TEST(TlbStructureTest, finds_entries_whose_misses_are_hardly_more_than_the_noise
     EXPECT_EQ(sim.number("tlb.l1.entries"), 16) << seed;
     EXPECT_EQ(sim.number("tlb.l1.sets"), 1) << seed;
   }
-}
-
-/// Entries that seem shorter than a page lie at the end of the buffer (its loads meet a cache whose
-/// misses pass for a level): the job asked for lines beyond it, and was lost.
-TEST(TlbStructureTest, stays_in_the_buffer_with_entries_shorter_than_a_page) {
-  const std::string path = testing::TempDir() + "short_entries.json";
-  std::ofstream(path) << draw_gpu(116);
-  JobOnSim sim(path, 116);
-
-  EXPECT_NO_THROW(sim.run("tlb"));
 }
 
 /// A second level of 256 entries of 32 MiB, which has been found.

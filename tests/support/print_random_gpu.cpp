@@ -1,14 +1,18 @@
-// Prints the model file of a random GPU, to be looked into: print_random_gpu 17 > gpu.json, then
-// sonde run --backend sim:./gpu.json --seed 17.
+// Prints the model file of a drawn GPU, to be looked into: print_random_gpu plausible 17 >
+// gpu.json, then sonde run --backend sim:./gpu.json --seed 17.
 #include "support/random_gpu.hpp"
 
 #include <iostream>
 #include <string>
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::cerr << "usage: print_random_gpu <seed>\n";
+  const std::string population = argc == 3 ? argv[1] : "";
+  if (population != "plausible" && population != "odd") {
+    std::cerr << "usage: print_random_gpu plausible|odd <seed>\n";
     return 2;
   }
-  std::cout << sonde::test::draw_gpu(std::stoull(argv[1])) << '\n';
+  const std::uint64_t seed = std::stoull(argv[2]);
+  std::cout << (population == "odd" ? sonde::test::draw_gpu(seed)
+                                    : sonde::test::draw_plausible_gpu(seed))
+            << '\n';
 }

@@ -217,35 +217,8 @@ json draw_data_caches(std::uint64_t seed, Plan& plan) {
     caches.push_back(draw_first_level(first_level, plan, "l1", plan.has_carveouts));
   }
   if (plan.has_readonly) caches.push_back(draw_first_level(first_level, plan, "readonly", false));
-  const std::uint64_t first_bytes = largest_bytes(caches);
   Draws second_level(seed, "second level");
-  json l2 = draw_second_level(second_level, plan);
-  Draws others(seed, "other levels");
-  const std::uint64_t line_bytes = others.pick({64, 128, 128, 256});
-  plan.has_middle = plan.has_middle && 3 * first_bytes < plan.l2_part_bytes / 3;
-  if (plan.has_middle) {
-    // Behind a physical cache all are physical.
-    const bool may_be_virtual = std::ranges::none_of(
-        caches, [](const json& cache) { return cache["addressing"] == "physical"; });
-    const bool is_virtual = may_be_virtual && others.chance(0.3);
-    caches.push_back(draw_cache(others,
-                                {"middle", others.pick({"tpc", "gpc"}), is_virtual, line_bytes,
-                                 std::max(3 * first_bytes, 16_KiB), plan.l2_part_bytes / 3},
-                                is_virtual ? Placing::known : plan.placing));
-  }
-  caches.push_back(std::move(l2));
-  // Some take what leaves the L2, in lines of its size.
-  const bool takes_victims = others.chance(0.4);
-  if (plan.has_memory_side) {
-    caches.push_back(
-        draw_cache(others,
-                   {"memory_side", "device", false, takes_victims ? plan.l2_line_bytes : line_bytes,
-                    3 * plan.l2_part_bytes, 8 * plan.l2_part_bytes},
-                   plan.placing));
-    if (takes_victims) {
-      caches.back()["filled_by"] = others.pick({"victims", "victims_moving"});
-    }
-  }
+  caches.push_back(draw_second_level(second_level, plan));
   return caches;
 }
 

@@ -17,6 +17,7 @@ using nlohmann::json;
 
 // Masks reach as far as a large page shows addresses.
 constexpr int highest_bit = 20;
+constexpr int highest_hashed_bit = 30;  // of an L2
 constexpr std::uint32_t most_ways = 512;
 
 enum class Kind { bit_field, xor_masks, modulo, unequal_modulo, unequal_table };
@@ -172,7 +173,6 @@ DrawnSets draw_second_level_sets(Draws& draws, std::uint64_t line_bytes, Placing
     if (size_bytes < 256_KiB || size_bytes > 4_MiB) continue;
     const int line_bit = log2_of(line_bytes);
     const int bits = log2_of(std::bit_floor(sets));
-    constexpr int highest_hashed_bit = 30;
     drawn.index = !folds ? modulo(line_bytes)
                   : draws.chance(0.25)
                       ? bit_field(line_bit, bits)
@@ -181,23 +181,38 @@ DrawnSets draw_second_level_sets(Draws& draws, std::uint64_t line_bytes, Placing
   }
 }
 
-DrawnSets draw_sliced_sets(Draws& draws, std::uint64_t line_bytes) {
-  constexpr int highest_hashed_bit = 30;
+DrawnSets plain_sets(std::uint64_t line_bytes, std::uint64_t sets, std::uint32_t ways) {
+  return {std::vector<std::uint32_t>(sets, ways), bit_field(log2_of(line_bytes), log2_of(sets))};
+}
+
+DrawnSets draw_hashed_sets(Draws& draws, std::uint64_t line_bytes, std::uint64_t sets,
+                           std::uint32_t ways) {
+  const int low_bit = log2_of(line_bytes);
+  const int top_bit = std::max(highest_hashed_bit, low_bit + log2_of(sets) + 3);
+  return {std::vector<std::uint32_t>(sets, ways),
+          xor_masks(draws, low_bit, log2_of(sets), top_bit, Masks::folded)};
+}
+
+DrawnSets draw_slices(Draws& draws, std::uint64_t line_bytes, std::uint64_t slices,
+                      std::uint64_t sets_of_slice, std::uint32_t ways) {
   constexpr int slice_hash_bits = 12;  // so many that the remainders come nearly equally often
+  DrawnSets drawn;
+  drawn.ways_per_set.assign(slices * sets_of_slice, ways);
+  json slice_index =
+      xor_masks(draws, log2_of(line_bytes), slice_hash_bits, highest_hashed_bit, Masks::wild);
+  slice_index["kind"] = "xor_modulo";
+  drawn.index = {{"kind", "slices"},
+                 {"within", draw_hashed_sets(draws, line_bytes, sets_of_slice, ways).index}};
+  drawn.slices = {{"count", slices}, {"index", slice_index}, {"spread_cycles", draws.real(0, 8)}};
+  return drawn;
+}
+
+DrawnSets draw_sliced_sets(Draws& draws, std::uint64_t line_bytes) {
   const std::uint64_t slices = draws.pick({3, 5, 6, 7, 10, 12});
   const auto ways = static_cast<std::uint32_t>(draws.between(4, 16));
   const std::uint64_t lines = draws.log_between(256_KiB, 1_MiB) / line_bytes;
   const std::uint64_t sets = std::bit_floor(std::max<std::uint64_t>(1, lines / ways / slices));
-  const int line_bit = log2_of(line_bytes);
-  DrawnSets drawn;
-  drawn.ways_per_set.assign(slices * sets, ways);
-  json slice_index = xor_masks(draws, line_bit, slice_hash_bits, highest_hashed_bit, Masks::wild);
-  slice_index["kind"] = "xor_modulo";
-  drawn.index = {
-      {"kind", "slices"},
-      {"within", xor_masks(draws, line_bit, log2_of(sets), highest_hashed_bit, Masks::folded)}};
-  drawn.slices = {{"count", slices}, {"index", slice_index}, {"spread_cycles", draws.real(0, 8)}};
-  return drawn;
+  return draw_slices(draws, line_bytes, slices, sets, ways);
 }
 
 DrawnSets draw_sized_sets(Draws& draws, std::uint64_t line_bytes, std::uint64_t least_bytes,

@@ -40,6 +40,19 @@ DrawnSets draw_sliced_sets(Draws& draws, std::uint64_t line_bytes);
 DrawnSets draw_sized_sets(Draws& draws, std::uint64_t line_bytes, std::uint64_t least_bytes,
                           std::uint64_t most_bytes, Placing placing);
 
+/// Sets by the bits above the line.
+/// @param sets a power of two
+DrawnSets plain_sets(std::uint64_t line_bytes, std::uint64_t sets, std::uint32_t ways);
+
+/// Sets by parities, each of one bit above the line and of any higher ones.
+/// @param sets a power of two
+DrawnSets draw_hashed_sets(Draws& draws, std::uint64_t line_bytes, std::uint64_t sets,
+                           std::uint32_t ways);
+
+/// The same in slices that the remainder of a hash chooses.
+DrawnSets draw_slices(Draws& draws, std::uint64_t line_bytes, std::uint64_t slices,
+                      std::uint64_t sets_of_slice, std::uint32_t ways);
+
 /// One set.
 DrawnSets full_associativity(std::uint32_t ways);
 

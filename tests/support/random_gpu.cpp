@@ -28,17 +28,13 @@ Plan draw_plan(std::uint64_t seed) {
   plan.has_carveouts = plan.has_l1 && draws.chance(0.2);
   plan.has_copies = draws.chance(0.6);
   plan.homes = draws.chance(0.7) ? Homes::by_line : Homes::by_page;
-  plan.has_middle = draws.chance(0.15);
-  // The simulator has no cache behind partitions.
-  plan.has_memory_side = !plan.has_halves && draws.chance(0.15);
-  if (plan.has_halves) plan.partitions = draws.chance(0.8) ? 2 : 4;
   return plan;
 }
 
 /// Some TPCs of the chip are switched off on most dies.
 Floor draw_chip(Draws& draws, const Plan& plan) {
   for (;;) {
-    Floor chip{.gpcs = draws.between(plan.partitions, 6),
+    Floor chip{.gpcs = draws.between(plan.has_halves ? 2 : 1, 6),
                .tpcs = draws.between(1, 5),
                .sms = draws.between(1, 2)};
     chip.least_tpcs = chip.tpcs - draws.between(0, std::min<std::uint64_t>(2, chip.tpcs - 1));
@@ -102,6 +98,7 @@ std::uint64_t mask_of(const json& text) {
 
 /// Parities that choose the set.
 Gf2Basis basis_of(const json& index) {
+  if (index["kind"] == "slices") return basis_of(index["within"]);
   Gf2Basis basis;
   if (index["kind"] == "bit_field") {
     for (int bit = 0; bit < index["bits"].get<int>(); ++bit) {
@@ -120,23 +117,16 @@ json draw_halves(Draws& draws, const Plan& plan) {
   const std::uint64_t unit_bytes =
       plan.homes == Homes::by_line ? plan.l2_line_bytes : std::max(plan.page_bytes, 4_KiB);
   Gf2Basis basis = basis_of(plan.l2_index);
-  json masks = json::array();
-  while (std::uint64_t{1} << masks.size() < plan.partitions) {
-    std::uint64_t mask = 0;
+  std::uint64_t mask = 0;
+  while (mask == 0 || !basis.insert(mask)) {
+    mask = 0;
     for (int bit = std::countr_zero(unit_bytes); bit <= highest_bit; ++bit) {
       if (draws.chance(0.4)) mask |= std::uint64_t{1} << bit;
     }
-    if (mask != 0 && basis.insert(mask)) masks.push_back(fmt::format("{:#x}", mask));
   }
-  json partitions{{"replicate", plan.has_copies},
-                  {"copy_cycles", plan.has_copies && draws.chance(0.3) ? draws.between(1, 10) : 0}};
-  if (masks.size() == 1) {
-    partitions["home_mask"] = masks.front();
-  } else {
-    partitions["count"] = plan.partitions;
-    partitions["home"] = {{"kind", "xor_masks"}, {"masks", masks}};
-  }
-  return partitions;
+  return {{"replicate", plan.has_copies},
+          {"copy_cycles", plan.has_copies && draws.chance(0.3) ? draws.between(1, 10) : 0},
+          {"home_mask", fmt::format("{:#x}", mask)}};
 }
 
 /// What the drawn structure does not touch: as of a GTX 980.
@@ -161,22 +151,17 @@ void add_widths(json& gpu) {
 
 }  // namespace
 
-std::string draw_gpu(std::uint64_t seed) {
-  Plan plan = draw_plan(seed);
+json assemble(std::uint64_t seed, Draws& rest, const Plan& plan, DrawnParts parts) {
   json gpu{{"source", fmt::format("drawn from seed {}", seed)}};
-  json caches = draw_data_caches(seed, plan);
-  for (json& cache : draw_side_caches(seed, plan)) caches.push_back(std::move(cache));
-  gpu["pages"] = draw_pages(seed, plan);
-  Draws rest(seed, "rest");
-  const Floor chip = draw_chip(rest, plan);
-  gpu["chip"] = to_json(chip);
+  gpu["pages"] = std::move(parts.pages);
+  gpu["chip"] = to_json(parts.chip);
   gpu["chip"]["numbering"] = rest.pick({"tpc_major", "round_robin"});
   gpu["clock"] = draw_clock(rest);
   gpu["noise"] = draw_noise(rest);
   if (plan.has_halves) gpu["partitions"] = draw_halves(rest, plan);
   if (!plan.slices.is_null()) gpu["slices"] = plan.slices;
-  gpu["paths"] = draw_paths(seed, plan, caches);
-  gpu["caches"] = std::move(caches);
+  gpu["paths"] = draw_paths(seed, plan, parts.caches);
+  gpu["caches"] = std::move(parts.caches);
   gpu["device"] = describe_device(rest, plan);
   gpu["dram"] = {{"jitter_cycles", rest.real(0, 4)},
                  {"channels", 4},
@@ -185,8 +170,18 @@ std::string draw_gpu(std::uint64_t seed) {
                  {"write_batch_bytes", 4096},
                  {"turnaround_ns", 24}};
   add_widths(gpu);
-  draw_floor(seed, chip, gpu);
-  return gpu.dump(1);
+  draw_floor(seed, parts.chip, gpu);
+  return gpu;
+}
+
+std::string draw_gpu(std::uint64_t seed) {
+  Plan plan = draw_plan(seed);
+  json caches = draw_data_caches(seed, plan);
+  for (json& cache : draw_side_caches(seed, plan)) caches.push_back(std::move(cache));
+  json pages = draw_pages(seed, plan);
+  Draws rest(seed, "rest");
+  const Floor chip = draw_chip(rest, plan);
+  return assemble(seed, rest, plan, {std::move(caches), std::move(pages), chip}).dump(1);
 }
 
 }  // namespace sonde::test

@@ -6,8 +6,14 @@
 
 namespace sonde::test {
 
-/// The model file (docs/simulated-gpus.md) of a plausible GPU drawn from a seed: what is drawn and
-/// what is left out stands in docs/methods/confidence.md. Ranges are widened, never narrowed.
+/// Where simulated GPUs come from (docs/methods/confidence.md).
+enum class Population { papers, plausible, odd };
+
+/// The model file (docs/simulated-gpus.md) of an odd GPU: any that the simulator can express.
 std::string draw_gpu(std::uint64_t seed);
+
+/// The model file of a GPU that could be bought: of a generation from GT200 to Blackwell, within
+/// the ranges of plausible_ranges.cpp.
+std::string draw_plausible_gpu(std::uint64_t seed);
 
 }  // namespace sonde::test

@@ -12,32 +12,38 @@ using nlohmann::json;
 struct Latencies {
   std::uint64_t l1 = 0;
   std::uint64_t readonly = 0;
-  std::uint64_t middle = 0;
   std::uint64_t l2 = 0;
   std::uint64_t far = 0;
-  std::uint64_t memory_side = 0;
   std::uint64_t dram = 0;
   std::vector<std::uint64_t> tlb_hits;  // of each level: the first costs nothing
   std::uint64_t known_walk = 0;         // the walk cache knows the way
   std::vector<std::uint64_t> walks;     // cached, cold, of another window
 };
 
+void draw_within(Draws& draws, const CycleSpans& spans, Latencies& cycles) {
+  const auto draw = [&](Span span) { return draws.between(span.least, span.most); };
+  cycles.l1 = cycles.readonly = draw(spans.l1);
+  cycles.l2 = draw(spans.l2);
+  cycles.far = cycles.l2 + draw(spans.far_more);
+  cycles.dram = cycles.l2 + draw(spans.dram_more);
+}
+
 Latencies draw_latencies(Draws& draws, const Plan& plan) {
   Latencies cycles;
   cycles.l1 = draws.between(20, 120);
   cycles.readonly = draws.between(20, 120);
   const std::uint64_t first = std::max(cycles.l1, cycles.readonly);
-  cycles.middle = first + draws.between(30, 80);
-  const std::uint64_t inner = plan.has_middle ? cycles.middle : first;
-  cycles.l2 = draws.between(std::max<std::uint64_t>(150, 40 + inner), 350);
+  draws.between(30, 80);  // of a level that is drawn no more, so that seeds keep the others
+  cycles.l2 = draws.between(std::max<std::uint64_t>(150, 40 + first), 350);
   cycles.far = cycles.l2 + draws.between(60, 200);
-  const std::uint64_t last = plan.has_halves ? cycles.far : cycles.l2;
-  cycles.memory_side = last + draws.between(80, 200);
-  cycles.dram = (plan.has_memory_side ? cycles.memory_side : last) + draws.between(100, 400);
+  draws.between(80, 200);  // likewise
+  cycles.dram = (plan.has_halves ? cycles.far : cycles.l2) + draws.between(100, 400);
+  if (plan.cycles) draw_within(draws, *plan.cycles, cycles);
+  const Span tlb = plan.cycles ? plan.cycles->tlb : Span{8, 60};
   std::uint64_t more = 0;
   for (std::size_t level = 0; level < plan.tlbs.size(); ++level) {
     cycles.tlb_hits.push_back(more);
-    more += draws.between(8, 60);
+    more += draws.between(tlb.least, tlb.most);
   }
   cycles.known_walk = more + draws.between(20, 60);
   const std::uint64_t cached =
@@ -97,10 +103,7 @@ class PathWriter {
     const std::uint64_t before = stops.empty() ? 0 : stops.back().cycles;
     // What lies behind a slow last cache is slower still.
     const std::uint64_t late = before + 40 > latencies_.l2 ? before + 40 - latencies_.l2 : 0;
-    if (behind == Behind::l2) {
-      stops.push_back({"l2", latencies_.l2 + late});
-      if (plan_.has_memory_side) stops.push_back({"memory_side", latencies_.memory_side + late});
-    }
+    if (behind == Behind::l2 && plan_.has_l2) stops.push_back({"l2", latencies_.l2 + late});
     json by_server;
     json names = json::array();
     for (const Stop& stop : stops) {
@@ -121,9 +124,10 @@ class PathWriter {
 };
 
 /// Each takes so much longer than the one before.
-std::vector<Stop> draw_stops(Draws& draws, const std::vector<std::string>& names) {
+std::vector<Stop> draw_stops(Draws& draws, const std::vector<std::string>& names,
+                             Span first_cycles = {20, 60}) {
   std::vector<Stop> stops;
-  std::uint64_t cycles = draws.between(20, 60);
+  std::uint64_t cycles = draws.between(first_cycles.least, first_cycles.most);
   for (const std::string& name : names) {
     stops.push_back({name, cycles});
     cycles += draws.between(30, 100);
@@ -137,24 +141,23 @@ json draw_paths(std::uint64_t seed, const Plan& plan, const json& caches) {
   Draws draws(seed, "paths");
   const Latencies latencies = draw_latencies(draws, plan);
   const PathWriter writer(plan, latencies, caches);
-  const auto load_path = [&](const char* first, std::uint64_t cycles, bool through_middle) {
+  const auto load_path = [&](const char* first, std::uint64_t cycles) {
     std::vector<Stop> stops;
     if (first != nullptr) stops.push_back({first, cycles});
-    if (through_middle) stops.push_back({"middle", latencies.middle});
     return writer.translated(stops, plan.tlbs);
   };
   const char* l1 = plan.has_l1 ? "l1" : nullptr;
   const char* readonly = plan.has_readonly ? "readonly" : l1;
   const std::uint64_t readonly_cycles = plan.has_readonly ? latencies.readonly : latencies.l1;
-  const bool all_through_middle = plan.has_middle && draws.chance(0.3);
-  json paths{{"ca", load_path(l1, latencies.l1, plan.has_middle)},
-             {"cg", load_path(nullptr, 0, all_through_middle)},
-             {"cv", load_path(nullptr, 0, all_through_middle)},
-             {"nc", load_path(readonly, readonly_cycles, plan.has_middle)}};
-  if (draws.chance(0.5)) paths["atomic"] = load_path(nullptr, 0, false);
+  json paths{{"ca", load_path(l1, latencies.l1)},
+             {"cg", load_path(nullptr, 0)},
+             {"cv", load_path(nullptr, 0)},
+             {"nc", load_path(readonly, readonly_cycles)}};
+  if (draws.chance(0.5)) paths["atomic"] = load_path(nullptr, 0);
   if (!plan.texture.empty() || draws.chance(0.5)) {
     const auto& tlbs = plan.texture_tlbs.empty() ? plan.tlbs : plan.texture_tlbs;
-    paths["texture_1d"] = writer.translated(draw_stops(draws, plan.texture), tlbs);
+    paths["texture_1d"] =
+        writer.translated(draw_stops(draws, plan.texture, plan.texture_cycles), tlbs);
     paths["texture_2d"] = paths["texture_1d"];
     paths["texture_2d"]["tile"] = {{"width_bytes", draws.pick({32, 64, 128})},
                                    {"rows", draws.pick({1, 2, 4})}};
