@@ -97,24 +97,18 @@ Blocks shown_devices(const FleetAnalysis& analysis) {
 }
 
 /// Calls `take` with all devices and their findings, in the order of the file, some in memory at a
-/// time. While they are taken, the next ones are put together, and those behind them read; nothing
-/// of HDF5 has a part in it but the reading.
+/// time: while they are taken, the next ones are read.
 void for_each_device(const RunReader& reader,
                      const std::function<void(std::size_t, DeviceResult)>& take) {
   const Blocks blocks = blocks_of(reader.device_count(), reader.count_findings());
-  std::future<RunReader::Assembly> read;
-  std::future<std::vector<DeviceResult>> assembled;
+  const auto read = [&reader](RowRange block) {
+    return std::async(std::launch::async, [&reader, block] { return reader.read_findings(block); });
+  };
+  std::future<std::vector<DeviceResult>> next;
   std::size_t index = 0;
-  for (std::size_t i = 0; i < blocks.size() + 2; ++i) {
-    RunReader::Assembly assemble;
-    if (read.valid()) assemble = read.get();
-    if (i < blocks.size()) {
-      read = std::async(std::launch::async,
-                        [&, block = blocks[i]] { return reader.load_findings(block); });
-    }
-    std::vector<DeviceResult> devices;
-    if (assembled.valid()) devices = assembled.get();
-    if (assemble) assembled = std::async(std::launch::async, std::move(assemble));
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    std::vector<DeviceResult> devices = (i == 0 ? read(blocks[0]) : std::move(next)).get();
+    if (i + 1 < blocks.size()) next = read(blocks[i + 1]);
     for (DeviceResult& device : devices) take(index++, std::move(device));
   }
 }

@@ -10,8 +10,8 @@
 #include "device/some_sms.hpp"
 #include "fleet/bind_cpu.hpp"
 #include "mpi/collectives.hpp"
-#include "store/hdf5/digest.hpp"
 #include "store/shard.hpp"
+#include "store/write_run.hpp"
 
 #include <fmt/format.h>
 
