@@ -178,12 +178,12 @@ Attendance give_up_rest(const RunPlan& plan, const RankContext& context, const S
                     progress.lookout());
 }
 
-PartSource own_part(const RunPlan& plan, const RankContext& context, const Roster& roster) {
+RunPart own_part(const RunPlan& plan, const RankContext& context, const Roster& roster) {
   const auto unaudited =
       context.mpi.rank() == 0 ? roster.unaudited : std::vector<UnauditedDevice>{};
   const auto own = std::ranges::find(roster.devices, context.mpi.rank(), &RosterEntry::rank);
-  if (own == roster.devices.end()) return part_without_device(unaudited);
-  return part_of_shard(finished_shard(plan.parts, own->uuid), unaudited, Writer::this_run);
+  if (own == roster.devices.end()) return {.unaudited = unaudited};
+  return {.devices = read_own_shard(finished_shard(plan.parts, own->uuid)), .unaudited = unaudited};
 }
 
 /// Of a rank that is alone.
@@ -197,7 +197,7 @@ void write_file(const RunPlan& plan, const RankContext& context, const Roster& r
                 const Supervised& mine) {
   std::string failure = mine.failure;
   const bool alone = context.mpi.size() == 1 && !roster.devices.empty();
-  PartSource part;
+  RunPart part;
   try {
     if (failure.empty() && !alone && !plan.is_sweep()) part = own_part(plan, context, roster);
   } catch (const Error& error) {

@@ -7,9 +7,9 @@
 #include "base/random.hpp"
 #include "base/stop_signal.hpp"
 #include "fleet/progress.hpp"
-#include "store/hdf5/digest.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
+#include "store/write_run.hpp"
 
 #include <fmt/format.h>
 

@@ -11,8 +11,8 @@
 #include "doctor/gpus.hpp"
 #include "fleet/bind_cpu.hpp"
 #include "mpi/collectives.hpp"
-#include "store/hdf5/digest.hpp"
 #include "store/shard.hpp"
+#include "store/write_run.hpp"
 
 #include <fmt/format.h>
 

@@ -17,6 +17,7 @@
 #include "store/roster_file.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
+#include "store/write_run.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

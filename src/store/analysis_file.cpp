@@ -2,10 +2,14 @@
 #include "store/analysis_file.hpp"
 
 #include "store/hdf5/copy_file.hpp"
+#include "store/hdf5/rows.hpp"
 #include "store/hdf5/table_file.hpp"
 #include "store/run_reader.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
 
 namespace sonde {
 namespace fs = std::filesystem;
@@ -16,9 +20,12 @@ constexpr const char* group_name = "analysis";
 void write_analysis(const fs::path& path, const AnalysisRecord& analysis) {
   hdf5::File file = hdf5::File::open_to_write(path);
   hdf5::remove_group(file, group_name);
-  hdf5::make_groups(file, group_name);
-  write_tables(file, {fleet_table().to_table(analysis.fleet), flag_table().to_table(analysis.flags),
-                      verdict_table().to_table(analysis.verdicts)});
+  Names names;
+  std::vector<Table> tables{fleet_table().to_table(analysis.fleet, names),
+                            flag_table().to_table(analysis.flags, names),
+                            verdict_table().to_table(analysis.verdicts, names)};
+  std::ranges::move(name_tables(names), std::back_inserter(tables));
+  write_tables(hdf5::make_groups(file, group_name), tables);
   file.flush(hdf5::Durability::synced);
   file.close();
 }
@@ -26,7 +33,7 @@ void write_analysis(const fs::path& path, const AnalysisRecord& analysis) {
 }  // namespace
 
 BoundTable<FleetRow> fleet_table() {
-  return BoundTable<FleetRow>({"analysis/fleet", "statistic"})
+  return BoundTable<FleetRow>({"fleet", "statistic"})
       .add("group", "", "comparison group", &FleetRow::group)
       .add("metric", "", "name of the metric", &FleetRow::metric)
       .add("unit", "", "unit of median, mad, min and max", &FleetRow::unit)
@@ -49,7 +56,7 @@ BoundTable<FleetRow> fleet_table() {
 }
 
 BoundTable<FlagRow> flag_table() {
-  return BoundTable<FlagRow>({"analysis/flags", "flag"})
+  return BoundTable<FlagRow>({"flags", "flag"})
       .add("uuid", "", "UUID of the device; empty: a node or the group", &FlagRow::uuid)
       .add("node", "", "its host", &FlagRow::node)
       .add("setting", "", "of the device in a sweep; empty in a run without", &FlagRow::setting)
@@ -70,7 +77,7 @@ BoundTable<FlagRow> flag_table() {
 }
 
 BoundTable<VerdictRow> verdict_table() {
-  return BoundTable<VerdictRow>({"analysis/verdicts", "verdict_row"})
+  return BoundTable<VerdictRow>({"verdicts", "verdict_row"})
       .add("uuid", "", "UUID of the device", &VerdictRow::uuid)
       .add("verdict", "", "pass, warn, incomplete, fail or lost", &VerdictRow::verdict)
       .add("likely_class", "", "what most likely stands behind it", &VerdictRow::likely_class)

@@ -65,6 +65,7 @@ struct AnalysisRecord {
   std::vector<VerdictRow> verdicts{};
 };
 
+// Tables in the group /analysis, which has names of its own.
 BoundTable<FleetRow> fleet_table();
 BoundTable<FlagRow> flag_table();
 BoundTable<VerdictRow> verdict_table();

@@ -20,7 +20,6 @@ struct Candidate {
   std::optional<DeviceResult> given{};
   std::string uuid{};
   std::string config_hash{};  // of its point
-  bool by_job = false;        // its file has tables for each job
   std::string started_utc{};
   DeviceOutcome status = DeviceOutcome::lost;
   int rank = 0;

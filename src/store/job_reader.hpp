@@ -1,45 +1,46 @@
-// The jobs of some devices, from files of either layout.
+// From outcomes along offsets and lengths to all that they own: findings, probes, traces.
 #pragma once
 
 #include "analysis/results.hpp"
-#include "store/job_spans.hpp"
+#include "store/hdf5/stored_tables.hpp"
 
-#include <functional>
-#include <map>
-#include <optional>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace sonde {
 
-/// Jobs of a device under the names that they have in the file, in the order in which they ran.
+/// How much of a job is read: each has what the one before it has.
+enum class Depth { findings, probes, traces };
+
+/// Jobs under the names that they have in the file, in the order in which they ran.
 using StoredJobs = std::vector<JobResult>;
 
-/// Puts together what was read of some devices, which calls nothing of HDF5. To be called once.
-/// @throws StoreError if rows contradict each other
-using JobsAssembly = std::function<std::vector<StoredJobs>()>;
+/// The jobs in the tables of a run file, or of one part of a shard.
+class JobReader {
+ public:
+  /// @throws StoreError if jobs have odd names, or more or fewer probes than their outcomes say
+  explicit JobReader(StoredTables tables);
 
-/// Of each of these devices, from the tables of all jobs.
-/// @param devices rows of the file from `first` on
-/// @throws StoreError likewise
-JobsAssembly read_joined_jobs(StoredFile& file, std::uint64_t first,
-                              const std::vector<DeviceRow>& devices, Depth depth);
+  const StoredTables& tables() const { return tables_; }
+  /// In the order in which they came into the file.
+  const std::vector<std::string>& jobs_with_probes() const { return jobs_; }
 
-/// One job of the device in that row, with its traces; nothing if it did not run it.
-/// @throws StoreError if rows contradict each other
-std::optional<JobResult> read_joined_job(StoredFile& file, std::uint64_t row,
-                                         const DeviceRow& device, const std::string& job);
+  /// The jobs of each of some devices, from `first` on, with these outcomes.
+  /// @param only the job that is wanted; empty: all
+  /// @throws StoreError if rows contradict each other
+  std::vector<StoredJobs> read(std::uint64_t first, const std::vector<RowRange>& outcomes,
+                               Depth depth, const std::string& only = "") const;
 
-/// Of joined tables: jobs have plain names, and as many probes as their outcomes say.
-/// @throws StoreError if not
-void check_jobs_with_tables(StoredFile& file, const std::vector<std::string>& jobs);
+  /// The same of all outcomes, which belong to the first device. @throws StoreError
+  StoredJobs read_all(Depth depth, const std::string& only = "") const;
 
-/// Where the probes of some outcomes lie in the tables of their jobs. @throws StoreError
-std::map<std::string, RowRange> place_probes(StoredFile& file, RowRange outcomes);
+ private:
+  void place_probes();
 
-/// Of each device of a span, from tables of each of these jobs.
-/// @throws StoreError if rows contradict each other
-std::vector<StoredJobs> read_jobs_by_job(StoredFile& file, RowRange span,
-                                         const std::vector<std::string>& jobs, Depth depth);
+  StoredTables tables_;
+  std::vector<std::string> jobs_;
+  std::vector<std::uint64_t> first_probes_;  // of each outcome, in the table of its job
+};
 
 }  // namespace sonde

@@ -4,11 +4,9 @@
 #include "base/error.hpp"
 #include "config/run_options.hpp"
 #include "store/candidates.hpp"
-#include "store/hdf5/digest.hpp"
 #include "store/join_points.hpp"
 #include "store/missing.hpp"
 #include "store/output.hpp"
-#include "store/part_source.hpp"
 #include "store/roster_file.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
@@ -31,34 +29,28 @@ namespace sonde {
 namespace fs = std::filesystem;
 namespace {
 
+// Devices that are in memory together: some 60 MB each with the traces of a standard suite.
+constexpr std::size_t most_together = 8;
+
 /// One candidate or several that follow each other in one file.
-PartSource load(const Candidate& first, std::size_t count) {
-  if (first.given) return part_in_memory(*first.given, {});
-  return part_of_file(first.file, {first.row, count});
+std::vector<DeviceResult> load(const Candidate& first, std::size_t count) {
+  if (first.given) return {*first.given};
+  return RunReader(first.file).read_devices({first.row, count}, WithTraces::yes);
 }
 
-/// A damaged shard must be found before a file is begun. @throws StoreError
-void check_readable(const Candidate& candidate) {
-  const PartSource part = load(candidate, 1);
-  part.check();
-  for (const TablePlan& table : make_plan({part.shape}).tables) {
-    for (std::size_t c = 0; c < table.columns.size(); ++c) part.load(table, c, {0, table.rows});
-  }
-}
-
-/// Candidates of one point that follow each other in one file are one part.
+/// Candidates of one point that follow each other in one file are read together.
 std::vector<std::span<const Candidate>> join_parts(const std::vector<Candidate>& chosen) {
-  const auto apart = [](const Candidate& one, const Candidate& next) {
-    return one.given || next.given || one.file != next.file || one.row + 1 != next.row ||
-           one.config_hash != next.config_hash ||
-           (one.by_job && next.row % most_devices_by_job == 0);
-  };
   std::vector<std::span<const Candidate>> parts;
-  for (auto begin = chosen.begin(); begin != chosen.end();) {
-    const auto last = std::adjacent_find(begin, chosen.end(), apart);
-    const auto end = last == chosen.end() ? last : last + 1;
-    parts.emplace_back(begin, end);
-    begin = end;
+  for (const Candidate& next : chosen) {
+    if (!parts.empty() && parts.back().size() < most_together) {
+      const Candidate& last = parts.back().back();
+      if (!last.given && !next.given && last.file == next.file && last.row + 1 == next.row &&
+          last.config_hash == next.config_hash) {
+        parts.back() = {parts.back().data(), parts.back().size() + 1};
+        continue;
+      }
+    }
+    parts.emplace_back(&next, 1);
   }
   return parts;
 }
@@ -69,20 +61,21 @@ void write_candidates(const fs::path& path, const Provenance& provenance, Choice
   const auto parts = join_parts(choice.all());
   write_run_alone(path, provenance, unaudited, parts.size(), [&](std::size_t i) {
     const Candidate& first = parts[i].front();
-    return at_point(load(first, parts[i].size()), index_of(provenance.points, first.config_hash));
+    std::vector<DeviceResult> devices = load(first, parts[i].size());
+    const std::uint64_t point = index_of(provenance.points, first.config_hash);
+    for (DeviceResult& device : devices) device.point_index = point;
+    return devices;
   });
 }
 
 std::vector<Candidate> list_candidates(const fs::path& file, const RunReader& reader) {
   std::vector<Candidate> candidates;
-  const bool by_job = reader.layout() != Layout::joined;
   for (const DeviceResult& device : reader.read_inventory()) {
     candidates.push_back(
         {.file = file,
          .row = candidates.size(),
          .uuid = device.info.uuid,
          .config_hash = reader.provenance().points.at(device.point_index).config_hash,
-         .by_job = by_job,
          .started_utc = reader.provenance().started_utc,
          .status = device.status,
          .rank = device.rank});
@@ -213,7 +206,9 @@ std::optional<Content> read_unless_torn(const fs::path& file, MergeNotes& notes)
   const bool may_be_torn = file.extension() == ".part";
   try {
     Content content = read_content(file);
-    if (may_be_torn) std::ranges::for_each(content.candidates, check_readable);
+    if (may_be_torn) {
+      for (const Candidate& one : content.candidates) load(one, 1);
+    }
     return content;
   } catch (const StoreError& error) {
     if (!may_be_torn) throw;
@@ -228,7 +223,7 @@ MergeNotes write_run_from_shards(const fs::path& path, const Roster& roster) {
   MergeNotes notes;
   Choice choice;
   const auto take = [&](Candidate one) {
-    check_readable(one);
+    load(one, 1);  // a damaged shard must be found before a file is begun
     add_candidate(choice, std::move(one), notes);
   };
   for_each_in_shards(list_shards(parts_folder(path)), points_of(roster.provenance), notes, take);
@@ -247,7 +242,7 @@ MergeNotes add_leftover_shards(const fs::path& run) {
   for_each_in_shards(
       list_shards(parts_folder(run)), whole.provenance().points, notes, [&](Candidate one) {
         if (choice.holds(one.uuid, one.config_hash)) return;
-        check_readable(one);
+        load(one, 1);
         notes.push_back(fmt::format("{} was measured before a restart: added", one.uuid));
         choice.add(std::move(one));
       });

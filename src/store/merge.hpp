@@ -1,5 +1,5 @@
 // One run file from many files: from the shards of a run that lost a rank, of job arrays, of many
-// nights. One process, one chunk of each column in memory at a time.
+// nights. One process, few devices in memory at a time.
 #pragma once
 
 #include "analysis/results.hpp"

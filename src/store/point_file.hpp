@@ -3,14 +3,18 @@
 #pragma once
 
 #include "analysis/results.hpp"
-#include "store/hdf5/stored_file.hpp"
+#include "store/hdf5/stored_tables.hpp"
+
+#include <vector>
 
 namespace sonde {
 
-void write_points(hid_t file, const Provenance& provenance);
+/// None of a run without. @param names get the texts
+std::vector<Table> point_tables(const Provenance& provenance, Names& names);
 
-/// Axes and points of the file; of one without that table the point of its provenance.
+/// The points of the file; of one without that table the point of its provenance.
+/// @param provenance with its axes
 /// @throws StoreError if the table is damaged
-void read_points(StoredFile& file, Provenance& provenance);
+void read_points(const StoredTables& root, Provenance& provenance);
 
 }  // namespace sonde

@@ -20,20 +20,46 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Roster, provenance, devices, unaudited, open_
 
 namespace {
 
+constexpr const char* axes_attribute = "axes_json";
+// More axes than a person has options to vary.
+constexpr std::size_t most_axes = 64;
 constexpr const char* version_attribute = "sonde_schema_version";
 // More ranks than any machine has; sums of them, as after a merge, stay far from overflow.
 constexpr std::uint64_t most_ranks = 1 << 24;
 
+void check_version(hid_t file) {
+  if (!hdf5::has_attribute(file, version_attribute)) {
+    throw StoreError("it is an HDF5 file, but not one that sonde wrote");
+  }
+  const std::uint64_t version = hdf5::read_number_attribute(file, version_attribute);
+  if (version == schema_version) return;
+  throw StoreError(fmt::format(
+      "its schema version is {}, this sonde reads version {}; the {} sonde that wrote it reads it",
+      version, schema_version, version < schema_version ? "older" : "newer"));
+}
+
+std::vector<Axis> read_axes(hid_t provenance) {
+  const auto list =
+      nlohmann::json::parse(hdf5::read_text_attribute(provenance, axes_attribute), nullptr, false);
+  if (!list.is_array() || list.size() > most_axes) throw StoreError("the file has no sound axes");
+  try {
+    return list.get<std::vector<Axis>>();
+  } catch (const nlohmann::json::exception& error) {
+    throw StoreError(fmt::format("the file has no sound axes: {}", error.what()));
+  }
+}
+
 }  // namespace
 
-void write_header(hid_t file, const Provenance& provenance, Layout layout) {
-  hdf5::write_attribute(file, version_attribute, static_cast<std::uint64_t>(layout));
+void write_header(hid_t file, const Provenance& provenance) {
+  hdf5::write_attribute(file, version_attribute, schema_version);
   hdf5::write_attribute(file, "title", "Memory hierarchy and cores of GPUs, measured");
   hdf5::write_attribute(file, "source", "sonde " + provenance.sonde_version);
   hdf5::write_attribute(file, "date_created", provenance.started_utc);
   const hdf5::Handle group = hdf5::make_groups(file, "provenance");
   const nlohmann::json members = provenance;
   for (const auto& [name, value] : members.items()) {
+    if (name == "axes") hdf5::write_fixed_attribute(group, axes_attribute, value.dump());
     if (value.is_array()) continue;  // the points have a table
     if (value.is_string()) {
       hdf5::write_fixed_attribute(group, name, value.get<std::string>());
@@ -41,30 +67,11 @@ void write_header(hid_t file, const Provenance& provenance, Layout layout) {
       hdf5::write_attribute(group, name, value.get<std::uint64_t>());
     }
   }
-  write_points(file, provenance);
 }
 
-Layout read_layout(hid_t file) {
-  if (!hdf5::has_attribute(file, version_attribute)) {
-    throw StoreError("it is an HDF5 file, but not one that sonde wrote");
-  }
-  const std::uint64_t version = hdf5::read_number_attribute(file, version_attribute);
-  const auto is = [version](Layout layout) {
-    return version == static_cast<std::uint64_t>(layout);
-  };
-  if (!is(Layout::by_job) && !is(Layout::joined)) {
-    const std::string_view age = version < std::uint64_t{schema_version} ? "older" : "newer";
-    throw StoreError(fmt::format(
-        "its schema version is {}, this sonde reads version {}; the {} sonde that wrote "
-        "it reads it",
-        version, schema_version, age));
-  }
-  return is(Layout::joined) ? Layout::joined : Layout::by_job;
-}
-
-Provenance read_header(StoredFile& file) {
-  read_layout(file.id());
-  const hdf5::Handle group = hdf5::open_group(file.id(), "provenance");
+Provenance read_header(hid_t file, const StoredTables& root) {
+  check_version(file);
+  const hdf5::Handle group = hdf5::open_group(file, "provenance");
   nlohmann::json members = Provenance{};
   for (auto& [name, value] : members.items()) {
     if (value.is_array()) continue;
@@ -78,7 +85,8 @@ Provenance read_header(StoredFile& file) {
     throw StoreError("the provenance names more ranks than there can be");
   }
   auto provenance = members.get<Provenance>();
-  read_points(file, provenance);
+  provenance.axes = read_axes(group);
+  read_points(root, provenance);
   return provenance;
 }
 

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "analysis/results.hpp"
-#include "store/hdf5/rows.hpp"
-#include "store/hdf5/stored_file.hpp"
+#include "store/hdf5/stored_tables.hpp"
 
 #include <cstdint>
 #include <string>
@@ -11,20 +10,15 @@
 
 namespace sonde {
 
-/// That of run files. Grows with every change that a reader of an older version would misread.
-inline constexpr int schema_version = static_cast<int>(Layout::joined);
+/// Grows with every change that a reader of an older version would misread.
+inline constexpr std::uint64_t schema_version = 9;
 
-/// With /points, where the run has a sweep or repeats.
-/// @param layout that of the file, which its schema version tells
-void write_header(hid_t file, const Provenance& provenance, Layout layout);
+/// All but the points (point_file.hpp).
+void write_header(hid_t file, const Provenance& provenance);
 
-/// By the schema version.
-/// @throws StoreError if the file is not of sonde, or of a schema version that it does not read
-Layout read_layout(hid_t file);
-
-/// The provenance has one point at least.
+/// The provenance has one point at least. @param root the tables of the file itself
 /// @throws StoreError if the file is not of sonde, or of another schema version
-Provenance read_header(StoredFile& file);
+Provenance read_header(hid_t file, const StoredTables& root);
 
 /// A GPU that a run is to measure, and who does it.
 struct RosterEntry {

@@ -1,40 +1,19 @@
-// Tables back to results, job by job.
+// Tables back to results.
 #include "store/run_reader.hpp"
 
-#include "store/hdf5/digest.hpp"
+#include "store/child.hpp"
 #include "store/hdf5/owned_rows.hpp"
-#include "store/hdf5/rows.hpp"
 #include "store/run_header.hpp"
 #include "store/stored_jobs.hpp"
 
 #include <fmt/format.h>
 
-#include <string_view>
+#include <new>
+#include <set>
 #include <utility>
 
 namespace sonde {
 namespace {
-
-/// @param points of the run
-std::vector<DeviceRow> read_device_rows(StoredFile& file, Layout layout, RowRange span,
-                                        std::size_t points) {
-  auto rows = read_span(file, device_table(layout), span).rows;
-  const auto carveouts = read_owned(file, carveout_table(), rows, &DeviceRow::carveouts);
-  for (DeviceRow& row : rows) {
-    row.device.info.shared_carveouts_bytes = carveouts.take(row.carveouts);
-    require_sound(row.device.point_index < points, "a device was measured at no point");
-  }
-  return rows;
-}
-
-/// @param result under the name that it has in the file
-void add_job(DeviceResult& device, JobResult result) {
-  const auto first = job_of_again(result.job);
-  if (first) result.job = *first;
-  (first ? device.again : device.jobs).push_back(std::move(result));
-}
-
-}  // namespace
 
 [[noreturn]] void fail_to_read(const std::filesystem::path& path, std::string_view reason) {
   throw UnreadableError(
@@ -43,70 +22,124 @@ void add_job(DeviceResult& device, JobResult result) {
                   path.string(), reason));
 }
 
-RunReader::RunReader(const std::filesystem::path& path, std::uint64_t keep_bytes)
-    : path_(path), file_(std::make_unique<StoredFile>(path, keep_bytes)) {
-  reading(path_, [this] {
-    layout_ = read_layout(file_->id());
-    provenance_ = read_header(*file_);
-    device_count_ = file_->table(keys::devices).rows();
-    jobs_with_tables_ = hdf5::list_groups(file_->id(), "jobs");
-    if (layout_ == Layout::joined) check_jobs_with_tables(*file_, jobs_with_tables_);
+/// Calls `work`, which reads from this file. What goes wrong in it means that the content of the
+/// file is damaged. @throws UnreadableError
+template <class Work>
+auto reading(const std::filesystem::path& path, Work&& work) {
+  try {
+    return work();
+  } catch (const StoreError& error) {
+    fail_to_read(path, error.what());
+  } catch (const std::bad_alloc&) {
+    fail_to_read(path, "there is not enough memory for what it holds");
+  }
+}
+
+/// @param result under the name that it has in the file
+void add_job(DeviceResult& device, std::set<std::string>& seen, JobResult result) {
+  require_sound(seen.insert(result.job).second, result.job, " occurs twice on one device");
+  const auto first = job_of_again(result.job);
+  if (first) result.job = *first;
+  (first ? device.again : device.jobs).push_back(std::move(result));
+}
+
+}  // namespace
+
+/// Devices without their jobs, and where these are.
+struct RunReader::Devices {
+  std::vector<DeviceResult> devices;
+  std::vector<RowRange> outcomes;
+};
+
+RunReader::RunReader(const std::filesystem::path& path, Writer writer)
+    : path_(path), writer_(writer), file_((try_reading(WithTraces::no), hdf5::open_to_read(path))) {
+  reading(path_, [this] { open(); });
+}
+
+/// What reading needs of HDF5 is done here once, without result. @throws UnreadableError
+void RunReader::try_reading(WithTraces traces) const {
+  if (writer_ == Writer::this_run) return;
+  reading(path_, [&] {
+    try_in_child([&] {
+      const hdf5::Handle file = hdf5::open_to_read(path_);
+      const StoredTables root(file);
+      read_header(file, root);
+      read_all_columns(root, traces);
+      for (const std::string& part : list_parts(file)) {
+        read_all_columns(StoredTables(file, part), traces);
+      }
+    });
   });
 }
 
-RunReader::Assembly RunReader::load_jobs(RowRange span, Depth depth) const {
-  return reading(path_, [&]() -> Assembly {
-    auto rows = read_device_rows(*file_, layout_, span, provenance_.points.size());
-    JobsAssembly assemble =
-        layout_ == Layout::joined
-            ? read_joined_jobs(*file_, span.offset, rows, depth)
-            : [jobs = read_jobs_by_job(*file_, span, jobs_with_tables_, depth)] { return jobs; };
-    return [path = path_, rows = std::move(rows), assemble = std::move(assemble)]() mutable {
-      auto jobs = reading(path, assemble);
-      std::vector<DeviceResult> devices;
-      for (std::size_t i = 0; i < rows.size(); ++i) {
-        DeviceResult& device = devices.emplace_back(std::move(rows[i].device));
-        for (JobResult& result : jobs[i]) add_job(device, std::move(result));
+void RunReader::open() {
+  const StoredTables root(file_);
+  provenance_ = read_header(file_, root);
+  for (const std::string& part : list_parts(file_)) parts_.emplace_back(StoredTables(file_, part));
+  is_shard_ = !parts_.empty();
+  if (!is_shard_) parts_.emplace_back(root);
+  device_count_ = is_shard_ ? 1 : root.rows(keys::devices);
+}
+
+/// A shard has its device anew each time something changed: the last one counts.
+RunReader::Devices RunReader::read_rows(RowRange span) const {
+  auto part = parts_.rbegin();
+  while (is_shard_ && part + 1 != parts_.rend() && part->tables().rows(keys::devices) == 0) ++part;
+  const StoredTables& tables = part->tables();
+  auto rows = read_span(tables, device_table(), span).rows;
+  const auto carveouts = read_owned(tables, carveout_table(), rows, &DeviceRow::carveouts);
+  Devices read;
+  for (DeviceRow& row : rows) {
+    DeviceResult& device = read.devices.emplace_back(std::move(row.device));
+    device.info.shared_carveouts_bytes = carveouts.take(row.carveouts);
+    require_sound(device.point_index < provenance_.points.size(),
+                  "a device was measured at no point");
+    read.outcomes.push_back(row.outcomes);
+  }
+  return read;
+}
+
+std::vector<DeviceResult> RunReader::load(RowRange span, Depth depth) const {
+  if (depth == Depth::traces && !traces_tried_) try_reading(WithTraces::yes);
+  traces_tried_ = traces_tried_ || depth == Depth::traces;
+  return reading(path_, [&] {
+    auto [devices, outcomes] = read_rows(span);
+    std::vector<std::set<std::string>> seen(devices.size());
+    for (const JobReader& part : parts_) {
+      auto jobs = is_shard_ && span.length == 1 ? std::vector<StoredJobs>{part.read_all(depth)}
+                                                : part.read(span.offset, outcomes, depth);
+      for (std::size_t i = 0; i < devices.size(); ++i) {
+        for (JobResult& job : jobs[i]) add_job(devices[i], seen[i], std::move(job));
       }
-      return devices;
-    };
+    }
+    return std::move(devices);
   });
 }
 
 std::vector<UnauditedDevice> RunReader::read_unaudited() const {
   return reading(path_, [this] {
     const auto table = unaudited_table();
-    return read_span(*file_, table, {0, file_->table(table.key()).rows()}).rows;
+    const StoredTables& tables = parts_.front().tables();
+    return read_span(tables, table, {0, tables.rows(table.key())}).rows;
   });
 }
 
 std::vector<DeviceResult> RunReader::read_inventory() const {
-  return reading(path_, [this] {
-    std::vector<DeviceResult> devices;
-    for (DeviceRow& row :
-         read_device_rows(*file_, layout_, {0, device_count_}, provenance_.points.size())) {
-      devices.push_back(std::move(row.device));
-    }
-    return devices;
-  });
+  return reading(path_, [this] { return read_rows({0, device_count_}).devices; });
 }
 
 std::vector<DeviceResult> RunReader::read_devices(RowRange span, WithTraces traces) const {
-  const Depth depth = traces == WithTraces::yes ? Depth::traces : Depth::probes;
-  return load_jobs(span, depth)();
+  return load(span, traces == WithTraces::yes ? Depth::traces : Depth::probes);
 }
 
-RunReader::Assembly RunReader::load_findings(RowRange span) const {
-  return load_jobs(span, Depth::findings);
+std::vector<DeviceResult> RunReader::read_findings(RowRange span) const {
+  return load(span, Depth::findings);
 }
 
 std::uint64_t RunReader::count_findings() const {
   return reading(path_, [this] {
-    if (layout_ == Layout::joined) return file_->table(keys::findings()).rows();
     std::uint64_t findings = 0;
-    for (const std::string& job : jobs_with_tables_) {
-      findings += file_->table(keys::findings(job)).rows();
-    }
+    for (const JobReader& part : parts_) findings += part.tables().rows(keys::findings);
     return findings;
   });
 }
@@ -114,22 +147,24 @@ std::uint64_t RunReader::count_findings() const {
 std::uint64_t RunReader::count_probes() const {
   return reading(path_, [this] {
     std::uint64_t probes = 0;
-    for (const std::string& job : jobs_with_tables_) {
-      probes += file_->table(keys::probes(job)).rows();
+    for (const JobReader& part : parts_) {
+      for (const std::string& job : part.jobs_with_probes()) {
+        probes += part.tables().rows(keys::probes(job));
+      }
     }
     return probes;
   });
 }
 
 JobResult RunReader::read_job(std::uint64_t device, const std::string& job) const {
+  if (!traces_tried_) try_reading(WithTraces::yes);
+  traces_tried_ = true;
   return reading(path_, [&] {
-    const RowRange span{device, 1};
-    if (layout_ == Layout::joined) {
-      const auto rows = read_device_rows(*file_, layout_, span, provenance_.points.size());
-      if (auto found = read_joined_job(*file_, device, rows.front(), job)) return *found;
-    } else {
-      const auto jobs = read_jobs_by_job(*file_, span, {job}, Depth::traces);
-      if (!jobs.front().empty()) return jobs.front().front();
+    const auto outcomes = read_rows({device, 1}).outcomes;
+    for (const JobReader& part : parts_) {
+      auto jobs = is_shard_ ? part.read_all(Depth::traces, job)
+                            : std::move(part.read(device, outcomes, Depth::traces, job).front());
+      if (!jobs.empty()) return std::move(jobs.front());
     }
     throw StoreError("it does not hold the job " + job);
   });
@@ -140,14 +175,6 @@ RunResult read_run(const std::filesystem::path& path, WithTraces traces) {
   return {.provenance = reader.provenance(),
           .devices = reader.read_devices({0, reader.device_count()}, traces),
           .unaudited = reader.read_unaudited()};
-}
-
-std::vector<DeviceResult> read_finished(const std::filesystem::path& shard,
-                                        const std::string& config_hash) {
-  if (auto device = read_digest(shard, config_hash)) return {std::move(*device)};
-  RunResult run = read_run(shard, WithTraces::no);
-  if (run.provenance.config_hash != config_hash) return {};
-  return std::move(run.devices);
 }
 
 }  // namespace sonde

@@ -5,7 +5,9 @@
 #include "store/hdf5/flatten.hpp"
 #include "store/hdf5/hdf5.hpp"
 #include "store/hdf5/rows.hpp"
+#include "store/hdf5/stored_tables.hpp"
 #include "store/hdf5/table_file.hpp"
+#include "store/point_file.hpp"
 #include "store/run_header.hpp"
 #include "store/run_reader.hpp"
 #include "store/stored_jobs.hpp"
@@ -15,6 +17,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -144,6 +147,7 @@ struct Shard::State {
   std::optional<hdf5::File> file;
   DeviceResult device;
   std::vector<std::string> jobs;
+  std::size_t parts = 0;
   bool broken = false;
 
   /// Once a step failed, HDF5 holds data that it cannot write: nothing may be flushed any more, or
@@ -158,10 +162,17 @@ struct Shard::State {
     }
   }
 
-  void write_device() {
-    hdf5::remove_group(*file, "devices");
-    write_tables(*file, flatten_inventory({&device, 1}, Layout::by_job));
+  /// Beside what is there: what was flushed is never written again.
+  void add_part(std::vector<Table> tables, const Names& names) {
+    std::ranges::move(name_tables(names), std::back_inserter(tables));
+    std::erase_if(tables, [](const Table& table) { return table.rows() == 0; });
+    write_tables(hdf5::make_groups(*file, part_group(parts++)), tables);
     file->flush(hdf5::Durability::synced);
+  }
+
+  void write_device() {
+    Names names;
+    add_part(flatten_device(device, names), names);
   }
 
   void close() {
@@ -203,9 +214,13 @@ Shard Shard::start(const fs::path& path, const fs::path& finished, const DeviceR
     fail(path, error.what());
   }
   state->step([&] {
-    write_header(*state->file, provenance, Layout::by_job);
-    write_tables(*state->file, flatten_unaudited({}));
-    hdf5::make_groups(*state->file, "jobs");
+    write_header(*state->file, provenance);
+    Names names;
+    std::vector<Table> points = point_tables(provenance, names);
+    if (!points.empty()) {
+      std::ranges::move(name_tables(names), std::back_inserter(points));
+      write_tables(*state->file, points);
+    }
     state->write_device();
   });
   return Shard(std::move(state));
@@ -220,6 +235,7 @@ Shard Shard::extend(const fs::path& parts, const DeviceResult& device) {
   try {
     copy_whole_file(state->finished, state->path);
     state->file = hdf5::File::open_to_write(state->path);
+    state->parts = list_parts(*state->file).size();
   } catch (const StoreError& error) {
     fail(state->path, error.what());
   }
@@ -276,8 +292,8 @@ void Shard::append_as(const std::string& name, const JobResult& result) {
   require(std::ranges::find(state_->jobs, name) == state_->jobs.end(),
           "the job '" + name + "' is in the shard already");
   state_->step([&] {
-    write_tables(*state_->file, flatten_job(name, result, state_->jobs.size()));
-    state_->file->flush(hdf5::Durability::synced);
+    Names names;
+    state_->add_part(flatten_job(name, result, names), names);
   });
   state_->jobs.push_back(name);
 }

@@ -1,6 +1,7 @@
 // A rank's own file while it measures: one device, flushed after every job, so that a killed rank
-// costs only the job under way (and the one before, while that is being written). A shard has
-// tables for each job, and a schema version of their own (docs/file-format.md).
+// costs only the job under way (and the one before, while that is being written). Each job comes
+// with tables of its own, those that a run file has; so does the device, when it begins and when it
+// ends.
 #pragma once
 
 #include "analysis/results.hpp"

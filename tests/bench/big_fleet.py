@@ -24,7 +24,7 @@ import h5py
 import numpy
 
 GPUS_PER_NODE = 8
-CHUNK_BYTES = 512 << 10
+CHUNK_ROWS = 1 << 16
 NOISE = 0.003  # of a value: the usual scatter between healthy GPUs of one model
 FAULT_EVERY = 400
 NOISY_NODES = 16
@@ -51,17 +51,15 @@ def open_file(path, mode):
 
 
 def create_column(group, name, values, dtype):
-    """As sonde writes them: constants as such, of the rest chunks with checksums, packed from 1 KiB on."""
-    if len(values) > 0 and (values == values[0]).all():
-        return group.create_dataset(name, values.shape, dtype, fillvalue=values[0])
+    """As sonde writes them: chunks with checksums, packed from 1 KiB on."""
     layout = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     if len(values) > 0:
-        layout.set_chunk((min(len(values), CHUNK_BYTES // dtype.itemsize),))
+        layout.set_chunk((min(len(values), CHUNK_ROWS),))
         layout.set_fletcher32()
         if len(values) * dtype.itemsize >= 1024:
-            if dtype.kind != "S" and dtype.itemsize > 1:
+            if dtype.itemsize > 1:
                 layout.set_shuffle()
-            layout.set_deflate(6 if dtype.kind == "S" else 1)
+            layout.set_deflate(1)
     kind = h5py.h5t.py_create(dtype, logical=True)
     space = h5py.h5s.create_simple((len(values),))
     column = h5py.Dataset(h5py.h5d.create(group.id, name.encode(), kind, space, layout))
@@ -79,10 +77,26 @@ def put(group, name, values):
     new.attrs["units"], new.attrs["long_name"] = units, meaning
 
 
-def texts(values):
-    longest = max(2, max(len(value.encode()) for value in values))
-    kind = h5py.string_dtype("utf-8", longest)
-    return numpy.array([value.encode() for value in values], dtype=kind)
+def read_names(file):
+    """The texts that columns hold the rows of."""
+    held = file["names/text_bytes"][:].tobytes()
+    places = zip(file["names/text_offset"][:].astype("i8"), file["names/text_length"][:].astype("i8"))
+    return [held[begin:begin + length].decode() for begin, length in places]
+
+
+def add_names(file, more):
+    """@returns the rows of these texts, which are new"""
+    names = [*read_names(file), *more]
+    words = [name.encode() for name in names]
+    lengths = numpy.array([len(word) for word in words], "u4")
+    group = file["names"]
+    put(group, "text_length", lengths)
+    put(group, "text_offset", (numpy.cumsum(lengths) - lengths).astype("u8"))
+    put(group, "text_bytes", numpy.frombuffer(b"".join(words), "u1"))
+    for scale, rows in (("name", len(words)), ("text_byte", int(lengths.sum()))):
+        del group[scale]
+        group.create_dataset(scale, (rows,), "u1")
+    return numpy.arange(len(names) - len(more), len(names), dtype="u4")
 
 
 def repeat_rows(values, times, step):
@@ -99,10 +113,8 @@ def write_column(group, name, dataset, values):
 
 
 OWNED_BY = {"vector_offset": "element", "mode_offset": "mode", "carveout_offset": "carveout",
-            "text_offset": "text_byte", "reason_offset": "reason_byte",
             "finding_offset": "finding", "outcome_offset": "outcome", "device_index": "device"}
-DIMENSION_OF = {"vector_values": "element", "mode_values": "mode", "text_bytes": "text_byte",
-                "reason_bytes": "reason_byte", "shared_carveouts_bytes": "carveout"}
+DIMENSION_OF = {"vector_values": "element", "mode_values": "mode", "shared_carveouts_bytes": "carveout"}
 MAIN_DIMENSION = {"devices": "device", "outcomes": "outcome", "findings": "finding"}
 
 
@@ -134,7 +146,7 @@ def rows_of_first(file):
             "carveout": int(file["devices/carveout_length"][0]),
             "outcome": int(file["devices/outcome_length"][0]),
             "finding": of_first.stop}
-    for owner in ("vector", "mode", "text", "reason"):
+    for owner in ("vector", "mode"):
         rows[OWNED_BY[f"{owner}_offset"]] = int(findings[f"{owner}_length"][of_first].sum())
     return rows
 
@@ -155,7 +167,7 @@ def write_node_template(source, target):
 
 def rows_by_job(file):
     """Rows of /findings of each job, by its name."""
-    texts = [text.decode() for text in file["names/text"][:]]
+    texts = read_names(file)
     outcomes = {name: file["outcomes"][name][:] for name in ("job", "finding_offset", "finding_length")}
     rows = {}
     for job, first, count in zip(*outcomes.values()):
@@ -166,7 +178,7 @@ def rows_by_job(file):
 def disturb(file, rows, kinds, draw):
     """Noise on every continuous number and on the elements of every map in these rows of /findings."""
     findings = file["findings"]
-    texts = [text.decode() for text in file["names/text"][:]]
+    texts = read_names(file)
     kind = numpy.array([kinds.get(texts[name], "") for name in findings["metric"][:][rows]])
     number = findings["number"][:]
     noisy = number[rows] * (1 + NOISE * draw.standard_normal(len(rows)))
@@ -199,14 +211,14 @@ def write_node(target, node, template, kinds):
     first = node * GPUS_PER_NODE
     with open_file(target, "r+") as file:
         devices = file["devices"]
-        put(devices, "uuid", texts(names))
-        put(devices, "node", texts([f"node{node:05}"] * GPUS_PER_NODE))
+        put(devices, "uuid", add_names(file, names))
+        put(devices, "node", numpy.repeat(add_names(file, [f"node{node:05}"]), GPUS_PER_NODE))
         put(devices, "rank", numpy.arange(first, first + GPUS_PER_NODE, dtype="i4"))
         job, metric = FAULT_METRIC
         own = rows_by_job(file)[job]
         disturb(file, own, kinds, draw)
         findings = file["findings"]
-        name = list(file["names/text"][:]).index(metric.encode())
+        name = read_names(file).index(metric)
         rows = own[findings["metric"][:][own] == name]
         faulty = [gpu for gpu in range(GPUS_PER_NODE) if (first + gpu) % FAULT_EVERY == 17]
         for gpu in faulty:

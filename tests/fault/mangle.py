@@ -141,7 +141,7 @@ def huge_claim(file, rng):
 def bomb(file, rng):
     group = file["unaudited"]
     for key in ("node", "uuid"):
-        replace(group, key, data=np.zeros(rng.choice([300, 3000]), "S20000"), chunks=(20,), compression=9)
+        replace(group, key, data=np.zeros(rng.choice([10**6, 10**8]), "u4"), chunks=(10**6,), compression=9)
     replace(group, "unaudited", shape=group["node"].shape, dtype="u1")
 
 
@@ -234,10 +234,11 @@ def bad_offsets(file, rng):
     ranges = [name for name in columns(file)
               if name.endswith(("_offset", "_length", "_index", "position")) and file[name].shape[0]]
     for name in rng.sample(ranges, min(len(ranges), rng.choice([1, 2, 10]))):
-        values = file[name][...].astype(np.uint64)  # any width is the column's
+        values = file[name][...].astype(np.uint64) if file[name].dtype.itemsize == 8 else file[name][...]
         for i in range(len(values)):
             if rng.random() < 0.5:
-                values[i] = rng.choice([0, 1, 5, 2**20, 2**32, 2**63, 2**64 - 1, rng.randrange(2**64)])
+                value = rng.choice([0, 1, 5, 2**20, 2**32, 2**63, 2**64 - 1, rng.randrange(2**64)])
+                values[i] = value % 2**(8 * values.dtype.itemsize)
         replace(file, name, data=values)
 
 
@@ -247,9 +248,6 @@ def hostile_numbers(file, rng):
                and not name.endswith(("_offset", "_length", "_index"))]
     for name in rng.sample(numbers, min(len(numbers), rng.choice([1, 5, 60]))):
         values = file[name][...]
-        if values.dtype.kind == "u" and values.dtype.itemsize > 1:
-            most = np.uint32 if name.endswith(("window_cycles", "bin_cycles")) else np.uint64
-            values = values.astype(most)
         for i in range(len(values)):
             if values.dtype.kind == "f":
                 values[i] = rng.choice(HOSTILE_NUMBERS)
@@ -262,25 +260,23 @@ def hostile_numbers(file, rng):
 
 @with_h5py
 def hostile_texts(file, rng):
-    texts = [name for name in columns(file) if file[name].dtype.kind in "SO" and file[name].shape[0]]
-    kept = () if rng.random() < 0.2 else ("status", "value_kind", "kind")
-    for name in texts:
-        if name.endswith(kept) and kept or rng.random() < 0.3:
+    """Names are texts of any length: some are replaced, most of those that are states are not."""
+    for group in (file, file.get("analysis")):
+        names = group.get("names") if isinstance(group, h5py.Group) else None
+        if not isinstance(names, h5py.Group) or "text_bytes" not in names:
             continue
-        words = [rng.choice(HOSTILE_TEXTS) for _ in range(file[name].shape[0])]
-        if name == "names/text" and rng.random() < 0.9:  # some metrics and jobs, but no status
-            own = list(file[name].asstr(errors="surrogateescape")[...].astype("S"))
-            words = [word if b"." in text and rng.random() < 0.1 else text for word, text in zip(words, own)]
-        width = max(2, *map(len, words))
-        kind = h5py.h5t.C_S1.copy()
-        kind.set_size(width)
-        kind.set_cset(h5py.h5t.CSET_UTF8)
-        kind.set_strpad(h5py.h5t.STR_NULLPAD)
-        place = file[name].parent
-        key = name.split("/")[-1]
-        del place[key]
-        made = h5py.h5d.create(place.id, key.encode(), kind, h5py.h5s.create_simple((len(words),)))
-        made.write(h5py.h5s.ALL, h5py.h5s.ALL, np.array(words, f"S{width}"), mtype=kind)
+        held = names["text_bytes"][()].tobytes()
+        begins = names["text_offset"][()].astype(int)
+        own = [held[at:at + size] for at, size in zip(begins, names["text_length"][()].astype(int))]
+        states = rng.random() < 0.2
+        words = [rng.choice(HOSTILE_TEXTS) if rng.random() < 0.3 and (states or not text.isalpha()) else text
+                 for text in own]
+        sizes = np.array([*map(len, words)], np.uint32)
+        replace(file, names.name + "/text_length", data=sizes)
+        replace(file, names.name + "/text_offset", data=(np.cumsum(sizes) - sizes).astype(np.uint64))
+        replace(file, names.name + "/text_bytes", data=np.frombuffer(b"".join(words), np.uint8))
+        del names["text_byte"]
+        names.create_dataset("text_byte", data=np.zeros(int(sizes.sum()), np.uint8))
     attributes = file["provenance"].attrs
     for name in attributes:
         if isinstance(attributes[name], bytes) and rng.random() < 0.5:
@@ -290,13 +286,13 @@ def hostile_texts(file, rng):
 
 @with_h5py
 def hostile_bytes(file, rng):
-    """Texts and reasons of findings, byte by byte."""
-    for name in ("findings/text_bytes", "findings/reason_bytes"):
-        if name not in file or not isinstance(file[name], h5py.Dataset) or not file[name].shape:
-            continue
-        count = file[name].shape[0]
-        text = b"".join(rng.choice(HOSTILE_TEXTS)[:100] for _ in range(count // 10 + 1)).ljust(count, b"x")
-        replace(file, name, data=np.frombuffer(text[:count], np.uint8))
+    """Texts byte by byte."""
+    name = "names/text_bytes"
+    if name not in file or not isinstance(file[name], h5py.Dataset) or not file[name].shape:
+        return
+    count = file[name].shape[0]
+    text = b"".join(rng.choice(HOSTILE_TEXTS)[:100] for _ in range(count // 10 + 1)).ljust(count, b"x")
+    replace(file, name, data=np.frombuffer(text[:count], np.uint8))
 
 
 ALL = [flip_bits, flip_in_the_front, truncate, overwrite_block, move_block, append_bytes, wrong_attribute,

@@ -35,7 +35,7 @@ const std::vector<std::uint8_t>& good_run_file() {
   static const std::vector<std::uint8_t> content = [] {
     const TemporaryFolder folder;
     write_run_alone(folder / "good", some_provenance(), {}, 1,
-                    [](std::size_t) { return part_in_memory(good_device(), {}); });
+                    [](std::size_t) { return std::vector{good_device()}; });
     std::ifstream stream(folder / "good", std::ios::binary);
     return std::vector<std::uint8_t>{std::istreambuf_iterator<char>(stream), {}};
   }();

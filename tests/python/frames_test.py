@@ -14,8 +14,18 @@ import numpy as np
 
 import sonde
 from sonde import __main__ as command
+from sonde import tables
 
 MAKE_RUN_FILE, PACKAGE, VERSION = sys.argv[1:4]
+
+
+def put_names(group, texts):
+    """The texts of a group, as docs/file-format.md lays it down."""
+    words = [text.encode() for text in texts]
+    names = group.create_group("names")
+    names["text_offset"] = np.cumsum([0, *map(len, words)])[:-1].astype(np.uint64)
+    names["text_length"] = np.array([*map(len, words)], np.uint32)
+    names["text_bytes"] = np.frombuffer(b"".join(words), np.uint8)
 
 
 class FramesTest(unittest.TestCase):
@@ -53,9 +63,12 @@ class FramesTest(unittest.TestCase):
                 table = file.create_group("analysis/flags")
                 table["flag"] = np.zeros(1)
                 table["flag"].make_scale("flag")
-                columns = {"uuid": b"GPU-1", "metric": b"shared.latency_cycles", "unit": b"SM 3, 17", "score": 9.5}
+                texts = ["GPU-1", "shared.latency_cycles", "SM 3, 17"]
+                put_names(file["analysis"], texts)
+                columns = {"uuid": 0, "metric": 1, "unit": 2, "score": 9.5}
                 for name, value in columns.items():
                     table[name] = np.array([value])
+                    table[name].attrs["units"] = "1" if name == "score" else ""
                     table[name].dims[0].attach_scale(table["flag"])
             [flag] = sonde.flags(path).to_dict("records")
         self.assertEqual(flag, {"uuid": "GPU-1", "metric": "shared.latency_cycles", "unit": "SM 3, 17", "score": 9.5})
@@ -123,14 +136,11 @@ class FramesTest(unittest.TestCase):
         path.write_bytes(self.path.read_bytes())
         with h5py.File(path, "r+") as file:
             labels = file["jobs/cache.l1/probes/label"]
-            texts = [b"cache.l1 span 4096 step 128", b"cache.l1.odd", b"cache.l12 span 1"]
-            width = max(map(len, texts))
-            values = np.resize(np.array(texts, f"S{width}"), len(labels))
-            attributes, scale = dict(labels.attrs), file["jobs/cache.l1/probes/probe"]
-            del file["jobs/cache.l1/probes/label"]
-            new = file["jobs/cache.l1/probes"].create_dataset("label", data=values)
-            new.attrs["units"], new.attrs["long_name"] = attributes["units"], "label"
-            new.dims[0].attach_scale(scale)
+            texts = tables.names_of(file).tolist()
+            labels[()] = np.resize(len(texts) + np.arange(3), len(labels))
+            texts += ["cache.l1 span 4096 step 128", "cache.l1.odd", "cache.l12 span 1"]
+            del file["names"]
+            put_names(file, texts)
         frame = sonde.probes(path, "cache.l1")
         self.assertEqual(frame["span_bytes"].tolist()[:3:2], [4096, 1])
         self.assertEqual(frame["step_bytes"][0], 128)
@@ -161,8 +171,8 @@ class FramesTest(unittest.TestCase):
         self.assertEqual(frame["uuid"].tolist(), [device["uuid"] for device in self.expected])
         self.assertEqual(frame["reason"][2], "Größe in µs")
         with h5py.File(self.path) as file:
-            judged = file["analysis/verdicts/uuid"].asstr()[()].tolist()
-            verdicts = file["analysis/verdicts/verdict"].asstr()[()].tolist()
+            table = tables.read_table(file["analysis/verdicts"], "verdict_row")
+        judged, verdicts = table["uuid"].tolist(), table["verdict"].tolist()
         self.assertTrue(judged)
         self.assertEqual(frame.set_index("uuid").loc[judged, "verdict"].tolist(), verdicts)
         self.assertIn("größer", sonde.provenance(self.path)["config_json"])

@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
   try {
     const auto devices = static_cast<std::size_t>(std::atoi(argv[2]));
     write_run_alone(argv[1], test::some_provenance(), {}, devices,
-                    [](std::size_t i) { return part_in_memory(make_device(i), {}); });
+                    [](std::size_t i) { return std::vector{make_device(i)}; });
     const FleetRow row{.group = "all",
                        .metric = "cache.l1.line_bytes",
                        .unit = "byte",

@@ -6,8 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from .tables import (opened, owners_of_rows, ragged_rows, read_named_table, read_table, text_attributes,
-                     texts_of_rows, units_of)
+from .tables import opened, owners_of_rows, ragged_rows, read_table, text_attributes, units_of
 
 # Numbers in labels of probes: "tlb span 33554432 step 2097152". Of the words that name a size the
 # column says the unit.
@@ -71,45 +70,29 @@ def _values(group, table):
     return [value_of.get(kind, lambda row: None)(row) for row, kind in enumerate(table["value_kind"])]
 
 
-def _finding_tables(file):
-    """Groups of findings, their columns, and the job of each row: one of all jobs, or in a shard one
-    of each."""
-    if "findings" not in file:
-        for job, group in file["jobs"].items():
-            table = read_table(group["findings"], "finding")
-            yield group["findings"], table, np.full(len(table["metric"]), job)
-        return
-    group, outcomes = file["findings"], read_named_table(file["outcomes"], "outcome")
-    table = read_named_table(group, "finding")
-    for name in ("text", "reason"):
-        table[name] = texts_of_rows(group, table, name)
-    yield group, table, outcomes["job"][owners_of_rows(outcomes, "finding", len(table["metric"]))]
-
-
 def findings(run, metric="*", uuid=None):
     """One row per metric and GPU, in the order of jobs.
 
     `metric` is a name or a pattern ("cache.l1.*"), `uuid` one GPU. `value` is a float, a str, an array
-    or None; `row` is the row in /findings (of a shard in those of `job`), `point` that of `points`. Jobs
-    `again.<job>` are second tries.
+    or None; `row` is the row in /findings, `point` that of `points`. Jobs `again.<job>` are second tries.
     """
     columns = ["unit", "status", "reason", "confidence", "samples", "repeatability",
                "reproducibility", "replicates", "interval_low", "interval_high"]
-    frames = []
     with opened(run) as file:
         owners = read_table(file["devices"], "device")
-        points_of = owners.get("point_index", np.zeros(len(owners["uuid"]), np.int64))
-        for group, table, jobs in _finding_tables(file):
-            index = table["device_index"].astype(np.int64)
-            frame = pd.DataFrame({
-                "uuid": owners["uuid"][index], "node": owners["node"][index],
-                "rank": owners["rank"][index],
-                "point": points_of[index], "job": jobs, "metric": table["metric"],
-                "value": pd.Series(_values(group, table), dtype=object),
-                **{name: table[name] for name in columns}, "row": np.arange(len(index))})
-            chosen = [fnmatch.fnmatchcase(name, metric) for name in frame["metric"]]
-            frames.append(frame[np.array(chosen, bool) & (uuid is None or frame["uuid"] == uuid)])
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["metric"])
+        outcomes = read_table(file["outcomes"], "outcome")
+        table = read_table(file["findings"], "finding")
+        values = _values(file["findings"], table)
+    index = table["device_index"].astype(np.int64)
+    frame = pd.DataFrame({
+        "uuid": owners["uuid"][index], "node": owners["node"][index], "rank": owners["rank"][index],
+        "point": owners["point_index"][index],
+        "job": outcomes["job"][owners_of_rows(outcomes, "finding", len(index))],
+        "metric": table["metric"], "value": pd.Series(values, dtype=object),
+        **{name: table[name] for name in columns}, "row": np.arange(len(index))})
+    chosen = [fnmatch.fnmatchcase(name, metric) for name in frame["metric"]]
+    chosen = np.array(chosen, bool) & (uuid is None or frame["uuid"] == uuid)
+    return frame[chosen].reset_index(drop=True)
 
 
 def _job(file, job):

@@ -4,8 +4,7 @@ import contextlib
 import h5py
 import numpy as np
 
-SCHEMA_VERSIONS = (7, 8)  # 7, of shards: each job has tables of outcomes and findings
-NAMES = ("job", "metric", "unit", "value_kind", "status")  # in /outcomes and /findings
+SCHEMA_VERSION = 9
 
 
 def open_run(path):
@@ -15,10 +14,13 @@ def open_run(path):
     """
     file = h5py.File(path, "r")
     version = file.attrs.get("sonde_schema_version")
-    if version not in SCHEMA_VERSIONS:
+    if version != SCHEMA_VERSION:
         file.close()
-        raise ValueError(f"{path}: schema version {version}, known are {SCHEMA_VERSIONS} "
+        raise ValueError(f"{path}: schema version {version}, known is {SCHEMA_VERSION} "
                          "(numbers would be misread) use the package of that sonde")
+    if "parts" in file:
+        file.close()
+        raise ValueError(f"{path}: a shard, job by job; run: sonde merge {path} -o run.h5")
     return file
 
 
@@ -27,32 +29,34 @@ def opened(run):
     return contextlib.nullcontext(run) if isinstance(run, h5py.Group) else open_run(run)
 
 
-def read_column(dataset):
-    """All rows of a column; texts as str."""
-    values = dataset[()]
-    return np.char.decode(values, "utf-8") if values.dtype.kind == "S" else values
+def names_of(group):
+    """The texts that columns below this group hold the rows of: those of the nearest /names above."""
+    while "names" not in group and group.name != "/":
+        group = group.parent
+    if "names" not in group:
+        return np.empty(0, object)
+    names = group["names"]
+    held = names["text_bytes"][()].tobytes()
+    begins = names["text_offset"][()].astype(np.int64)
+    ends = begins + names["text_length"][()].astype(np.int64)
+    texts = np.empty(len(begins), object)
+    texts[:] = [held[begin:end].decode() for begin, end in zip(begins, ends)]
+    return texts
 
 
 def read_table(group, dimension):
     """All columns over one dimension of a group, as {name: array}; texts as str."""
-    scale = group[dimension]
-    return {name: read_column(dataset) for name, dataset in group.items()
-            if name != dimension and isinstance(dataset, h5py.Dataset) and dataset.dims
-            and len(dataset.dims[0]) > 0 and dataset.dims[0][0] == scale}
-
-
-def read_named_table(group, dimension):
-    """The same of /outcomes and /findings, whose columns of names hold rows of /names."""
-    names = read_column(group.file["names/text"])
-    return {column: names[values] if column in NAMES else values
-            for column, values in read_table(group, dimension).items()}
-
-
-def texts_of_rows(group, table, name):
-    """The text of each row, from the bytes of all."""
-    held = group[f"{name}_bytes"][()].tobytes()
-    ends = table[f"{name}_offset"] + table[f"{name}_length"]
-    return np.array([held[begin:end].decode() for begin, end in zip(table[f"{name}_offset"], ends)], str)
+    scale, names, table = group[dimension], None, {}
+    for name, dataset in group.items():
+        if name == dimension or not isinstance(dataset, h5py.Dataset) or not dataset.dims:
+            continue
+        if len(dataset.dims[0]) == 0 or dataset.dims[0][0] != scale:
+            continue
+        table[name] = dataset[()]
+        if dataset.attrs.get("units") == "":
+            names = names_of(group) if names is None else names
+            table[name] = names[table[name]]
+    return table
 
 
 def owners_of_rows(table, name, count):

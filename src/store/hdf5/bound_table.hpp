@@ -6,7 +6,6 @@
 #include "base/error.hpp"
 #include "store/hdf5/table.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <span>
 #include <string>
@@ -17,21 +16,21 @@
 
 namespace sonde {
 
-/// What is kept of a member: 0 or 1 of a truth value, the name of an outcome, all else as it is.
+/// What is kept of a member: 0 or 1 of a truth value, the text of an outcome, all else as it is.
 template <class Member>
 auto to_stored(const Member& member) {
   if constexpr (std::is_same_v<Member, bool>) {
     return static_cast<std::uint8_t>(member);
   } else if constexpr (std::is_enum_v<Member>) {
-    return std::string(to_text(member));
-  } else if constexpr (std::is_same_v<Member, std::string_view>) {
-    return std::string(member);
+    return std::string_view(to_text(member));
+  } else if constexpr (std::is_same_v<Member, std::string>) {
+    return std::string_view(member);
   } else {
     return member;
   }
 }
 
-/// The reverse. @param stored a text as a view @throws StoreError for what to_stored never gives
+/// The reverse. @throws StoreError for what to_stored never gives
 template <class Member, class Stored>
 Member from_stored(Stored stored) {
   if constexpr (std::is_same_v<Member, bool>) {
@@ -54,8 +53,11 @@ constexpr ElementType element_type() {
   if constexpr (std::is_same_v<T, std::int32_t>) return ElementType::i32;
   if constexpr (std::is_same_v<T, std::int64_t>) return ElementType::i64;
   if constexpr (std::is_same_v<T, double>) return ElementType::f64;
-  if constexpr (std::is_same_v<T, std::string>) return ElementType::text;
+  if constexpr (std::is_same_v<T, std::string_view>) return ElementType::text;
 }
+
+/// All different texts of the tables beside it.
+inline const TableKey names_key{"names", "name"};
 
 /// The member of a row at the end of this chain of members.
 template <class... Members>
@@ -76,16 +78,28 @@ class BoundTable {
                   TableKey counts = {}) {
     using Member = std::remove_cvref_t<std::invoke_result_t<Access, Row&>>;
     using Stored = decltype(to_stored(std::declval<Member>()));
-    const ElementType type = counts.group.empty() ? element_type<Stored>() : ElementType::row;
-    return add_column<Stored>(
-        {std::move(name), std::move(units), std::move(long_name), type, std::move(counts)}, access);
-  }
-
-  /// A text that is one of few, kept as a name.
-  template <class Access>
-  BoundTable& add_name(std::string name, const std::string& long_name, Access access) {
-    return add_column<std::string>(
-        {std::move(name), "", long_name + ", a row of /names", ElementType::name, {}}, access);
+    ElementType type = counts.group.empty() ? element_type<Stored>() : ElementType::row;
+    if (type == ElementType::text) counts = names_key;
+    columns_.push_back(
+        {std::move(name), std::move(units), std::move(long_name), type, std::move(counts)});
+    put_.push_back([access](std::span<const Row> rows, Names& names) -> Values {
+      std::vector<InFile<Stored>> values;
+      values.reserve(rows.size());
+      for (const Row& row : rows) {
+        values.push_back(to_file(to_stored(std::invoke(access, row)), names));
+      }
+      return values;
+    });
+    get_.push_back([access](const Values& values, const Names& names, Row* row) {
+      for (const auto value : std::get<std::vector<InFile<Stored>>>(values)) {
+        if constexpr (std::is_same_v<Stored, std::string_view>) {
+          std::invoke(access, *row++) = from_stored<Member>(names.at(value));
+        } else {
+          std::invoke(access, *row++) = from_stored<Member>(value);
+        }
+      }
+    });
+    return *this;
   }
 
   /// Two columns, `<name>_offset` and `<name>_length`, for rows of the table `counted`.
@@ -102,56 +116,39 @@ class BoundTable {
   const TableKey& key() const { return key_; }
   const std::vector<ColumnSpec>& columns() const { return columns_; }
 
-  Table to_table(std::span<const Row> rows) const {
+  /// @param names that get the texts of the rows
+  Table to_table(std::span<const Row> rows, Names& names) const {
     Table table{.key = key_, .columns = columns_, .values = {}};
-    for (const auto& put : put_) table.values.push_back(put(rows));
+    for (const auto& put : put_) table.values.push_back(put(rows, names));
     return table;
   }
 
-  /// Some of the rows. Members that are views are of `packed`.
-  /// @param packed one for each column, in their order
-  std::vector<Row> to_rows(const std::vector<PackedColumn>& packed, RowRange range) const {
-    // Few rows at a time, which stay in the processor's cache from column to column.
-    constexpr std::size_t tile_rows = 256;
-    std::vector<Row> rows(range.length);
-    for (std::size_t first = 0; first < rows.size(); first += tile_rows) {
-      const std::size_t count = std::min(tile_rows, rows.size() - first);
-      for (std::size_t c = 0; c < get_.size(); ++c) {
-        get_[c](packed.at(c), {range.offset + first, count}, rows.data() + first);
-      }
-    }
+  /// Members that are views are of `names`. @param values one for each column, of equal lengths
+  std::vector<Row> to_rows(const std::vector<Values>& values, const Names& names) const {
+    std::vector<Row> rows(values.empty() ? 0 : size_of(values.front()));
+    for (std::size_t c = 0; c < get_.size(); ++c) get_[c](values.at(c), names, rows.data());
     return rows;
   }
 
-  /// All of them.
-  std::vector<Row> to_rows(const std::vector<PackedColumn>& packed) const {
-    return to_rows(packed, {0, packed.empty() ? 0 : packed.front().rows()});
-  }
-
  private:
-  /// @tparam Stored see to_stored
-  template <class Stored, class Access>
-  BoundTable& add_column(ColumnSpec column, Access access) {
-    using Member = std::remove_cvref_t<std::invoke_result_t<Access, Row&>>;
-    columns_.push_back(std::move(column));
-    put_.push_back([access](std::span<const Row> rows) -> Values {
-      std::vector<Stored> values;
-      values.reserve(rows.size());
-      for (const Row& row : rows) values.push_back(to_stored(std::invoke(access, row)));
-      return values;
-    });
-    get_.push_back([access](const PackedColumn& packed, RowRange range, Row* row) {
-      for_each_value<Stored>(packed, range, [&](const auto& value) {
-        std::invoke(access, *row++) = from_stored<Member>(value);
-      });
-    });
-    return *this;
+  /// A text is a row of the names, all else as it is.
+  template <class Stored>
+  using InFile =
+      std::conditional_t<std::is_same_v<Stored, std::string_view>, std::uint32_t, Stored>;
+
+  template <class Stored>
+  static InFile<Stored> to_file(const Stored& stored, Names& names) {
+    if constexpr (std::is_same_v<Stored, std::string_view>) {
+      return names.row_of(stored);
+    } else {
+      return stored;
+    }
   }
 
   TableKey key_;
   std::vector<ColumnSpec> columns_;
-  std::vector<std::function<Values(std::span<const Row>)>> put_;  // of each column
-  std::vector<std::function<void(const PackedColumn&, RowRange, Row* first)>> get_;
+  std::vector<std::function<Values(std::span<const Row>, Names&)>> put_;  // of each column
+  std::vector<std::function<void(const Values&, const Names&, Row* first)>> get_;
 };
 
 }  // namespace sonde

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <set>
 
 namespace sonde {
 namespace {
@@ -28,19 +29,11 @@ RowRange append(Table& table, const std::vector<T>& more) {
   return range;
 }
 
-RowRange append(Table& table, const std::string& text) {
-  return append(table, std::vector<std::uint8_t>(text.begin(), text.end()));
-}
-
-/// Of all jobs, or of one.
 struct FindingTables {
+  std::vector<OutcomeRow> outcomes;
   std::vector<FindingRow> findings;
-  Table vectors, modes;
-  Table texts = empty_table(text_table());
-  Table reasons = empty_table(reason_table());
-
-  explicit FindingTables(const std::string& job = "")
-      : vectors(empty_table(vector_table(job))), modes(empty_table(mode_table(job))) {}
+  Table vectors = empty_table(vector_table());
+  Table modes = empty_table(mode_table());
 };
 
 struct ProbeTables {
@@ -122,119 +115,126 @@ void add_finding(FindingTables& tables, std::uint64_t device, const Finding& fin
   if (text) row.text = *text;
   row.vector = append(tables.vectors, vector ? *vector : std::vector<double>{});
   row.modes = append(tables.modes, finding.modes);
-  row.text_bytes = append(tables.texts, row.text);
-  row.reason_bytes = append(tables.reasons, finding.reason);
   row.interval = finding.interval.value_or(Interval{not_a_number, not_a_number});
 }
 
-/// Without its findings.
-OutcomeRow outcome_row(std::uint64_t device, const std::string& job, const JobResult& result) {
-  OutcomeRow row;
+/// @param name as the job is called in the file
+void add_job(FindingTables& tables, std::uint64_t device, const std::string& name,
+             const JobResult& result) {
+  OutcomeRow& row = tables.outcomes.emplace_back();
   row.device_index = device;
-  row.result.job = job;
+  row.result.job = name;
   row.result.status = result.status;
   row.result.reason = result.reason;
   row.result.elapsed_s = result.elapsed_s;
   row.result.device_s = result.device_s;
   row.probes.length = result.probes.size();
-  return row;
-}
-
-/// Adds a job to what is there. @param job as it is called in the file
-void add_job(std::vector<OutcomeRow>& outcomes, FindingTables& tables, std::uint64_t device,
-             const std::string& job, const JobResult& result) {
-  OutcomeRow& row = outcomes.emplace_back(outcome_row(device, job, result));
   row.findings = {tables.findings.size(), result.findings.size()};
   for (const Finding& finding : result.findings) add_finding(tables, device, finding);
 }
 
-std::vector<Table> to_tables(const std::string& job, ProbeTables tables) {
-  std::vector<Table> all{probe_table(job).to_table(tables.probes),
-                         lane_table(job).to_table(tables.lanes)};
+void put_tables(FindingTables tables, Names& names, std::vector<Table>& all) {
+  all.push_back(outcome_table().to_table(tables.outcomes, names));
+  all.push_back(finding_table().to_table(tables.findings, names));
+  all.push_back(std::move(tables.vectors));
+  all.push_back(std::move(tables.modes));
+}
+
+void put_tables(const std::string& job, ProbeTables tables, Names& names, std::vector<Table>& all) {
+  all.push_back(probe_table(job).to_table(tables.probes, names));
+  all.push_back(lane_table(job).to_table(tables.lanes, names));
   std::ranges::move(tables.recordings, std::back_inserter(all));
   all.push_back(std::move(tables.visits));
-  all.push_back(bin_table(job).to_table(tables.bins));
+  all.push_back(bin_table(job).to_table(tables.bins, names));
   all.push_back(std::move(tables.repeats));
-  return all;
 }
 
-DeviceRow device_row(const DeviceResult& device) {
-  DeviceRow row;
-  row.device.info = device.info;
-  row.device.point_index = device.point_index;
-  row.device.node = device.node;
-  row.device.rank = device.rank;
-  row.device.status = device.status;
-  row.device.reason = device.reason;
-  row.device.before = device.before;
-  row.device.after = device.after;
-  return row;
+DeviceResult without_jobs(const DeviceResult& device) {
+  DeviceResult bare;
+  bare.info = device.info;
+  bare.point_index = device.point_index;
+  bare.node = device.node;
+  bare.rank = device.rank;
+  bare.status = device.status;
+  bare.reason = device.reason;
+  bare.before = device.before;
+  bare.after = device.after;
+  return bare;
 }
 
-}  // namespace
-
-std::vector<Table> flatten_inventory(std::span<const DeviceResult> devices, Layout layout) {
+/// Devices and their possible shared parts of the L1.
+void put_inventory(std::span<const DeviceResult> devices, Names& names, std::vector<Table>& all) {
   std::vector<DeviceRow> rows;
   Table carveouts = empty_table(carveout_table());
   std::uint64_t outcomes = 0;
   for (const DeviceResult& device : devices) {
-    DeviceRow& row = rows.emplace_back(device_row(device));
+    DeviceRow& row = rows.emplace_back();
+    row.device = without_jobs(device);
     row.carveouts = append(carveouts, device.info.shared_carveouts_bytes);
     row.outcomes = {outcomes, device.jobs.size() + device.again.size()};
     outcomes += row.outcomes.length;
   }
-  return {device_table(layout).to_table(rows), std::move(carveouts)};
+  all.push_back(device_table().to_table(rows, names));
+  all.push_back(std::move(carveouts));
 }
 
-std::vector<Table> flatten_unaudited(const std::vector<UnauditedDevice>& unaudited) {
-  return {unaudited_table().to_table(unaudited)};
+void check_job_names(const std::vector<StoredJob>& jobs) {
+  std::set<std::string> seen;
+  for (const StoredJob& job : jobs) {
+    require(!job.name.empty() && job.name != "." && job.name.find('/') == std::string::npos,
+            "a job's name '" + job.name + "' cannot name a group of the file");
+    require(seen.insert(job.name).second, "the job '" + job.name + "' occurs twice on one device");
+  }
 }
 
-std::vector<Table> flatten_findings(std::span<const DeviceResult> devices) {
-  std::vector<Table> tables = flatten_inventory(devices, Layout::joined);
-  std::vector<OutcomeRow> outcomes;
-  FindingTables own;
+}  // namespace
+
+std::vector<Table> flatten(std::span<const DeviceResult> devices,
+                           const std::vector<UnauditedDevice>& unaudited,
+                           const std::vector<std::string>& jobs, Names& names) {
+  std::vector<Table> all;
+  FindingTables found;
+  std::vector<ProbeTables> probes;
+  for (const std::string& job : jobs) probes.emplace_back(job);
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    for (const StoredJob& job : stored_jobs(devices[i])) {
-      add_job(outcomes, own, i, job.name, *job.result);
+    const std::vector<StoredJob> own = stored_jobs(devices[i]);
+    check_job_names(own);
+    for (const StoredJob& job : own) {
+      add_job(found, i, job.name, *job.result);
+      const auto place = std::ranges::find(jobs, job.name);
+      if (place == jobs.end()) continue;
+      ProbeTables& tables = probes[static_cast<std::size_t>(place - jobs.begin())];
+      for (const ProbeRecord& record : job.result->probes) add_probe(tables, i, record);
     }
   }
-  tables.push_back(outcome_table().to_table(outcomes));
-  tables.push_back(finding_table().to_table(own.findings));
-  for (Table* table : {&own.vectors, &own.modes, &own.texts, &own.reasons}) {
-    tables.push_back(std::move(*table));
+  put_inventory(devices, names, all);
+  put_tables(std::move(found), names, all);
+  all.push_back(unaudited_table().to_table(unaudited, names));
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    put_tables(jobs[i], std::move(probes[i]), names, all);
   }
-  return tables;
+  return all;
 }
 
-std::vector<Table> flatten_probes(const std::string& job, std::span<const DeviceResult> devices) {
-  ProbeTables own(job);
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    const auto jobs = stored_jobs(devices[i]);
-    const auto found = std::ranges::find(jobs, job, &StoredJob::name);
-    if (found == jobs.end()) continue;
-    for (const ProbeRecord& record : found->result->probes) add_probe(own, i, record);
-  }
-  return to_tables(job, std::move(own));
+std::vector<Table> flatten_device(const DeviceResult& device, Names& names) {
+  std::vector<Table> all;
+  const DeviceResult bare = without_jobs(device);
+  put_inventory({&bare, 1}, names, all);
+  return all;
 }
 
-std::vector<Table> flatten_job(const std::string& job, const JobResult& result,
-                               std::uint64_t position) {
-  std::vector<OutcomeRow> outcomes;
-  FindingTables found(job);
-  add_job(outcomes, found, 0, job, result);
-  outcomes.front().position = position;
-  ProbeTables probes(job);
+std::vector<Table> flatten_job(const std::string& name, const JobResult& result, Names& names) {
+  std::vector<Table> all;
+  FindingTables found;
+  add_job(found, 0, name, result);
+  put_tables(std::move(found), names, all);
+  ProbeTables probes(name);
   for (const ProbeRecord& record : result.probes) add_probe(probes, 0, record);
-  std::vector<Table> tables = to_tables(job, std::move(probes));
-  tables.push_back(outcome_table(job).to_table(outcomes));
-  tables.push_back(finding_table(job).to_table(found.findings));
-  tables.push_back(std::move(found.vectors));
-  tables.push_back(std::move(found.modes));
-  return tables;
+  put_tables(name, std::move(probes), names, all);
+  return all;
 }
 
-std::vector<std::string> jobs_with_probes(std::span<const DeviceResult> devices) {
+std::vector<std::string> jobs_with_probes(const std::vector<DeviceResult>& devices) {
   std::vector<std::string> jobs;
   for (const DeviceResult& device : devices) {
     for (const StoredJob& job : stored_jobs(device)) {
@@ -243,16 +243,6 @@ std::vector<std::string> jobs_with_probes(std::span<const DeviceResult> devices)
     }
   }
   return jobs;
-}
-
-void for_each_table(const RunPart& part, const std::vector<std::string>& jobs,
-                    const std::function<void(const Table&)>& visit) {
-  const auto visit_all = [&visit](const std::vector<Table>& tables) {
-    for (const Table& table : tables) visit(table);
-  };
-  visit_all(flatten_findings(part.devices));
-  visit_all(flatten_unaudited(part.unaudited));
-  for (const std::string& job : jobs) visit_all(flatten_probes(job, part.devices));
 }
 
 }  // namespace sonde

@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "store/hdf5/rows.hpp"
-#include "store/hdf5/stored_file.hpp"
+#include "store/hdf5/stored_tables.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -13,7 +13,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace sonde {
@@ -28,15 +27,6 @@ void require_sound(bool sound, const Words&... what) {
   throw StoreError(said);
 }
 
-/// Place of a range among so many rows of a table from `first` on.
-/// @throws StoreError if they do not have it
-inline std::uint64_t place_among(const std::string& group, RowRange rows, RowRange range) {
-  require_sound(range.offset >= rows.offset && range.offset - rows.offset <= rows.length &&
-                    range.length <= rows.length - (range.offset - rows.offset),
-                group, ": a row refers to rows that belong to another device");
-  return range.offset - rows.offset;
-}
-
 /// Rows of a table from `first` on; ranges of the file are taken from it.
 template <class T>
 struct Span {
@@ -44,8 +34,10 @@ struct Span {
   std::uint64_t first = 0;
   std::vector<T> rows;
 
+  /// @throws StoreError if the span does not have them
   std::vector<T> take(RowRange range) const {
-    const std::span<const T> owned = owned_by(range);
+    if (range.length == 0) return {};
+    const std::span<const T> owned = std::span(rows).subspan(place_of(range), range.length);
     return {owned.begin(), owned.end()};
   }
 
@@ -54,14 +46,13 @@ struct Span {
     if (range.length == 0) return {};
     return std::span(rows).subspan(place_of(range), range.length);
   }
-  std::span<const T> owned_by(RowRange range) const {
-    if (range.length == 0) return {};
-    return std::span(rows).subspan(place_of(range), range.length);
-  }
 
  private:
   std::uint64_t place_of(RowRange range) const {
-    return place_among(group, {first, rows.size()}, range);
+    require_sound(range.offset >= first && range.offset - first <= rows.size() &&
+                      range.length <= rows.size() - (range.offset - first),
+                  group, ": a row refers to rows that belong to another device");
+    return range.offset - first;
   }
 };
 
@@ -87,15 +78,15 @@ RowRange hull(const std::string& group, const std::vector<Row>& rows, Access acc
 }
 
 template <class Row>
-Span<Row> read_span(StoredFile& file, const BoundTable<Row>& table, RowRange range) {
+Span<Row> read_span(const StoredTables& tables, const BoundTable<Row>& table, RowRange range) {
   return {table.key().group, range.offset,
-          table.to_rows(file.table(table.key()).read(table.columns(), range))};
+          table.to_rows(tables.read(table.key(), table.columns(), range), tables.names())};
 }
 
 template <class T>
-Span<T> read_span(StoredFile& file, const ValueTable<T>& values, RowRange range) {
-  Values read = unpack(file.table(values.key).read(values.column, range));
-  return {values.key.group, range.offset, std::move(std::get<std::vector<T>>(read))};
+Span<T> read_span(const StoredTables& tables, const ValueTable<T>& table, RowRange range) {
+  Values read = tables.read(table.key, table.column, range);
+  return {table.key.group, range.offset, std::move(std::get<std::vector<T>>(read))};
 }
 
 const TableKey& key_of(const auto& table) {
@@ -108,79 +99,12 @@ const TableKey& key_of(const auto& table) {
 
 /// The rows of `table` that these rows own. If they own none, the table is not looked at.
 template <class Owner, class Access>
-auto read_owned(StoredFile& file, const auto& table, const std::vector<Owner>& owners,
+auto read_owned(const StoredTables& tables, const auto& table, const std::vector<Owner>& owners,
                 Access access) {
   const RowRange range = hull(key_of(table).group, owners, access);
-  if (range.length == 0) return decltype(read_span(file, table, range)){key_of(table).group, 0, {}};
-  return read_span(file, table, range);
+  if (range.length == 0)
+    return decltype(read_span(tables, table, range)){key_of(table).group, 0, {}};
+  return read_span(tables, table, range);
 }
-
-/// Rows that stay packed until they are taken: those of many devices, which are put together one
-/// after the other, take some times less memory so.
-/// @tparam Table a BoundTable or ValueTable
-template <class Table>
-class PackedSpan {
- public:
-  /// These rows. If there are none, the file is not looked at.
-  PackedSpan(StoredFile& file, Table table, RowRange range)
-      : table_(std::move(table)), range_(range) {
-    if (range.length == 0) return;
-    const StoredTable& stored = file.table(key_of(table_));
-    if constexpr (is_bound) {
-      columns_ = stored.read(table_.columns(), range);
-    } else {
-      columns_.push_back(stored.read(table_.column, range));
-    }
-  }
-
-  const std::string& group() const { return key_of(table_).group; }
-  std::uint64_t length() const { return range_.length; }
-
-  /// Views in what is taken live as long as the span.
-  auto take(RowRange range) const {
-    if constexpr (is_bound) {
-      return range.length == 0 ? table_.to_rows({}) : table_.to_rows(columns_, place_of(range));
-    } else {
-      Values values = empty_values(table_.column.type);
-      if (range.length > 0) values = unpack(columns_.front(), place_of(range));
-      return std::get<typename Table::Values>(std::move(values));
-    }
-  }
-
-  /// Bytes of a text.
-  std::string_view text(RowRange range) const {
-    if (range.length == 0) return {};
-    const RowRange place = place_of(range);
-    return {reinterpret_cast<const char*>(columns_.front().bytes.data()) + place.offset,
-            place.length};
-  }
-
-  /// The ranges that a BoundTable has by add_range; none if it has none of that name.
-  std::vector<RowRange> ranges(const std::string& name) const {
-    std::vector<RowRange> all(length());
-    const auto fill = [&](const std::string& column, std::uint64_t RowRange::*member) {
-      const auto found = std::ranges::find(table_.columns(), column, &ColumnSpec::name);
-      if (found == table_.columns().end() || all.empty()) return;
-      auto range = all.begin();
-      for_each_value<std::uint64_t>(
-          columns_[static_cast<std::size_t>(found - table_.columns().begin())], {0, length()},
-          [&](std::uint64_t value) { (*range++).*member = value; });
-    };
-    fill(name + "_offset", &RowRange::offset);
-    fill(name + "_length", &RowRange::length);
-    return all;
-  }
-
- private:
-  static constexpr bool is_bound = requires(const Table& table) { table.columns(); };
-
-  RowRange place_of(RowRange range) const {
-    return {place_among(group(), range_, range), range.length};
-  }
-
-  Table table_;
-  RowRange range_;
-  std::vector<PackedColumn> columns_;
-};
 
 }  // namespace sonde

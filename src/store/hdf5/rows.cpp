@@ -4,19 +4,9 @@
 namespace sonde {
 
 namespace keys {
-namespace {
-std::string group_of(const std::string& job, const std::string& part) {
-  return job.empty() ? part : "jobs/" + job + "/" + part;
-}
-}  // namespace
-
-TableKey outcomes(const std::string& job) { return {group_of(job, "outcomes"), "outcome"}; }
-TableKey findings(const std::string& job) { return {group_of(job, "findings"), "finding"}; }
-TableKey vectors(const std::string& job) { return {group_of(job, "findings"), "element"}; }
-TableKey modes(const std::string& job) { return {group_of(job, "findings"), "mode"}; }
-TableKey probes(const std::string& job) { return {group_of(job, "probes"), "probe"}; }
+TableKey probes(const std::string& job) { return {"jobs/" + job + "/probes", "probe"}; }
 TableKey traces(const std::string& job, const std::string& dimension) {
-  return {group_of(job, "traces"), dimension};
+  return {"jobs/" + job + "/traces", dimension};
 }
 }  // namespace keys
 
@@ -50,40 +40,9 @@ void add_health(BoundTable<DeviceRow>& table, const std::string& when, const std
       &Health::foreign_processes);
 }
 
-/// What both layouts have in common.
-void add_outcome(BoundTable<OutcomeRow>& table) {
-  const auto result = [](auto member) { return at(&OutcomeRow::result, member); };
-  table.add("reason", "", "why it is not ok", result(&JobResult::reason))
-      .add("elapsed_s", "s", "wall time of the job", result(&JobResult::elapsed_s))
-      .add("device_s", "s", "of these, the time in which the device was at work on probes",
-           result(&JobResult::device_s));
-}
-
-/// The same. @param job "": all
-void add_finding(BoundTable<FindingRow>& table, const std::string& job) {
-  const auto finding = [](auto member) { return at(&FindingRow::finding, member); };
-  table.add("number", "1", "the value if it is a number, else NaN", &FindingRow::number)
-      .add_range("vector", "the value if it is a vector, in vector_values", keys::vectors(job),
-                 &FindingRow::vector)
-      .add("confidence", "1", "0 to 1: that the value is right", finding(&Finding::confidence))
-      .add("samples", "1", "measurements behind the value", finding(&Finding::samples))
-      .add("repeatability", "1",
-           "standard deviation of those of one replicate, in the metric's unit",
-           finding(&Finding::repeatability))
-      .add("reproducibility", "1", "standard deviation of the values of replicates, likewise",
-           finding(&Finding::reproducibility))
-      .add("replicates", "1", "of the measurement, each with other pages, SM and order",
-           finding(&Finding::replicates))
-      .add_range("mode", "its modes, in mode_values", keys::modes(job), &FindingRow::modes)
-      .add("interval_low", "1", "where a gradual edge begins, else NaN",
-           at(&FindingRow::interval, &Interval::low))
-      .add("interval_high", "1", "where a gradual edge ends, else NaN",
-           at(&FindingRow::interval, &Interval::high));
-}
-
 }  // namespace
 
-BoundTable<DeviceRow> device_table(Layout layout) {
+BoundTable<DeviceRow> device_table() {
   const auto info = [](auto member) { return at(&DeviceRow::device, &DeviceResult::info, member); };
   const auto device = [](auto member) { return at(&DeviceRow::device, member); };
   BoundTable<DeviceRow> table(keys::devices);
@@ -130,11 +89,11 @@ BoundTable<DeviceRow> device_table(Layout layout) {
                  &DeviceRow::carveouts);
   add_health(table, "before_", ", before the first job", &DeviceResult::before);
   add_health(table, "after_", ", after the last job", &DeviceResult::after);
-  table.add(point_column, "1", "row of its options in /points, 0 if there is no such table",
-            device(&DeviceResult::point_index));
-  if (layout == Layout::by_job) return table;
-  return table.add_range("outcome", "its jobs in /outcomes, in the order in which they ran",
-                         keys::outcomes(), &DeviceRow::outcomes);
+  return table
+      .add("point_index", "1", "row of its options in /points, 0 if there is no such table",
+           device(&DeviceResult::point_index))
+      .add_range("outcome", "its jobs in /outcomes, in the order in which they ran", keys::outcomes,
+                 &DeviceRow::outcomes);
 }
 
 BoundTable<UnauditedDevice> unaudited_table() {
@@ -144,23 +103,17 @@ BoundTable<UnauditedDevice> unaudited_table() {
 }
 
 BoundTable<OutcomeRow> outcome_table() {
-  auto table = table_by_device<OutcomeRow>(keys::outcomes());
-  table.add_name("job", "name of the job", at(&OutcomeRow::result, &JobResult::job))
-      .add_name("status", "outcome of the job", at(&OutcomeRow::result, &JobResult::status));
-  add_outcome(table);
-  return table
+  const auto result = [](auto member) { return at(&OutcomeRow::result, member); };
+  return table_by_device<OutcomeRow>(keys::outcomes)
+      .add("job", "", "name of the job", result(&JobResult::job))
+      .add("status", "", "outcome of the job", result(&JobResult::status))
+      .add("reason", "", "why it is not ok", result(&JobResult::reason))
+      .add("elapsed_s", "s", "wall time of the job", result(&JobResult::elapsed_s))
+      .add("device_s", "s", "of these, the time in which the device was at work on probes",
+           result(&JobResult::device_s))
       .add("probe_length", "1", "number of rows of its probes in /jobs/<job>/probes",
            at(&OutcomeRow::probes, &RowRange::length))
-      .add_range("finding", "its findings in /findings", keys::findings(), &OutcomeRow::findings);
-}
-
-BoundTable<OutcomeRow> outcome_table(const std::string& job) {
-  auto table = table_by_device<OutcomeRow>(keys::outcomes(job));
-  table.add("position", "1", "place of the job in the device's run", &OutcomeRow::position)
-      .add("status", "", "outcome of the job", at(&OutcomeRow::result, &JobResult::status));
-  add_outcome(table);
-  return table.add_range("probe", "its probes", keys::probes(job), &OutcomeRow::probes)
-      .add_range("finding", "its findings", keys::findings(job), &OutcomeRow::findings);
+      .add_range("finding", "its findings in /findings", keys::findings, &OutcomeRow::findings);
 }
 
 BoundTable<ProbeRow> probe_table(const std::string& job) {
@@ -222,34 +175,52 @@ BoundTable<WindowCount> bin_table(const std::string& job) {
 }
 
 BoundTable<FindingRow> finding_table() {
-  auto table = table_by_device<FindingRow>(keys::findings());
-  table.add_name("metric", "name of the metric", at(&FindingRow::finding, &Finding::metric))
-      .add_name("unit", "unit of number, vector_values and deviations", &FindingRow::unit)
-      .add_name("value_kind", "none, number, text or vector", &FindingRow::value_kind)
-      .add_name("status", "outcome", at(&FindingRow::finding, &Finding::status))
-      .add_range("text", "the value if it is a text, in text_bytes", text_table().key,
-                 &FindingRow::text_bytes)
-      .add_range("reason", "why there is no value, or what to know about it, in reason_bytes",
-                 reason_table().key, &FindingRow::reason_bytes);
-  add_finding(table, "");
-  return table;
-}
-
-BoundTable<FindingRow> finding_table(const std::string& job) {
-  auto table = table_by_device<FindingRow>(keys::findings(job));
-  table.add("metric", "", "name of the metric", at(&FindingRow::finding, &Finding::metric))
+  const auto finding = [](auto member) { return at(&FindingRow::finding, member); };
+  return table_by_device<FindingRow>(keys::findings)
+      .add("metric", "", "name of the metric", finding(&Finding::metric))
       .add("unit", "", "unit of number, vector_values and deviations", &FindingRow::unit)
       .add("value_kind", "", "none, number, text or vector", &FindingRow::value_kind)
-      .add("status", "", "outcome", at(&FindingRow::finding, &Finding::status))
+      .add("status", "", "outcome", finding(&Finding::status))
       .add("text", "", "the value if it is a text", &FindingRow::text)
       .add("reason", "", "why there is no value, or what to know about it",
-           at(&FindingRow::finding, &Finding::reason));
-  add_finding(table, job);
-  return table;
+           finding(&Finding::reason))
+      .add("number", "1", "the value if it is a number, else NaN", &FindingRow::number)
+      .add_range("vector", "the value if it is a vector, in vector_values", keys::vectors,
+                 &FindingRow::vector)
+      .add("confidence", "1", "0 to 1: that the value is right", finding(&Finding::confidence))
+      .add("samples", "1", "measurements behind the value", finding(&Finding::samples))
+      .add("repeatability", "1",
+           "standard deviation of those of one replicate, in the metric's unit",
+           finding(&Finding::repeatability))
+      .add("reproducibility", "1", "standard deviation of the values of replicates, likewise",
+           finding(&Finding::reproducibility))
+      .add("replicates", "1", "of the measurement, each with other pages, SM and order",
+           finding(&Finding::replicates))
+      .add_range("mode", "its modes, in mode_values", keys::modes, &FindingRow::modes)
+      .add("interval_low", "1", "where a gradual edge begins, else NaN",
+           at(&FindingRow::interval, &Interval::low))
+      .add("interval_high", "1", "where a gradual edge ends, else NaN",
+           at(&FindingRow::interval, &Interval::high));
 }
 
-ValueTable<std::string> name_table() {
-  return {keys::names, {"text", "", "what a row of a column of names says", ElementType::text}};
+std::vector<Table> name_tables(const Names& names) {
+  const TableKey bytes_key{names_key.group, "text_byte"};
+  std::vector<std::uint64_t> offsets;
+  std::vector<std::uint32_t> lengths;
+  std::vector<std::uint8_t> bytes;
+  for (const std::string& text : names.texts()) {
+    offsets.push_back(bytes.size());
+    lengths.push_back(static_cast<std::uint32_t>(text.size()));
+    bytes.insert(bytes.end(), text.begin(), text.end());
+  }
+  return {
+      {.key = names_key,
+       .columns = {{"text_offset", "1", "first byte in text_bytes", ElementType::row, bytes_key},
+                   {"text_length", "1", "number of bytes", ElementType::u32}},
+       .values = {std::move(offsets), std::move(lengths)}},
+      {.key = bytes_key,
+       .columns = {{"text_bytes", "1", "UTF-8 of all texts", ElementType::u8}},
+       .values = {std::move(bytes)}}};
 }
 
 ValueTable<std::uint64_t> carveout_table() {
@@ -262,23 +233,14 @@ ValueTable<double> repeat_table(const std::string& job) {
           {"repeat_ns", "ns", "wall time of each repeat", ElementType::f64}};
 }
 
-ValueTable<std::uint8_t> text_table() {
-  return {{"findings", "text_byte"},
-          {"text_bytes", "1", "UTF-8 of values that are texts", ElementType::u8}};
-}
-
-ValueTable<std::uint8_t> reason_table() {
-  return {{"findings", "reason_byte"}, {"reason_bytes", "1", "UTF-8 of reasons", ElementType::u8}};
-}
-
-ValueTable<double> vector_table(const std::string& job) {
-  return {keys::vectors(job),
+ValueTable<double> vector_table() {
+  return {keys::vectors,
           {"vector_values", "1", "elements of vectors, in the metric's unit", ElementType::f64}};
 }
 
-ValueTable<double> mode_table(const std::string& job) {
+ValueTable<double> mode_table() {
   return {
-      keys::modes(job),
+      keys::modes,
       {"mode_values", "1", "centers of groups of values, in the metric's unit", ElementType::f64}};
 }
 

@@ -1,6 +1,6 @@
 // The rows of every table in the file and the meaning of each column: the schema, in code.
 // docs/file-format.md says the same for readers. Outcomes and findings are in one table each, of
-// all jobs; in a shard each job has its own.
+// all jobs; probes and traces of each job are in tables of their own.
 #pragma once
 
 #include "analysis/results.hpp"
@@ -12,10 +12,6 @@
 
 namespace sonde {
 
-/// How a file has its tables, and the schema version that says so: shards have outcomes and
-/// findings in tables for each job, run files in one table of each.
-enum class Layout { by_job = 7, joined = 8 };
-
 struct DeviceRow {
   DeviceResult device;  // without its jobs
   RowRange carveouts;
@@ -24,9 +20,8 @@ struct DeviceRow {
 
 struct OutcomeRow {
   std::uint64_t device_index = 0;
-  std::uint64_t position = 0;  // by job: of the job in the device's run
-  JobResult result;            // without its probes and findings
-  RowRange probes;             // joined: the file has the length alone
+  JobResult result;  // without its probes and findings
+  RowRange probes;   // the file has the length alone
   RowRange findings;
 };
 
@@ -55,65 +50,52 @@ inline constexpr std::array<std::string_view, 4> value_kinds{"none", "number", "
 
 struct FindingRow {
   std::uint64_t device_index = 0;
-  Finding finding;  // without its value, modes and interval; joined: without its reason
+  Finding finding;  // without its value, modes and interval
   std::string_view unit;
   std::string_view value_kind;
-  double number = 0;  // NaN unless value_kind is "number"
-  std::string text;   // not joined
+  double number = 0;      // NaN unless value_kind is "number"
+  std::string_view text;  // empty unless it is "text"
   RowRange vector;
   RowRange modes;
-  RowRange text_bytes;  // joined
-  RowRange reason_bytes;
   Interval interval;  // NaN if there is none
 };
-
-/// Of the device table: which of the run's points.
-inline constexpr const char* point_column = "point_index";
 
 namespace keys {
 inline const TableKey devices{"devices", "device"};
 inline const TableKey carveouts{"devices", "carveout"};
-/// All different texts of the columns of names.
-inline const TableKey names{"names", "name"};
-// Of all jobs, or of one.
-TableKey outcomes(const std::string& job = "");
-TableKey findings(const std::string& job = "");
-TableKey vectors(const std::string& job = "");
-TableKey modes(const std::string& job = "");
+inline const TableKey outcomes{"outcomes", "outcome"};
+inline const TableKey findings{"findings", "finding"};
+inline const TableKey vectors{"findings", "element"};
+inline const TableKey modes{"findings", "mode"};
 TableKey probes(const std::string& job);
 /// Of the traces: "lane", "repeat", or the dimension of a Recording.
 TableKey traces(const std::string& job, const std::string& dimension);
 }  // namespace keys
 
-BoundTable<DeviceRow> device_table(Layout layout = Layout::joined);
+BoundTable<DeviceRow> device_table();
 BoundTable<UnauditedDevice> unaudited_table();
-/// Of all jobs. Probes are counted: those of a job lie in the order of its outcomes.
+/// Probes are counted: those of a job lie in the order of its outcomes.
 BoundTable<OutcomeRow> outcome_table();
-BoundTable<OutcomeRow> outcome_table(const std::string& job);
+BoundTable<FindingRow> finding_table();
 BoundTable<ProbeRow> probe_table(const std::string& job);
 BoundTable<LaneRow> lane_table(const std::string& job);
 BoundTable<WindowCount> bin_table(const std::string& job);
-/// Of all jobs, with texts of any length byte by byte.
-BoundTable<FindingRow> finding_table();
-BoundTable<FindingRow> finding_table(const std::string& job);
 
 /// A table of one column, whose rows are plain values.
 template <class T>
 struct ValueTable {
-  using Values = std::vector<T>;
   TableKey key;
   ColumnSpec column;
 };
-ValueTable<std::string> name_table();
 ValueTable<std::uint64_t> carveout_table();
-ValueTable<double> vector_table(const std::string& job = "");
-ValueTable<double> mode_table(const std::string& job = "");
-/// UTF-8 of texts, and of reasons, of the findings of all jobs.
-ValueTable<std::uint8_t> text_table();
-ValueTable<std::uint8_t> reason_table();
+ValueTable<double> vector_table();
+ValueTable<double> mode_table();
 ValueTable<double> repeat_table(const std::string& job);
 /// The addresses of lanes, in units of the visit_step_bytes of each.
 ValueTable<std::uint64_t> visit_table(const std::string& job);
+
+/// The texts themselves: where each lies in the bytes of all, and these (UTF-8).
+std::vector<Table> name_tables(const Names& names);
 
 /// One kind of value that lanes record, in a table of its own under `traces`: those that the file
 /// keeps as they are.

@@ -1,58 +1,65 @@
 // Tables in HDF5: one dataset per column, all attached to one dimension scale.
 #pragma once
 
-#include "store/hdf5/bound_table.hpp"
 #include "store/hdf5/hdf5.hpp"
-#include "store/hdf5/stored_file.hpp"
-#include "store/plan.hpp"
+#include "store/hdf5/table.hpp"
 
-#include <functional>
-#include <optional>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace sonde {
 
-/// Runs a step of writing so that all ranks learn whether it worked on every other before anyone
-/// goes on.
-using StepRunner = std::function<void(const std::function<void()>&)>;
+/// Rows of a whole chunk. A column with fewer rows is one chunk of as many as it has. A column of
+/// doubles has 512 KiB then: what HDF5's own cache of chunks (1 MiB) and the stripes of parallel
+/// file systems (1 MiB) handle well.
+constexpr std::uint64_t chunk_rows = 1 << 16;
 
-/// A column that was written, and the CRC-32 of the bytes that should be there.
-struct WrittenColumn {
-  std::size_t column = 0;  // of the table
-  std::uint32_t checksum = 0;
-};
+/// Whether one process writes the rows of a table, or all ranks together.
+enum class Writers { one, all };
 
-/// One part's rows of the columns that are gathered: their bytes, in the order of the plan.
-std::string pack_gathered_columns(const FilePlan& plan, std::size_t part, const ColumnLoader& load);
+/// Creates the dimension and the columns of a table, with so many rows.
+/// @param place a file, or a group that the group of the table is in
+void create_table(hid_t place, const Table& table, std::uint64_t rows, Writers writers);
 
-/// Creates all dimensions and columns. Those with one value for all rows are done then, and those
-/// that pack_gathered_columns made.
-/// @param gathered of each part; none if these columns are written later
-void create_tables(hid_t file, const FilePlan& plan, const std::vector<std::string>& gathered);
-
-/// Writes rows of a column, packed as the plan wants them. One process alone.
-void write_packed(hid_t file, const TablePlan& table, std::size_t column, RowRange rows,
-                  const std::byte* packed);
-
-/// The chunk that begins with this row, packed as its column wants it.
-void write_chunk(hid_t file, const TablePlan& table, std::size_t column, std::uint64_t row,
-                 const std::vector<std::uint8_t>& packed);
-
-/// The same as write_packed of the columns that are neither small nor copied, by all ranks
-/// together: with collective `transfer` each calls it for every table, also those without rows. In
-/// several rounds, as many as the part with most rows needs.
-/// @returns what check_written needs
-std::vector<WrittenColumn> write_shared_columns(hid_t file, const FilePlan& plan,
-                                                const TablePlan& table, std::size_t part,
-                                                const ColumnLoader& load, hid_t transfer,
-                                                const StepRunner& run_step);
-
-/// Reads back what this part wrote of those columns. @throws StoreError if it is something else
-void check_written(StoredFile& file, const TablePlan& table, std::size_t part,
-                   const std::vector<WrittenColumn>& written);
+/// Writes rows of a column that has them, from `first` on.
+/// @param transfer properties of the transfer, the same on all ranks that write together
+void write_rows(hid_t place, const TableKey& key, const ColumnSpec& column, std::uint64_t first,
+                std::uint64_t rows, const void* values, hid_t transfer = H5P_DEFAULT);
 
 /// Creates and writes tables that belong to one process alone.
-void write_tables(hid_t file, const std::vector<Table>& tables);
+void write_tables(hid_t place, const std::vector<Table>& tables);
+
+/// Writes the tables of one part of a run after the other. Whole chunks go into the file, the rest
+/// waits for more rows, so that no chunk is packed twice and in memory is at most a chunk of each
+/// column beside what comes in.
+class TableAppender {
+ public:
+  /// @param file outlives it
+  explicit TableAppender(hid_t file) : file_(file) {}
+
+  /// Rows of tables in it are counted from its own first. @throws StoreError
+  void append(std::vector<Table> part);
+
+  /// Rows so far.
+  std::uint64_t rows(const TableKey& key) const;
+
+  /// Writes what waits; each table that was in a part is in the file then. @throws StoreError
+  void finish();
+
+ private:
+  struct Growing {
+    Table waiting;
+    std::uint64_t written_rows = 0;
+  };
+  void write_chunks(Growing& table);
+  void write_rest(Growing& table);
+
+  hid_t file_;
+  std::map<TableKey, std::size_t> places_;
+  std::vector<Growing> tables_;
+};
 
 }  // namespace sonde

@@ -30,8 +30,10 @@ std::filesystem::path write_sweep(const std::filesystem::path& path, const std::
     provenance.points.push_back(
         {.config_hash = at, .config_json = "{}", .seed = 1, .repeat_index = 0, .at = {at}});
   }
-  write_run_alone(path, provenance, {}, percents.size(),
-                  [&](std::size_t i) { return at_point(part_in_memory(device, {}), i); });
+  write_run_alone(path, provenance, {}, percents.size(), [&](std::size_t i) {
+    device.point_index = i;
+    return std::vector{device};
+  });
   return path;
 }
 

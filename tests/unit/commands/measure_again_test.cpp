@@ -3,7 +3,7 @@
 #include "base/error.hpp"
 #include "commands/again_plan.hpp"
 #include "commands/commands.hpp"
-#include "store/hdf5/digest.hpp"
+#include "store/write_run.hpp"
 #include "store/roster_file.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"

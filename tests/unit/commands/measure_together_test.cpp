@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "commands/commands.hpp"
-#include "store/hdf5/digest.hpp"
+#include "store/write_run.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
 #include "support/random_run.hpp"

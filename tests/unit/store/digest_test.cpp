@@ -1,4 +1,4 @@
-#include "store/hdf5/digest.hpp"
+#include "store/write_run.hpp"
 
 #include "base/error.hpp"
 #include "support/random_run.hpp"

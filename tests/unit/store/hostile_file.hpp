@@ -21,7 +21,7 @@ class HostileFileTest : public testing::Test {
       DeviceResult device = random_device(1, static_cast<int>(i), 1);
       device.jobs = {random_job(1 + i, "clock", 1)};
       device.again.clear();
-      return part_in_memory(device, {});
+      return std::vector{device};
     });
   }
 
@@ -50,6 +50,14 @@ class HostileFileTest : public testing::Test {
       const hdf5::Handle data(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose, "open");
       hdf5::check(H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "write");
     });
+  }
+
+  std::uint32_t row_of_name(std::string_view name) const {
+    const hdf5::Handle file = hdf5::open_to_read(path_);
+    const StoredTables tables(file);
+    std::uint32_t row = 0;
+    while (tables.names().at(row) != name) ++row;
+    return row;
   }
 
   std::string error_of_reading() const {

@@ -57,24 +57,23 @@ class HostileLaneTest : public HostileFileTest {
     device.jobs = {job};
     device.again.clear();
     write_run_alone(path_, test::some_provenance(), {}, 1,
-                    [&](std::size_t) { return part_in_memory(device, {}); });
+                    [&](std::size_t) { return std::vector{device}; });
   }
 };
 
 TEST_F(HostileLaneTest, bins_ascend_and_end_with_the_last_one) {
-  const auto set_bins = [&](const std::vector<std::uint16_t>& bins) {
-    overwrite("jobs/clock/traces/bin_cycles", H5T_NATIVE_UINT16, bins);
+  const auto set_bins = [&](const std::vector<std::uint32_t>& bins) {
+    overwrite("jobs/clock/traces/bin_cycles", H5T_NATIVE_UINT32, bins);
   };
   set_bins({5, 2047});
   EXPECT_THAT(error_of_reading(), HasSubstr("no StoreError"));
-  for (const auto& bins : {std::vector<std::uint16_t>{9, 5}, {5, 5}, {5, 2048}}) {
+  for (const auto& bins : {std::vector<std::uint32_t>{9, 5}, {5, 5}, {5, 2048}}) {
     set_bins(bins);
     EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("clock/traces"), HasSubstr("bins")));
   }
 }
 
 TEST_F(HostileLaneTest, addresses_do_not_wrap) {
-  replace("jobs/clock/traces/visit_step_bytes", H5T_STD_U64LE, {1});
   const auto set_step = [&](std::uint64_t step) {
     overwrite<std::uint64_t>("jobs/clock/traces/visit_step_bytes", H5T_NATIVE_UINT64, {step});
   };
@@ -107,22 +106,29 @@ TEST_F(HostileFileTest, outcomes_belong_to_devices_that_are_there) {
 }
 
 TEST_F(HostileFileTest, outcomes_have_as_many_probes_as_there_are) {
-  const Handle constant = hdf5::make_properties(H5P_DATASET_CREATE);
-  for (const auto probes : std::initializer_list<std::uint16_t>{0, 400, 4000}) {
-    hdf5::check(H5Pset_fill_value(constant, H5T_NATIVE_UINT16, &probes), "value");
-    replace("outcomes/probe_length", H5T_STD_U16LE, {2}, constant);
+  for (const std::uint64_t probes : {0, 400, 4000}) {
+    overwrite<std::uint64_t>("outcomes/probe_length", H5T_NATIVE_UINT64, {probes, probes});
     EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("jobs/clock"), HasSubstr("probes")));
   }
 }
 
 TEST_F(HostileFileTest, names_are_among_those_of_the_file) {
-  const std::uint16_t none = 60000;
-  const Handle constant = hdf5::make_properties(H5P_DATASET_CREATE);
-  hdf5::check(H5Pset_fill_value(constant, H5T_NATIVE_UINT16, &none), "value");
   for (const char* column : {"outcomes/job", "outcomes/status"}) {
-    replace(column, H5T_STD_U16LE, {2}, constant);
+    overwrite<std::uint32_t>(column, H5T_NATIVE_UINT32, {60000, 60000});
     EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("run.h5"), HasSubstr("name")));
   }
+}
+
+TEST_F(HostileFileTest, names_lie_within_their_bytes) {
+  change([](hid_t file) {
+    const Handle data(H5Dopen2(file, "names/text_length", H5P_DEFAULT), H5Dclose, "open");
+    const Handle space(H5Dget_space(data), H5Sclose, "space");
+    const std::vector<std::uint32_t> lengths(
+        static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)), 1U << 31);
+    hdf5::check(H5Dwrite(data, H5T_NATIVE_UINT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, lengths.data()),
+                "write");
+  });
+  EXPECT_THAT(error_of_reading(), HasSubstr("beyond the bytes of all names"));
 }
 
 /// A device with two jobs.
@@ -133,25 +139,26 @@ TEST_F(HostileFileTest, a_device_has_a_job_once_and_by_a_plain_name) {
     device.again.clear();
     for (JobResult& one : device.jobs) one.probes.clear();
     write_run_alone(path_, test::some_provenance(), {}, 1,
-                    [&](std::size_t) { return part_in_memory(device, {}); });
+                    [&](std::size_t) { return std::vector{device}; });
   };
   write_jobs("shared");
   EXPECT_THAT(error_of_reading(), HasSubstr("no StoreError"));
-  overwrite<std::uint16_t>("outcomes/job", H5T_NATIVE_UINT16, {0, 0});
+  const std::uint32_t name_of_clock = row_of_name("clock");
+  overwrite<std::uint32_t>("outcomes/job", H5T_NATIVE_UINT32, {name_of_clock, name_of_clock});
   EXPECT_THAT(error_of_reading(), HasSubstr("twice"));
-  for (const char* name : {"\x1b[2J", ".."}) {
+  for (const char* name : {"\x1b[2Jx", "/.../"}) {
     write_jobs("12345");
     change([&](hid_t file) {
-      const Handle data(H5Dopen2(file, "names/text", H5P_DEFAULT), H5Dclose, "open");
-      const Handle type(H5Dget_type(data), H5Tclose, "type");
-      const std::size_t bytes = H5Tget_size(type);
+      const Handle data(H5Dopen2(file, "names/text_bytes", H5P_DEFAULT), H5Dclose, "open");
       const Handle space(H5Dget_space(data), H5Sclose, "space");
-      std::string texts(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)) * bytes, 0);
-      hdf5::check(H5Dread(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data()), "read");
+      std::string texts(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)), 0);
+      hdf5::check(H5Dread(data, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data()),
+                  "read");
       const std::size_t at = texts.find("12345");
       ASSERT_NE(at, texts.npos);
-      texts.replace(at, 5, std::string(name) + std::string(5 - std::strlen(name), 0));
-      hdf5::check(H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data()), "write");
+      texts.replace(at, std::strlen(name), name);
+      hdf5::check(H5Dwrite(data, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data()),
+                  "write");
     });
     EXPECT_THAT(error_of_reading(), HasSubstr("unusable name"));
   }

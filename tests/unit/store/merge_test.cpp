@@ -13,7 +13,6 @@
 #include <fstream>
 #include <map>
 #include <set>
-#include <thread>
 
 namespace sonde {
 namespace {
@@ -27,8 +26,7 @@ using testing::Pair;
 using testing::ThrowsMessage;
 using testing::UnorderedElementsAre;
 
-// Some MiB of each kind of trace, so that columns have chunks to be copied, and parts that need not
-// begin at one.
+// Some MiB of each kind of trace, so that columns have many chunks.
 constexpr int size_factor = 700;
 
 class MergedDevicesTest : public testing::Test {
@@ -55,7 +53,7 @@ class MergedDevicesTest : public testing::Test {
   fs::path write(const std::string& name, const std::vector<DeviceResult>& devices,
                  const Provenance& provenance) {
     write_run_alone(folder_ / name, provenance, {}, devices.size(),
-                    [&](std::size_t i) { return part_in_memory(devices[i], {}); });
+                    [&](std::size_t i) { return std::vector{devices[i]}; });
     return folder_ / name;
   }
 
@@ -172,8 +170,11 @@ TEST_F(MergedDevicesTest, numbers_and_lists_of_them_stay_apart_in_either_order) 
           {.config_hash = at, .config_json = "{}", .seed = 1, .repeat_index = 0, .at = {at}});
     }
     const std::vector<DeviceResult> devices = make_devices(8, 1, 1);
-    write_run_alone(folder_ / name, provenance, {}, sms.size(),
-                    [&](std::size_t i) { return at_point(part_in_memory(devices[0], {}), i); });
+    write_run_alone(folder_ / name, provenance, {}, sms.size(), [&](std::size_t i) {
+      DeviceResult device = devices[0];
+      device.point_index = i;
+      return std::vector{device};
+    });
     return folder_ / name;
   };
   const fs::path numbers = write_sweep("a.h5", true, {"0", "1"});
@@ -203,7 +204,7 @@ TEST_F(MergedDevicesTest, gpus_of_a_run_that_was_stopped_are_not_lost) {
     const fs::path folder = parts / its.config_hash;
     fs::create_directories(folder);
     write_run_alone(finished_shard(folder, device.info.uuid), its, {}, 1,
-                    [&](std::size_t) { return part_in_memory(device, {}); });
+                    [&](std::size_t) { return std::vector{device}; });
   };
   measure(0, two[0]);
   measure(0, two[1]);
@@ -247,8 +248,11 @@ TEST_F(MergedDevicesTest, a_run_that_was_stopped_before_its_first_result_adds_no
                          .devices = {{.uuid = one[0].info.uuid, .node = "n", .rank = 0},
                                      {.uuid = "GPU-idle", .node = "n", .rank = 1}}});
     const fs::path b = folder_ / option / "b.h5";
-    write_run_alone(b, whole, {}, whole.points.size(),
-                    [&](std::size_t i) { return at_point(part_in_memory(one[0], {}), i); });
+    write_run_alone(b, whole, {}, whole.points.size(), [&](std::size_t i) {
+      DeviceResult device = one[0];
+      device.point_index = i;
+      return std::vector{device};
+    });
     const fs::path all = folder_ / option / "all.h5";
 
     EXPECT_THAT(merge_runs({parts, b}, all), ElementsAre(HasSubstr("2 points of")));
@@ -260,37 +264,6 @@ TEST_F(MergedDevicesTest, a_run_that_was_stopped_before_its_first_result_adds_no
     }
     EXPECT_EQ(run.provenance.points.size(), 2U);
   }
-}
-
-TEST_F(MergedDevicesTest, only_a_small_part_is_loaded_while_the_one_before_is_written) {
-  const auto is_loaded_ahead = [this](std::size_t windows) {
-    std::vector<DeviceResult> devices = make_devices(6, 2, 1);
-    LaneTrace lane;
-    for (std::size_t i = 0; i < windows; ++i) {
-      lane.window_cycles.push_back(i % 2 == 0 ? 1 : 1 << 20);  // four bytes each
-    }
-    JobResult job = test::random_job(1, "clock");
-    job.probes = {ProbeRecord{}};
-    job.probes[0].trace.lanes = {lane};
-    devices[1].jobs = {job};
-    std::set<std::thread::id> threads;
-    write_run_alone(folder_ / "all.h5", test::some_provenance(), {}, 2, [&](std::size_t i) {
-      PartSource part = part_in_memory(devices[i], {});
-      part.is_kept = true;
-      if (i == 0) return part;
-      part.load = [&threads, load = part.load](const TablePlan& table, std::size_t column,
-                                               RowRange rows) {
-        threads.insert(std::this_thread::get_id());
-        return load(table, column, rows);
-      };
-      return part;
-    });
-    EXPECT_EQ(threads.size(), 1U);
-    return !threads.contains(std::this_thread::get_id());
-  };
-
-  EXPECT_TRUE(is_loaded_ahead(1000));
-  EXPECT_FALSE(is_loaded_ahead((64 << 20) / 4 + 1)) << "more than 64 MiB";
 }
 
 TEST_F(MergedDevicesTest, a_shard_whose_process_died_as_it_began_is_left_out) {

@@ -1,5 +1,5 @@
 #include "store/analysis_file.hpp"
-#include "store/hdf5/table_file.hpp"
+#include "store/hdf5/owned_rows.hpp"
 #include "store/run_reader.hpp"
 #include "store/write_run.hpp"
 #include "support/random_run.hpp"
@@ -23,7 +23,7 @@ RunResult random_run(std::uint64_t seed, int devices, int size_factor = 1) {
 
 void write(const std::filesystem::path& path, const RunResult& run) {
   write_run_alone(path, run.provenance, run.unaudited, run.devices.size(),
-                  [&run](std::size_t i) { return part_in_memory(run.devices[i], {}); });
+                  [&run](std::size_t i) { return std::vector{run.devices[i]}; });
 }
 
 TEST(RunFileTest, random_runs_come_back_unchanged) {
@@ -167,17 +167,15 @@ TEST(RunFileTest, no_temporary_file_is_left) {
   EXPECT_FALSE(std::filesystem::exists(folder / "run.h5.part"));
 }
 
-template <class Row>
-std::vector<Row> read_all(StoredFile& file, const BoundTable<Row>& table) {
-  const StoredTable& stored = file.table(table.key());
-  return table.to_rows(stored.read(table.columns(), {0, stored.rows()}));
-}
-
 AnalysisRecord read_analysis(const std::filesystem::path& path) {
-  StoredFile file(path);
-  return {.fleet = read_all(file, fleet_table()),
-          .flags = read_all(file, flag_table()),
-          .verdicts = read_all(file, verdict_table())};
+  const hdf5::Handle file = hdf5::open_to_read(path);
+  const StoredTables tables(file, "analysis/");
+  const auto read_all = [&](const auto& table) {
+    return read_span(tables, table, {0, tables.rows(table.key())}).rows;
+  };
+  return {.fleet = read_all(fleet_table()),
+          .flags = read_all(flag_table()),
+          .verdicts = read_all(verdict_table())};
 }
 
 TEST(AnalysisFileTest, analysis_comes_back_and_the_second_replaces_the_first) {

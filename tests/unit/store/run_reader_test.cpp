@@ -1,7 +1,6 @@
 // Parts of a file read for themselves are what they are in the whole.
 #include "store/run_reader.hpp"
 
-#include "store/part_source.hpp"
 #include "store/stored_jobs.hpp"
 #include "store/write_run.hpp"
 #include "support/random_run.hpp"
@@ -16,7 +15,7 @@ class RunReaderTest : public testing::Test {
   RunReaderTest() {
     for (int rank = 0; rank < 4; ++rank) devices_.push_back(test::random_device(7, rank, 1));
     write_run_alone(folder_ / "run.h5", test::some_provenance(), {}, devices_.size(),
-                    [&](std::size_t i) { return part_in_memory(devices_[i], {}); });
+                    [&](std::size_t i) { return std::vector{devices_[i]}; });
   }
 
   const test::TemporaryFolder folder_;

@@ -25,7 +25,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 namespace fs = std::filesystem;
 
-/// A shard has the layout of a run file of one device.
+/// A shard is read like a run file of one device.
 DeviceResult read_shard(const fs::path& path, WithTraces traces) {
   return read_run(path, traces).devices.at(0);
 }
@@ -165,7 +165,7 @@ TEST_F(ShardTest, resume_replaces_a_shard_whose_content_is_damaged) {
   write_and_die({ok_});
   const hid_t file = H5Fopen(unfinished().c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
   ASSERT_GE(file, 0);
-  ASSERT_GE(H5Ldelete(file, ("jobs/" + ok_.job + "/outcomes/outcome").c_str(), H5P_DEFAULT), 0);
+  ASSERT_GE(H5Ldelete(file, "parts/1/outcomes/outcome", H5P_DEFAULT), 0);
   H5Fclose(file);
 
   const auto resumed = resume();
@@ -186,7 +186,7 @@ TEST_F(ShardTest, resume_goes_on_from_a_run_file_where_there_is_no_shard) {
   before.jobs = {ok_, failed_};
   const fs::path run = folder_ / "run.h5";
   write_run_alone(run, provenance_, {}, 2, [&](std::size_t i) {
-    return part_in_memory(i == 0 ? test::random_device(5, 0) : before, {});
+    return std::vector{i == 0 ? test::random_device(5, 0) : before};
   });
 
   auto [shard, done, note, again] = Shard::resume(
@@ -271,7 +271,7 @@ TEST_F(ShardTest, devices_of_a_run_file_that_nobody_measures_now_become_shards) 
   const fs::path run = folder_ / "run.h5";
   fs::create_directories(parts_folder(run));
   write_run_alone(run, provenance_, {}, 2,
-                  [&](std::size_t i) { return part_in_memory(i == 0 ? now : device_, {}); });
+                  [&](std::size_t i) { return std::vector{i == 0 ? now : device_}; });
 
   extract_shards(run, provenance_, {now.info.uuid});
 
@@ -326,8 +326,7 @@ TEST_F(ShardTest, a_process_of_others_that_was_seen_before_a_stop_counts_afterwa
 TEST_F(ShardTest, results_of_another_configuration_outlive_the_folder_that_they_are_in) {
   const fs::path run = folder_ / "run.h5";
   const fs::path parts = parts_folder(run);
-  write_run_alone(run, provenance_, {}, 1,
-                  [&](std::size_t) { return part_in_memory(device_, {}); });
+  write_run_alone(run, provenance_, {}, 1, [&](std::size_t) { return std::vector{device_}; });
   fs::create_directories(parts / "a-point");
   Shard::create(parts, device_, provenance_).append(ok_);
   std::ofstream(parts / "0.progress.json") << "{}";
@@ -390,8 +389,7 @@ TEST_F(ShardTest, shard_being_written_can_be_read_by_another_process) {
 TEST_F(ShardTest, shards_from_before_a_restart_on_other_gpus_are_added_to_the_run) {
   const fs::path run_path = folder_ / "run.h5";
   const DeviceResult now = test::random_device(5, 0);
-  write_run_alone(run_path, provenance_, {}, 1,
-                  [&now](std::size_t) { return part_in_memory(now, {}); });
+  write_run_alone(run_path, provenance_, {}, 1, [&now](std::size_t) { return std::vector{now}; });
   fs::create_directories(parts_folder(run_path));
   Provenance other = provenance_;
   other.config_hash = "other";
@@ -432,8 +430,7 @@ TEST_F(ShardTest, the_run_file_of_one_shard_has_the_same_content_as_their_merge)
 TEST_F(ShardTest, a_file_built_alone_is_out_of_reach_of_a_rank_that_was_stopped_while_writing) {
   const fs::path run = folder_ / "run.h5";
   std::ofstream stopped(run.string() + ".part");  // it has the common file open
-  write_run_alone(run, provenance_, {}, 1,
-                  [this](std::size_t) { return part_in_memory(device_, {}); });
+  write_run_alone(run, provenance_, {}, 1, [this](std::size_t) { return std::vector{device_}; });
 
   stopped << std::string(100000, 'x') << std::flush;  // and goes on
 

@@ -42,7 +42,7 @@ void write_run(const fs::path& path, const Provenance& provenance = test::some_p
   write_run_alone(path, provenance, {}, 2, [=](std::size_t i) {
     DeviceResult device = test::random_device(seed, static_cast<int>(i), size_factor);
     device.jobs = {test::random_job(seed + i, "clock", size_factor)};
-    return part_in_memory(device, {});
+    return std::vector{device};
   });
 }
 
@@ -95,7 +95,7 @@ TEST(StoreErrorTest, other_schema_version_is_named) {
 
   const std::string text = store_error([&] { read_run(folder / "new.h5", WithTraces::no); });
 
-  EXPECT_THAT(text, AllOf(HasSubstr("version is 99"), HasSubstr("reads version 8"),
+  EXPECT_THAT(text, AllOf(HasSubstr("version is 99"), HasSubstr("reads version 9"),
                           HasSubstr("newer sonde")));
 }
 
@@ -191,12 +191,8 @@ TEST(StoreErrorTest, full_disk_leaves_no_run_file_of_a_shard_and_says_why) {
 
 TEST(StoreErrorTest, nothing_is_left_of_a_file_whatever_error_ends_it) {
   const test::TemporaryFolder folder;
-  const auto load = [](std::size_t) {
-    PartSource part = part_in_memory(test::random_device(1, 0), {});
-    part.load = [](const TablePlan&, std::size_t, RowRange) -> PackedColumn {
-      throw std::out_of_range("no such row");
-    };
-    return part;
+  const auto load = [](std::size_t) -> std::vector<DeviceResult> {
+    throw std::out_of_range("no such row");
   };
 
   EXPECT_THROW(write_run_alone(folder / "run.h5", test::some_provenance(), {}, 1, load),

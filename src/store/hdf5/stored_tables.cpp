@@ -1,0 +1,214 @@
+// What HDF5 says of a dataset is checked before any of its values is read.
+#include "store/hdf5/stored_tables.hpp"
+
+#include "store/hdf5/flatten.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+using hdf5::check;
+using hdf5::Handle;
+
+// The most that deflate can shrink (zlib's technical notes: 1032 to 1).
+constexpr std::uint64_t most_deflation = 1032;
+// HDF5 unpacks whole chunks; sonde's have 512 KiB, others may choose more.
+constexpr std::uint64_t most_chunk_bytes = 16 << 20;
+// HDF5 1.10 finds one chunk by going through all: 8 GiB a column, in the chunks that sonde makes.
+constexpr std::uint64_t most_chunks = 1 << 14;
+// Of a column that is read to be given up again.
+constexpr std::uint64_t slice_rows = 1 << 20;
+
+/// One that is open, and how it was created.
+struct Dataset {
+  Handle id;
+  Handle creation;
+};
+
+void require_valid(bool valid, const std::string& path, const std::string& what) {
+  if (!valid) throw StoreError(path + " " + what);
+}
+
+/// In the order in which they are applied to what is written.
+std::vector<H5Z_filter_t> filters_of(hid_t creation) {
+  std::vector<H5Z_filter_t> filters;
+  const int count = H5Pget_nfilters(creation);
+  for (int i = 0; i < count; ++i) {
+    unsigned flags = 0;
+    unsigned config = 0;
+    std::size_t values = 0;
+    filters.push_back(H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &values, nullptr,
+                                     0, nullptr, &config));
+  }
+  return filters;
+}
+
+/// Each of those that sonde uses, at most once: twice would unpack to the square of what once does.
+bool are_known(std::vector<H5Z_filter_t> filters) {
+  for (const H5Z_filter_t known : {H5Z_FILTER_DEFLATE, H5Z_FILTER_SHUFFLE, H5Z_FILTER_FLETCHER32}) {
+    const auto found = std::ranges::find(filters, known);
+    if (found != filters.end()) filters.erase(found);
+  }
+  return filters.empty();
+}
+
+/// Its values lie in this file and nowhere else, and go through filters that sonde itself uses:
+/// HDF5 would follow links into other files, and load filters as plugins.
+Dataset open_dataset(hid_t file, const std::string& path) {
+  require_valid(hdf5::has_link(file, path), path, "is missing");
+  Handle id(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose, "opening " + path);
+  Handle creation(H5Dget_create_plist(id), H5Pclose, "reading the layout of " + path);
+  require_valid(H5Pget_layout(creation) != H5D_VIRTUAL && H5Pget_external_count(creation) == 0,
+                path, "keeps its values in another file");
+  require_valid(are_known(filters_of(creation)), path, "has filters that sonde does not use");
+  return {std::move(id), std::move(creation)};
+}
+
+std::uint64_t extent_of(hid_t dataset, const std::string& path) {
+  const Handle space(H5Dget_space(dataset), H5Sclose, "reading the size of " + path);
+  require_valid(
+      H5Sget_simple_extent_type(space) == H5S_SIMPLE && H5Sget_simple_extent_ndims(space) == 1,
+      path, "has not exactly one dimension");
+  hsize_t extent = 0;
+  check(H5Sget_simple_extent_dims(space, &extent, nullptr), "reading the size of " + path);
+  return extent;
+}
+
+/// @returns the bytes that may come out of what the dataset takes in the file
+std::uint64_t most_bytes_of(const Dataset& dataset, const std::string& path) {
+  const Handle file(H5Iget_file_id(dataset.id), H5Fclose, "finding the file of " + path);
+  hsize_t file_bytes = 0;
+  check(H5Fget_filesize(file, &file_bytes), "reading the size of the file");
+  const std::uint64_t bytes = H5Dget_storage_size(dataset.id);
+  require_valid(bytes <= file_bytes, path, "claims more than the whole file");
+  const auto filters = filters_of(dataset.creation);
+  const bool deflated = std::ranges::find(filters, H5Z_FILTER_DEFLATE) != filters.end();
+  return deflated ? bytes * most_deflation : bytes;
+}
+
+void require_chunks(const Dataset& dataset, const std::string& path, std::uint64_t rows,
+                    std::size_t element_bytes) {
+  hsize_t in_chunk = 0;
+  require_valid(H5Pget_chunk(dataset.creation, 1, &in_chunk) == 1 && in_chunk > 0, path,
+                "has unusable chunks");
+  require_valid(in_chunk <= most_chunk_bytes / element_bytes, path,
+                fmt::format("has chunks of {} elements, more than sonde takes", in_chunk));
+  const Handle space(H5Dget_space(dataset.id), H5Sclose, "reading the size of " + path);
+  hsize_t count = 0;
+  check(H5Dget_num_chunks(dataset.id, space, &count), "counting the chunks of " + path);
+  require_valid(count == rows / in_chunk + (rows % in_chunk != 0) && count <= most_chunks, path,
+                fmt::format("has {} chunks, too few or too many", count));
+}
+
+/// All these elements are there, and can come from a file of this size: reading them takes no more
+/// memory than some multiple of it.
+void require_whole(const Dataset& dataset, const std::string& path, std::uint64_t rows,
+                   std::size_t element_bytes) {
+  if (rows == 0) return;
+  if (H5Pget_layout(dataset.creation) == H5D_CHUNKED) {
+    require_chunks(dataset, path, rows, element_bytes);
+  }
+  require_valid(rows <= most_bytes_of(dataset, path) / element_bytes, path,
+                fmt::format("claims {} elements of {} bytes, more than the file can hold", rows,
+                            element_bytes));
+}
+
+Names read_names(const StoredTables& tables) {
+  const std::vector<Table> specs = name_tables({});
+  const RowRange texts{0, tables.rows(specs[0].key)};
+  const RowRange bytes{0, tables.rows(specs[1].key)};
+  const auto places = tables.read(specs[0].key, specs[0].columns, texts);
+  const Values all = tables.read(specs[1].key, specs[1].columns.front(), bytes);
+  return {std::get<std::vector<std::uint64_t>>(places[0]),
+          std::get<std::vector<std::uint32_t>>(places[1]),
+          std::get<std::vector<std::uint8_t>>(all)};
+}
+
+}  // namespace
+
+hid_t file_type(ElementType type) {
+  switch (type) {
+    case ElementType::u8: return H5T_STD_U8LE;
+    case ElementType::u32:
+    case ElementType::text: return H5T_STD_U32LE;
+    case ElementType::u64:
+    case ElementType::row: return H5T_STD_U64LE;
+    case ElementType::i32: return H5T_STD_I32LE;
+    case ElementType::i64: return H5T_STD_I64LE;
+    case ElementType::f64: return H5T_IEEE_F64LE;
+  }
+  throw Error("unknown element type");
+}
+
+std::uint64_t StoredTables::rows(const TableKey& key) const {
+  const std::string path = prefix_ + key.group + "/" + key.dimension;
+  return hdf5::has_link(file_, path) ? extent_of(open_dataset(file_, path).id, path) : 0;
+}
+
+Values StoredTables::read(const TableKey& key, const ColumnSpec& column, RowRange range) const {
+  return std::move(read(key, std::vector{column}, range).front());
+}
+
+std::vector<Values> StoredTables::read(const TableKey& key, const std::vector<ColumnSpec>& columns,
+                                       RowRange range) const {
+  const std::uint64_t all_rows = rows(key);
+  std::vector<Values> read;
+  for (const ColumnSpec& column : columns) {
+    Values& values = read.emplace_back(empty_values(column.type));
+    const std::string path = prefix_ + key.group + "/" + column.name;
+    require_valid(range.offset <= all_rows && range.length <= all_rows - range.offset, path,
+                  fmt::format("has {} rows, fewer than are referred to", all_rows));
+    if (range.length == 0) continue;
+    const Dataset dataset = open_dataset(file_, path);
+    const Handle stored(H5Dget_type(dataset.id), H5Tclose, "reading the type of " + path);
+    const hid_t type = file_type(column.type);
+    require_valid(H5Tequal(stored, type) > 0, path, "has an unexpected type");
+    const std::uint64_t extent = extent_of(dataset.id, path);
+    require_valid(extent == all_rows, path,
+                  fmt::format("has {} rows and its table {}", extent, all_rows));
+    require_whole(dataset, path, all_rows, element_bytes(values));
+    const Handle from(H5Dget_space(dataset.id), H5Sclose, "reading the size of " + path);
+    const hsize_t first = range.offset;
+    const hsize_t count = range.length;
+    check(H5Sselect_hyperslab(from, H5S_SELECT_SET, &first, nullptr, &count, nullptr),
+          "selecting rows");
+    const Handle to(H5Screate_simple(1, &count, nullptr), H5Sclose, "making a space");
+    check(H5Dread(dataset.id, type, to, from, H5P_DEFAULT, resize(values, count)),
+          "reading " + path);
+  }
+  return read;
+}
+
+const Names& StoredTables::names() const {
+  if (!names_) names_ = std::make_shared<const Names>(read_names(*this));
+  return *names_;
+}
+
+std::vector<std::string> list_parts(hid_t file) {
+  std::vector<std::string> parts = hdf5::list_groups(file, "parts");
+  for (std::string& part : parts) part = "parts/" + part + "/";
+  return parts;
+}
+
+std::string part_group(std::size_t index) { return fmt::format("parts/{}", index); }
+
+void read_all_columns(const StoredTables& tables, WithTraces traces) {
+  Names names;
+  std::vector<Table> specs = flatten({}, {}, tables.jobs(), names);
+  std::ranges::move(name_tables(names), std::back_inserter(specs));
+  for (const Table& table : specs) {
+    if (traces == WithTraces::no && table.key.group.ends_with("/traces")) continue;
+    const std::uint64_t rows = tables.rows(table.key);
+    for (std::uint64_t done = 0; done < rows; done += slice_rows) {
+      for (const ColumnSpec& column : table.columns) {
+        tables.read(table.key, column, {done, std::min(slice_rows, rows - done)});
+      }
+    }
+  }
+}
+
+}  // namespace sonde
