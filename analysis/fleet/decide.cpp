@@ -57,23 +57,42 @@ void discount_contended(const RunResult& run, std::vector<Charge>& charges) {
   }
 }
 
-/// Of a group and metric that are undecided: is one of the devices charged by its past, or by the
-/// reference?
+/// Of a group and metric that are undecided: past or reference values may tell which devices are
+/// wrong, and so may what devices show by themselves (a link that is down). Those with the same
+/// value as such a device stay charged.
 void settle_undecided(FleetAnalysis& analysis) {
   std::map<std::size_t, std::size_t> group_of;  // by device
   for (std::size_t group = 0; group < analysis.groups.size(); ++group) {
     for (const std::size_t device : analysis.groups[group].devices) group_of[device] = group;
   }
   std::set<std::pair<std::size_t, std::string_view>> told;
+  std::set<std::pair<std::size_t, Trouble>> told_by_itself;  // device and trouble
   for (const Charge& charge : analysis.charges) {
     const bool tells = charge.ground == Ground::past || charge.ground == Ground::reference;
     if (tells && charge.weighs()) told.emplace(group_of[charge.device], charge.metric);
+    if (charge.ground == Ground::itself && charge.weighs()) {
+      told_by_itself.emplace(charge.device, charge.trouble);
+    }
+  }
+  // Values of devices that are charged by themselves, by group and metric.
+  std::map<std::pair<std::size_t, std::string_view>, std::set<std::string_view>> wrong_values;
+  for (const Charge& charge : analysis.charges) {
+    if (charge.undecided && told_by_itself.contains({charge.device, charge.trouble})) {
+      wrong_values[{group_of[charge.device], charge.metric}].insert(charge.value);
+    }
   }
   for (Charge& charge : analysis.charges) {
     if (!charge.undecided || !charge.weighs()) continue;
-    if (!told.contains({group_of[charge.device], charge.metric})) continue;
+    const std::pair place(group_of[charge.device], std::string_view(charge.metric));
+    const auto wrong = wrong_values.find(place);
+    if (told.contains(place)) {
+      charge.reason += "; past or reference values tell";
+    } else if (wrong != wrong_values.end() && !wrong->second.contains(charge.value)) {
+      charge.reason += "; the others are charged by themselves";
+    } else {
+      continue;
+    }
     charge.severity = Severity::info;
-    charge.reason += "; past or reference values tell";
   }
 }
 

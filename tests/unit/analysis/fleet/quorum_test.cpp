@@ -104,6 +104,17 @@ TEST(QuorumTest, gradual_edges_that_overlap_agree) {
   EXPECT_TRUE(findings_on(analysis, "cache.l2.size_bytes").empty());
 }
 
+/// A search that ends two lines early is no defect.
+TEST(QuorumTest, sizes_that_differ_by_some_lines_agree) {
+  RunResult run = maker::healthy_fleet(4, 1);
+  for (DeviceResult& device : run.devices) set_edge(device, 60, 60);
+  set_edge(run.devices[2], 60 - 256.0 / (1 << 20), 60 - 256.0 / (1 << 20));
+  EXPECT_EQ(reduce_fleet(run, maker::options()).counts.passed, 4u);
+
+  set_edge(run.devices[2], 59.4, 59.4);
+  EXPECT_EQ(reduce_fleet(run, maker::options()).verdicts[2].verdict, Verdict::fail);
+}
+
 TEST(QuorumTest, a_gradual_edge_far_from_the_others_fails) {
   RunResult run = maker::healthy_fleet(4, 1);
   for (DeviceResult& device : run.devices) set_edge(device, 57, 59);

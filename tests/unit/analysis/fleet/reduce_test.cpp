@@ -462,6 +462,23 @@ TEST(ReduceTest, the_past_tells_which_part_of_a_group_is_wrong) {
   EXPECT_EQ(analysis.verdicts[1].verdict, Verdict::fail);
 }
 
+/// Links that are down tell by themselves who is wrong, however many GPUs have them.
+TEST(ReduceTest, what_a_gpu_shows_by_itself_tells_which_part_of_a_group_is_wrong) {
+  RunResult run = healthy_fleet(4, 1);
+  for (std::size_t i = 0; i < 4; ++i) {
+    std::vector<double> active(18, 1);
+    if (i != 2) active[i] = 0;
+    run.devices[i].jobs.push_back(
+        host_job({found("host.nvlinks", i == 2 ? 18.0 : 17.0, 1, 1),
+                  found("host.nvlink_active", std::move(active), 1, 18)}));
+  }
+
+  const FleetAnalysis analysis = reduce_fleet(run, options());
+
+  EXPECT_EQ(analysis.counts.failed, 3u);
+  EXPECT_EQ(analysis.verdicts[2].verdict, Verdict::pass) << analysis.verdicts[2].reason;
+}
+
 TEST(ReduceTest, each_alarm_of_the_registry_has_a_rule) {
   for (const Metric& metric : all_metrics()) {
     const bool is_alarm = metric.kind == MetricKind::inventory && metric.better == Better::lower &&

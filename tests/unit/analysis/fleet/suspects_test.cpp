@@ -216,6 +216,30 @@ TEST(SuspectsTest, a_slow_sm_that_comes_back_is_still_named) {
   EXPECT_EQ(analyze(run).counts.passed, 8u);
 }
 
+/// Latencies of 47 slices, one of them slow.
+JobResult slices_with(std::size_t slow, double cycles_more) {
+  std::vector<double> cycles;
+  for (int slice = 0; slice < 47; ++slice) cycles.push_back(264 + slice % 3);
+  cycles[slow] += cycles_more;
+  return maker::job("slices", {found("cache.l2.slice_latency_cycles", cycles, 1, 64)});
+}
+
+/// Each run numbers slices anew.
+TEST(SuspectsTest, a_slow_slice_comes_back_under_another_number) {
+  RunResult run = healthy_fleet(3, 1);
+  run.devices[1].jobs.push_back(slices_with(46, 25));
+  run.devices[1].again = {slices_with(15, 20)};
+
+  const FleetAnalysis analysis = analyze(run);
+
+  EXPECT_EQ(analysis.verdicts[1].verdict, Verdict::fail);
+  EXPECT_EQ(analysis.charges[0].unit.numbers, std::vector<int>{46});
+  EXPECT_THAT(analysis.charges[0].evidence, HasSubstr("measured again, 284"));
+
+  run.devices[1].again = {slices_with(15, 4)};
+  EXPECT_EQ(analyze(run).counts.passed, 3u);
+}
+
 /// Findings of a run, job by job, and which jobs were loaded.
 struct LoadedJobs {
   RunResult run;
