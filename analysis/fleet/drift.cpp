@@ -81,7 +81,7 @@ Line line_of(const RunResult& run, const std::vector<std::size_t>& rows,
                          : finding == nullptr     ? 0
                                                   : number_of(*finding).value_or(0);
     if (!(value > 0) || !(at.start_unix_s > 0)) continue;
-    line.readings.push_back({at.start_unix_s, value, at.sm_clock_hz, at.temperature_c});
+    line.readings.push_back({at.start_unix_s, value, at.sm_clock_hz, std::round(at.temperature_c)});
   }
   std::ranges::sort(line.readings, {}, &Reading::unix_s);
   return line;
