@@ -28,8 +28,8 @@ build_packages=(g++ cmake ninja-build pkg-config ccache git libopenmpi-dev openm
   libhdf5-openmpi-dev libcli11-dev libhwloc-dev nlohmann-json3-dev libfmt-dev
   libtomlplusplus-dev libboost-math-dev libjs-vega)
 test_packages=(python3-pip libgtest-dev libgmock-dev hdf5-tools python3 python3-h5py python3-pandas
-  python3-xarray python3-matplotlib python3-nbclient python3-ipykernel slurm-wlm munge
-  environment-modules)
+  python3-xarray python3-h5netcdf python3-netcdf4 python3-matplotlib python3-nbclient python3-ipykernel
+  slurm-wlm munge environment-modules)
 # A browser for the test of report.html: 80 MB. Ubuntu has none as a package, only a snap.
 if ! grep -qsx 'ID=ubuntu' /etc/os-release; then test_packages+=(chromium fonts-dejavu-core); fi
 # One formatter for all: other releases format some lines otherwise. Of clang-tidy the newest that

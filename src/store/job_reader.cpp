@@ -179,16 +179,14 @@ void JobReader::place_probes() {
   };
   const auto jobs = std::get<std::vector<std::uint32_t>>(column("job"));
   const auto lengths = std::get<std::vector<std::uint64_t>>(column("probe_length"));
-  std::map<std::uint32_t, std::uint64_t> counted;  // of each job, by its name's row
+  std::map<std::string_view, std::uint64_t> counted;  // ranks may each have a name of their own
   for (std::size_t row = 0; row < jobs.size(); ++row) {
-    std::uint64_t& count = counted[jobs[row]];
+    std::uint64_t& count = counted[tables_.names().at(jobs[row])];
     first_probes_.push_back(count);
     count += lengths[row];
   }
-  std::map<std::string_view, std::uint64_t> by_name;
-  for (const auto& [name, count] : counted) by_name[tables_.names().at(name)] += count;
   for (const std::string& job : jobs_) {
-    require_sound(by_name.contains(job) && by_name[job] == tables_.rows(keys::probes(job)), "jobs/",
+    require_sound(counted.contains(job) && counted[job] == tables_.rows(keys::probes(job)), "jobs/",
                   job, " has more or fewer probes than its outcomes");
   }
 }

@@ -8,7 +8,7 @@ Every function takes the path of a run file, or what `open_run` gave. Units are 
 or, where the column of the file has none in its name, in `frame.attrs["units"]`.
 """
 from .frames import devices, evidence, findings, flags, histograms, points, probes, provenance, traces
-from .tables import SCHEMA_VERSIONS, open_run
+from .tables import SCHEMA_VERSION, open_run
 
-__all__ = ["SCHEMA_VERSIONS", "devices", "evidence", "findings", "flags", "histograms", "open_run",
+__all__ = ["SCHEMA_VERSION", "devices", "evidence", "findings", "flags", "histograms", "open_run",
            "points", "probes", "provenance", "traces"]

@@ -240,7 +240,7 @@ bool has_link(hid_t place, const std::string& path, const std::string& place_pat
     H5L_info_t link{};
     if (H5Lget_info(place, so_far.c_str(), &link, H5P_DEFAULT) < 0) {
       const std::string reason = last_reason();
-      if (H5Lexists(place, so_far.c_str(), H5P_DEFAULT) <= 0) return false;
+      if (H5Lexists(place, so_far.c_str(), H5P_DEFAULT) == 0) return false;
       throw StoreError(fmt::format("reading the link {}{} failed: {}", place_path, so_far, reason));
     }
     if (link.type != H5L_TYPE_HARD) {

@@ -147,7 +147,7 @@ TEST_F(HostileFileTest, links_to_elsewhere_are_not_followed) {
 
 TEST_F(HostileFileTest, values_kept_in_another_file_are_not_read) {
   const Handle external = hdf5::make_properties(H5P_DATASET_CREATE);
-  hdf5::check(H5Pset_external(external, "/etc/hostname", 0, 4), "external");
+  hdf5::check(H5Pset_external(external, "/etc/hostname", 0, 8), "external");
   replace("unaudited/unaudited", H5T_STD_U8LE, {2});
   replace("unaudited/node", H5T_STD_U32LE, {2}, external);
 
