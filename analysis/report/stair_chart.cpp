@@ -22,14 +22,14 @@ constexpr double headroom = 1.08;         // above the highest stair
 constexpr double least_outlier = 1.25;    // of the highest stair: what is nearer costs little room
 constexpr double highest_device = 2;      // of the devices' median: whoever is higher is out itself
 
-struct Point {
+struct CyclesAt {
   double bytes = 0;
   double cycles = 0;
 };
 
 struct Line {
   std::string name;
-  std::vector<Point> points;  // not empty, by ascending bytes
+  std::vector<CyclesAt> points;  // not empty, by ascending bytes
 };
 
 struct NamedCapacity {
@@ -53,7 +53,7 @@ Json chart_of(std::string title, const char* x_title, const char* x_type,
               const std::vector<Line>& lines, Json marks) {
   Json points = Json::array();
   for (const Line& line : lines) {
-    for (const Point& point : line.points) {
+    for (const CyclesAt& point : line.points) {
       points.push_back({{"line", line.name},
                         {"x", point.bytes},
                         {"y", point.cycles},
@@ -76,7 +76,7 @@ Line staircase_of(const RunResult& run, const DeviceResult& device) {
   const std::vector<double>* cycles = vector_of(device, "latency.staircase_cycles");
   if (bytes == nullptr || cycles == nullptr || bytes->size() != cycles->size()) return line;
   for (std::size_t i = 0; i < bytes->size(); ++i) {
-    const Point point{(*bytes)[i], (*cycles)[i]};
+    const CyclesAt point{(*bytes)[i], (*cycles)[i]};
     const bool known = point.bytes > 0 && std::isfinite(point.bytes) && std::isfinite(point.cycles);
     if (known) line.points.push_back(point);
   }
@@ -102,7 +102,7 @@ double highest_drawn_cycles(const std::vector<Line>& stairs) {
   double highest = 0;
   for (const Line& stair : stairs) {
     tops.push_back(top_of(stair));
-    for (const Point& point : stair.points) highest = std::max(highest, point.cycles);
+    for (const CyclesAt& point : stair.points) highest = std::max(highest, point.cycles);
   }
   std::ranges::sort(tops);
   const double readable = std::min(tops.back(), highest_device * tops[(tops.size() - 1) / 2]);
@@ -190,7 +190,7 @@ Json stair_charts(const DeviceResult& device, const std::vector<RawLatency>& raw
                                 marks_of(device, capacities_of(job))));
       std::vector<double> cycles;
       for (const Line& line : lines) {
-        for (const Point& point : line.points) cycles.push_back(point.cycles);
+        for (const CyclesAt& point : line.points) cycles.push_back(point.cycles);
       }
       const auto [least, most] = std::ranges::minmax(cycles);
       charts.back()["y"]["domain"] = {least, std::max(most, least + least_range_cycles)};

@@ -190,8 +190,9 @@ TEST(HtmlTest, probes_behind_findings_are_named_by_their_rows_in_the_file) {
 
   EXPECT_THAT(page.html, HasSubstr("rows 0 to 2 of <code>/jobs/" + job + "/probes"));
   EXPECT_THAT(page.html, HasSubstr("rows 3 to 5 of <code>/jobs/" + job + "/probes"));
-  EXPECT_THAT(page.html,
-              HasSubstr("<td>size # step #</td><td class=\"number\">2</td><td>3-4</td>"));
+  EXPECT_THAT(
+      page.html,
+      HasSubstr("<td>size # step #</td><td class=\"number\" data-title=\"n\">2</td><td>3-4</td>"));
 }
 
 TEST(HtmlTest, passing_devices_are_folded_from_nine_up) {

@@ -85,11 +85,11 @@ TEST(HistogramTest, bars_are_net_of_the_window_and_marks_are_the_findings) {
        found("cache.l1.miss_latency_cycles", 9000.0, 1, 8)}));
   Json specs = histogram_charts(run.devices[0], {raw_latencies(some_job())[0], RawLatency{}});
   ASSERT_EQ(specs.size(), 1u) << "nothing of a job without accesses";
-  EXPECT_EQ(specs[0]["title"]["text"], "cache.l1 through ca, 192 KiB: 10 accesses of 4 chases");
-  const Json& bars = entry_of(specs[0]["data"], "bars").at("values");
+  EXPECT_EQ(specs[0]["title"], "cache.l1 through ca, 192 KiB: 10 accesses of 4 chases");
+  const Json& bars = specs[0].at("bars");
   EXPECT_EQ(bars.at(0), (Json{{"from", 31.5}, {"to", 33.5}, {"accesses", 4}}));
   EXPECT_EQ(bars.back().at("accesses"), 1) << "the longest, too";
-  const Json& marks = entry_of(specs[0]["data"], "marks").at("values");
+  const Json& marks = specs[0].at("marks");
   ASSERT_EQ(marks.size(), 1u) << "none beyond the bars";
   EXPECT_EQ(marks.at(0).at("label"), "hit 32");
 }
@@ -102,10 +102,10 @@ TEST(HistogramTest, a_few_interrupts_do_not_stretch_the_chart) {
                  .spans = {}};
   RunResult run = maker::healthy_fleet(1, 7);
   Json specs = histogram_charts(run.devices[0], {raw});
-  EXPECT_EQ(entry_of(specs[0]["data"], "bars").at("values").size(), 2u);
+  EXPECT_EQ(specs[0].at("bars").size(), 2u);
   raw.windows[2].accesses = 500;
   specs = histogram_charts(run.devices[0], {raw});
-  EXPECT_EQ(entry_of(specs[0]["data"], "bars").at("values").back().at("accesses"), 500);
+  EXPECT_EQ(specs[0].at("bars").back().at("accesses"), 500);
 }
 
 }  // namespace
