@@ -42,7 +42,7 @@ def make_pages(sonde, mpiexec, folder):
 def make_racks(folder):
     """racks.html: fleet.html as if its first passing GPU stood there 1,000 times, eight in a node."""
     page = (folder / "fleet.html").read_text(encoding="utf-8")
-    row = re.search(r"<tr><td>pass</td><td>[^<]*</td><td class=\"number\">\d+</td><td>[^<]*</td>.*?</tr>\n", page)
+    row = re.search(r"<tr><td>pass</td><td>[^<]*</td><td class=\"number\"[^>]*>\d+</td><td>[^<]*</td>.*?</tr>\n", page)
     rows = "".join(f'<tr><td>pass</td><td>node{i // 8}</td><td class="number">{i}</td>'
                    f"<td>GPU-{i:08x}</td><td></td><td></td></tr>\n" for i in range(1000))
     (folder / "racks.html").write_text(page.replace(row.group(), rows, 1), encoding="utf-8")
