@@ -27,9 +27,9 @@ std::size_t place_of_l2(const sim::Model& model) {
   return place;
 }
 
-/// Bands of docs/results/h200.md, 2026-11-21 (placement.l2_latency_cycles of three GPUs: 24 to 28 from
-/// the nearest SM to the farthest, deviation 5.8 to 6.2, below 0.1 within a TPC), a little wider:
-/// three GPUs are not all.
+/// Bands of docs/results/h200.md, 2026-11-21 (placement.l2_latency_cycles of three GPUs: 24 to 28
+/// from the nearest SM to the farthest, deviation 5.8 to 6.2, below 0.1 within a TPC), a little
+/// wider: three GPUs are not all.
 TEST(PlacementSimTest, first_caches_of_all_paths_are_mapped) {
   JobOnSim sim("h200", 4);
   sim.run("clock");

@@ -3,10 +3,10 @@
 #include "base/error.hpp"
 #include "commands/again_plan.hpp"
 #include "commands/commands.hpp"
-#include "store/write_run.hpp"
 #include "store/roster_file.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
+#include "store/write_run.hpp"
 #include "support/random_run.hpp"
 
 #include <gmock/gmock.h>

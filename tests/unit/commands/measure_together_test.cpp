@@ -2,9 +2,9 @@
 
 #include "base/error.hpp"
 #include "commands/commands.hpp"
-#include "store/write_run.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
+#include "store/write_run.hpp"
 #include "support/random_run.hpp"
 
 #include <gmock/gmock.h>
