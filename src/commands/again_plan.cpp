@@ -9,7 +9,7 @@
 #include "config/run_options.hpp"
 #include "store/output.hpp"
 #include "store/roster_file.hpp"
-#include "store/run_reader.hpp"
+#include "store/write_run.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
