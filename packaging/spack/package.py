@@ -19,7 +19,6 @@ class Sonde(CMakePackage, CudaPackage):
     depends_on("openmpi@4:")
     depends_on("hdf5@1.10: +mpi +hl")
     depends_on("hwloc@2:")
-    depends_on("zlib-api")
     depends_on("fmt@9:")
     depends_on("nlohmann-json@3.11:")
     depends_on("cli11@2.3:")

@@ -69,7 +69,7 @@ SetLayout find_layout(const TagsBeforeData& cache, std::uint64_t seed) {
     for (const Lines& lines : lists) answers.push_back(cache.chase(lines));
     return answers;
   };
-  return find_set_layout(space, ask, std::nullopt, {});
+  return find_set_layout(space, ask);
 }
 
 TEST(MoreTagsTest, sets_are_found_though_the_data_fill_first) {
