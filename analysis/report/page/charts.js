@@ -119,7 +119,8 @@ function deviation_of(metric) {
     ...dots.filter(dot => dot.out)];
 }
 function draw_strips() {
-  const {metrics} = charts.strips;
+  const {groups, metrics} = charts.strips;
+  groups.forEach(lay_out);
   const points = metrics.flatMap(deviation_of);
   draw_into(place_of('deviation'), {kind: 'deviation', points: [...points.filter(one => !one.out), ...points.filter(one => one.out)]});
   const first = metrics.filter(metric => metric.out.length).slice(0, 6);
