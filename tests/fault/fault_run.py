@@ -1,8 +1,8 @@
 """Runs of sonde on GPUs, disks and processes that fail, for the tests of this folder, which are called
 <test>.py <sonde> [unittest's arguments].
 
-Launches of gtx980 in the quick suite: 113 in clock and cache.l1, 101 in cache.readonly. A fault at
-launch 105 of a process so hits cache.l1 alone: neither the next worker, which goes on with
+Launches of gtx980 in the quick suite: 97 in clock and cache.l1, 84 in cache.readonly. A fault at
+launch 90 of a process so hits cache.l1 alone: neither the next worker, which goes on with
 cache.readonly, nor --resume, which measures cache.l1, comes that far."""
 import os
 import resource
@@ -74,7 +74,7 @@ class FaultTest(unittest.TestCase):
         return any((self.folder / "run.h5.parts").glob("*.h5.part"))
 
     def wait_for_hang(self, child):
-        """Until launch 105 of a run with hang=105 has begun; it takes 2 s from there."""
+        """Until launch 90 of a run with hang=90 has begun; it takes 2 s from there."""
         self.wait_until(self.is_measuring, child)
         time.sleep(1)
 

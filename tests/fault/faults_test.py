@@ -41,23 +41,23 @@ class SickGpuTest(FaultTest):
             SickGpuTest.healthy = self.undisturbed()
 
     def test_crash(self):
-        self.check_one_job_lost("crash=105", "signal 11")
+        self.check_one_job_lost("crash=90", "signal 11")
 
     def test_sticky_error(self):
-        self.check_one_job_lost("sticky=105", "illegal state", FAILED)
+        self.check_one_job_lost("sticky=90", "illegal state", FAILED)
 
     def test_hang(self):
-        self.check_one_job_lost("hang=105", "did not end in time", FAILED)
+        self.check_one_job_lost("hang=90", "did not end in time", FAILED)
 
     def test_launch_failure(self):
-        self.check_one_job_lost("launch_failure=105", "launching")
+        self.check_one_job_lost("launch_failure=90", "launching")
 
     def test_out_of_memory(self):
-        self.check_one_job_lost("out_of_memory=105", "out of memory")
+        self.check_one_job_lost("out_of_memory=90", "out of memory")
 
     def test_gone(self):
-        """Each resumed run gets as far as the first launch 105 of its process."""
-        for fault, cause in (("gone=105", "is gone"), ("gone=105+crash=105", "signal 11")):
+        """Each resumed run gets as far as the first launch 90 of its process."""
+        for fault, cause in (("gone=90", "is gone"), ("gone=90+crash=90", "signal 11")):
             with self.subTest(fault):
                 backend = f"sim:gtx980+{fault}"
                 self.assertEqual(self.run_sonde(backend), INCOMPLETE, self.said)
@@ -122,7 +122,7 @@ class SickGpuTest(FaultTest):
         self.assertIn("40 corrected memory errors", flag["reason"])
 
     def test_a_fault_that_is_taken_from_the_command_line_makes_another_configuration(self):
-        self.assertEqual(self.run_sonde("sim:gtx980+crash=105"), INCOMPLETE, self.said)
+        self.assertEqual(self.run_sonde("sim:gtx980+crash=90"), INCOMPLETE, self.said)
         before = (self.folder / "run.h5").read_bytes()
         self.assertEqual(self.run_sonde("sim:gtx980", "--resume"), ERROR)
         self.assertIn("configuration", self.said)
@@ -157,7 +157,7 @@ class NeighbourTest(FaultTest):
 
     def test_neighbours_of_sick_gpus_are_whole(self):
         reference = self.undisturbed("sim:gtx980,gtx980", ranks=2)
-        for fault in ("crash=105", "gone=105"):
+        for fault in ("crash=90", "gone=90"):
             with self.subTest(fault):
                 backend = f"sim:gtx980+{fault},gtx980"
                 self.assertEqual(self.run_sonde(backend, "--force", ranks=2), INCOMPLETE, self.said)
@@ -231,7 +231,7 @@ class SignalTest(WorkerTest):
     def test_a_killed_worker_costs_one_job(self):
         """It is killed while a launch of BAD_JOB hangs, within the 2 s of the watchdog."""
         reference = self.undisturbed()
-        backend = "sim:gtx980+hang=105"
+        backend = "sim:gtx980+hang=90"
         child = self.start(self.command(backend))
         self.wait_for_hang(child)
         for worker in self.workers():
@@ -262,7 +262,7 @@ class SignalTest(WorkerTest):
 class SlowSignalTest(WorkerTest):
     def test_a_worker_that_stands_still_is_killed(self):
         """After --job-timeout-s and a minute."""
-        child = self.start(self.command("sim:gtx980+hang=105", "--job-timeout-s", "1"))
+        child = self.start(self.command("sim:gtx980+hang=90", "--job-timeout-s", "1"))
         self.wait_for_hang(child)
         for worker in self.workers():
             os.kill(worker.pid, signal.SIGSTOP)

@@ -135,7 +135,7 @@ class DisturbedTest(SweepTest):
         self.assertIn("another configuration", self.said)
 
     def test_a_gpu_that_fails_at_one_point_is_incomplete(self):
-        backend = "sim:gtx980+launch_failure=105,gtx980"
+        backend = "sim:gtx980+launch_failure=90,gtx980"
         self.assertEqual(self.run_sonde(backend, "--repeat", "2", ranks=2), INCOMPLETE, self.said)
         run = self.read()
         self.assertEqual([device["status"] for device in run["devices"]],
