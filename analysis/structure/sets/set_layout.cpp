@@ -277,18 +277,14 @@ std::uint64_t enough_candidates(const LinePool& space) {
   return std::clamp(4 * space.cached_lines, fewest_candidates, most_candidates);
 }
 
-}  // namespace
-
-std::uint64_t SetLayout::lines() const {
-  return std::accumulate(ways_per_set.begin(), ways_per_set.end(), std::uint64_t{0});
-}
-
-SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,
-                          const std::optional<OtherCoResidents>& other) {
-  const Lines pool = choose_lines(space, enough_candidates(space), derive_seed(space.seed, "pool"));
+/// From a conflict among the lines of `pool`.
+/// @param most_fitting lines of a list that surely overfills no more than sets
+SetLayout find_layout_in(const Lines& pool, std::size_t most_fitting, const LinePool& space,
+                         const MissOracle& ask, const std::optional<OtherCoResidents>& other) {
   SetLayout found;
   found.conflict = find_eviction_set_in_any_order(pool, ask, found.reason);
   if (!found.conflict) return found;
+  found.conflict->fitting_lines = std::min(found.conflict->fitting_lines, most_fitting);
   const std::uint64_t likely_sets =
       std::max<std::uint64_t>(1, space.cached_lines / found.conflict->ways());
   const std::uint64_t candidates =
@@ -312,6 +308,25 @@ SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,
   }
   find_single_sets(space, pool, ask, other, found);
   return found;
+}
+
+}  // namespace
+
+std::uint64_t SetLayout::lines() const {
+  return std::accumulate(ways_per_set.begin(), ways_per_set.end(), std::uint64_t{0});
+}
+
+SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,
+                          const std::optional<OtherCoResidents>& other) {
+  const Lines pool = choose_lines(space, enough_candidates(space), derive_seed(space.seed, "pool"));
+  SetLayout found = find_layout_in(pool, pool.size(), space, ask, other);
+  if (found.ways_per_set.size() != 1 || !space.co_resident.empty()) return found;
+  const auto overfull = find_fitting_that_overflow(space, found.ways_per_set.front(), ask);
+  if (!overfull) return found;
+  // Checks ask for a quarter more lines than that.
+  const std::size_t most_fitting = overfull->size() * 4 / 5;
+  SetLayout of_tags = find_layout_in(*overfull, most_fitting, space, ask, other);
+  return of_tags.ways_per_set.size() > 1 ? of_tags : found;
 }
 
 }  // namespace sonde

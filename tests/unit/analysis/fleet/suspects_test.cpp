@@ -230,14 +230,14 @@ TEST(SuspectsTest, a_slow_slice_comes_back_under_another_number) {
   run.devices[1].jobs.push_back(slices_with(46, 25));
   run.devices[1].again = {slices_with(15, 20)};
 
-  const FleetAnalysis analysis = analyze(run);
+  const FleetAnalysis analysis = reduce_fleet(run);
 
-  EXPECT_EQ(analysis.verdicts[1].verdict, Verdict::fail);
+  ASSERT_EQ(analysis.verdicts[1].verdict, Verdict::fail) << analysis.verdicts[1].reason;
   EXPECT_EQ(analysis.charges[0].unit.numbers, std::vector<int>{46});
   EXPECT_THAT(analysis.charges[0].evidence, HasSubstr("measured again, 284"));
 
   run.devices[1].again = {slices_with(15, 4)};
-  EXPECT_EQ(analyze(run).counts.passed, 3u);
+  EXPECT_EQ(reduce_fleet(run).counts.passed, 3u);
 }
 
 /// Findings of a run, job by job, and which jobs were loaded.
