@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <sstream>
 
 namespace sonde {
@@ -112,14 +111,6 @@ TEST(BypassSimTest, unknown_l1_is_an_answer) {
   sim.run("clock");
   sim.run("bypass");
   EXPECT_EQ(sim.status("bypass.best_l"), Status::not_resolvable);
-}
-
-TEST(BypassSimTest, a_device_that_refuses_all_programs_says_why) {
-  const std::filesystem::path model = std::filesystem::path(SONDE_WRITTEN_FOLDER) / "oddline.json";
-  const JobOnSim sim = bypass_on(model.string(), 30720);
-
-  EXPECT_EQ(sim.status("bypass.best_l"), Status::not_resolvable);
-  EXPECT_THAT(sim.find("bypass.best_l").reason, HasSubstr("lines of 32, 64, ... 1024 B"));
 }
 
 }  // namespace

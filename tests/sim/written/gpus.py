@@ -244,12 +244,4 @@ GPUS = [
         l1="128/32 8x* guarded_lru", array_kib=128, l1_cycles=34, texture_cycles=95,
         l2="device 128/32 12288x16 xor0x2080080", l2_cycles=284, dram_cycles=810,
         constant=[("64 4x8 fifo", 28), ("tpc 256 16x10", 79)], code=[("64 64x4", 45), ("128 64x9", 76), ("gpc 128 256x8 random", 158)]),
-    # Lines of 96 bytes and no power of two of sets: no program of the job bypass runs here, and nothing may be
-    # said of lines that are none.
-    gpu("oddline", "gtx980", "6.1", "all values chosen",
-        chip=(4, 2, 2, 8, 2), mhz=(1341, 4000), bus=256, memory="8G", page="2M", window="512M",
-        tlbs=["sm 2M 1x18 clock", "device 2M 8x8 xor0x1200000 srrip"], translation=(73, 266, 548, 1250),
-        l1="96/32 40x8 mod", l1_cycles=51, texture="96/32 1x128 clock", texture_cycles=97,
-        l2="device 128/32/64 1024x16 set_duelling", l2_cycles=212, dram_cycles=455,
-        constant=[("64 4x6 nru", 31), ("tpc 192/64 14x8 mod", 88)], code=[("128 24x3 mod", 46), ("gpc 128 48x9 mod", 133)]),
 ]
