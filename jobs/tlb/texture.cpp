@@ -12,6 +12,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -124,14 +125,20 @@ void report_same(JobRun& run, std::size_t levels, std::size_t compared) {
   run.report_rest(both_levels, Status::not_present, reason);
 }
 
-void characterize(PageChaseSetup setup) {
-  setup.swept.clear();
+/// Whether lines that are swept take translations of their own: they lie outside the first page.
+bool take_translations(const Offsets& swept, const TlbLevels& plain) {
+  return plain.granularities.empty() || plain.granularities.front().bytes <= swept.back();
+}
+
+void characterize(PageChaseSetup setup, const TlbLevels& plain) {
+  const Offsets swept = std::exchange(setup.swept, {});
   const std::vector<PageChaseCosts> chases = measure_growing_chases(setup);
   TlbLevels own = find_levels(setup, chases, texture_names.size());
   if (own.levels.empty()) {
     return setup.run.report_rest(both_levels, Status::not_resolvable,
                                  "no translation cost anything, though it does for plain loads");
   }
+  if (!take_translations(swept, plain)) setup.swept = swept;
   const auto refusal =
       refusal_of([&] { characterize_tlb_levels(setup, chases, texture_names, own); });
   if (refusal) setup.run.report_rest(both_levels, Status::not_resolvable, *refusal);
@@ -154,7 +161,7 @@ void report_texture_tlbs(PageChaseSetup loads, const TlbLevels& plain) {
     if (plain.steps_bytes[i] == 0) continue;
     switch (compare_at_draws(setup, loads, plain.levels[i], plain.steps_bytes[i])) {
       case Likeness::alike: ++compared; break;
-      case Likeness::different: characterize(setup); return;
+      case Likeness::different: characterize(setup, plain); return;
       case Likeness::unclear: is_unclear = true; break;
       case Likeness::out_of_memory: break;
     }
