@@ -5,12 +5,14 @@
 #include "analysis/fleet/conditions.hpp"
 #include "analysis/fleet/failures.hpp"
 #include "analysis/fleet/health.hpp"
+#include "analysis/fleet/value_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <ranges>
 #include <set>
 #include <string_view>
@@ -57,10 +59,22 @@ void discount_contended(const RunResult& run, std::vector<Charge>& charges) {
   }
 }
 
-/// Of a group and metric that are undecided: past or reference values may tell which devices are
-/// wrong, and so may what devices show by themselves (a link that is down). Those with the same
-/// value as such a device stay charged.
-void settle_undecided(FleetAnalysis& analysis) {
+/// The number that an undecided charge is about, counted so that more is better; nothing if there
+/// is no better direction, or no number.
+std::optional<double> goodness(const RunResult& run, const FleetAnalysis& analysis,
+                               const Charge& charge) {
+  const Metric* metric = find_metric(charge.metric, analysis.registry);
+  if (metric == nullptr || metric->better == Better::neither) return {};
+  const Finding* finding = find_finding(run.devices.at(charge.device), charge.metric);
+  const auto number = finding == nullptr ? std::nullopt : number_of(*finding);
+  if (!number) return {};
+  return metric->better == Better::higher ? *number : -*number;
+}
+
+/// Past or reference values may tell which devices of a divided group are wrong. So may a fault of
+/// the same kind that devices show by themselves (a link that is down): it clears the devices that
+/// are better than all of these, and no others.
+void settle_undecided(const RunResult& run, FleetAnalysis& analysis) {
   std::map<std::size_t, std::size_t> group_of;  // by device
   for (std::size_t group = 0; group < analysis.groups.size(); ++group) {
     for (const std::size_t device : analysis.groups[group].devices) group_of[device] = group;
@@ -74,20 +88,24 @@ void settle_undecided(FleetAnalysis& analysis) {
       told_by_itself.emplace(charge.device, charge.trouble);
     }
   }
-  // Values of devices that are charged by themselves, by group and metric.
-  std::map<std::pair<std::size_t, std::string_view>, std::set<std::string_view>> wrong_values;
+  // The best of the devices that are charged by themselves, by group and metric.
+  std::map<std::pair<std::size_t, std::string_view>, double> best_wrong;
   for (const Charge& charge : analysis.charges) {
-    if (charge.undecided && told_by_itself.contains({charge.device, charge.trouble})) {
-      wrong_values[{group_of[charge.device], charge.metric}].insert(charge.value);
-    }
+    if (!charge.undecided || !told_by_itself.contains({charge.device, charge.trouble})) continue;
+    const auto own = goodness(run, analysis, charge);
+    if (!own) continue;
+    const std::pair place(group_of[charge.device], std::string_view(charge.metric));
+    const auto [best, is_first] = best_wrong.try_emplace(place, *own);
+    best->second = std::max(best->second, *own);
   }
   for (Charge& charge : analysis.charges) {
     if (!charge.undecided || !charge.weighs()) continue;
     const std::pair place(group_of[charge.device], std::string_view(charge.metric));
-    const auto wrong = wrong_values.find(place);
+    const auto wrong = best_wrong.find(place);
+    const auto own = goodness(run, analysis, charge);
     if (told.contains(place)) {
       charge.reason += "; past or reference values tell";
-    } else if (wrong != wrong_values.end() && !wrong->second.contains(charge.value)) {
+    } else if (wrong != best_wrong.end() && own && *own > wrong->second) {
       charge.reason += "; the others are charged by themselves";
     } else {
       continue;
@@ -179,7 +197,7 @@ bool is_missing(Status status) { return status == Status::failed || status == St
 void decide(const RunResult& run, FleetAnalysis& analysis) {
   add_nodes(run, analysis.charges);
   discount_contended(run, analysis.charges);
-  settle_undecided(analysis);
+  settle_undecided(run, analysis);
   std::ranges::stable_sort(analysis.charges, is_told_before);
   std::vector<DeviceVerdict> verdicts(run.devices.size());
   for (std::size_t i = 0; i < analysis.charges.size(); ++i) {

@@ -473,10 +473,27 @@ TEST(ReduceTest, what_a_gpu_shows_by_itself_tells_which_part_of_a_group_is_wrong
                   found("host.nvlink_active", std::move(active), 1, 18)}));
   }
 
-  const FleetAnalysis analysis = reduce_fleet(run, options());
+  const FleetAnalysis analysis = reduce_fleet(run);
 
   EXPECT_EQ(analysis.counts.failed, 3u);
   EXPECT_EQ(analysis.verdicts[2].verdict, Verdict::pass) << analysis.verdicts[2].reason;
+}
+
+/// One with fewer links still, none of which is down, is not acquitted by its peer's fault.
+TEST(ReduceTest, what_another_gpu_shows_by_itself_clears_none_that_is_worse) {
+  RunResult run = healthy_fleet(2, 1);
+  std::vector<double> one_down(18, 1);
+  one_down[4] = 0;
+  run.devices[0].jobs.push_back(
+      host_job({found("host.nvlinks", 17.0, 1, 1), found("host.nvlink_active", one_down, 1, 18)}));
+  run.devices[1].jobs.push_back(
+      host_job({found("host.nvlinks", 12.0, 1, 1),
+                found("host.nvlink_active", std::vector<double>(12, 1), 1, 12)}));
+
+  const FleetAnalysis analysis = reduce_fleet(run);
+
+  EXPECT_EQ(analysis.verdicts[0].verdict, Verdict::fail);
+  EXPECT_EQ(analysis.verdicts[1].verdict, Verdict::warn) << analysis.verdicts[1].reason;
 }
 
 TEST(ReduceTest, each_alarm_of_the_registry_has_a_rule) {
