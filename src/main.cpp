@@ -13,8 +13,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <unistd.h>
+
 #include <chrono>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <iostream>
 #include <new>
 
@@ -98,12 +103,25 @@ int complain(std::string_view what, ExitStatus status) {
   return static_cast<int>(status);
 }
 
+/// Out of memory in a destructor, or while that is reported: without memory, and without `abort`.
+[[noreturn]] void end_at_once() {
+  try {
+    if (const auto error = std::current_exception()) std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    std::fputs("sonde: out of memory\n", stderr);
+    _exit(static_cast<int>(ExitStatus::error));
+  } catch (...) {
+  }
+  std::abort();
+}
+
 }  // namespace
 }  // namespace sonde
 
 int main(int argc, char** argv) {
   using sonde::ExitStatus;
   sonde::hold_standard_streams();
+  std::set_terminate(sonde::end_at_once);
   std::signal(SIGXFSZ, SIG_IGN);  // a file over its limit is a failed write, which is reported
   try {
     return static_cast<int>(sonde::run_to_the_end(argc, argv));

@@ -8,6 +8,7 @@
 #include "commands/again_plan.hpp"
 #include "commands/commands.hpp"
 #include "commands/fleet_file.hpp"
+#include "store/run_reader.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -137,6 +138,7 @@ std::string describe_end(ExitStatus status, const FleetCounts& counts,
 }
 
 ExitStatus execute(const AnalyzeOptions& options) {
+  check_readable(options.run, WithTraces::no);
   const ExitStatus status = analyze_run(options.run, options.baseline).status;
   if (!options.baseline.empty()) {
     std::cout << "\n" << render_comparison(compare_files(options.baseline, options.run));

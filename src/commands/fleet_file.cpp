@@ -273,6 +273,7 @@ Fleet read_fleet(const std::filesystem::path& path, const std::string& baseline,
                  WithProbes with_probes) {
   Fleet fleet = read_fleet(path, with_probes);
   if (!baseline.empty()) {
+    check_readable(baseline, WithTraces::no);
     const RunComparison comparison = compare_files(baseline, path);
     if (comparison.paired_gpus == 0) {
       log_world(

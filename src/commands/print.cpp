@@ -21,6 +21,7 @@ namespace {
 ExitStatus describe_resting_run(const std::filesystem::path& run) {
   const auto parts = parts_folder(run);
   if (std::filesystem::exists(run)) {
+    check_readable(run, WithTraces::no);
     std::cout << fmt::format("the run is over: '{}' holds {} device(s)\n", run.string(),
                              RunReader(run).device_count());
     return ExitStatus::ok;
@@ -60,6 +61,7 @@ ExitStatus execute(const ExportOptions& options) {
                     "--format json",
                     options.format));
   }
+  check_readable(options.run, WithTraces::no);
   const auto [run, analysis] = read_fleet(options.run, options.baseline);
   if (options.verdicts_only) {
     write_json(std::cout, run, analysis, stream_verdicts(run));
@@ -70,6 +72,7 @@ ExitStatus execute(const ExportOptions& options) {
 }
 
 ExitStatus execute(const CompareOptions& options) {
+  for (const std::string& run : options.runs) check_readable(run, WithTraces::no);
   const RunComparison comparison = compare_files(options.runs.at(0), options.runs.at(1));
   std::cout << render_comparison(comparison);
   return exit_status(comparison);

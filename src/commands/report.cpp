@@ -50,6 +50,7 @@ ExitStatus execute(const ReportOptions& options) {
     refuse_source_as_output(options.output, source);
   }
   check_target(options.output, options.force ? Existing::replace : Existing::refuse);
+  check_readable(options.run, WithTraces::yes);
   const auto [run, analysis] = read_fleet(options.run, options.baseline, WithProbes::if_few);
   write_text_file(options.output,
                   render_html(run, analysis, read_raw_latencies(options.run, run, analysis)));

@@ -205,6 +205,7 @@ Content read_content(const fs::path& file) {
 std::optional<Content> read_unless_torn(const fs::path& file, MergeNotes& notes) {
   const bool may_be_torn = file.extension() == ".part";
   try {
+    check_readable(file, WithTraces::yes);
     Content content = read_content(file);
     if (may_be_torn) {
       for (const Candidate& one : content.candidates) load(one, 1);

@@ -51,17 +51,10 @@ struct RunReader::Devices {
   std::vector<RowRange> outcomes;
 };
 
-RunReader::RunReader(const std::filesystem::path& path, Writer writer)
-    : path_(path), writer_(writer), file_((try_reading(WithTraces::no), hdf5::open_to_read(path))) {
-  reading(path_, [this] { open(); });
-}
-
-/// What reading needs of HDF5 is done here once, without result. @throws UnreadableError
-void RunReader::try_reading(WithTraces traces) const {
-  if (writer_ == Writer::this_run) return;
-  reading(path_, [&] {
+void check_readable(const std::filesystem::path& path, WithTraces traces) {
+  reading(path, [&] {
     try_in_child([&] {
-      const hdf5::Handle file = hdf5::open_to_read(path_);
+      const hdf5::Handle file = hdf5::open_to_read(path);
       const StoredTables root(file);
       read_header(file, root);
       read_all_columns(root, traces);
@@ -70,6 +63,11 @@ void RunReader::try_reading(WithTraces traces) const {
       }
     });
   });
+}
+
+RunReader::RunReader(const std::filesystem::path& path)
+    : path_(path), file_(hdf5::open_to_read(path)) {
+  reading(path_, [this] { open(); });
 }
 
 void RunReader::open() {
@@ -100,8 +98,6 @@ RunReader::Devices RunReader::read_rows(RowRange span) const {
 }
 
 std::vector<DeviceResult> RunReader::load(RowRange span, Depth depth) const {
-  if (depth == Depth::traces && !traces_tried_) try_reading(WithTraces::yes);
-  traces_tried_ = traces_tried_ || depth == Depth::traces;
   return reading(path_, [&] {
     auto [devices, outcomes] = read_rows(span);
     std::vector<std::set<std::string>> seen(devices.size());
@@ -157,8 +153,6 @@ std::uint64_t RunReader::count_probes() const {
 }
 
 JobResult RunReader::read_job(std::uint64_t device, const std::string& job) const {
-  if (!traces_tried_) try_reading(WithTraces::yes);
-  traces_tried_ = true;
   return reading(path_, [&] {
     const auto outcomes = read_rows({device, 1}).outcomes;
     for (const JobReader& part : parts_) {

@@ -20,17 +20,16 @@ class UnreadableError : public StoreError {
   using StoreError::StoreError;
 };
 
-/// Who wrote a file. What this run itself wrote may be damaged, which checksums tell, but is not
-/// made to do damage.
-enum class Writer { anyone, this_run };
+/// Reads all columns of a file in a process of its own, for what HDF5 cannot withstand: to be
+/// called once before a file that somebody else may have written or damaged is opened here.
+/// @throws StoreError if reading it ended that process
+void check_readable(const std::filesystem::path& path, WithTraces traces);
 
 /// An open file. Every function throws StoreError, naming the file, if what it should read is
 /// missing or contradicts itself.
 class RunReader {
  public:
-  /// A file of anyone is read in a process of its own before (child.hpp): without its traces now,
-  /// with them when they are asked for.
-  explicit RunReader(const std::filesystem::path& path, Writer writer = Writer::anyone);
+  explicit RunReader(const std::filesystem::path& path);
 
   const Provenance& provenance() const { return provenance_; }
   std::uint64_t device_count() const { return device_count_; }
@@ -49,13 +48,10 @@ class RunReader {
  private:
   struct Devices;
   void open();
-  void try_reading(WithTraces traces) const;
   Devices read_rows(RowRange span) const;
   std::vector<DeviceResult> load(RowRange span, Depth depth) const;
 
   std::filesystem::path path_;
-  Writer writer_;
-  mutable bool traces_tried_ = false;
   hdf5::Handle file_;
   Provenance provenance_;
   /// Of a run file one; a shard has one for its device and for each of its jobs.

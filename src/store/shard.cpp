@@ -104,6 +104,7 @@ std::optional<Earlier> find_earlier(const fs::path& finished, const fs::path& un
   for (const fs::path& file : {finished, unfinished, run}) {
     if (!is_there(file)) continue;
     try {
+      check_readable(file, WithTraces::no);
       RunReader reader(file);
       const auto found = find_row(reader, uuid, config_hash);
       if (found && found->config_hash == config_hash) {

@@ -90,7 +90,7 @@ void write_parts(const fs::path& part_path, const Provenance& provenance,
 
 /// None if the file is of another configuration.
 std::vector<DeviceResult> read_findings_of(const fs::path& path, const std::string& config_hash) {
-  const RunReader reader(path, Writer::this_run);
+  const RunReader reader(path);
   if (reader.provenance().config_hash != config_hash) return {};
   return reader.read_findings({0, reader.device_count()});
 }
@@ -140,7 +140,7 @@ void write_run_alone(const fs::path& path, const Provenance& provenance,
 }
 
 std::vector<DeviceResult> read_own_shard(const fs::path& shard) {
-  const RunReader reader(shard, Writer::this_run);
+  const RunReader reader(shard);
   if (reader.device_count() != 1) {
     throw StoreError(
         fmt::format("'{}' holds {} devices (a shard holds one) remove it and start "
@@ -152,7 +152,7 @@ std::vector<DeviceResult> read_own_shard(const fs::path& shard) {
 
 void write_run_from_shard(const fs::path& path, const fs::path& shard,
                           const std::vector<UnauditedDevice>& unaudited) {
-  const Provenance provenance = RunReader(shard, Writer::this_run).provenance();
+  const Provenance provenance = RunReader(shard).provenance();
   write_run_alone(path, provenance, unaudited, 1,
                   [&](std::size_t) { return read_own_shard(shard); });
 }

@@ -210,7 +210,7 @@ void add_shared_tables(MPI_Comm comm, const fs::path& path, const std::vector<Sh
 }  // namespace
 
 void check_whole(const fs::path& path, std::uint64_t devices) {
-  const RunReader reader(path, Writer::this_run);
+  const RunReader reader(path);
   if (reader.device_count() != devices) {
     throw StoreError(
         fmt::format("it came out with {} of {} devices", reader.device_count(), devices));

@@ -2,8 +2,8 @@
 """Spoiled run files and shards before every command that reads them:
 hostile_files_test.py <sonde> <make_run_file> <count> [seed]
 
-Each command must end within 10 s and 1 GB of address space with a status of its own (0 to 4), and
-what it prints must be free of injections. The first spoiled file of each fault is kept."""
+Each command must end within 10 s and 1 GB of address space (and less before a file that grows when
+it is read) with a status of its own (0 to 4), and what it prints must be free of injections. The first spoiled file of each fault is kept."""
 import collections
 import csv
 import html.parser
@@ -27,12 +27,13 @@ SONDE, MAKE_RUN_FILE, COUNT = sys.argv[1], sys.argv[2], int(sys.argv[3])
 SEED = int(sys.argv[4]) if len(sys.argv) > 4 else 1
 LONGEST_S = 10
 MOST_BYTES = 10**9
+most_bytes = MOST_BYTES
 RUN = ["run", "--backend", "sim:gtx980", "--jobs", "clock"]
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def bounded():
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+    resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
@@ -157,6 +158,7 @@ def status(work, rng):
 
 
 def main():
+    global most_bytes
     rng = random.Random(SEED)
     faults = {}
     refused = collections.Counter()
@@ -176,6 +178,7 @@ def main():
             if rng.random() < 0.2:
                 ways.append(rng.choice(mangle.ALL[:6]))
             shutil.copy(good, file)
+            most_bytes = rng.randrange(3 * 10**8, MOST_BYTES) if mangle.bomb in ways else MOST_BYTES
             for way in ways:
                 try:
                     way(file, rng)

@@ -14,6 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }();
   file.replace(test::to_run_file({data, size}));
   try {
+    check_readable(file.path(), WithTraces::no);
     const RunResult other = read_run(file.path(), WithTraces::no);
     test::check_printable(render_comparison(compare_runs(other, good)));
     test::check_printable(render_comparison(compare_runs(good, other)));

@@ -14,6 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const test::InputFile file;
   file.replace(test::to_run_file({data, size}));
   try {
+    check_readable(file.path(), WithTraces::yes);
     const RunResult run = read_run(file.path(), WithTraces::yes);
     const FleetAnalysis analysis = reduce_fleet(run);
     for (const ExportFormat& format : export_formats) {

@@ -62,6 +62,7 @@ class HostileFileTest : public testing::Test {
 
   std::string error_of_reading() const {
     try {
+      check_readable(path_, WithTraces::yes);
       read_run(path_, WithTraces::yes);
     } catch (const StoreError& error) {
       return error.what();

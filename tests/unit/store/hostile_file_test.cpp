@@ -221,6 +221,7 @@ TEST_F(HostileFileTest, single_flipped_bits_change_nothing_silently) {
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
     std::ofstream(path_, std::ios::binary) << damaged;
     try {
+      check_readable(path_, WithTraces::yes);
       EXPECT_TRUE(test::print(read_run(path_, WithTraces::yes)) == good) << "bit " << bit;
     } catch (const StoreError&) {
       ++errors;
