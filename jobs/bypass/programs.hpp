@@ -41,7 +41,4 @@ PaperProgram barnes_hut();
 PaperProgram histogram();
 PaperProgram scalar_product();
 
-/// 128-byte lines of an access, mean over sampled warps.
-double lines_per_access(const AccessProgram& program);
-
 }  // namespace sonde

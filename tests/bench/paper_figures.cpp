@@ -1,8 +1,10 @@
 // Plays the experiments of Dai et al. (DAC 2016) on simulated Fermis, one program for each, several
 // at a time, and prints the paper's figures. docs/methods/bypass.md says what they mean.
-#include "jobs/bypass/paper_figures.hpp"
+#include "bench/paper_study.hpp"
+
+#include "base/gpu_facts.hpp"
 #include "device/open_device.hpp"
-#include "jobs/bypass/programs.hpp"
+#include "device/program_plan.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -11,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <iterator>
 #include <stdexcept>
 
 namespace sonde {
@@ -22,6 +25,50 @@ struct Options {
   unsigned threads = 2;
   std::string model = "fermi_dac16";
 };
+
+constexpr std::uint64_t line_bytes = 128;
+constexpr std::uint32_t sampled_blocks = 5;
+constexpr std::uint64_t sampled_accesses = 200;  // of each sampled warp
+
+/// Lines that an access covers.
+std::size_t count_lines(const ProgramCursor& cursor) {
+  std::uint64_t elements[32];
+  cursor.elements(elements);
+  std::vector<std::uint64_t> lines;
+  for (std::uint64_t element : elements) {
+    lines.push_back(element * program_element_bytes / line_bytes);
+  }
+  std::ranges::sort(lines);
+  return static_cast<std::size_t>(std::distance(lines.begin(), std::ranges::unique(lines).begin()));
+}
+
+double lines_of_kernel(const AccessProgram& program, const ProgramKernel& kernel) {
+  std::size_t lines = 0;
+  std::uint64_t accesses = 0;
+  for (std::uint32_t sample = 0; sample < sampled_blocks; ++sample) {
+    const ProgramWarp warp{.block_x = kernel.grid_x * sample / sampled_blocks,
+                           .block_y = kernel.grid_y * sample / sampled_blocks,
+                           .warp = sample % static_cast<std::uint32_t>(block_warps(kernel))};
+    ProgramCursor cursor(program, kernel, warp);
+    for (std::uint64_t i = 0; i < sampled_accesses && !cursor.at_end(); ++i, ++accesses) {
+      lines += count_lines(cursor);
+      cursor.advance();
+    }
+  }
+  return accesses == 0 ? 1 : static_cast<double>(lines) / static_cast<double>(accesses);
+}
+
+/// 128-byte lines of an access, mean over sampled warps.
+double lines_per_access(const AccessProgram& program) {
+  const std::vector<std::uint64_t> shares = share_accesses(program, 1u << 20, 1);
+  double lines = 0;
+  double accesses = 0;
+  for (std::size_t at = 0; at < shares.size(); ++at) {
+    lines += static_cast<double>(shares[at]) * lines_of_kernel(program, program.kernels[at]);
+    accesses += static_cast<double>(shares[at]);
+  }
+  return lines / accesses;
+}
 
 /// One program on a device of its own; says on stderr how fast it was played.
 ProgramStudy study(const PaperProgram& program, const Options& options) {

@@ -1,9 +1,9 @@
 // The experiments of Dai 2016, short, on the simulated Fermi of that paper: one program that
 // thrashes its L1 and one that hardly uses it.
+#include "bench/paper_study.hpp"
+
 #include "device/device_error.hpp"
 #include "device/open_device.hpp"
-#include "jobs/bypass/paper_figures.hpp"
-#include "jobs/bypass/programs.hpp"
 
 #include <gmock/gmock.h>
 

@@ -135,12 +135,5 @@ TEST(PaperProgramsTest, data_exceed_the_l2_where_those_of_the_originals_do) {
   EXPECT_EQ(bytes_of("kms"), 2 * 65536u * 34 * 4);
 }
 
-TEST(PaperProgramsTest, mean_lines_of_an_access_go_by_what_kernels_make) {
-  EXPECT_NEAR(lines_per_access(program("kms").program), 16.5, 0.1);  // 32 and 1
-  EXPECT_NEAR(lines_per_access(program("gmv").program), 67.0 / 5, 0.1);
-  EXPECT_NEAR(lines_per_access(program("atx").program), (34.0 / 3 + 1) / 2, 0.1);
-  EXPECT_NEAR(lines_per_access(program("scp").program), 1, 1e-9);
-}
-
 }  // namespace
 }  // namespace sonde

@@ -1,11 +1,15 @@
-// The experiments of Dai et al. (DAC 2016) on one program: which machines it runs on, and what
-// comes of each. Needs a device that can be another machine (MachineChange).
+// The experiments of Dai et al. (DAC 2016) on one program: which machines it runs on, what comes of
+// each, and the figures of the paper from that. Needs a device that can be another machine
+// (MachineChange).
 #pragma once
 
+#include "analysis/bypass_model.hpp"
 #include "jobs/bypass/programs.hpp"
 #include "trace/trace.hpp"
 
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,5 +63,23 @@ ProgramStudy study_program(const PaperProgram& program, std::uint64_t sm_accesse
 /// Bits that the dynamic bypass of one SM stores (section 6): shadow tags of 1 valid, 2 LRU and 32
 /// tag bits, a counter of hits of 10 bits for each calculator, and one of failures of 12.
 int generator_bits(int calculators, int sampled_sets, int ways);
+
+/// How much faster than the base of the same program.
+double speedup_of(const ProgramStudy& study, const StudyOutcome& outcome);
+
+/// Figure 4: failures(L) / failures(N) over L / N of the programs that teach.
+struct FailureFit {
+  double cubic_r2 = 0;            // of the paper's (L/N)^3
+  std::optional<PowerLaw> power;  // the best one
+};
+FailureFit fit_failures(std::span<const ProgramStudy> studies);
+
+/// Geometric mean over the programs of high contention, or of low.
+/// @param outcome of ProgramStudy
+double mean_speedup(std::span<const ProgramStudy> studies, bool high_contention,
+                    StudyOutcome ProgramStudy::*outcome);
+
+/// All figures as tables of text, one after the other: 2, 3, 4, 6, 7 a to d, 8 a and b.
+std::string print_figures(std::span<const ProgramStudy> studies);
 
 }  // namespace sonde

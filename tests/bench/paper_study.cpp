@@ -1,4 +1,4 @@
-#include "jobs/bypass/paper_study.hpp"
+#include "bench/paper_study.hpp"
 
 #include "base/error.hpp"
 #include "base/units.hpp"

@@ -1,4 +1,4 @@
-#include "jobs/bypass/paper_figures.hpp"
+#include "bench/paper_study.hpp"
 
 #include <fmt/format.h>
 
