@@ -4,8 +4,10 @@
 #include "base/error.hpp"
 #include "jobs/run/job_run.hpp"
 
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace sonde {
@@ -28,6 +30,19 @@ std::optional<std::string> refusal_of(const Measurement& measurement) {
   } catch (const DeviceError& error) {
     return error.what();
   }
+}
+
+/// Measures a part of a job; what the device refuses of it leaves the metrics open that begin with
+/// one of these prefixes and have no finding.
+/// @return whether it refused nothing
+/// @throws DeviceLostError if nothing more can run
+template <class Measurement>
+bool measure_part(JobRun& run, std::initializer_list<std::string_view> prefixes,
+                  const Measurement& measurement) {
+  const auto refusal = refusal_of(measurement);
+  if (!refusal) return true;
+  for (std::string_view prefix : prefixes) run.leave_open(prefix, *refusal);
+  return false;
 }
 
 /// Plays a probe; a DeviceError is a refusal.

@@ -44,6 +44,10 @@ double window_overhead_cycles(JobRun& run) {
   return median(std::span<const std::uint32_t>(trace.lanes.at(0).window_cycles));
 }
 
+double sm_clock_hz(const JobRun& run) {
+  return run.number("clock.sm_hz").value_or(run.info().sm_clock_hz);
+}
+
 std::vector<double> latencies_of(const Trace& trace, double overhead_cycles) {
   std::vector<double> latencies;
   for (std::uint32_t window : all_windows(trace)) latencies.push_back(window - overhead_cycles);
@@ -66,6 +70,23 @@ std::vector<std::uint32_t> all_windows(const Trace& trace) {
 Finding found_median(std::string metric, const std::vector<double>& values) {
   return found(std::move(metric), centre_of(values), 1, values.size(),
                normal_scale * median_absolute_deviation(values));
+}
+
+std::vector<double> cycles_per_access(const Trace& trace) {
+  std::vector<double> cycles;
+  for (const LaneTrace& lane : trace.lanes) {
+    cycles.push_back(static_cast<double>(lane.elapsed_cycles) / static_cast<double>(lane.accesses));
+  }
+  return cycles;
+}
+
+std::vector<ChaseLane> lanes_of_all_sms(const JobRun& run, LoadPath path,
+                                        const std::vector<std::uint64_t>& offsets_bytes) {
+  std::vector<ChaseLane> lanes;
+  for (int sm : all_sms(run.info().sm_count)) {
+    lanes.push_back({.sm = sm, .offsets_bytes = offsets_bytes, .path = path});
+  }
+  return lanes;
 }
 
 std::vector<int> all_sms(int sm_count) {

@@ -15,6 +15,9 @@ namespace sonde {
 /// measured now on SM 0 (Mei and Chu 2016, section 4.2: "clock() plus dependent store").
 double window_overhead_cycles(JobRun& run);
 
+/// SM clock that turns cycles into time: as measured, else as the driver says; 0: not known.
+double sm_clock_hz(const JobRun& run);
+
 /// Latencies of all accesses of a trace: its windows less the overhead, lane after lane.
 std::vector<double> latencies_of(const Trace& trace, double overhead_cycles);
 
@@ -27,6 +30,13 @@ std::vector<std::uint32_t> all_windows(const Trace& trace);
 /// A metric as the median of its samples, with their median absolute deviation; of a clock in steps
 /// of two to eight cycles as the mean of those within a step of the median.
 Finding found_median(std::string metric, const std::vector<double>& values);
+
+/// Cycles per access of each lane, over all that it did.
+std::vector<double> cycles_per_access(const Trace& trace);
+
+/// A lane for each SM of the device, in their order, over the same offsets.
+std::vector<ChaseLane> lanes_of_all_sms(const JobRun& run, LoadPath path,
+                                        const std::vector<std::uint64_t>& offsets_bytes);
 
 /// 0, 1, ..., count - 1: every SM of a device.
 std::vector<int> all_sms(int sm_count);

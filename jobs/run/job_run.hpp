@@ -71,6 +71,10 @@ class JobRun {
   /// the one way to say that there is no answer to several of them.
   /// @param status of each, not `ok`: an absence has confidence 1, all else 0
   void report_rest(std::string_view prefix, Status status, const std::string& reason);
+  /// The same for what is not resolvable.
+  void leave_open(std::string_view prefix, const std::string& reason) {
+    report_rest(prefix, Status::not_resolvable, reason);
+  }
 
   /// The same for what this suite leaves out: skipped, the standard suite has it.
   void skip_rest(std::string_view prefix);

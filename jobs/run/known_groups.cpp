@@ -14,4 +14,10 @@ KnownGroups known_groups(const JobRun& run) {
           .gpc_confidence = confidence_of("topology.gpc_of_sm")};
 }
 
+const Finding* sure_groups(const JobRun& run, std::string_view metric) {
+  constexpr double least_confidence = 0.5;
+  const Finding* finding = run.finding(metric);
+  return finding != nullptr && finding->confidence >= least_confidence ? finding : nullptr;
+}
+
 }  // namespace sonde

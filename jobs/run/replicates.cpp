@@ -1,11 +1,13 @@
 // Draws replicates and applies the stopping rule to what they gave.
 #include "jobs/run/replicates.hpp"
 
+#include "analysis/statistics.hpp"
 #include "base/random.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -39,6 +41,26 @@ std::vector<double> Replicates::pooled() const {
     all.insert(all.end(), of_replicate.begin(), of_replicate.end());
   }
   return all;
+}
+
+std::vector<double> medians_by_place(const std::vector<std::vector<double>>& rows) {
+  std::vector<double> medians;
+  for (std::size_t place = 0; place < rows.front().size(); ++place) {
+    std::vector<double> values;
+    for (const std::vector<double>& row : rows) values.push_back(row[place]);
+    medians.push_back(median(std::move(values)));
+  }
+  return medians;
+}
+
+Finding found_replicated(std::string metric, const Replicates& replicates) {
+  return found_replicated(std::move(metric), summarize_replicates(replicates.samples));
+}
+
+Finding found_pooled(std::string metric, const Replicates& replicates, double confidence) {
+  const std::vector<double> all = replicates.pooled();
+  return with_replicates(found(std::move(metric), median(all), confidence, all.size()),
+                         summarize_replicates(replicates.samples));
 }
 
 StoppingRule stopping_rule(SuiteLevel level) {

@@ -34,6 +34,15 @@ struct Replicates {
   std::vector<double> pooled() const;
 };
 
+/// The median of each place over rows of one length.
+std::vector<double> medians_by_place(const std::vector<std::vector<double>>& rows);
+
+/// A finding with status ok, all of its numbers from the replicates. @pre there is one
+Finding found_replicated(std::string metric, const Replicates& replicates);
+
+/// The same but for its value, the median of all samples.
+Finding found_pooled(std::string metric, const Replicates& replicates, double confidence = 1);
+
 /// How many replicates the suite of this run allows itself.
 StoppingRule stopping_rule(SuiteLevel level);
 
