@@ -2,8 +2,7 @@
 // should, and what the model of Dai et al. (DAC 2016) would have chosen.
 // Method: docs/methods/bypass.md.
 #include "base/gpu_facts.hpp"
-#include "jobs/bypass/calibration.hpp"
-#include "jobs/bypass/rows.hpp"
+#include "jobs/bypass/sweep.hpp"
 #include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>
@@ -50,9 +49,9 @@ Model report_learnt(JobRun& run, const std::vector<ProgramSweep>& all) {
   Model model;
   const auto law = fit_wait(taught, least_wait_cycles);
   if (!law) {
-    run.report_rest("bypass.exponent", Status::not_resolvable,
-                    "no program waits on the way through the L1, with all warps using it: it would "
-                    "take more warps, or fewer resources for misses");
+    run.leave_open("bypass.exponent",
+                   "no program waits on the way through the L1, with all warps using it: it would "
+                   "take more warps, or fewer resources for misses");
   } else {
     run.report(found("bypass.exponent_r2", law->r2, 1, law->points));
     if (law->r2 >= least_r2) {
@@ -168,22 +167,19 @@ void report_judgement(JobRun& run, const std::vector<ProgramSweep>& all, const M
 void run_bypass(JobRun& run) {
   const auto size_bytes = run.number("cache.l1.size_bytes");
   if (!size_bytes) {
-    return run.report_rest("", Status::not_resolvable,
-                           "cache.l1.size_bytes is not known: shadow tags need it");
+    return run.leave_open("", "cache.l1.size_bytes is not known: shadow tags need it");
   }
-  const auto [small_l1, large_l1] = find_l1_parts(run, *size_bytes);
-  SweepSetup setup = make_setup(run, small_l1, large_l1);
+  SweepSetup setup = make_setup(run, *size_bytes);
   bool is_faster = false;
   const auto refused = refusal_of([&] { is_faster = calibrate(run, setup); });
   if (!is_faster) {
-    return run.report_rest(
-        "", Status::not_resolvable,
-        refused.value_or("one warp alone is no faster through the L1 than past it"));
+    return run.leave_open(
+        "", refused.value_or("one warp alone is no faster through the L1 than past it"));
   }
   report_paths(run, setup);
-  run.report(found("bypass.l1_bytes", static_cast<double>(small_l1.l1_bytes), 1, 1));
+  run.report(found("bypass.l1_bytes", static_cast<double>(setup.l1_bytes), 1, 1));
   if (setup.large_l1_carveout_bytes) {
-    run.report(found("bypass.large_l1_bytes", static_cast<double>(large_l1.l1_bytes), 1, 1));
+    run.report(found("bypass.large_l1_bytes", static_cast<double>(setup.large_l1_bytes), 1, 1));
   }
   std::vector<PaperProgram> programs = paper_programs();
   const int most_warps = run.info().max_threads_per_block / static_cast<int>(warp_threads);
@@ -194,7 +190,7 @@ void run_bypass(JobRun& run) {
     const auto refusal = refusal_of([&] { all.push_back(sweep_program(run, program, setup)); });
     if (refusal) refusals.push_back(fmt::format("{}: {}", program.program.name, *refusal));
   }
-  if (all.empty()) return run.report_rest("", Status::not_resolvable, refusals.front());
+  if (all.empty()) return run.leave_open("", refusals.front());
   const Model model = report_learnt(run, all);
   report_patterns(run, all, model, refusals);
   report_judgement(run, all, model);

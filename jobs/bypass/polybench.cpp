@@ -1,9 +1,7 @@
-// The programs of Polybench-GPU with high cache contention: matrix times vector, a row or a column
-// for each thread, and a rank-2k update.
+// The programs of Polybench-GPU: with high cache contention matrix times vector, a row or a column
+// for each thread, and a rank-2k update; with low contention a covariance matrix and two stencils.
+#include "jobs/bypass/accesses.hpp"
 #include "jobs/bypass/programs.hpp"
-
-#include <utility>
-#include <vector>
 
 namespace sonde {
 namespace {
@@ -12,29 +10,19 @@ namespace {
 constexpr std::uint32_t rows = 4096;
 constexpr std::uint32_t columns = 4096;
 constexpr std::uint32_t block_threads = 256;
-constexpr std::int32_t passes = 4096;
+constexpr std::uint64_t elements_of_matrix = std::uint64_t{rows} * columns;
 
-/// The blocks of one-dimensional kernels over `rows` threads.
-ProgramKernel line_kernel(std::vector<ProgramAccess> body) {
-  return {.grid_x = rows / block_threads,
-          .block_x = block_threads,
-          .inner = {.first = passes},
-          .body = std::move(body),
-          .instructions = 6};  // multiply-add, two additions to addresses, loop: compare, branch
+/// A kernel over `rows` threads.
+/// @param instructions multiply-add, two additions to addresses, loop: compare, branch
+ProgramKernel over_rows(std::vector<ProgramAccess> body, std::uint32_t instructions = 6) {
+  return line_kernel(rows / block_threads, block_threads, columns, std::move(body), instructions);
 }
 
 /// matrix[thread * columns + j]: a line for each thread.
-ProgramAccess own_row(std::uint32_t matrix) {
-  return {.array = matrix,
-          .per_block_x = block_threads * columns,
-          .per_thread_x = columns,
-          .per_inner = 1};
-}
+ProgramAccess own_row(std::uint32_t matrix) { return by_row(matrix, block_threads, columns); }
 
 /// matrix[j * columns + thread]: the threads side by side.
-ProgramAccess own_column(std::uint32_t matrix) {
-  return {.array = matrix, .per_block_x = block_threads, .per_thread_x = 1, .per_inner = columns};
-}
+ProgramAccess own_column(std::uint32_t matrix) { return by_thread(matrix, block_threads, columns); }
 
 /// vector[j]: the same for all threads.
 ProgramAccess at_pass(std::uint32_t vector) { return {.array = vector, .per_inner = 1}; }
@@ -42,7 +30,7 @@ ProgramAccess at_pass(std::uint32_t vector) { return {.array = vector, .per_inne
 /// vector[thread], stored in each pass: what is summed up may be one of the operands, for all that
 /// the compiler knows.
 ProgramAccess sum_of_thread(std::uint32_t vector) {
-  return {.store = true, .array = vector, .per_block_x = block_threads, .per_thread_x = 1};
+  return stored(by_thread(vector, block_threads));
 }
 
 /// 16 blocks of 256 threads for 15 SMs: one on each, but for one SM.
@@ -50,69 +38,120 @@ PaperProgram make_taught(AccessProgram program) {
   return {.program = std::move(program), .high_contention = true, .taught = true};
 }
 
-constexpr std::uint64_t matrix = std::uint64_t{rows} * columns;
+/// plane[(i + down) * width + j + right] of the thread at i, j; rows begin one element in, so that
+/// down and right may be as small as -1.
+ProgramAccess at_point(std::uint32_t plane, std::uint32_t width, int down, int right) {
+  const auto first = static_cast<std::uint32_t>((1 + down) * static_cast<int>(width) + 1 + right);
+  return by_point(plane, width, 32, 8, first);
+}
 
 }  // namespace
 
 PaperProgram atax() {
   return make_taught({.name = "atx",
-                      .array_elements = {matrix, rows, rows, rows},
-                      .kernels = {line_kernel({own_row(0), at_pass(1), sum_of_thread(2)}),
-                                  line_kernel({own_column(0), at_pass(2), sum_of_thread(3)})}});
+                      .array_elements = {elements_of_matrix, rows, rows, rows},
+                      .kernels = {over_rows({own_row(0), at_pass(1), sum_of_thread(2)}),
+                                  over_rows({own_column(0), at_pass(2), sum_of_thread(3)})}});
 }
 
 PaperProgram bicg() {
   return make_taught({.name = "bic",
-                      .array_elements = {matrix, rows, rows, rows, rows},
-                      .kernels = {line_kernel({own_column(0), at_pass(1), sum_of_thread(2)}),
-                                  line_kernel({own_row(0), at_pass(3), sum_of_thread(4)})}});
+                      .array_elements = {elements_of_matrix, rows, rows, rows, rows},
+                      .kernels = {over_rows({own_column(0), at_pass(1), sum_of_thread(2)}),
+                                  over_rows({own_row(0), at_pass(3), sum_of_thread(4)})}});
 }
 
 PaperProgram mvt() {
   return make_taught({.name = "mvt",
-                      .array_elements = {matrix, rows, rows, rows, rows},
-                      .kernels = {line_kernel({own_row(0), at_pass(1), sum_of_thread(2)}),
-                                  line_kernel({own_column(0), at_pass(3), sum_of_thread(4)})}});
+                      .array_elements = {elements_of_matrix, rows, rows, rows, rows},
+                      .kernels = {over_rows({own_row(0), at_pass(1), sum_of_thread(2)}),
+                                  over_rows({own_column(0), at_pass(3), sum_of_thread(4)})}});
 }
 
 PaperProgram gesummv() {
-  ProgramKernel kernel =
-      line_kernel({own_row(0), at_pass(2), own_row(1), sum_of_thread(3), sum_of_thread(4)});
-  kernel.instructions = 9;
   return make_taught(
-      {.name = "gmv", .array_elements = {matrix, matrix, rows, rows, rows}, .kernels = {kernel}});
+      {.name = "gmv",
+       .array_elements = {elements_of_matrix, elements_of_matrix, rows, rows, rows},
+       .kernels = {over_rows(
+           {own_row(0), at_pass(2), own_row(1), sum_of_thread(3), sum_of_thread(4)}, 9)}});
 }
 
 /// c[i][j] += a[i][k] * b[j][k] + b[i][k] * a[j][k] with a block of 32 x 8 for j and i.
 PaperProgram syr2k() {
   constexpr std::uint32_t size = 2048;
-  const ProgramAccess of_row{.per_block_y = 8 * size, .per_thread_y = size, .per_inner = 1};
-  const ProgramAccess of_column{.per_block_x = 32 * size, .per_thread_x = size, .per_inner = 1};
-  const auto in = [](ProgramAccess access, std::uint32_t array) {
-    access.array = array;
-    return access;
+  constexpr std::uint64_t elements = std::uint64_t{size} * size;
+  const auto of_row = [](std::uint32_t array) {
+    return ProgramAccess{
+        .array = array, .per_block_y = 8 * size, .per_thread_y = size, .per_inner = 1};
   };
-  ProgramKernel kernel{.grid_x = size / 32, .grid_y = size / 8, .block_x = 32, .block_y = 8};
-  kernel.inner = {.first = static_cast<std::int32_t>(size)};
-  kernel.body = {in(of_row, 0),
-                 in(of_column, 1),
-                 in(of_row, 1),
-                 in(of_column, 0),
-                 {.store = true,
-                  .array = 2,
-                  .per_block_x = 32,
-                  .per_block_y = 8 * size,
-                  .per_thread_x = 1,
-                  .per_thread_y = size}};
-  kernel.instructions = 10;
-  PaperProgram result =
-      make_taught({.name = "s2k",
-                   .array_elements = {std::uint64_t{size} * size, std::uint64_t{size} * size,
-                                      std::uint64_t{size} * size},
-                   .kernels = {kernel}});
-  result.resident_blocks = 6;  // 1536 threads
+  ProgramKernel kernel = plane_kernel(size, 32, 8,
+                                      {of_row(0), by_row(1, 32, size), of_row(1),
+                                       by_row(0, 32, size), stored(by_point(2, size, 32, 8))},
+                                      10);
+  kernel.inner.first = static_cast<std::int32_t>(size);
+  PaperProgram result = make_taught(
+      {.name = "s2k", .array_elements = {elements, elements, elements}, .kernels = {kernel}});
+  result.resident_blocks = six_blocks;
   result.level = BypassLevel::block;
   return result;
+}
+
+/// symmat[j1][j2] += data[i][j1] * data[i][j2] for all i, with a thread for j1, whose j2 begin at
+/// its own j1; stored in each pass, as the compiler cannot tell the sum from the operands. All
+/// threads of a block make as many j2 as its first.
+PaperProgram covariance() {
+  constexpr std::uint32_t size = 2048;
+  constexpr std::uint64_t elements = std::uint64_t{size + 1} * size;
+  ProgramAccess other = by_thread(0, block_threads, size);
+  other.per_outer = 1;
+  const ProgramAccess sum{.store = true,
+                          .array = 1,
+                          .per_block_x = block_threads * (size + 1),
+                          .per_thread_x = size + 1,
+                          .per_outer = 1};
+  ProgramKernel kernel = line_kernel(size / block_threads, block_threads, size,
+                                     {by_thread(0, block_threads, size), other, sum}, 6);
+  kernel.outer = {.first = size, .per_block = -static_cast<std::int32_t>(block_threads)};
+  // One block on an SM: there are 8 for 15 SMs.
+  return {.program = {.name = "cvr", .array_elements = {elements, elements}, .kernels = {kernel}}};
+}
+
+/// One point for each thread; one kernel each for ey, ex and hz, step after step.
+PaperProgram fdtd_2d() {
+  constexpr std::uint32_t size = 2048;
+  constexpr std::uint32_t width = size + 32;
+  constexpr std::uint64_t plane = std::uint64_t{width} * (size + 2);
+  enum : std::uint32_t { ex, ey, hz };
+  const auto at = [](std::uint32_t field, int down, int right) {
+    return at_point(field, width, down, right);
+  };
+  const auto step = [](std::vector<ProgramAccess> body, std::uint32_t instructions) {
+    return plane_kernel(size, 32, 8, std::move(body), instructions);
+  };
+  return by_blocks(
+      {.name = "2df",
+       .array_elements = {plane, plane, plane},
+       .kernels = {step({at(ey, 0, 0), at(hz, 0, 0), at(hz, -1, 0), stored(at(ey, 0, 0))}, 12),
+                   step({at(ex, 0, 0), at(hz, 0, 0), at(hz, 0, -1), stored(at(ex, 0, 0))}, 12),
+                   step({at(hz, 0, 0), at(ex, 0, 1), at(ex, 0, 0), at(ey, 1, 0), at(ey, 0, 0),
+                         stored(at(hz, 0, 0))},
+                        14)}},
+      six_blocks);
+}
+
+PaperProgram convolution_2d() {
+  constexpr std::uint32_t size = 4096;
+  constexpr std::uint32_t width = size + 32;
+  constexpr std::uint64_t plane = std::uint64_t{width} * (size + 2);
+  std::vector<ProgramAccess> body;
+  for (int right : {-1, 0, 1}) {
+    for (int down : {-1, 0, 1}) body.push_back(at_point(0, width, down, right));
+  }
+  body.push_back(stored(at_point(1, width, 0, 0)));
+  return by_blocks({.name = "2dv",
+                    .array_elements = {plane, plane},
+                    .kernels = {plane_kernel(size, 32, 8, std::move(body), 26)}},
+                   six_blocks);
 }
 
 }  // namespace sonde

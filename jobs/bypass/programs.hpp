@@ -3,6 +3,7 @@
 
 #include "device/program_probe.hpp"
 
+#include <utility>
 #include <vector>
 
 namespace sonde {
@@ -16,11 +17,28 @@ struct PaperProgram {
   bool taught = false;           // the model learns from it: five that the paper fits, and rows_8
 };
 
+/// A program of which an SM holds several blocks, some of which bypass the L1.
+inline PaperProgram by_blocks(AccessProgram program, int resident_blocks) {
+  return {.program = std::move(program),
+          .resident_blocks = resident_blocks,
+          .level = BypassLevel::block};
+}
+
+/// The same of high contention.
+inline PaperProgram contended_by_blocks(AccessProgram program, int resident_blocks) {
+  PaperProgram result = by_blocks(std::move(program), resident_blocks);
+  result.high_contention = true;
+  return result;
+}
+
+/// Blocks of 256 threads that an SM of table 1 holds: 1536 threads.
+inline constexpr int six_blocks = 6;
+
 /// All sixteen, in the order of table 2.
 std::vector<PaperProgram> paper_programs();
 
 // Each from the loops of its published source; docs/methods/bypass.md says what was left out.
-// Polybench-GPU (Grauer-Gray et al., InPar 2012): polybench.cpp, polybench_low.cpp.
+// Polybench-GPU (Grauer-Gray et al., InPar 2012): polybench.cpp.
 PaperProgram syr2k();
 PaperProgram gesummv();
 PaperProgram atax();
@@ -40,5 +58,12 @@ PaperProgram srad2();
 PaperProgram barnes_hut();
 PaperProgram histogram();
 PaperProgram scalar_product();
+
+/// rows_8, rows_16 and rows_32, made for the L1 at hand: every thread reads a row of a matrix, so
+/// that a load of a warp takes 32 lines and its data come back in the loads that follow. One block
+/// of so many warps on an SM, as far as a block may have them; together they keep 32 lines a warp
+/// in use.
+/// @param sm_count for which there is a block each
+std::vector<PaperProgram> row_programs(int most_block_warps, int sm_count);
 
 }  // namespace sonde

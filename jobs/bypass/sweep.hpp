@@ -14,10 +14,12 @@ namespace sonde {
 
 /// What is the same for every program of a run of the job.
 struct SweepSetup {
-  TagGeometry l1;  // with the shared part below
+  std::uint64_t l1_bytes = 0;  // the smallest that earlier jobs found
+  TagGeometry l1;              // with the shared part below
   /// Unset: shared memory and L1 are apart.
   std::optional<std::uint64_t> shared_carveout_bytes = {};
   /// Of the largest L1; unset: it has one size.
+  std::uint64_t large_l1_bytes = 0;
   std::optional<std::uint64_t> large_l1_carveout_bytes = {};
   double threshold_cycles = 0;  // windows below are hits
   double hit_gain_cycles = 0;
@@ -25,6 +27,17 @@ struct SweepSetup {
   std::size_t replicates = 1;  // each at another place in memory
   bool all_windows = false;    // of every program with every number, else of the taught ones
 };
+
+/// What the suite and the sizes of the L1 that earlier jobs found allow; nothing is calibrated yet.
+SweepSetup make_setup(const JobRun& run, double size_bytes);
+
+/// Sets what separates hits from misses, by a warp that loads the same lines again and again.
+/// @return false if it is no faster through the L1 than past it
+bool calibrate(JobRun& run, SweepSetup& setup);
+
+/// Reports by path how many loads find in the L1 what they loaded before; NaN: the device has no
+/// such loads.
+void report_paths(JobRun& run, const SweepSetup& setup);
 
 /// The probe of a program with as many of its blocks as fit, every unit through the L1.
 ProgramProbe make_probe(const PaperProgram& program, const DeviceInfo& info,

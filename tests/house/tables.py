@@ -66,7 +66,6 @@ SHARED_HEADERS = {
     "jobs/tlb/tlb_record.cpp": "jobs/tlb/tlb_probe.hpp",
     "jobs/*.cpp": None,  # jobs/suite.cpp declares the jobs and lists them
     "jobs/bypass/polybench.cpp": "jobs/bypass/programs.hpp",
-    "jobs/bypass/polybench_low.cpp": "jobs/bypass/programs.hpp",
     "jobs/bypass/rodinia.cpp": "jobs/bypass/programs.hpp",
     "jobs/bypass/samples.cpp": "jobs/bypass/programs.hpp",
     "jobs/control/*.cpp": "jobs/control/parts.hpp",
