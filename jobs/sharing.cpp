@@ -5,7 +5,6 @@
 #include "jobs/cache/path_levels.hpp"
 #include "jobs/run/known_groups.hpp"
 #include "jobs/sharing/arrays.hpp"
-#include "jobs/sharing/overfill.hpp"
 #include "jobs/sharing/scope.hpp"
 
 #include <fmt/format.h>
@@ -142,7 +141,7 @@ Candidate find_candidate(JobRun& run, const KnownCache& known) {
 void report_scope(JobRun& run, const std::string& name, const CacheSharing& sharing) {
   const std::string prefix = "sharing." + name + ".";
   if (sharing.sms.empty()) {
-    return run.report_rest(prefix, Status::not_resolvable, sharing.reason);
+    return run.leave_open(prefix, sharing.reason);
   }
   constexpr double confidence = 0.99;
   const int sm_count = run.info().sm_count;

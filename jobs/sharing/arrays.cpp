@@ -1,7 +1,6 @@
 // From what chases lose beside each other to one array or two.
 #include "jobs/sharing/arrays.hpp"
 
-#include "analysis/sharing.hpp"
 #include "base/units.hpp"
 #include "jobs/run/attempt.hpp"
 
@@ -25,45 +24,24 @@ constexpr double sure_size = 0.9;
 constexpr double confidence_measured = 0.99;
 constexpr double confidence_by_size = 0.95;
 
-/// Two chases on SM 0, each alone and both at once.
-struct PairShares {
-  std::vector<AccessShares> alone;
-  std::vector<AccessShares> both;
-
-  Loss loss(std::size_t chase) const { return judge_loss(alone[chase].missed, both[chase].missed); }
-  bool both_lose(Loss loss_of_each) const {
-    return loss(0) == loss_of_each && loss(1) == loss_of_each;
-  }
-};
-
-PairShares chase_together(JobRun& run, const CoRunCache& one, const CoRunCache& other,
-                          std::size_t number) {
-  const std::string label = one.name + " beside " + other.name;
-  const CoRunDraw draw = draw_co_run(run, label, number);
-  // Both may read global memory: lists of different lines.
-  const std::uint64_t step_bytes = other.line_bytes;
-  const std::uint64_t behind_bytes = (one.list_bytes() + step_bytes - 1) / step_bytes * step_bytes;
-  const ListChase first{&one, 0, 0};
-  const ListChase second{&other, 0, other.space_bytes > 0 ? 0 : behind_bytes};
-  return {.alone = {co_run(run, label, {first}, draw).front(),
-                    co_run(run, label, {second}, draw).front()},
-          .both = co_run(run, label, {first, second}, draw)};
-}
-
-using Tries = std::vector<PairShares>;
+using Tries = std::vector<TwoChases>;
 
 /// Chases with several draws; empty with the reason if the device refuses, or other caches answer.
 Tries try_together(JobRun& run, const CoRunCache& one, const CoRunCache& other,
                    ArrayVerdict& verdict) {
+  const std::string label = one.name + " beside " + other.name;
+  // Both may read global memory: lists of different lines.
+  const std::uint64_t step_bytes = other.line_bytes;
+  const std::uint64_t behind_bytes = (one.list_bytes() + step_bytes - 1) / step_bytes * step_bytes;
+  const ListChase second{&other, 0, other.space_bytes > 0 ? 0 : behind_bytes};
   Tries tries;
   const auto refusal = refusal_of([&] {
     for (std::size_t number = 0; number < draws; ++number) {
-      tries.push_back(chase_together(run, one, other, number));
+      tries.push_back(
+          try_two(run, label, {&one, 0, 0}, second, draw_replicate(run, label, number)));
     }
   });
-  const auto held = [](const PairShares& pair) {
-    return std::max(pair.alone[0].held_before, pair.alone[1].held_before) > most_held_before;
-  };
+  const auto held = [](const TwoChases& pair) { return pair.both.empty(); };
   constexpr std::uint64_t probes_of_try = 3;
   verdict.probes = probes_of_try * tries.size();
   if (!refusal && std::ranges::none_of(tries, held)) return tries;
@@ -71,7 +49,7 @@ Tries try_together(JobRun& run, const CoRunCache& one, const CoRunCache& other,
   return {};
 }
 
-std::string explain(const PairShares& pair) {
+std::string explain(const TwoChases& pair) {
   return fmt::format(
       "chases of them miss {:.0f} and {:.0f} % alone, {:.0f} and {:.0f} % beside each other",
       100 * pair.alone[0].missed, 100 * pair.alone[1].missed, 100 * pair.both[0].missed,
@@ -120,7 +98,7 @@ ArrayVerdict compare_arrays(JobRun& run, const CoRunCache& one, const CoRunCache
   const Tries tries = try_together(run, one, other, verdict);
   if (tries.empty()) return verdict;
   const auto all_lose = [&](Loss loss) {
-    return std::ranges::all_of(tries, [&](const PairShares& pair) { return pair.both_lose(loss); });
+    return std::ranges::all_of(tries, [&](const TwoChases& pair) { return pair.both_lose(loss); });
   };
   decide(tries, all_lose(Loss::some), all_lose(Loss::none), verdict);
   return verdict;
@@ -142,9 +120,9 @@ ArrayVerdict compare_with_bank(JobRun& run, const CoRunCache& bank, const CoRunC
   if (tries.empty()) return verdict;
   // The bank is gone round sooner: under LRU its lines may stay, where those of the code leave.
   const bool one_array =
-      std::ranges::all_of(tries, [](const PairShares& pair) { return pair.loss(1) == Loss::some; });
+      std::ranges::all_of(tries, [](const TwoChases& pair) { return pair.loss(1) == Loss::some; });
   const bool two_arrays =
-      std::ranges::all_of(tries, [](const PairShares& pair) { return pair.both_lose(Loss::none); });
+      std::ranges::all_of(tries, [](const TwoChases& pair) { return pair.both_lose(Loss::none); });
   decide(tries, one_array, two_arrays, verdict);
   return verdict;
 }

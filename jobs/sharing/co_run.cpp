@@ -1,7 +1,13 @@
 // Builds the lists and lanes of chases beside each other, and counts what their windows say.
 #include "jobs/sharing/co_run.hpp"
 
+#include "base/units.hpp"
+#include "jobs/run/attempt.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
 #include <map>
 
 namespace sonde {
@@ -11,8 +17,10 @@ namespace {
 constexpr std::uint64_t fewest_timed = 256;
 // Lists up to this length are gone round twice before anything is timed, longer ones once.
 constexpr std::uint64_t short_list = 8192;
+// Chases of longer lists would take seconds: 64 Ki loads of an L2 last 10 ms.
+constexpr std::uint64_t longest_asked = 65536;
 
-ChaseLane make_lane(const ListChase& chase, const CoRunDraw& draw) {
+ChaseLane make_lane(const ListChase& chase, const Draw& draw) {
   const CoRunCache& cache = *chase.cache;
   Offsets offsets =
       shuffled_order(cache.listed_lines() * cache.line_bytes, cache.line_bytes, draw.seed);
@@ -56,13 +64,8 @@ AccessShares count_shares(const CoRunCache& cache,
   return {.missed = shares.missed / count, .held_before = shares.held_before / count};
 }
 
-CoRunDraw draw_co_run(const JobRun& run, std::string_view what, std::size_t number) {
-  const Draw draw = draw_replicate(run, what, number);
-  return {.place = draw.place, .seed = draw.seed};
-}
-
 std::vector<AccessShares> co_run(JobRun& run, const std::string& label,
-                                 const std::vector<ListChase>& chases, const CoRunDraw& draw) {
+                                 const std::vector<ListChase>& chases, const Draw& draw) {
   const ChaseSetup setup = common_setup(chases);
   ChaseProbe probe;
   probe.place = draw.place;
@@ -84,6 +87,106 @@ std::vector<AccessShares> co_run(JobRun& run, const std::string& label,
     shares.push_back(count_shares(*chases[lane].cache, trace.lanes.at(lane).window_cycles));
   }
   return shares;
+}
+
+std::uint64_t second_list_bytes(const CoRunCache& cache) {
+  const std::uint64_t aligned_bytes = std::bit_ceil(cache.list_bytes());
+  const bool fits =
+      cache.space_bytes == 0 || aligned_bytes + cache.list_bytes() <= cache.space_bytes;
+  return fits ? aligned_bytes : cache.list_bytes();
+}
+
+namespace {
+
+double most_missed(const std::vector<AccessShares>& shares) {
+  return std::max(shares[0].missed, shares[1].missed);
+}
+
+double most_held(const std::vector<AccessShares>& shares) {
+  return std::max(shares[0].held_before, shares[1].held_before);
+}
+
+}  // namespace
+
+std::string TwoChases::obstacle() const {
+  if (both.empty()) {
+    return fmt::format("caches before it answer {:.0f} % of a chase that is to fill it",
+                       100 * most_held(alone));
+  }
+  if (both_lose(Loss::some)) return {};
+  return fmt::format(
+      "a chase that is to fill it misses {:.0f} % alone and {:.0f} % beside a second one on the "
+      "same SM",
+      100 * most_missed(alone), 100 * std::min(both[0].missed, both[1].missed));
+}
+
+TwoChases try_two(JobRun& run, const std::string& label, const ListChase& first,
+                  const ListChase& second, const Draw& draw) {
+  TwoChases two{.alone = {co_run(run, label, {first}, draw).front(),
+                          co_run(run, label, {second}, draw).front()},
+                .both = {}};
+  if (most_held(two.alone) <= most_held_before)
+    two.both = co_run(run, label, {first, second}, draw);
+  return two;
+}
+
+namespace {
+
+/// Why lists of this length cannot be asked; empty if they can.
+std::string explain_length(const CoRunCache& cache) {
+  if (cache.size_bytes == 0) return "its size is not known";
+  if (cache.listed_lines() > longest_asked) {
+    return fmt::format("it holds {} lines: chases would take seconds", cache.listed_lines());
+  }
+  if (cache.space_bytes > 0 && 2 * cache.list_bytes() > cache.space_bytes) {
+    return fmt::format("two chases cannot overfill it with {} of constants or code",
+                       format_bytes(static_cast<double>(cache.space_bytes)));
+  }
+  return {};
+}
+
+/// Two lists may need all constants there are. Of 1.25 caches and more even the best policy misses
+/// a fifth, as much as counts as lost (analysis/sharing); of less, lists as long as usual are too
+/// long.
+double most_filling(const CoRunCache& cache) {
+  constexpr double least_filling = 0.625;
+  const std::uint64_t half_bytes = cache.space_bytes / 2 - cache.line_bytes;
+  const double half = static_cast<double>(half_bytes) / cache.size_bytes;
+  return cache.space_bytes > 0 && half >= least_filling ? half : cache.filling;
+}
+
+/// A size may be a bracket, and hashed sets fill unevenly.
+std::string find_filling(JobRun& run, CoRunCache& cache) {
+  constexpr double step = 1.5;
+  constexpr int most_steps = 8;
+  constexpr double much_missed = 0.15;
+  cache.filling = std::min(cache.filling, most_filling(cache));
+  const double first_filling = cache.filling;
+  std::string first_obstacle = explain_length(cache);
+  bool longer = true;
+  for (int i = 0; i <= most_steps && explain_length(cache).empty(); ++i) {
+    const std::string label = cache.name + " twice";
+    const TwoChases two = try_two(run, label, {&cache, 0, 0}, {&cache, 0, second_list_bytes(cache)},
+                                  draw_replicate(run, label, 0));
+    if (two.obstacle().empty()) return {};
+    const bool stays = most_missed(two.alone) <= much_missed;
+    if (i == 0) {
+      first_obstacle = two.obstacle();
+      longer = stays;
+    }
+    if (longer != stays) break;
+    cache.filling *= longer ? step : 1 / step;
+  }
+  cache.filling = first_filling;
+  return first_obstacle;
+}
+
+}  // namespace
+
+std::string fit_lists(JobRun& run, CoRunCache& cache) {
+  std::string obstacle;
+  const auto refusal = refusal_of([&] { obstacle = find_filling(run, cache); });
+  return refusal.value_or(obstacle);
 }
 
 }  // namespace sonde

@@ -2,6 +2,7 @@
 // and what they miss says whether they meet. Parts of the job sharing.
 #pragma once
 
+#include "analysis/sharing.hpp"
 #include "jobs/chase/pointer_chase.hpp"
 
 #include <cstdint>
@@ -42,12 +43,6 @@ struct AccessShares {
   double held_before = 0;  // found in a cache before it
 };
 
-/// What changes from one replicate to the next.
-struct CoRunDraw {
-  Place place = 0;
-  std::uint64_t seed = 0;  // of the order of accesses
-};
-
 /// A chase that finds so many of its lines in caches before the one in question is no chase through
 /// that one.
 inline constexpr double most_held_before = 0.25;
@@ -55,12 +50,34 @@ inline constexpr double most_held_before = 0.25;
 /// @param window_cycles of timed loads, at least one
 AccessShares count_shares(const CoRunCache& cache, const std::vector<std::uint32_t>& window_cycles);
 
-/// What a measurement of this name draws for its replicate number `number`.
-CoRunDraw draw_co_run(const JobRun& run, std::string_view what, std::size_t number);
-
 /// Shares of the recorded accesses of each chase, all at once.
 /// @throws DeviceError, DeviceLostError
 std::vector<AccessShares> co_run(JobRun& run, const std::string& label,
-                                 const std::vector<ListChase>& chases, const CoRunDraw& draw);
+                                 const std::vector<ListChase>& chases, const Draw& draw);
+
+/// Where the second of two lists begins: at a power of two, so that an index of XORs spreads it
+/// over as many sets as the first one, if there is room.
+std::uint64_t second_list_bytes(const CoRunCache& cache);
+
+/// Two chases, each alone and both at once.
+struct TwoChases {
+  std::vector<AccessShares> alone;
+  std::vector<AccessShares> both;  // empty: caches before them answer many accesses of one
+
+  Loss loss(std::size_t chase) const { return judge_loss(alone[chase].missed, both[chase].missed); }
+  bool both_lose(Loss loss_of_each) const {
+    return !both.empty() && loss(0) == loss_of_each && loss(1) == loss_of_each;
+  }
+  /// Why they tell nothing of one cache that both are to fill; empty if they do.
+  std::string obstacle() const;
+};
+TwoChases try_two(JobRun& run, const std::string& label, const ListChase& first,
+                  const ListChase& second, const Draw& draw);
+
+/// Makes lists longer or shorter until two of them on SM 0 overfill the cache and one does not, as
+/// comparisons of two caches need it: what a list fills of the cache becomes so much.
+/// @return why no lists do; empty if they do. What the device refuses is a reason
+/// @throws DeviceLostError
+std::string fit_lists(JobRun& run, CoRunCache& cache);
 
 }  // namespace sonde

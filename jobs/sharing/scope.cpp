@@ -2,11 +2,7 @@
 // is fetched ahead, which of them disturb a chase.
 #include "jobs/sharing/scope.hpp"
 
-#include "analysis/sharing.hpp"
 #include "jobs/run/attempt.hpp"
-#include "jobs/sharing/disturbed_chase.hpp"
-#include "jobs/sharing/loaded_lines.hpp"
-#include "jobs/sharing/overfill.hpp"
 #include "jobs/sharing/scope_search.hpp"
 
 #include <fmt/format.h>
@@ -23,39 +19,6 @@ namespace {
 constexpr double most_held_of_own = 0.75;
 static_assert(1 - most_held_of_own > most_missed_of_own);
 
-/// SM 0 loads what others have just loaded, in lists of so many lines.
-class FoundLines final : public ScopeSearch {
- public:
-  FoundLines(JobRun& run, const CoRunCache& cache, std::uint64_t lines, std::size_t number)
-      : lines_(run, cache, lines, number) {}
-
-  std::uint64_t probes() const override { return lines_.probes(); }
-
-  /// What SM 0 finds of its own lines.
-  AccessShares try_own() {
-    const AccessShares own = lines_.own();
-    missed_.own = own.missed;
-    return own;
-  }
-
-  std::string prepare() override {
-    try_own();
-    missed_.fresh = lines_.missed_of({});
-    if (tell_lines_apart(missed_)) return {};
-    return fmt::format(
-        "of lines that SM 0 has just loaded it misses {:.0f} %, of new ones {:.0f} %",
-        100 * missed_.own, 100 * missed_.fresh);
-  }
-
-  Found found_of(const std::vector<int>& sms) override {
-    return judge_found(missed_, lines_.missed_of(sms));
-  }
-
- private:
-  LoadedLines lines_;
-  MissedShares missed_;
-};
-
 /// So many lines that SM 0 finds its own, and most of them in this cache, not in one before it:
 /// fewer where some are lost (sets fill unevenly, a size is too large), more where others hold
 /// them. With the reason where no number does.
@@ -71,7 +34,7 @@ Length fit_length(JobRun& run, const CoRunCache& cache) {
   Length length{.lines = std::min(first_lines, most_lines)};
   bool is_longer = false;
   for (;;) {
-    FoundLines search(run, cache, length.lines, 0);
+    LoadedLines search(run, cache, length.lines, 0);
     const AccessShares own = search.try_own();
     length.probes += search.probes();
     const bool held = own.held_before > most_held_of_own;
@@ -132,7 +95,7 @@ void search_by_lines(JobRun& run, const CoRunCache& cache, CacheSharing& sharing
   sharing.reason = length.obstacle;
   if (!sharing.reason.empty()) return;
   search(run, sharing, [&](std::size_t number) {
-    return std::make_unique<FoundLines>(run, cache, length.lines, number);
+    return std::make_unique<LoadedLines>(run, cache, length.lines, number);
   });
 }
 

@@ -1,12 +1,8 @@
-// Two ways to ask which SMs share a cache with SM 0. A part of the job sharing. Method:
-// docs/methods/sharing.md.
+// Two ways to ask which SMs share a cache with SM 0: whose lines it finds, and whose chases push
+// its own lines out. A part of the job sharing. Method: docs/methods/sharing.md.
 #pragma once
 
-#include "analysis/sharing.hpp"
-
-#include <cstdint>
-#include <string>
-#include <vector>
+#include "jobs/sharing/co_run.hpp"
 
 namespace sonde {
 
@@ -25,7 +21,69 @@ class ScopeSearch {
   /// What shows of these SMs together: all share the cache, or none does. @pre prepare
   virtual Found found_of(const std::vector<int>& sms) = 0;
 
-  virtual std::uint64_t probes() const = 0;
+  /// That were played so far.
+  std::uint64_t probes() const { return probes_; }
+
+ protected:
+  std::uint64_t probes_ = 0;
+};
+
+/// SM 0 loads what others have just loaded: so many lines in a row, other ones for each question.
+/// No SM waits for another, and none disturbs the one that is timed.
+class LoadedLines final : public ScopeSearch {
+ public:
+  /// @param cache referred to  @param lines at most most_lines
+  /// @param number of the try: at other places in memory
+  LoadedLines(JobRun& run, const CoRunCache& cache, std::uint64_t lines, std::size_t number);
+
+  /// So many are other ones for each question, and may all stay in the cache.
+  static std::uint64_t most_lines(const CoRunCache& cache);
+
+  /// What SM 0 misses of lines that it has just loaded itself, and what caches before this one
+  /// hold.
+  /// @throws DeviceError, DeviceLostError
+  AccessShares try_own();
+
+  std::string prepare() override;
+  Found found_of(const std::vector<int>& sms) override;
+
+ private:
+  AccessShares load(const std::vector<int>& sms, std::uint64_t warmup_passes);
+  AccessShares load_once(const std::vector<int>& sms, std::uint64_t warmup_passes);
+  Offsets next_list();
+  void run_other_code();
+
+  JobRun& run_;
+  const CoRunCache& cache_;
+  std::string label_;
+  std::uint64_t lines_;
+  std::uint64_t new_lists_ = 0;  // of code that was not executed since other code was
+  MissedShares missed_;
+};
+
+/// SM 0 chases one of two lists, others the other one: for code, of which GPUs that fetch ahead
+/// find new lines, too.
+class DisturbedChase final : public ScopeSearch {
+ public:
+  /// @param cache with lists of which two overfill it and one does not (fit_lists); outlives this
+  /// @param number 0 and 1 take the two lists the other way round
+  DisturbedChase(JobRun& run, const CoRunCache& cache, std::size_t number);
+
+  std::string prepare() override;
+  Found found_of(const std::vector<int>& sms) override;
+
+ private:
+  ListChase own_chase() const { return {&cache_, 0, own_base_bytes_}; }
+  ListChase other_chase(int sm) const { return {&cache_, sm, other_base_bytes_}; }
+
+  JobRun& run_;
+  const CoRunCache& cache_;
+  std::string label_;
+  Draw draw_;
+  std::uint64_t own_base_bytes_;
+  std::uint64_t other_base_bytes_;
+  double own_alone_ = 0;  // shares that each list misses when SM 0 alone chases it
+  double other_alone_ = 0;
 };
 
 }  // namespace sonde

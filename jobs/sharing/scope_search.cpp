@@ -1,7 +1,9 @@
 // Makes sure that nobody holds the lines of a question before: global memory is flushed and at
 // another place, constants are written anew by each probe (docs/methods/timing.md), and of code,
 // which nothing empties, other blocks are executed first.
-#include "jobs/sharing/loaded_lines.hpp"
+#include "jobs/sharing/scope_search.hpp"
+
+#include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>
 
@@ -73,9 +75,7 @@ void LoadedLines::run_other_code() {
   probe.shared_carveout_bytes = cache_.chase.shared_carveout_bytes;
   probe.buffer_bytes = first_bytes + other_bytes;
   probe.timed_accesses = offsets.size();
-  for (int sm = 0; sm < run_.info().sm_count; ++sm) {
-    probe.lanes.push_back({.sm = sm, .offsets_bytes = offsets, .path = cache_.chase.path});
-  }
+  probe.lanes = lanes_of_all_sms(run_, cache_.chase.path, offsets);
   run_.ask(label_, probe);
   ++probes_;
 }
@@ -83,7 +83,7 @@ void LoadedLines::run_other_code() {
 AccessShares LoadedLines::load_once(const std::vector<int>& sms, std::uint64_t warmup_passes) {
   const Offsets offsets = next_list();
   ChaseProbe probe;
-  probe.place = draw_co_run(run_, label_, probes_).place;
+  probe.place = draw_replicate(run_, label_, probes_).place;
   probe.shared_carveout_bytes = cache_.chase.shared_carveout_bytes;
   probe.buffer_bytes = offsets.front() + access_bytes(cache_.chase.path);
   probe.preparation = Preparation::flushed;
@@ -114,8 +114,50 @@ AccessShares LoadedLines::load(const std::vector<int>& sms, std::uint64_t warmup
   return {.missed = sum.missed / count, .held_before = sum.held_before / count};
 }
 
-AccessShares LoadedLines::own() { return load({}, passes); }
+AccessShares LoadedLines::try_own() {
+  const AccessShares own = load({}, passes);
+  missed_.own = own.missed;
+  return own;
+}
 
-double LoadedLines::missed_of(const std::vector<int>& sms) { return load(sms, 0).missed; }
+std::string LoadedLines::prepare() {
+  try_own();
+  missed_.fresh = load({}, 0).missed;  // that nobody has loaded
+  if (tell_lines_apart(missed_)) return {};
+  return fmt::format("of lines that SM 0 has just loaded it misses {:.0f} %, of new ones {:.0f} %",
+                     100 * missed_.own, 100 * missed_.fresh);
+}
+
+Found LoadedLines::found_of(const std::vector<int>& sms) {
+  return judge_found(missed_, load(sms, 0).missed);
+}
+
+DisturbedChase::DisturbedChase(JobRun& run, const CoRunCache& cache, std::size_t number)
+    : run_(run),
+      cache_(cache),
+      label_(cache.name + " beside others"),
+      draw_(draw_replicate(run, label_, number)),
+      own_base_bytes_(number % 2 == 0 ? 0 : second_list_bytes(cache)),
+      other_base_bytes_(number % 2 == 0 ? second_list_bytes(cache) : 0) {}
+
+std::string DisturbedChase::prepare() {
+  const TwoChases two = try_two(run_, label_, own_chase(), other_chase(0), draw_);
+  probes_ += 3;
+  own_alone_ = two.alone[0].missed;
+  other_alone_ = two.alone[1].missed;
+  return two.obstacle();
+}
+
+/// Of a single SM, both have to lose.
+Found DisturbedChase::found_of(const std::vector<int>& sms) {
+  std::vector<ListChase> chases{own_chase()};
+  for (int sm : sms) chases.push_back(other_chase(sm));
+  const auto shares = co_run(run_, label_, chases, draw_);
+  ++probes_;
+  const Loss own = judge_loss(own_alone_, shares.front().missed);
+  if (own == Loss::none) return Found::none;
+  const bool is_sure = sms.size() > 1 || judge_loss(other_alone_, shares[1].missed) == Loss::some;
+  return own == Loss::some && is_sure ? Found::all : Found::unclear;
+}
 
 }  // namespace sonde
