@@ -30,18 +30,13 @@ constexpr int sleeping_sms = 8;
 /// Cycles of one barrier on each SM or block.
 std::vector<double> barrier_cycles(JobRun& run, const std::string& label,
                                    const BarrierProbe& probe) {
-  const Trace trace = run.ask(label, probe);
-  std::vector<double> cycles;
-  for (const LaneTrace& lane : trace.lanes) {
-    cycles.push_back(static_cast<double>(lane.elapsed_cycles) / static_cast<double>(lane.accesses));
-  }
-  return cycles;
+  return cycles_per_access(run.ask(label, probe));
 }
 
 void report_barrier(JobRun& run, const std::string& metric, const BarrierProbe& probe) {
   const Replicates replicates = measure_replicates(
       run, metric, [&](const Draw&) { return barrier_cycles(run, metric, probe); }, barrier_rule);
-  run.report(found_replicated(metric, summarize_replicates(replicates.samples)));
+  run.report(found_replicated(metric, replicates));
 }
 
 }  // namespace
@@ -75,8 +70,8 @@ void measure_named_barrier(JobRun& run) {
 
 void measure_cluster_barriers(JobRun& run) {
   if (run.info().max_cluster_blocks == 0) {
-    return run.report_rest("control.cluster_barrier", Status::not_resolvable,
-                           "the GPU has no thread block clusters (from compute capability 9.0 on)");
+    return run.leave_open("control.cluster_barrier",
+                          "the GPU has no thread block clusters (from compute capability 9.0 on)");
   }
   BarrierProbe probe{
       .kind = BarrierKind::cluster, .cluster_blocks = 2, .barriers = wide_barriers, .sms = {}};
@@ -101,10 +96,9 @@ void measure_grid_barrier(JobRun& run) {
 }
 
 void measure_sleeps(JobRun& run) {
-  const double hz = run.number("clock.sm_hz").value_or(run.info().sm_clock_hz);
+  const double hz = sm_clock_hz(run);
   if (!(hz > 0)) {
-    return run.report_rest("control.nanosleep", Status::not_resolvable,
-                           "the SM clock is not known");
+    return run.leave_open("control.nanosleep", "the SM clock is not known");
   }
   std::vector<double> asked, taken, longest;
   std::uint64_t samples = 0;

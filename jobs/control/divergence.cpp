@@ -1,5 +1,6 @@
-// Diverged warps: which path runs first and what changes that, whether paths overlap, what dividing
-// and joining cost, and the timelines of two warps (Wong 2010, section IV-C, figures 7 and 8).
+// Diverged warps, once or within each other: which path runs first and what changes that, whether
+// paths overlap, what dividing and joining cost, and timelines (Wong 2010, section IV-C, figures 7
+// and 8).
 #include "analysis/structure/cores/divergence.hpp"
 
 #include "analysis/statistics.hpp"
@@ -11,6 +12,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -19,7 +22,6 @@ namespace {
 
 constexpr int measured_sms = 3;  // a vote that one odd SM cannot turn
 constexpr int timeline_warps = 2;
-constexpr int counted_paths[] = {1, 2, 4, 8, 16, 32};
 /// A launch gives whole cycles that hardly vary.
 constexpr StoppingRule branch_rule{.least = 5, .most = 8};
 
@@ -100,34 +102,35 @@ void report_order(JobRun& run) {
                    order.size()));
 }
 
-/// Begins and ends of the paths of a warp, by path number, since the first stamp of the block.
-void add_timeline(const WarpStamps& warp, std::uint64_t zero_cycles, std::vector<double>& begins,
-                  std::vector<double>& ends) {
-  std::vector<PathSpan> paths = warp.paths;
-  std::ranges::sort(paths, {}, &PathSpan::path);
-  for (const PathSpan& path : paths) {
-    begins.push_back(static_cast<double>(path.begin_cycles - zero_cycles));
-    ends.push_back(static_cast<double>(path.end_cycles - zero_cycles));
+/// Begins and ends of the paths of warps, by path number, since the earliest stamp of all.
+void report_spans(JobRun& run, const std::string& prefix, const std::vector<WarpStamps>& warps) {
+  const std::uint64_t zero = std::ranges::min(warps, {}, &WarpStamps::before_cycles).before_cycles;
+  std::vector<double> begins, ends;
+  for (const WarpStamps& warp : warps) {
+    std::vector<PathSpan> paths = warp.paths;
+    std::ranges::sort(paths, {}, &PathSpan::path);
+    for (const PathSpan& path : paths) {
+      begins.push_back(static_cast<double>(path.begin_cycles - zero));
+      ends.push_back(static_cast<double>(path.end_cycles - zero));
+    }
   }
+  const std::size_t samples = begins.size();
+  run.report(found(prefix + "begin_cycles", std::move(begins), 1, samples));
+  run.report(found(prefix + "end_cycles", std::move(ends), 1, samples));
 }
 
 void report_timelines(JobRun& run) {
   const Paths paths = make_paths(run, [](int thread) { return thread; });
   const std::vector<WarpStamps> warps = branch(
       run, "timelines of a switch", {.path_of_thread = paths, .warps = timeline_warps, .sms = {0}});
-  std::uint64_t zero = warps.front().before_cycles;
-  for (const WarpStamps& warp : warps) zero = std::min(zero, warp.before_cycles);
-  std::vector<double> begins, ends;
+  report_spans(run, "control.timeline_", warps);
   std::vector<PathSpan> all;
   bool overlap_within = false;
   for (const WarpStamps& warp : warps) {
-    add_timeline(warp, zero, begins, ends);
     overlap_within = overlap_within || some_overlap(warp.paths);
     all.insert(all.end(), warp.paths.begin(), warp.paths.end());
   }
-  const std::size_t samples = begins.size();
-  run.report(found("control.timeline_begin_cycles", std::move(begins), 1, samples));
-  run.report(found("control.timeline_end_cycles", std::move(ends), 1, samples));
+  const std::size_t samples = all.size();
   run.report(found("control.switch_order", as_numbers(path_order(warps.front())), 1, samples));
   run.report(found("control.paths", std::string(overlap_within ? "overlap" : "one after the other"),
                    1, samples));
@@ -138,74 +141,91 @@ void report_timelines(JobRun& run) {
                    std::string(some_overlap(all) ? "overlap" : "one after the other"), 1, samples));
 }
 
-/// One warp whose threads are dealt over so many cases of a switch.
-WarpStamps dealt_warp(JobRun& run, int paths, int sm) {
+/// Branches of one kind that grow: a switch of more and more paths, a nest of more and more levels.
+struct GrowingBranch {
+  const char* what;  // of its replicates
+  std::vector<int> steps;
+  WarpStamps (*play)(JobRun& run, int step, int sm);
+  std::size_t joined_steps;  // the first ones, which tell what a join costs
+  const char* part_metric;   // what a further path costs
+  const char* join_metric;
+  const char* steps_metric;
+  const char* total_metric;               // by step
+  const char* together_metric = nullptr;  // where threads are together again, if that is asked for
+};
+
+/// Of a warp whose threads are dealt over so many cases of a switch.
+WarpStamps play_switch(JobRun& run, int paths, int sm) {
   return branch(run, fmt::format("a switch with {} paths", paths),
                 {.path_of_thread = make_paths(run, [&](int thread) { return thread % paths; }),
                  .sms = {sm}})
       .front();
 }
 
+/// Of a warp whose threads each go with their neighbours.
+WarpStamps play_nest(JobRun& run, int depth, int sm) {
+  const int threads = run.info().warp_threads;
+  return branch(run, fmt::format("a nest {} deep", depth),
+                {.shape = BranchShape::nested,
+                 .path_of_thread =
+                     make_paths(run, [&](int thread) { return thread * (1 << depth) / threads; }),
+                 .sms = {sm},
+                 .depth = depth})
+      .front();
+}
+
 /// What was seen on one SM.
 struct BranchCosts {
-  std::vector<double> total_cycles;  // by counted_paths
-  double further_path_cycles = 0;
-  double reconvergence_cycles = 0;
+  std::vector<double> total_cycles;  // by step
+  double part_cycles = 0;
+  double join_cycles = 0;
   bool together = true;  // behind the branch
 };
 
-BranchCosts measure_costs(JobRun& run, int sm) {
+BranchCosts measure_costs(JobRun& run, const GrowingBranch& kind, int sm) {
   BranchCosts costs;
-  std::vector<double> counts, lengths;
-  double straight_tail = 0;
-  for (int paths : counted_paths) {
-    const WarpStamps warp = dealt_warp(run, paths, sm);
-    counts.push_back(paths);
+  std::vector<double> steps, paths, lengths, tails;
+  for (int step : kind.steps) {
+    const WarpStamps warp = kind.play(run, step, sm);
+    steps.push_back(step);
+    paths.push_back(static_cast<double>(warp.paths.size()));
     costs.total_cycles.push_back(total_cycles(warp));
     lengths.push_back(path_cycles(warp));
-    if (paths == 1) straight_tail = tail_cycles(warp);
-    if (paths == 2) costs.reconvergence_cycles = tail_cycles(warp) - straight_tail;
-    std::uint64_t last_end = 0;
-    for (const PathSpan& path : warp.paths) last_end = std::max(last_end, path.end_cycles);
+    tails.push_back(tail_cycles(warp));
+    const std::uint64_t last_end =
+        std::ranges::max(warp.paths, {}, &PathSpan::end_cycles).end_cycles;
     const bool all_at_once = warp.first_behind_cycles == warp.last_behind_cycles;
     costs.together = costs.together && all_at_once && warp.first_behind_cycles >= last_end;
   }
   // A path reads the clock at both ends, of which its length holds one.
   const double clock_cycles = run.number("clock.overhead_cycles").value_or(0);
-  costs.further_path_cycles =
-      fit_line(counts, costs.total_cycles).slope - median(lengths) - clock_cycles;
+  costs.part_cycles = fit_line(paths, costs.total_cycles).slope - median(lengths) - clock_cycles;
+  costs.join_cycles =
+      fit_line(std::span(steps).first(kind.joined_steps), std::span(tails).first(kind.joined_steps))
+          .slope;
   return costs;
 }
 
-void report_costs(JobRun& run) {
-  std::vector<BranchCosts> seen;
-  const Replicates costs = measure_replicates(
-      run, "diverged warps",
+void report_costs(JobRun& run, const GrowingBranch& kind) {
+  std::vector<std::vector<double>> totals, joins;
+  bool together = true;
+  const Replicates parts = measure_replicates(
+      run, kind.what,
       [&](const Draw& draw) {
-        seen.push_back(measure_costs(run, draw.sm));
-        return std::vector<double>{seen.back().further_path_cycles};
+        BranchCosts costs = measure_costs(run, kind, draw.sm);
+        totals.push_back(std::move(costs.total_cycles));
+        joins.push_back({costs.join_cycles});
+        together = together && costs.together;
+        return std::vector<double>{costs.part_cycles};
       },
       branch_rule);
-  run.report(
-      found_replicated("control.divergence_cost_cycles", summarize_replicates(costs.samples)));
-  std::vector<std::vector<double>> joins;
-  std::vector<double> by_paths;
-  for (const BranchCosts& one : seen) joins.push_back({one.reconvergence_cycles});
-  for (std::size_t i = 0; i < std::size(counted_paths); ++i) {
-    std::vector<double> totals;
-    for (const BranchCosts& one : seen) totals.push_back(one.total_cycles[i]);
-    by_paths.push_back(median(totals));
-  }
-  const Finding join =
-      found_replicated("control.reconvergence_cycles", summarize_replicates(joins));
-  run.report(join);
-  run.report(found("control.path_counts",
-                   std::vector<double>(std::begin(counted_paths), std::end(counted_paths)), 1,
-                   seen.size()));
-  run.report(found("control.by_paths_cycles", std::move(by_paths), 1, seen.size()));
-  const bool together = std::ranges::all_of(seen, &BranchCosts::together);
-  run.report(found("control.reconvergence",
-                   std::string(together ? "where the paths join" : "later"), 1, seen.size()));
+  run.report(found_replicated(kind.part_metric, parts));
+  run.report(found_replicated(kind.join_metric, Replicates{joins}));
+  run.report(found(kind.steps_metric, as_numbers(kind.steps), 1, totals.size()));
+  run.report(found(kind.total_metric, medians_by_place(totals), 1, totals.size()));
+  if (kind.together_metric == nullptr) return;
+  run.report(found(kind.together_metric, std::string(together ? "where the paths join" : "later"),
+                   1, totals.size()));
 }
 
 }  // namespace
@@ -213,7 +233,31 @@ void report_costs(JobRun& run) {
 void measure_divergence(JobRun& run) {
   report_timelines(run);
   report_order(run);
-  report_costs(run);
+  report_costs(run, {.what = "diverged warps",
+                     .steps = {1, 2, 4, 8, 16, 32},
+                     .play = play_switch,
+                     .joined_steps = 2,
+                     .part_metric = "control.divergence_cost_cycles",
+                     .join_metric = "control.reconvergence_cycles",
+                     .steps_metric = "control.path_counts",
+                     .total_metric = "control.by_paths_cycles",
+                     .together_metric = "control.reconvergence"});
+}
+
+void measure_nesting(JobRun& run) {
+  const WarpStamps warp = play_nest(run, most_branch_depth, 0);
+  run.report(found("control.nested_order", as_numbers(path_order(warp)), 1, warp.paths.size()));
+  report_spans(run, "control.nested_", {warp});
+  std::vector<int> depths(most_branch_depth + 1);
+  std::iota(depths.begin(), depths.end(), 0);
+  report_costs(run, {.what = "nested branches",
+                     .steps = depths,
+                     .play = play_nest,
+                     .joined_steps = depths.size(),
+                     .part_metric = "control.nested_cost_cycles",
+                     .join_metric = "control.nested_join_cycles",
+                     .steps_metric = "control.nested_depths",
+                     .total_metric = "control.nested_by_depth_cycles"});
 }
 
 }  // namespace sonde

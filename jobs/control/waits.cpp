@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 
@@ -18,34 +19,27 @@ constexpr int measured_sms = 3;
 constexpr std::size_t warp_size = 32;
 constexpr std::size_t half_warp = 16;
 
-const Trace& wait(JobRun& run, const char* label, WaitProgram program) {
-  return run.run(label, WaitProbe{.program = program,
-                                  .limit_cycles = limit_cycles,
-                                  .sms = spread_sms(run.info().sm_count, measured_sms)});
-}
-
 bool all_came_through(std::span<const std::uint64_t> cycles) {
   return std::ranges::all_of(cycles, [](std::uint64_t when) { return when > 0; });
 }
 
-/// The answer of all SMs. @param answer of one lane's stamps
-/// @return nothing if SMs differ, or one has no answer
-template <class Answer>
-auto common_answer(const Trace& trace, const Answer& answer) {
-  auto common = answer(std::span<const std::uint64_t>(trace.lanes.front().clock_cycles));
-  for (const LaneTrace& lane : trace.lanes) {
-    if (answer(std::span<const std::uint64_t>(lane.clock_cycles)) != common)
-      return decltype(common){};
-  }
-  return common;
-}
-
-void report_text(JobRun& run, const char* metric, const std::optional<std::string>& text,
-                 std::size_t samples, const char* reason) {
-  run.report(text ? found(metric, *text, 1, samples) : not_resolvable(metric, reason));
-}
-
 using Answer = std::optional<std::string>;
+
+/// Reports what all SMs answer. @param answer_of the stamps of a lane
+void report_wait(JobRun& run, const char* label, WaitProgram program, const char* metric,
+                 Answer (*answer_of)(std::span<const std::uint64_t>)) {
+  const Trace& trace =
+      run.run(label, WaitProbe{.program = program,
+                               .limit_cycles = limit_cycles,
+                               .sms = spread_sms(run.info().sm_count, measured_sms)});
+  std::set<Answer> answers;
+  for (const LaneTrace& lane : trace.lanes) answers.insert(answer_of(lane.clock_cycles));
+  const Answer& first = *answers.begin();
+  run.report(answers.size() == 1 && first
+                 ? found(metric, *first, 1, trace.lanes.size())
+                 : not_resolvable(
+                       metric, "SMs gave different answers, or one that fits no known mechanism"));
+}
 
 Answer model_of(std::span<const std::uint64_t> cycles) {
   const bool lower = all_came_through(cycles.first(half_warp));
@@ -70,32 +64,22 @@ Answer participant_of(std::span<const std::uint64_t> cycles) {
   return "path";
 }
 
-constexpr const char* differ = "SMs gave different answers, or one that fits no known mechanism";
-
 }  // namespace
 
 void measure_waits(JobRun& run) {
-  const Trace& handshake =
-      wait(run, "halves of a warp wait for each other", WaitProgram::handshake);
-  report_text(run, "control.divergence_model", common_answer(handshake, model_of),
-              handshake.lanes.size(), differ);
-  const Trace& release = wait(run, "release behind the loop", WaitProgram::spin_release);
-  report_text(
-      run, "control.spin_release_deadlocks",
-      common_answer(release, [](auto cycles) { return deadlock_of(cycles.first(warp_size)); }),
-      release.lanes.size(), differ);
-  const Trace& barrier = wait(run, "a barrier against a loop", WaitProgram::barrier_against_spin);
-  report_text(
-      run, "control.barrier_spin_deadlocks",
-      common_answer(barrier,
-                    [](auto cycles) { return deadlock_of(cycles.subspan(warp_size, warp_size)); }),
-      barrier.lanes.size(), differ);
+  report_wait(run, "halves of a warp wait for each other", WaitProgram::handshake,
+              "control.divergence_model", model_of);
+  report_wait(run, "release behind the loop", WaitProgram::spin_release,
+              "control.spin_release_deadlocks",
+              [](auto cycles) { return deadlock_of(cycles.first(warp_size)); });
+  report_wait(run, "a barrier against a loop", WaitProgram::barrier_against_spin,
+              "control.barrier_spin_deadlocks",
+              [](auto cycles) { return deadlock_of(cycles.subspan(warp_size, warp_size)); });
 }
 
 void measure_barrier_participant(JobRun& run) {
-  const Trace& trace = wait(run, "halves of a warp at a barrier", WaitProgram::diverged_barrier);
-  report_text(run, "control.barrier_participant", common_answer(trace, participant_of),
-              trace.lanes.size(), differ);
+  report_wait(run, "halves of a warp at a barrier", WaitProgram::diverged_barrier,
+              "control.barrier_participant", participant_of);
 }
 
 }  // namespace sonde
