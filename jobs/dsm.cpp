@@ -5,6 +5,7 @@
 #include "analysis/structure/cores/dsm_pairs.hpp"
 #include "jobs/run/attempt.hpp"
 #include "jobs/run/clock_window.hpp"
+#include "jobs/run/known_groups.hpp"
 #include "jobs/run/replicates.hpp"
 
 #include <fmt/format.h>
@@ -30,8 +31,6 @@ constexpr std::uint64_t joint_accesses = 128;
 constexpr std::size_t joint_launches = 3;  // a median drops one that was disturbed
 /// Streams last longer than chases, and their rates hardly vary.
 constexpr StoppingRule stream_rule{.least = 5, .most = 8};
-/// Below it (a contradiction, many SMs without a group) a map of the chip is not built on.
-constexpr double least_map_confidence = 0.5;
 
 using Pairs = std::vector<DsmPair>;
 
@@ -42,8 +41,8 @@ struct KnownTpcs {
 };
 
 KnownTpcs known_tpcs(const JobRun& run) {
-  const Finding* finding = run.finding("topology.tpc_of_sm");
-  if (finding == nullptr || finding->confidence < least_map_confidence) {
+  const Finding* finding = sure_groups(run, "topology.tpc_of_sm");
+  if (finding == nullptr) {
     return {std::vector<double>(static_cast<std::size_t>(run.info().sm_count), -1), 0};
   }
   return {std::get<std::vector<double>>(finding->value), finding->confidence};
@@ -52,35 +51,27 @@ KnownTpcs known_tpcs(const JobRun& run) {
 /// Values of the pairs that `wanted` picks, replicate by replicate; replicates without any are left
 /// out.
 template <class Wanted>
-std::vector<std::vector<double>> pick(const std::vector<Pairs>& replicates, const Wanted& wanted) {
-  std::vector<std::vector<double>> picked;
+Replicates pick(const std::vector<Pairs>& replicates, const Wanted& wanted) {
+  Replicates picked;
   for (const Pairs& pairs : replicates) {
     std::vector<double> values;
     for (const DsmPair& pair : pairs) {
       if (wanted(pair)) values.push_back(pair.value);
     }
-    if (!values.empty()) picked.push_back(std::move(values));
+    if (!values.empty()) picked.samples.push_back(std::move(values));
   }
   return picked;
 }
 
 bool is_other(const DsmPair& pair) { return pair.reader_rank != pair.target_rank; }
 
-/// The median pair of those picked.
-void report_median(JobRun& run, const std::string& metric,
-                   const std::vector<std::vector<double>>& picked, double confidence = 1) {
-  const std::vector<double> all = Replicates{picked}.pooled();
-  const Finding finding = found(metric, median(all), confidence, all.size());
-  run.report(with_replicates(finding, summarize_replicates(picked)));
-}
-
-/// The same of all pairs of one reach, if some had it.
+/// The median pair of those of one reach, if some had it.
 void report_reach(JobRun& run, const std::string& metric, const std::vector<Pairs>& replicates,
                   const KnownTpcs& tpcs, DsmReach reach) {
   const auto picked = pick(
       replicates, [&](const DsmPair& pair) { return reach_of(pair, tpcs.tpc_of_sm) == reach; });
-  if (!picked.empty()) {
-    return report_median(run, metric, picked, reach == DsmReach::own ? 1 : tpcs.confidence);
+  if (!picked.samples.empty()) {
+    return run.report(found_pooled(metric, picked, reach == DsmReach::own ? 1 : tpcs.confidence));
   }
   run.report(not_resolvable(metric, tpcs.confidence == 0
                                         ? "it is not known which SMs form a TPC (job topology)"
@@ -130,7 +121,7 @@ void report_sizes(JobRun& run, const AllSizes& all) {
   std::vector<double> blocks, cycles;
   for (const SizeOfClusters& size : all.sizes) {
     blocks.push_back(size.blocks);
-    cycles.push_back(median(Replicates{pick({size.pairs}, is_other)}.pooled()));
+    cycles.push_back(median(pick({size.pairs}, is_other).pooled()));
   }
   const std::size_t count = blocks.size();
   run.report(found("dsm.cluster_blocks", std::move(blocks), 1, count));
@@ -141,9 +132,9 @@ void report_latencies(JobRun& run, int blocks, const KnownTpcs& tpcs, double ove
   std::vector<Pairs> launches;
   measure_replicates(run, "distributed shared memory", [&](const Draw&) {
     launches.push_back(chase_clusters(run, blocks, overhead_cycles));
-    return Replicates{pick({launches.back()}, is_other)}.pooled();
+    return pick({launches.back()}, is_other).pooled();
   });
-  report_median(run, "dsm.latency_cycles", pick(launches, is_other));
+  run.report(found_pooled("dsm.latency_cycles", pick(launches, is_other)));
   report_reach(run, "dsm.own_cycles", launches, tpcs, DsmReach::own);
   report_reach(run, "dsm.same_tpc_cycles", launches, tpcs, DsmReach::same_tpc);
   report_reach(run, "dsm.same_gpc_cycles", launches, tpcs, DsmReach::same_gpc);
@@ -182,18 +173,13 @@ void report_lone_readers(JobRun& run, int blocks, const KnownTpcs& tpcs) {
                                                    .concurrency = Concurrency::in_turn});
           pairs.insert(pairs.end(), more.begin(), more.end());
         }
-        return Replicates{pick({pairs}, is_other)}.pooled();
+        return pick({pairs}, is_other).pooled();
       },
       stream_rule);
-  report_median(run, "dsm.bytes_per_cycle", pick(launches, is_other));
+  run.report(found_pooled("dsm.bytes_per_cycle", pick(launches, is_other)));
   report_reach(run, "dsm.own_bytes_per_cycle", launches, tpcs, DsmReach::own);
   report_reach(run, "dsm.same_tpc_bytes_per_cycle", launches, tpcs, DsmReach::same_tpc);
   report_reach(run, "dsm.same_gpc_bytes_per_cycle", launches, tpcs, DsmReach::same_gpc);
-}
-
-/// SM clock that turns cycles into time; 0: not known.
-double sm_clock_hz(const JobRun& run) {
-  return run.number("clock.sm_hz").value_or(run.info().sm_clock_hz);
 }
 
 /// All blocks read their neighbours at once: how many bytes per cycle each gets, by size, and all
@@ -235,13 +221,13 @@ void report_joint_readers(JobRun& run, const AllSizes& all) {
 
 void run_dsm(JobRun& run) {
   if (run.info().max_cluster_blocks == 0) {
-    return run.report_rest("", Status::not_resolvable,
-                           "the GPU has no thread block clusters (from compute capability 9.0 on)");
+    return run.leave_open("",
+                          "the GPU has no thread block clusters (from compute capability 9.0 on)");
   }
   const double overhead_cycles = window_overhead_cycles(run);
   const AllSizes all = chase_all_sizes(run, overhead_cycles);
   if (all.sizes.empty()) {
-    return run.report_rest("", Status::not_resolvable, "no clusters could be had: " + all.refusal);
+    return run.leave_open("", "no clusters could be had: " + all.refusal);
   }
   const KnownTpcs tpcs = known_tpcs(run);
   const int blocks = compared_size(all);
@@ -251,7 +237,7 @@ void run_dsm(JobRun& run) {
     report_lone_readers(run, blocks, tpcs);
     report_joint_readers(run, all);
   });
-  if (refusal) run.report_rest("", Status::not_resolvable, "streams were refused: " + *refusal);
+  if (refusal) run.leave_open("", "streams were refused: " + *refusal);
 }
 
 }  // namespace sonde

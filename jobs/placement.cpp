@@ -10,6 +10,7 @@
 #include "jobs/cores/parts.hpp"
 #include "jobs/run/attempt.hpp"
 #include "jobs/run/clock_window.hpp"
+#include "jobs/run/replicates.hpp"
 
 #include <fmt/format.h>
 
@@ -49,16 +50,15 @@ LatencyMap measure_map(JobRun& run, const std::string& label, double overhead_cy
   std::vector<double> spreads;
   for (std::size_t sm = 0; sm < traces.front()->lanes.size(); ++sm) {
     require(traces.front()->lanes[sm].sm == static_cast<int>(sm), "lanes are not in order of SMs");
-    std::vector<double> latencies, pass_averages;
-    for (std::size_t i = 0; i < traces.front()->lanes[sm].window_cycles.size(); ++i) {
-      std::vector<double> windows;
-      for (const Trace* trace : traces) windows.push_back(trace->lanes[sm].window_cycles[i]);
-      latencies.push_back(median(std::move(windows)) - overhead_cycles);
-    }
+    std::vector<std::vector<double>> passes;
+    std::vector<double> pass_averages;
     for (const Trace* trace : traces) {
-      pass_averages.push_back(
-          precise_latency_cycles(trace->lanes[sm].window_cycles, overhead_cycles));
+      const std::vector<std::uint32_t>& windows = trace->lanes[sm].window_cycles;
+      passes.emplace_back(windows.begin(), windows.end());
+      pass_averages.push_back(precise_latency_cycles(windows, overhead_cycles));
     }
+    std::vector<double> latencies = medians_by_place(passes);
+    for (double& cycles : latencies) cycles -= overhead_cycles;
     spreads.push_back(normal_scale * median_absolute_deviation(pass_averages));
     map.averages.push_back(trimmed_mean(latencies, 0.1));
     map.lines.push_back(std::move(latencies));
@@ -68,10 +68,9 @@ LatencyMap measure_map(JobRun& run, const std::string& label, double overhead_cy
 }
 
 /// One lane at a time: no SM disturbs another.
-ChaseProbe make_chase(LoadPath path, std::uint64_t buffer_bytes, std::vector<ChaseLane> lanes,
+ChaseProbe make_chase(std::uint64_t buffer_bytes, std::vector<ChaseLane> lanes,
                       std::uint64_t warmup_accesses, std::uint64_t timed_accesses) {
   ChaseProbe probe;
-  for (ChaseLane& lane : lanes) lane.path = path;
   probe.buffer_bytes = buffer_bytes;
   probe.lanes = std::move(lanes);
   probe.warmup_accesses = warmup_accesses;
@@ -80,18 +79,12 @@ ChaseProbe make_chase(LoadPath path, std::uint64_t buffer_bytes, std::vector<Cha
   return probe;
 }
 
-/// A lane for each SM over the same lines.
-std::vector<ChaseLane> same_lanes(const JobRun& run, const Offsets& offsets) {
-  std::vector<ChaseLane> lanes;
-  for (int sm : all_sms(run.info().sm_count)) lanes.push_back({sm, offsets});
-  return lanes;
-}
-
 LatencyMap measure_l1(JobRun& run, double overhead_cycles) {
   constexpr std::uint64_t span_bytes = l1_lines * line_step_bytes;
-  const auto lanes = same_lanes(run, ascending_order(span_bytes, line_step_bytes));
+  const Offsets offsets = ascending_order(span_bytes, line_step_bytes);
   return measure_map(run, "L1 by SM", overhead_cycles,
-                     make_chase(LoadPath::all_levels, span_bytes, lanes, 4 * l1_lines, l1_loads));
+                     make_chase(span_bytes, lanes_of_all_sms(run, LoadPath::all_levels, offsets),
+                                4 * l1_lines, l1_loads));
 }
 
 /// A map of the metric placement.<level>_latency_cycles.
@@ -101,62 +94,52 @@ void report_map(JobRun& run, const std::string& level, const LatencyMap& map) {
                    map.repeat_spread_cycles));
 }
 
-/// The first caches of other paths: so little of each that it hits in all there have been.
+/// Caches of other paths: so little of the first ones that it hits in all there have been; of the
+/// second ones footprints of several of the first.
 struct PathMap {
   const char* level;
   LoadPath path;
-  std::uint64_t span_bytes;
   std::uint64_t step_bytes;
+  std::uint64_t span_bytes;
+  const char* first = nullptr;  // cache, before one that is asked for
+  const char* second = nullptr;
+  double first_sizes = 0;
 };
 constexpr PathMap path_maps[]{
-    {"texture", LoadPath::texture_1d, l1_lines* line_step_bytes, line_step_bytes},
-    {"constant", LoadPath::constant, 512, 64},  // a quarter of the smallest (2 KiB: Wong 2010)
-    {"code", LoadPath::instruction, l1_lines* code_block_bytes, code_block_bytes}};
+    {"texture", LoadPath::texture_1d, line_step_bytes, l1_lines* line_step_bytes},
+    {"constant", LoadPath::constant, 64, 512},  // a quarter of the smallest (2 KiB: Wong 2010)
+    {"code", LoadPath::instruction, code_block_bytes, l1_lines* code_block_bytes},
+    {"constant_l2", LoadPath::constant, 64, 0, "cache.constant_l1", "cache.constant_l2", 4},
+    {"code_l1", LoadPath::instruction, code_block_bytes, 0, "cache.instruction_l0",
+     "cache.instruction_l1", 2}};
 
 void report_path_map(JobRun& run, const PathMap& asked, double overhead_cycles) {
-  const auto lanes = same_lanes(run, ascending_order(asked.span_bytes, asked.step_bytes));
-  const ChaseProbe probe = make_chase(asked.path, asked.span_bytes, lanes, 4 * l1_lines, l1_loads);
+  const std::string metric = fmt::format("placement.{}_latency_cycles", asked.level);
+  std::uint64_t span_bytes = asked.span_bytes;
+  std::uint64_t warmup_accesses = 4 * l1_lines;
+  std::uint64_t timed_accesses = l1_loads;
+  if (asked.second != nullptr) {
+    const auto first_bytes = run.number(fmt::format("{}.size_bytes", asked.first));
+    const auto hit_cycles = run.number(fmt::format("{}.hit_latency_cycles", asked.second));
+    if (!first_bytes || !hit_cycles) {
+      return run.report(not_resolvable(
+          metric, fmt::format("{} and {} are not both known", asked.first, asked.second)));
+    }
+    timed_accesses =
+        static_cast<std::uint64_t>(asked.first_sizes * *first_bytes) / asked.step_bytes;
+    warmup_accesses = 2 * timed_accesses;
+    span_bytes = timed_accesses * asked.step_bytes;
+  }
+  const auto lanes =
+      lanes_of_all_sms(run, asked.path, ascending_order(span_bytes, asked.step_bytes));
+  const ChaseProbe probe = make_chase(span_bytes, lanes, warmup_accesses, timed_accesses);
   const auto refusal = refusal_of([&] {
     report_map(run, asked.level,
                measure_map(run, fmt::format("{} by SM", asked.level), overhead_cycles, probe));
   });
   if (!refusal) return;
-  run.report(not_present(fmt::format("placement.{}_latency_cycles", asked.level), *refusal));
-}
-
-/// Second caches of paths whose first ones are small: footprints of several of those.
-struct NextLevelMap {
-  const char* level;
-  LoadPath path;
-  const char* first;   // cache
-  const char* second;  // cache
-  double first_sizes;
-  std::uint64_t step_bytes;
-};
-constexpr NextLevelMap next_level_maps[]{
-    {"constant_l2", LoadPath::constant, "cache.constant_l1", "cache.constant_l2", 4, 64},
-    {"code_l1", LoadPath::instruction, "cache.instruction_l0", "cache.instruction_l1", 2,
-     code_block_bytes}};
-
-void report_next_level_map(JobRun& run, const NextLevelMap& asked, double overhead_cycles) {
-  const std::string metric = fmt::format("placement.{}_latency_cycles", asked.level);
-  const auto first_bytes = run.number(fmt::format("{}.size_bytes", asked.first));
-  const auto hit_cycles = run.number(fmt::format("{}.hit_latency_cycles", asked.second));
-  if (!first_bytes || !hit_cycles) {
-    return run.report(not_resolvable(
-        metric, fmt::format("{} and {} are not both known", asked.first, asked.second)));
-  }
-  const auto lines =
-      static_cast<std::uint64_t>(asked.first_sizes * *first_bytes) / asked.step_bytes;
-  const std::uint64_t span_bytes = lines * asked.step_bytes;
-  const auto lanes = same_lanes(run, ascending_order(span_bytes, asked.step_bytes));
-  const ChaseProbe probe = make_chase(asked.path, span_bytes, lanes, 2 * lines, lines);
-  LatencyMap map;
-  const auto refusal = refusal_of([&] {
-    map = measure_map(run, fmt::format("{} by SM", asked.level), overhead_cycles, probe);
-  });
-  if (refusal) return run.report(not_resolvable(metric, *refusal));
-  report_map(run, asked.level, map);
+  run.report(asked.second == nullptr ? not_present(metric, *refusal)
+                                     : not_resolvable(metric, *refusal));
 }
 
 /// Lines all over some pages, one in each step, in random order.
@@ -169,9 +152,9 @@ LatencyMap measure_l2(JobRun& run, double overhead_cycles) {
     offset += random.below(step_bytes / line_step_bytes) * line_step_bytes;
   }
   shuffle(offsets, random);
-  return measure_map(
-      run, "L2 by SM", overhead_cycles,
-      make_chase(LoadPath::past_l1, span_bytes, same_lanes(run, offsets), 2 * l2_lines, l2_lines));
+  return measure_map(run, "L2 by SM", overhead_cycles,
+                     make_chase(span_bytes, lanes_of_all_sms(run, LoadPath::past_l1, offsets),
+                                2 * l2_lines, l2_lines));
 }
 
 /// Cold lines of one SM, no line twice and none that another SM accesses. They lie in four of as
@@ -181,7 +164,7 @@ ChaseLane make_cold_lane(int sm, std::uint64_t page_count, Random& random) {
   constexpr std::uint64_t lines_per_page = dram_lines / dram_pages;
   constexpr std::uint64_t slot_bytes = large_page_bytes / dram_lines / line_step_bytes *
                                        line_step_bytes;  // a page serves dram_pages SMs
-  ChaseLane lane{sm, {}};
+  ChaseLane lane{.sm = sm, .offsets_bytes = {}, .path = LoadPath::past_l1};
   std::vector<std::uint64_t> cold;
   for (std::uint64_t turn = 0; turn < dram_pages; ++turn) {
     const std::uint64_t page =
@@ -209,7 +192,7 @@ LatencyMap measure_dram(JobRun& run, double overhead_cycles) {
   for (int sm : all_sms(run.info().sm_count)) {
     lanes.push_back(make_cold_lane(sm, page_count, random));
   }
-  ChaseProbe probe = make_chase(LoadPath::past_l1, page_count * large_page_bytes, std::move(lanes),
+  ChaseProbe probe = make_chase(page_count * large_page_bytes, std::move(lanes),
                                 dram_pages * large_page_bytes / translation_bytes, dram_lines);
   probe.preparation = Preparation::flushed;
   return measure_map(run, "DRAM by SM", overhead_cycles, probe);
@@ -230,8 +213,7 @@ void report_near_far(JobRun& run, const std::string& level, const LatencyMap& ma
   const std::string prefix = fmt::format("placement.{}_", level);
   const auto partitions = split_near_far(map.lines);
   if (!partitions) {
-    return run.report_rest(prefix, Status::not_resolvable,
-                           "the lines that an SM accesses show one group of latencies");
+    return run.leave_open(prefix, "the lines that an SM accesses show one group of latencies");
   }
   const std::uint64_t samples = map.lines.size() * map.lines.front().size();
   run.report(found(prefix + "near_cycles", partitions->near_cycles, 1, samples));
@@ -254,9 +236,6 @@ void report_latencies(JobRun& run) {
   report_near_far(run, "dram", dram);
   report_map(run, "shared", shared);
   for (const PathMap& asked : path_maps) report_path_map(run, asked, overhead_cycles);
-  for (const NextLevelMap& asked : next_level_maps) {
-    report_next_level_map(run, asked, overhead_cycles);
-  }
   if (is_own_level(l2, dram)) {
     report_map(run, "l2", l2);
     report_near_far(run, "l2", l2);

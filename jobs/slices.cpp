@@ -43,12 +43,10 @@ void refit_with_mask(std::vector<Page>& pages, std::uint64_t line_bytes) {
 }
 
 std::vector<Page> label_pages(JobRun& run, std::uint64_t line_bytes) {
-  const std::vector<double> gpc_of_sm =
-      run.vector("topology.gpc_of_sm").value_or(std::vector<double>{});
   std::vector<Page> pages;
   for (std::size_t number = 0; number < page_count; ++number) {
     const Draw draw = draw_replicate(run, "slices", number);
-    Page page{.labels = label_page(run, draw, line_bytes, gpc_of_sm), .function = {}};
+    Page page{.labels = label_page(run, draw, line_bytes), .function = {}};
     if (page.labels.slices.slices > 0) {
       page.function = fit_slice_function(page.labels.slices.labels, line_bytes);
     }
@@ -157,19 +155,16 @@ void run_slices(JobRun& run) {
   const double line_bytes = run.number("cache.l2.line_bytes").value_or(common_line_bytes);
   const auto line = static_cast<std::uint64_t>(line_bytes);
   if (!std::has_single_bit(line) || large_page_bytes / line < least_lines) {
-    return run.report_rest("", Status::not_resolvable,
-                           fmt::format("a page has too few lines of {} bytes", line));
+    return run.leave_open("", fmt::format("a page has too few lines of {} bytes", line));
   }
   std::vector<Page> pages;
-  const auto refusal = refusal_of([&] { pages = label_pages(run, line); });
-  if (refusal) return run.report_rest("", Status::not_resolvable, *refusal);
+  if (!measure_part(run, {""}, [&] { pages = label_pages(run, line); })) return;
   const SliceLabels& last = pages.back().labels.slices;
-  if (last.slices == 0) return run.report_rest("", Status::not_resolvable, last.reason);
+  if (last.slices == 0) return run.leave_open("", last.reason);
   if (!agree(pages)) {
-    return run.report_rest(
-        "cache.l2.", Status::not_resolvable,
-        fmt::format("pages disagree: {} and {} groups of lines that wait together",
-                    pages.front().labels.slices.slices, last.slices));
+    return run.leave_open(
+        "cache.l2.", fmt::format("pages disagree: {} and {} groups of lines that wait together",
+                                 pages.front().labels.slices.slices, last.slices));
   }
   report_count(run, pages);
   report_function(run, pages);
@@ -178,8 +173,7 @@ void run_slices(JobRun& run) {
                  pages.front().function.choosing_mask);
   report_sides(run, map);
   report_map(run, map);
-  const auto gpc_of_sm = run.vector("topology.gpc_of_sm").value_or(std::vector<double>{});
-  report_slice_sets(run, measure_slice_sets(run, pages.front().labels, line, gpc_of_sm), line);
+  report_slice_sets(run, measure_slice_sets(run, pages.front().labels, line), line);
 }
 
 }  // namespace sonde

@@ -1,5 +1,5 @@
-// The slices of one page: an SM times atomics to all of its lines while others make reductions on
-// one of them.
+// The slices of one page, and lines of one slice out of many pages: an SM times atomics to all of
+// their lines while others make reductions on one of them.
 #pragma once
 
 #include "analysis/structure/index/slice_labels.hpp"
@@ -59,7 +59,21 @@ struct PageSlices {
 /// Labels every line of the page at a draw's place, by the draw's SM. With more co-runners where
 /// few make no line wait.
 /// @throws DeviceError, DeviceLostError
-PageSlices label_page(JobRun& run, const Draw& draw, std::uint64_t line_bytes,
-                      const std::vector<double>& gpc_of_sm);
+PageSlices label_page(JobRun& run, const Draw& draw, std::uint64_t line_bytes);
+
+/// Lines of one slice and, of a divided L2, of one partition: the one near to the draw's SM.
+struct SliceLines {
+  Lines offsets;  // of the buffer; ascending
+  std::uint64_t pages = 0;
+  std::uint64_t buffer_bytes = 0;
+  std::string reason;  // no lines: why not
+};
+
+/// Looks for lines of the slice of one line of the first page in `pages` others. A line belongs to
+/// it if it waits while co-runners make reductions on that one, as often as it is asked.
+/// @param co_runners SMs that make the reductions, as label_page found them to be enough
+/// @throws DeviceError, DeviceLostError
+SliceLines collect_slice_lines(JobRun& run, const Draw& draw, std::uint64_t line_bytes,
+                               const std::vector<int>& co_runners, std::uint64_t pages);
 
 }  // namespace sonde

@@ -1,10 +1,10 @@
 // Some lines of every slice are drawn and timed by each SM in turn.
 #include "jobs/slices/slice_map.hpp"
 
-#include "analysis/statistics.hpp"
 #include "analysis/structure/index/remainder_hash.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
+#include "jobs/run/clock_window.hpp"
 
 #include <algorithm>
 #include <array>
@@ -52,20 +52,15 @@ std::vector<std::vector<double>> time_hits(JobRun& run, const Draw& draw, const 
   probe.timed_accesses = probe.recorded_accesses = passes * offsets.size();
   probe.concurrency = Concurrency::in_turn;
   probe.shared_carveout_bytes = setup.shared_carveout_bytes;
-  for (int sm = 0; sm < run.info().sm_count; ++sm) {
-    probe.lanes.push_back({.sm = sm, .offsets_bytes = offsets, .path = LoadPath::past_l1});
-  }
+  probe.lanes = lanes_of_all_sms(run, LoadPath::past_l1, offsets);
   const Trace& trace = run.run(label, probe);
   std::vector<std::vector<double>> hits;
   for (const LaneTrace& lane : trace.lanes) {
-    std::vector<double>& of_lane = hits.emplace_back();
-    for (std::size_t i = 0; i < offsets.size(); ++i) {
-      std::vector<double> windows;
-      for (std::size_t at = i; at < lane.window_cycles.size(); at += offsets.size()) {
-        windows.push_back(lane.window_cycles[at] - setup.overhead_cycles);
-      }
-      of_lane.push_back(median(std::move(windows)));
+    ChaseLatencies of_lane{offsets.size(), {}};
+    for (const std::uint32_t window : lane.window_cycles) {
+      of_lane.cycles.push_back(window - setup.overhead_cycles);
     }
+    hits.push_back(position_medians(of_lane));
   }
   return hits;
 }

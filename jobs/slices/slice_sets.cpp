@@ -8,8 +8,8 @@
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "jobs/cache/cache_probe.hpp"
+#include "jobs/run/known_groups.hpp"
 #include "jobs/sets/replacement.hpp"
-#include "jobs/slices/slice_lines.hpp"
 
 #include <fmt/format.h>
 
@@ -105,7 +105,7 @@ void report_room(JobRun& run, const PackedLines& packed, std::uint32_t ways,
         packed.asked_chases > most_chases
             ? fmt::format("{} chases were too few to fill all sets", most_chases)
             : "lines that were packed one by one do not stay together: sets keep some of too many";
-    return run.report_rest("cache.l2.slice_", Status::not_resolvable, reason);
+    return run.leave_open("cache.l2.slice_", reason);
   }
   run.report(found("cache.l2.slice_bytes", static_cast<double>(lines * line_bytes), 1, lines),
              fmt::format("{} lines stay together, none of {} others finds room beside them", lines,
@@ -128,8 +128,7 @@ void report_policy(JobRun& run, const ReplacementFit& fit) {
 
 }  // namespace
 
-SliceSets measure_slice_sets(JobRun& run, const PageSlices& page, std::uint64_t line_bytes,
-                             const std::vector<double>& gpc_of_sm) {
+SliceSets measure_slice_sets(JobRun& run, const PageSlices& page, std::uint64_t line_bytes) {
   constexpr std::uint64_t most_pages = 256;
   SliceSets found;
   const auto slices = static_cast<double>(page.slices.slices);
@@ -141,11 +140,9 @@ SliceSets measure_slice_sets(JobRun& run, const PageSlices& page, std::uint64_t 
     return found;
   }
   const Draw draw = draw_replicate(run, "slice sets", 0);
-  const int of_each_gpc = page.of_each_gpc;
-  const SliceLines slice = collect_slice_lines(
-      run, draw, line_bytes,
-      choose_co_runners(gpc_of_sm, run.info().sm_count, draw.sm, of_each_gpc), pages);
-  found.pool_lines = slice.offsets.size();
+  const std::vector<int> co_runners = choose_co_runners(
+      known_groups(run).gpc_of_sm, run.info().sm_count, draw.sm, page.of_each_gpc);
+  const SliceLines slice = collect_slice_lines(run, draw, line_bytes, co_runners, pages);
   found.reason = slice.reason;
   if (2 * slice.offsets.size() < 3 * room) {
     if (found.reason.empty()) {
@@ -170,12 +167,12 @@ SliceSets measure_slice_sets(JobRun& run, const PageSlices& page, std::uint64_t 
 
 void report_slice_sets(JobRun& run, const SliceSets& sets, std::uint64_t line_bytes) {
   if (sets.ways.empty()) {
-    return run.report_rest("cache.l2.slice_", Status::not_resolvable, sets.reason);
+    return run.leave_open("cache.l2.slice_", sets.reason);
   }
   const auto [fewest, most] = std::ranges::minmax(sets.ways);
   if (fewest != most) {
-    return run.report_rest("cache.l2.slice_", Status::not_resolvable,
-                           fmt::format("sets of {} and of {} ways were found", fewest, most));
+    return run.leave_open("cache.l2.slice_",
+                          fmt::format("sets of {} and of {} ways were found", fewest, most));
   }
   run.report(
       found("cache.l2.slice_ways", static_cast<double>(most), 1, sets.ways.size()),

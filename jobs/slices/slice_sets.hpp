@@ -10,7 +10,6 @@ namespace sonde {
 struct SliceSets {
   std::vector<std::uint32_t> ways;  // of each set that was searched for
   PackedLines packed = {};
-  std::size_t pool_lines = 0;
   ReplacementFit replacement = {};
   std::string reason = {};  // no ways: why not
 };
@@ -19,8 +18,7 @@ struct SliceSets {
 /// out of as many pages as hold twice what it has room for.
 /// @param page a page whose slices are known
 /// @throws DeviceError, DeviceLostError
-SliceSets measure_slice_sets(JobRun& run, const PageSlices& page, std::uint64_t line_bytes,
-                             const std::vector<double>& gpc_of_sm);
+SliceSets measure_slice_sets(JobRun& run, const PageSlices& page, std::uint64_t line_bytes);
 
 /// Reports `cache.l2.slice_ways .slice_sets .slice_bytes .slice_replacement`.
 void report_slice_sets(JobRun& run, const SliceSets& sets, std::uint64_t line_bytes);
