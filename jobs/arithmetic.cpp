@@ -3,8 +3,7 @@
 // Method: docs/methods/arithmetic.md.
 #include "analysis/statistics.hpp"
 #include "base/arithmetic_ops.hpp"
-#include "jobs/cores/arithmetic_rates.hpp"
-#include "jobs/cores/arithmetic_sweeps.hpp"
+#include "jobs/cores/arithmetic_chains.hpp"
 #include "jobs/run/attempt.hpp"
 #include "jobs/run/replicates.hpp"
 
@@ -53,9 +52,7 @@ void report_median(JobRun& run, const std::string& metric, const SmTimes& times,
   if (replicates.samples.empty()) {
     return run.report(not_resolvable(metric, "longer chains took no longer than shorter ones"));
   }
-  const std::vector<double> all = replicates.pooled();
-  const Finding finding = found(metric, median(all), 1, all.size());
-  run.report(with_replicates(finding, summarize_replicates(replicates.samples)), code);
+  run.report(found_pooled(metric, replicates), code);
 }
 
 /// Mean over launches for each SM; NaN where none had a time.
@@ -80,7 +77,7 @@ double report_op(JobRun& run, const ArithmeticOp& op) {
   const Chains lone = lone_chain(op);
   const Chains filling = filling_chains(run.info(), op);
   double rate = 0;
-  const auto refusal = refusal_of([&] {
+  const auto measure = [&] {
     const SmTimes latencies = measure_times(run, lone);
     const SmTimes filled = measure_times(run, filling);
     const std::string code = run.device().machine_code(lone.op);
@@ -93,12 +90,12 @@ double report_op(JobRun& run, const ArithmeticOp& op) {
                        latencies.size() * latencies.front().size()));
     }
     rate = run.number(prefix + "throughput_per_cycle_per_sm").value_or(0) / op.per_warp;
-  });
-  if (!refusal) return rate;
-  for (const char* rest : {"latency_cycles", "throughput_per_cycle_per_sm", "by_sm_cycles"}) {
-    run.report_rest(prefix + rest, Status::not_resolvable, *refusal);
-  }
-  return 0;
+  };
+  measure_part(
+      run,
+      {prefix + "latency_cycles", prefix + "throughput_per_cycle_per_sm", prefix + "by_sm_cycles"},
+      measure);
+  return rate;
 }
 
 }  // namespace

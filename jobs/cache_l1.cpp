@@ -100,7 +100,7 @@ void characterize(CacheUnderTest cache) {
   auto geometry = measure_geometry(cache, reason);
   if (!geometry) {
     report_hit_latency(run, cache.name, measure_hits(cache));
-    return run.report_rest("", Status::not_resolvable, reason);
+    return run.leave_open("", reason);
   }
   measure_size(cache, *geometry);
   std::optional<SetFindings> sets;
@@ -119,7 +119,7 @@ void characterize(CacheUnderTest cache) {
   report_prefetch(cache, geometry->fetch.bytes);
   if (!sets) return run.skip_rest("");
   if (cache.name == "cache.l1") report_carveouts(cache, *geometry, *sets);
-  run.report_rest("", Status::not_resolvable, sets->reason);
+  run.leave_open("", sets->reason);
 }
 
 void run_first_cache(JobRun& run, LoadPath path, const std::string& name) {

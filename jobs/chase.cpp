@@ -62,7 +62,7 @@ void run_chase(JobRun& run) {
     return measure_chase(run, at_draw(setup, draw), "chase", plan_chase(run, setup, draw.seed))
         .cycles;
   });
-  run.report(found_replicated("chase.latency_cycles", summarize_replicates(timed.samples)));
+  run.report(found_replicated("chase.latency_cycles", timed));
   const Replicates looped = measure_replicates(run, "chase in a loop", [&](const Draw& draw) {
     const ChasePlan plan = plan_chase(run, setup, draw.seed);
     const std::uint64_t accesses =
@@ -70,7 +70,7 @@ void run_chase(JobRun& run) {
     return std::vector{
         measure_amortised_cycles(run, at_draw(setup, draw), "chase in a loop", plan, accesses)};
   });
-  run.report(found_replicated("chase.amortised_cycles", summarize_replicates(looped.samples)));
+  run.report(found_replicated("chase.amortised_cycles", looped));
 }
 
 }  // namespace sonde

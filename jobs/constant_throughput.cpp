@@ -18,20 +18,22 @@ namespace {
 
 constexpr StoppingRule lone_rule{.least = 5, .most = 8};
 
+/// A row of rates by number of blocks for each order of SMs.
+using Curves = std::vector<std::vector<double>>;
+
 void report_curve(JobRun& run, const LevelPlan& plan, const std::string& name,
                   const Curves& curves) {
-  const std::vector<double> rates = curves.medians();
-  const std::uint64_t samples = rates.size() * curves.of_order.size();
-  run.report(found(plan.prefix + name + "_bytes_per_cycle", rates, plan.confidence, samples));
+  run.report(found(plan.prefix + name + "_bytes_per_cycle", medians_by_place(curves),
+                   plan.confidence, curves.size() * curves.front().size()));
 }
 
 /// One of the paper's curves.
-void report_paper_curve(JobRun& run, const LevelStreams& streams, const BlockShape& shape,
+void report_paper_curve(JobRun& run, const LevelPlan& plan, const BlockShape& shape,
                         const std::string& name, const std::vector<double>& blocks) {
-  if (streams.fits(shape)) {
-    return report_curve(run, streams.plan(), name, measure_curves(run, streams, shape, blocks));
+  if (plan.fits(shape, run.info())) {
+    return report_curve(run, plan, name, measure_curves(run, plan, shape, blocks));
   }
-  run.report(not_resolvable(streams.plan().prefix + name + "_bytes_per_cycle",
+  run.report(not_resolvable(plan.prefix + name + "_bytes_per_cycle",
                             "the footprint has too few lines for so many threads"));
 }
 
@@ -39,9 +41,9 @@ void report_paper_curve(JobRun& run, const LevelStreams& streams, const BlockSha
 /// all SMs.
 void report_total(JobRun& run, const LevelPlan& plan, const Curves& curves,
                   const std::vector<double>& blocks) {
-  const auto plateau = find_plateau(blocks, curves.medians());
+  const auto plateau = find_plateau(blocks, medians_by_place(curves));
   std::vector<std::vector<double>> of_order;
-  for (const auto& curve : curves.of_order) {
+  for (const auto& curve : curves) {
     std::vector<double> rates;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       const bool counts = plateau ? blocks[i] >= plateau->first_blocks : i + 1 == blocks.size();
@@ -49,31 +51,30 @@ void report_total(JobRun& run, const LevelPlan& plan, const Curves& curves,
     }
     of_order.push_back({median(std::move(rates))});
   }
-  Finding total = found_replicated(plan.prefix + "bytes_per_cycle", summarize_replicates(of_order));
+  Finding total = found_replicated(plan.prefix + "bytes_per_cycle", Replicates{of_order});
   total.confidence = plan.confidence;
   run.report(std::move(total));
   const std::string metric = plan.prefix + "plateau_blocks";
   if (plateau) {
-    run.report(found(metric, plateau->first_blocks, plan.confidence,
-                     curves.of_order.size() * blocks.size()));
+    run.report(
+        found(metric, plateau->first_blocks, plan.confidence, curves.size() * blocks.size()));
   } else {
     run.report(not_present(metric, "the rate rises with every block, up to all SMs"));
   }
 }
 
-void report_groups(JobRun& run, const LevelStreams& streams, const BlockShape& shape,
-                   double in_all) {
-  const LevelPlan& plan = streams.plan();
+void report_groups(JobRun& run, const LevelPlan& plan, const BlockShape& shape, double in_all) {
   const Replicates lone = measure_replicates(
       run, plan.prefix + "alone",
-      [&](const Draw& draw) { return std::vector<double>{streams.rate(shape, {draw.sm})}; },
+      [&](const Draw& draw) {
+        return std::vector<double>{stream_rate(run, plan, shape, {draw.sm})};
+      },
       lone_rule);
-  Finding alone =
-      found_replicated(plan.prefix + "sm_bytes_per_cycle", summarize_replicates(lone.samples));
+  Finding alone = found_replicated(plan.prefix + "sm_bytes_per_cycle", lone);
   alone.confidence = plan.confidence;
   const GroupRates rates{.alone = std::get<double>(alone.value),
-                         .in_tpc = rate_in_group(run, streams, shape, "topology.tpc_of_sm"),
-                         .in_gpc = rate_in_group(run, streams, shape, "topology.gpc_of_sm"),
+                         .in_tpc = rate_in_group(run, plan, shape, "topology.tpc_of_sm"),
+                         .in_gpc = rate_in_group(run, plan, shape, "topology.gpc_of_sm"),
                          .in_all = in_all};
   run.report(std::move(alone));
   const auto report_rate = [&](const std::string& name, double rate) {
@@ -94,23 +95,22 @@ void report_groups(JobRun& run, const LevelStreams& streams, const BlockShape& s
 }
 
 void measure_level(JobRun& run, const LevelPlan& plan, const std::vector<double>& blocks) {
-  const LevelStreams streams(run, plan);
   run.report(found(plan.prefix + "footprint_bytes", static_cast<double>(plan.footprint_bytes),
                    plan.confidence, 1));
-  report_paper_curve(run, streams, one_thread, "one_thread", blocks);
-  report_paper_curve(run, streams, eight_threads, "eight_threads", blocks);
-  const auto best = find_best_shape(run, streams);
+  report_paper_curve(run, plan, one_thread, "one_thread", blocks);
+  report_paper_curve(run, plan, eight_threads, "eight_threads", blocks);
+  const auto best = find_best_shape(run, plan);
   if (!best) {
-    return run.report_rest(plan.prefix, Status::not_resolvable,
-                           "SMs find lines that others brought into the cache before this one");
+    return run.leave_open(plan.prefix,
+                          "SMs find lines that others brought into the cache before this one");
   }
   run.report(found(plan.prefix + "best_shape",
                    fmt::format("{} warps x {} threads", best->warps, best->warp_threads),
                    plan.confidence, 1));
-  const Curves curves = measure_curves(run, streams, *best, blocks);
+  const Curves curves = measure_curves(run, plan, *best, blocks);
   report_curve(run, plan, "joint", curves);
   report_total(run, plan, curves, blocks);
-  report_groups(run, streams, *best, curves.medians().back() / blocks.back());
+  report_groups(run, plan, *best, medians_by_place(curves).back() / blocks.back());
 }
 
 }  // namespace
@@ -125,9 +125,7 @@ void run_constant_throughput(JobRun& run) {
       run.report_rest(prefix, planned.status, planned.reason);
       continue;
     }
-    const auto refusal = refusal_of([&] { measure_level(run, planned.plan, blocks); });
-    if (refusal) run.report_rest(prefix, Status::not_resolvable, *refusal);
-    any = any || !refusal;
+    any |= measure_part(run, {prefix}, [&] { measure_level(run, planned.plan, blocks); });
   }
   if (any) return run.report(found("constant.blocks", blocks, 1, blocks.size()));
   run.report(not_resolvable("constant.blocks", "no constant cache could be streamed from"));

@@ -2,8 +2,6 @@
 // shapes of a grid (Mei and Chu 2016, section 5.1).
 // Method: docs/methods/global-throughput.md.
 #include "analysis/throughput.hpp"
-#include "base/gpu_facts.hpp"
-#include "base/units.hpp"
 #include "jobs/cores/stream_series.hpp"
 
 #include <fmt/format.h>
@@ -23,15 +21,8 @@ struct Footprints {
   std::uint64_t best_bytes = 0;     // ... below 1 %
 };
 
-/// 16 and 128 times the L2 that the driver names, at most a quarter of the memory; without an L2 or
-/// its size 64 MiB and 512 MiB.
 Footprints choose_footprints(const DeviceInfo& gpu) {
-  const std::uint64_t l2_bytes = gpu.l2_bytes > 0 ? gpu.l2_bytes : 4_MiB;
-  const std::uint64_t most_bytes = gpu.memory_bytes > 0 ? gpu.memory_bytes / 4 : 256_MiB;
-  const auto bound = [most_bytes](std::uint64_t bytes) {
-    return std::min(std::max(bytes, 64_MiB), most_bytes) & ~(large_page_bytes - 1);
-  };
-  return {bound(16 * l2_bytes), bound(128 * l2_bytes)};
+  return {span_beyond_l2(gpu, 16), span_beyond_l2(gpu, 128)};
 }
 
 /// @param prefix of the metrics: "" for reads
@@ -71,8 +62,7 @@ void report_littles_law(JobRun& run, const std::vector<SurfacePoint>& points) {
   }
   const auto law = fit_littles_law(bytes_in_flight, rates);
   if (!law) {
-    return run.report_rest("global.littles_law_", Status::not_resolvable,
-                           "too few shapes leave the memory unsaturated");
+    return run.leave_open("global.littles_law_", "too few shapes leave the memory unsaturated");
   }
   const double confidence = std::max(0.0, law->r2);
   run.report(
@@ -88,8 +78,7 @@ void report_theory(JobRun& run, double read_bytes_per_s) {
     return run.report(found("global.efficiency", read_bytes_per_s / theoretical, 1, 1));
   }
   for (const char* metric : {"global.theoretical_bytes_per_s", "global.efficiency"}) {
-    run.report_rest(metric, Status::not_resolvable,
-                    "the driver tells no memory clock, data rate or bus width");
+    run.leave_open(metric, "the driver tells no memory clock, data rate or bus width");
   }
 }
 

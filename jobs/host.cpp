@@ -71,7 +71,7 @@ void report_rate(JobRun& run, const Way& way) {
   if (replicates.samples.empty()) {
     return run.report(not_resolvable(metric, "the times of copies are not known"));
   }
-  run.report(found_replicated(metric, summarize_replicates(replicates.samples)));
+  run.report(found_replicated(metric, replicates));
 }
 
 /// The rates of all sizes.
@@ -101,37 +101,32 @@ void measure_copies(JobRun& run) {
 void report_copies(JobRun& run) {
   const auto refusal = refusal_of([&] { measure_copies(run); });
   for (const char* prefix : {"host.to_device_", "host.from_device_", "host.both_", "host.copy_"}) {
-    if (refusal) run.report_rest(prefix, Status::not_resolvable, *refusal);
+    if (refusal) run.leave_open(prefix, *refusal);
     if (run.level() == SuiteLevel::quick) run.skip_rest(prefix);
   }
 }
 
 void report_latency(JobRun& run) {
   const std::string metric = "host.latency_ns";
-  const double hz = run.number("clock.sm_hz").value_or(run.info().sm_clock_hz);
+  const double hz = sm_clock_hz(run);
   if (!(hz > 0)) return run.report(not_resolvable(metric, "the SM clock is not known"));
   const double overhead_cycles = window_overhead_cycles(run);
-  Replicates replicates;
-  const auto refusal = refusal_of([&] {
-    replicates = measure_replicates(
-        run, "loads from the host",
-        [&](const Draw& draw) {
-          const Trace trace = run.ask("loads from the host", HostProbe{.kind = HostKind::latency,
-                                                                       .bytes = chase_bytes,
-                                                                       .place = draw.place,
-                                                                       .accesses = chase_accesses,
-                                                                       .sm = draw.sm,
-                                                                       .seed = draw.seed});
-          std::vector<double> ns;
-          for (double cycles : latencies_of(trace, overhead_cycles))
-            ns.push_back(cycles / hz * 1e9);
-          return ns;
-        },
-        chase_rule);
+  const auto measure = [&](const Draw& draw) {
+    std::vector<double> ns =
+        latencies_of(run.ask("loads from the host", HostProbe{.kind = HostKind::latency,
+                                                              .bytes = chase_bytes,
+                                                              .place = draw.place,
+                                                              .accesses = chase_accesses,
+                                                              .sm = draw.sm,
+                                                              .seed = draw.seed}),
+                     overhead_cycles);
+    for (double& time : ns) time = time / hz * 1e9;
+    return ns;
+  };
+  measure_part(run, {metric}, [&] {
+    run.report(
+        found_pooled(metric, measure_replicates(run, "loads from the host", measure, chase_rule)));
   });
-  if (refusal) return run.report(not_resolvable(metric, *refusal));
-  const Finding finding = found(metric, median(replicates.pooled()), 1, replicates.samples.size());
-  run.report(with_replicates(finding, summarize_replicates(replicates.samples)));
 }
 
 }  // namespace

@@ -65,6 +65,12 @@ std::vector<Shape> choose_lone_shapes(const JobRun& run) {
   return shapes;
 }
 
+Best find_best(JobRun& run, const StreamProbe& stream, const std::vector<Shape>& shapes,
+               const Trial& how, const StoppingRule& rule) {
+  const auto points = measure_surface(run, stream, shapes, 1);
+  return remeasure_best(run, stream, choose_finalists(run, stream, points, how), how.repeats, rule);
+}
+
 /// @return whether there is an answer
 bool report_best(JobRun& run, const std::string& metric, const StreamProbe& stream,
                  const std::vector<Shape>& shapes, const Trial& how, const StoppingRule& rule) {
@@ -73,10 +79,7 @@ bool report_best(JobRun& run, const std::string& metric, const StreamProbe& stre
         metric, "the L2 is too small for as many lines under way as keep it at work"));
     return false;
   }
-  const auto points = measure_surface(run, stream, shapes, 1);
-  const Best best =
-      remeasure_best(run, stream, choose_finalists(run, stream, points, how), how.repeats, rule);
-  report_rate(run, metric, best);
+  report_rate(run, metric, find_best(run, stream, shapes, how, rule));
   return true;
 }
 
@@ -97,15 +100,8 @@ std::vector<Shape> choose_adding_shapes(const DeviceInfo& gpu) {
 bool report_adds(JobRun& run, const std::string& metric, const StreamProbe& adds,
                  const std::vector<Shape>& shapes, const StoppingRule& rule) {
   Best best;
-  const auto refusal = refusal_of([&] {
-    const auto points = measure_surface(run, adds, shapes, 1);
-    best = remeasure_best(run, adds, choose_finalists(run, adds, points, same_trial),
-                          same_trial.repeats, rule);
-  });
-  if (refusal) {
-    run.report(not_resolvable(metric, *refusal));
-    return false;
-  }
+  const auto measure = [&] { best = find_best(run, adds, shapes, same_trial, rule); };
+  if (!measure_part(run, {metric}, measure)) return false;
   for (std::vector<double>& rates : best.rates.samples) {
     for (double& rate : rates) rate /= adds.element_bytes;
   }
@@ -137,7 +133,7 @@ void run_l2_throughput(JobRun& run) {
   const double l2_bytes =
       run.number("cache.l2.size_bytes").value_or(static_cast<double>(gpu.l2_bytes));
   if (l2_bytes <= 0) {
-    return run.report_rest("", Status::not_resolvable, "the size of the L2 is not known");
+    return run.leave_open("", "the size of the L2 is not known");
   }
   const std::uint64_t footprint_bytes = choose_footprint(l2_bytes);
   run.report(found("l2.footprint_bytes", static_cast<double>(footprint_bytes), 1, 1));
@@ -161,7 +157,7 @@ void run_l2_throughput(JobRun& run) {
   if (writes_it) streams.push_back(writes);
   if (adds) streams.push_back(*adds);
   if (!streams.empty()) return report_near_far(run, streams);
-  run.report_rest("", Status::not_resolvable, "no stream fits into the L2");
+  run.leave_open("", "no stream fits into the L2");
 }
 
 }  // namespace sonde

@@ -81,12 +81,11 @@ void add_slow_peers(const JobRun& run, const char* metric, std::vector<SlowPeer>
   const Finding* finding = run.finding(metric);
   if (finding == nullptr) return;
   std::vector<double> rates = std::get<std::vector<double>>(finding->value);
-  const bool is_rate = std::string_view(metric).ends_with("_per_s");
-  if (!is_rate) {
+  std::vector<double> known = rates;
+  std::erase_if(known, [](double value) { return std::isnan(value); });
+  if (!std::string_view(metric).ends_with("_per_s")) {
     for (double& value : rates) value = 1 / value;
   }
-  std::vector<double> known = std::get<std::vector<double>>(finding->value);
-  std::erase_if(known, [](double value) { return std::isnan(value); });
   for (const SlowLink& link : find_slow_links(rates, finding->reproducibility / median(known))) {
     slow.push_back({link, metric});
   }
@@ -154,17 +153,17 @@ void report_all_at_once(JobRun& run, const PeerRow& row, const StreamProbe& shap
 
 void run_peer(JobRun& run) {
   if (run.node().gpus.size() < 2) {
-    return run.report_rest("", Status::not_resolvable,
-                           "this run measures one GPU of the node (a link has two ends) start a "
-                           "rank for each GPU of a node");
+    return run.leave_open("",
+                          "this run measures one GPU of the node (a link has two ends) start a "
+                          "rank for each GPU of a node");
   }
   const PeerRow row = meet_peers(run);
-  if (row.links() == 0) return run.report_rest("", Status::not_resolvable, row.remark());
+  if (row.links() == 0) return run.leave_open("", row.remark());
   const std::string why_not = run.node().turns.begin();
-  if (!why_not.empty()) return run.report_rest("", Status::not_resolvable, why_not);
+  if (!why_not.empty()) return run.leave_open("", why_not);
   const MeasuredRow measured = measure_row(run, row);
   const std::string disturbed = run.node().turns.end();
-  if (!disturbed.empty()) return run.report_rest("", Status::not_resolvable, disturbed);
+  if (!disturbed.empty()) return run.leave_open("", disturbed);
   std::vector<double> ranks;
   for (const NodeGpu& gpu : row.gpus) ranks.push_back(gpu.rank);
   run.report(found("peer.ranks", std::move(ranks), 1, 1));

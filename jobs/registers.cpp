@@ -177,13 +177,12 @@ void report_shared(JobRun& run, int registers) {
 void run_registers(JobRun& run) {
   const std::vector<int> known = run.device().register_counts();
   if (known.empty()) {
-    return run.report_rest("", Status::not_resolvable,
-                           "there are no kernels with chosen numbers of registers");
+    return run.leave_open("", "there are no kernels with chosen numbers of registers");
   }
-  const auto refusal = refusal_of([&] {
+  measure_part(run, {""}, [&] {
     const std::vector<int> possible = possible_counts(run, known);
     if (possible.empty()) {
-      return run.report_rest("", Status::not_resolvable, "not one block could be had on an SM");
+      return run.leave_open("", "not one block could be had on an SM");
     }
     run.report(found("registers.max_per_thread", static_cast<double>(possible.back()), 1, 1),
                possible == known ? "the most of any kernel that there is" : "");
@@ -194,7 +193,6 @@ void run_registers(JobRun& run) {
     report_rule(run, observed);
     report_shared(run, counts.front());
   });
-  if (refusal) run.report_rest("", Status::not_resolvable, *refusal);
 }
 
 }  // namespace sonde

@@ -39,11 +39,7 @@ const Trace& chase(JobRun& run, const SharedChases& setup, std::string label,
 void report_latency(JobRun& run, const SharedChases& setup) {
   const Trace& trace = chase(run, setup, "one thread", {0});
   run.report(found_median("shared.latency_cycles", latencies_of(trace, setup.overhead_cycles)));
-  std::vector<double> amortised;
-  for (const LaneTrace& lane : trace.lanes) {
-    amortised.push_back(static_cast<double>(lane.elapsed_cycles) /
-                        static_cast<double>(lane.accesses));
-  }
+  const std::vector<double> amortised = cycles_per_access(trace);
   run.report(found("shared.amortised_latency_cycles", median(amortised), 1,
                    chase_accesses * trace.lanes.size(), median_absolute_deviation(amortised)));
 }
@@ -59,7 +55,7 @@ std::optional<SharedBanks> find_banks(JobRun& run, const SharedChases& setup) {
   if (!banks) {
     const std::string reason = fmt::format(
         "no regular conflicts between two threads up to {} words apart", scanned_words - 1);
-    run.report_rest("shared.bank_", Status::not_resolvable, reason);
+    run.leave_open("shared.bank_", reason);
     return std::nullopt;
   }
   run.report(found("shared.bank_count", static_cast<double>(banks->count), 1, scanned_words));
@@ -86,8 +82,7 @@ void report_conflicts(JobRun& run, const SharedChases& setup,
     run.report(std::move(conflict));
   }
   if (latencies.size() < 3) {
-    return run.report_rest("shared.conflict_", Status::not_resolvable,
-                           "too few conflicts were measured");
+    return run.leave_open("shared.conflict_", "too few conflicts were measured");
   }
   const LinearFit line = fit_line(ways_measured, latencies);
   run.report(found("shared.conflict_cost_cycles", line.slope, line.r2, latencies.size()));

@@ -4,8 +4,6 @@
 #include "analysis/statistics.hpp"
 #include "analysis/structure/cores/pace.hpp"
 #include "analysis/trend.hpp"
-#include "base/gpu_facts.hpp"
-#include "base/units.hpp"
 #include "jobs/cores/stream_surface.hpp"
 #include "jobs/run/clock_window.hpp"
 
@@ -36,14 +34,6 @@ struct Rounds {
   std::vector<double> temperature_c;
   std::uint64_t throttle_reasons = 0;
 };
-
-/// 16 times the L2 that the driver names, at most a quarter of the memory.
-StreamProbe choose_stream(const DeviceInfo& gpu) {
-  const std::uint64_t l2_bytes = gpu.l2_bytes > 0 ? gpu.l2_bytes : 4_MiB;
-  const std::uint64_t most_bytes = gpu.memory_bytes > 0 ? gpu.memory_bytes / 4 : 256_MiB;
-  const std::uint64_t bytes = std::min(std::max(16 * l2_bytes, 64_MiB), most_bytes);
-  return with_shape(make_stream(StreamKind::read, bytes & ~(large_page_bytes - 1)), read_shape);
-}
 
 double seconds_of(const std::vector<double>& repeats_ns) { return 1e-9 * median(repeats_ns); }
 
@@ -98,7 +88,8 @@ void run_soak(JobRun& run) {
   const auto count =
       std::max(fewest_rounds, static_cast<std::uint64_t>(std::ceil(wanted_s / longest_round_s)));
   const double half_s = wanted_s / static_cast<double>(count) / 2;
-  StreamProbe reads = choose_stream(run.info());
+  StreamProbe reads =
+      with_shape(make_stream(StreamKind::read, span_beyond_l2(run.info(), 16)), read_shape);
   const double once_s = seconds_of(run.run("one read", reads).repeat_ns);
   reads.repeats = static_cast<int>(std::clamp(half_s / once_s, 1.0, most_repeats));
   const PaceProbe work{

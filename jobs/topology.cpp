@@ -177,7 +177,7 @@ void report_groups(JobRun& run, const std::string& unit, const MapAnswer& answer
   const std::string prefix = fmt::format("topology.{}_", unit);
   const SmGroups& groups = answer.map.groups;
   if (groups.sizes.empty()) {
-    return run.report_rest(prefix, Status::not_resolvable, answer.why_none);
+    return run.leave_open(prefix, answer.why_none);
   }
   const auto report = [&](const char* metric, Value value) {
     run.report(found(prefix + metric, std::move(value), answer.map.confidence(sm_count),
@@ -186,10 +186,9 @@ void report_groups(JobRun& run, const std::string& unit, const MapAnswer& answer
   };
   report("of_sm", std::vector<double>(groups.group_of_sm.begin(), groups.group_of_sm.end()));
   if (const auto left = std::ranges::count(groups.group_of_sm, -1); left > 0) {
-    return run.report_rest(
-        prefix, Status::not_resolvable,
-        fmt::format("{} of {} SMs are in none of the {} groups that were found ({})", left,
-                    sm_count, groups.sizes.size(), answer.map.remark(sm_count)));
+    return run.leave_open(
+        prefix, fmt::format("{} of {} SMs are in none of the {} groups that were found ({})", left,
+                            sm_count, groups.sizes.size(), answer.map.remark(sm_count)));
   }
   std::vector<double> sizes(groups.sizes.begin(), groups.sizes.end());
   std::ranges::sort(sizes, std::greater<>());

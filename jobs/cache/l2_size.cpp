@@ -75,7 +75,7 @@ void report_far_hits(const CacheUnderTest& cache, const FarHits& far,
   if (hits.samples.empty()) {
     return cache.run.report(found_median(metric, far.cycles));
   }
-  cache.run.report(found_replicated(metric, summarize_replicates(hits.samples)));
+  cache.run.report(found_replicated(metric, hits));
 }
 
 void report_segment(const CacheUnderTest& cache, const CacheGeometry& geometry) {
@@ -96,8 +96,7 @@ void narrow_misses(CacheUnderTest& cache, const FarHits& far, const std::vector<
 }
 
 void report_far_hits_of_sms(JobRun& run, const LoadedElsewhere& parts) {
-  run.report(found_replicated("cache.l2.far_hit_latency_cycles",
-                              summarize_replicates(parts.far_hits_of_sm)));
+  run.report(found_replicated("cache.l2.far_hit_latency_cycles", Replicates{parts.far_hits_of_sm}));
 }
 
 /// Where no latency between hits and the memory appears.

@@ -108,13 +108,14 @@ std::vector<int> neighbours_of(const JobRun& run, int sm) {
 /// Whether SMs beside each other get no more each than one alone. If they do, they find lines that
 /// others brought into a cache before the level: what they get then is no rate of the level (Wong
 /// 2010: eight threads of more than 20 blocks).
-bool is_of_level(JobRun& run, const LevelStreams& streams, const BlockShape& shape) {
+bool is_of_level(JobRun& run, const LevelPlan& plan, const BlockShape& shape) {
   for (std::size_t number = 0; number < neighbour_trials; ++number) {
     const int sm = draw_replicate(run, "neighbours", number).sm;
     const std::vector<int> sms = neighbours_of(run, sm);
     if (sms.size() == 1) continue;
-    const double among_neighbours = streams.rate(shape, sms) / static_cast<double>(sms.size());
-    if (among_neighbours > most_gain * streams.rate(shape, {sm})) return false;
+    const double among_neighbours =
+        stream_rate(run, plan, shape, sms) / static_cast<double>(sms.size());
+    if (among_neighbours > most_gain * stream_rate(run, plan, shape, {sm})) return false;
   }
   return true;
 }
@@ -169,52 +170,43 @@ std::vector<double> block_counts(int sm_count) {
   return counts;
 }
 
-double LevelStreams::rate(const BlockShape& shape, const std::vector<int>& sms) const {
+double stream_rate(JobRun& run, const LevelPlan& plan, const BlockShape& shape,
+                   const std::vector<int>& sms) {
   const std::uint64_t row = constant_loads_in_flight;
   const auto threads = static_cast<std::uint64_t>(shape.threads());
   const ConstantStreamProbe probe{.sms = sms,
                                   .warps = shape.warps,
                                   .warp_threads = shape.warp_threads,
-                                  .footprint_bytes = plan_.footprint_bytes,
-                                  .step_bytes = plan_.step_bytes,
-                                  .accesses = std::max(2 * row, plan_.loads / threads / row * row)};
-  const Trace trace = run_.ask(fmt::format("{}stream, {} blocks of {} x {} threads", plan_.prefix,
-                                           sms.size(), shape.warps, shape.warp_threads),
-                               probe);
-  return total_bytes_per_cycle(trace.lanes, plan_.load_bytes);
+                                  .footprint_bytes = plan.footprint_bytes,
+                                  .step_bytes = plan.step_bytes,
+                                  .accesses = std::max(2 * row, plan.loads / threads / row * row)};
+  const Trace trace = run.ask(fmt::format("{}stream, {} blocks of {} x {} threads", plan.prefix,
+                                          sms.size(), shape.warps, shape.warp_threads),
+                              probe);
+  return total_bytes_per_cycle(trace.lanes, plan.load_bytes);
 }
 
-std::vector<double> Curves::medians() const {
-  std::vector<double> middle;
-  for (std::size_t i = 0; i < of_order.front().size(); ++i) {
-    std::vector<double> rates;
-    for (const auto& curve : of_order) rates.push_back(curve[i]);
-    middle.push_back(median(std::move(rates)));
-  }
-  return middle;
-}
-
-Curves measure_curves(JobRun& run, const LevelStreams& streams, const BlockShape& shape,
-                      const std::vector<double>& blocks) {
-  Curves curves;
+std::vector<std::vector<double>> measure_curves(JobRun& run, const LevelPlan& plan,
+                                                const BlockShape& shape,
+                                                const std::vector<double>& blocks) {
+  std::vector<std::vector<double>> curves(orders);
   for (std::size_t number = 0; number < orders; ++number) {
     const std::vector<int> order = draw_order(run, number);
-    auto& curve = curves.of_order.emplace_back();
     for (double count : blocks) {
-      curve.push_back(
-          streams.rate(shape, {order.begin(), order.begin() + static_cast<int>(count)}));
+      curves[number].push_back(
+          stream_rate(run, plan, shape, {order.begin(), order.begin() + static_cast<int>(count)}));
     }
   }
   return curves;
 }
 
-std::optional<BlockShape> find_best_shape(JobRun& run, const LevelStreams& streams) {
+std::optional<BlockShape> find_best_shape(JobRun& run, const LevelPlan& plan) {
   std::optional<BlockShape> best;
   double best_rate = 0;
   const int sm = draw_replicate(run, "shapes", 0).sm;
   for (const BlockShape& shape : shapes) {
-    if (!streams.fits(shape) || !is_of_level(run, streams, shape)) continue;
-    const double rate = streams.rate(shape, {sm});
+    if (!plan.fits(shape, run.info()) || !is_of_level(run, plan, shape)) continue;
+    const double rate = stream_rate(run, plan, shape, {sm});
     if (equal_share * rate <= best_rate) continue;
     best = shape;
     best_rate = rate;
@@ -222,7 +214,7 @@ std::optional<BlockShape> find_best_shape(JobRun& run, const LevelStreams& strea
   return best;
 }
 
-double rate_in_group(JobRun& run, const LevelStreams& streams, const BlockShape& shape,
+double rate_in_group(JobRun& run, const LevelPlan& plan, const BlockShape& shape,
                      const std::string& groups_metric) {
   const auto groups = run.vector(groups_metric);
   std::vector<double> rates;
@@ -233,7 +225,7 @@ double rate_in_group(JobRun& run, const LevelStreams& streams, const BlockShape&
     for (std::size_t other = 0; other < groups->size(); ++other) {
       if ((*groups)[other] == (*groups)[sm]) members.push_back(static_cast<int>(other));
     }
-    rates.push_back(streams.rate(shape, members) / static_cast<double>(members.size()));
+    rates.push_back(stream_rate(run, plan, shape, members) / static_cast<double>(members.size()));
   }
   return rates.empty() ? std::numeric_limits<double>::quiet_NaN() : median(std::move(rates));
 }

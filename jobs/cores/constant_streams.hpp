@@ -51,41 +51,24 @@ Planned plan_constant_level(const JobRun& run, std::size_t level);
 /// Numbers of blocks to ask for: all of the first few, then some in each octave, and all SMs.
 std::vector<double> block_counts(int sm_count);
 
-/// The streams of one level.
-class LevelStreams {
- public:
-  LevelStreams(JobRun& run, LevelPlan plan) : run_(run), plan_(std::move(plan)) {}
+/// Bytes per cycle of blocks on these SMs together. @throws DeviceError
+double stream_rate(JobRun& run, const LevelPlan& plan, const BlockShape& shape,
+                   const std::vector<int>& sms);
 
-  const LevelPlan& plan() const { return plan_; }
-  bool fits(const BlockShape& shape) const { return plan_.fits(shape, run_.info()); }
-
-  /// Bytes per cycle of blocks on these SMs together. @throws DeviceError
-  double rate(const BlockShape& shape, const std::vector<int>& sms) const;
-
- private:
-  JobRun& run_;
-  LevelPlan plan_;
-};
-
-/// Rates against the number of blocks: each order of SMs its own curve.
-struct Curves {
-  std::vector<std::vector<double>> of_order;
-
-  std::vector<double> medians() const;
-};
-
-/// SMs are added in several orders, all drawn; blocks ascending.
-Curves measure_curves(JobRun& run, const LevelStreams& streams, const BlockShape& shape,
-                      const std::vector<double>& blocks);
+/// Rates against the number of blocks, a row for each of several orders in which SMs are added, all
+/// drawn; blocks ascending.
+std::vector<std::vector<double>> measure_curves(JobRun& run, const LevelPlan& plan,
+                                                const BlockShape& shape,
+                                                const std::vector<double>& blocks);
 
 /// The shape by which one SM gets most, of those that show the level: where SMs beside each other
 /// get more each than one alone, they find lines that others brought into a cache before it (Wong
 /// 2010: eight threads of more than 20 blocks). Nothing if no shape shows it.
-std::optional<BlockShape> find_best_shape(JobRun& run, const LevelStreams& streams);
+std::optional<BlockShape> find_best_shape(JobRun& run, const LevelPlan& plan);
 
 /// What each SM gets while all SMs of its group work, median over some drawn groups; NaN if groups
 /// are not known. @param groups_metric a number for each SM; below 0: not known
-double rate_in_group(JobRun& run, const LevelStreams& streams, const BlockShape& shape,
+double rate_in_group(JobRun& run, const LevelPlan& plan, const BlockShape& shape,
                      const std::string& groups_metric);
 
 }  // namespace sonde

@@ -90,9 +90,7 @@ NoSides find_sms(JobRun& run, const Draw& draw, std::uint64_t footprint_bytes, S
   ChaseProbe probe;
   probe.buffer_bytes = footprint_bytes;
   probe.place = draw.place;
-  for (const int sm : all_sms(run.info().sm_count)) {
-    probe.lanes.push_back({.sm = sm, .offsets_bytes = offsets_bytes, .path = LoadPath::atomic});
-  }
+  probe.lanes = lanes_of_all_sms(run, LoadPath::atomic, offsets_bytes);
   probe.warmup_accesses = offsets_bytes.size();
   probe.timed_accesses = probe.recorded_accesses = asked_passes * offsets_bytes.size();
   probe.concurrency = Concurrency::in_turn;

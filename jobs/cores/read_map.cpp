@@ -1,17 +1,16 @@
 // Streams of TPCs that share no port, one of each GPC at a time.
 #include "jobs/cores/read_map.hpp"
 
-#include "analysis/statistics.hpp"
 #include "base/random.hpp"
+#include "jobs/run/clock_window.hpp"
 #include "jobs/run/replicates.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
-#include <numeric>
-#include <utility>
 
 namespace sonde {
 namespace {
@@ -59,51 +58,42 @@ std::vector<Sms> list_batches(std::vector<Sms> units, const SmGroups& gpcs, Rand
   return batches;
 }
 
-/// Medians over the replicates.
-RateMap make_map(std::vector<std::vector<double>> replicates) {
-  RateMap map{.bytes_per_cycle = {}, .replicates = std::move(replicates)};
-  for (std::size_t sm = 0; sm < map.replicates.front().size(); ++sm) {
-    std::vector<double> values;
-    for (const auto& rates : map.replicates) values.push_back(rates[sm]);
-    map.bytes_per_cycle.push_back(median(std::move(values)));
+/// Replicates, each of which sets the bytes per cycle of SMs; NaN where it does not.
+RateMap measure_map(JobRun& run, const char* what,
+                    const std::function<void(Place, std::vector<double>& rates)>& measure) {
+  RateMap map;
+  for (std::size_t number = 0; number < replicate_count; ++number) {
+    map.emplace_back(static_cast<std::size_t>(run.info().sm_count), NAN);
+    measure(draw_replicate(run, what, number).place, map.back());
   }
   return map;
+}
+
+void stream(JobRun& run, const char* label, const Sms& sms, Place place, const SmStream& stream,
+            std::vector<double>& rates) {
+  const std::vector<double> cycles = stream_cycles(run, label, sms, place, stream);
+  for (std::size_t i = 0; i < sms.size(); ++i) {
+    rates[static_cast<std::size_t>(sms[i])] = stream.bytes() / cycles[i];
+  }
 }
 
 }  // namespace
 
 RateMap measure_read_map(JobRun& run, const SmGroups& tpcs, const SmGroups& gpcs,
-                         const SmStream& stream, std::uint64_t seed) {
-  const int sm_count = run.info().sm_count;
-  const std::vector<Sms> units = list_units(tpcs, sm_count);
+                         const SmStream& reads, std::uint64_t seed) {
+  const std::vector<Sms> units = list_units(tpcs, run.info().sm_count);
   Random random(seed);
-  std::vector<std::vector<double>> replicates;
-  for (std::size_t number = 0; number < replicate_count; ++number) {
-    std::vector<double> rates(static_cast<std::size_t>(sm_count), NAN);
-    const Place place = draw_replicate(run, "read map", number).place;
+  return measure_map(run, "read map", [&](Place place, std::vector<double>& rates) {
     for (const Sms& sms : list_batches(units, gpcs, random)) {
-      const std::vector<double> cycles = stream_cycles(run, "reads by TPC", sms, place, stream);
-      for (std::size_t i = 0; i < sms.size(); ++i) {
-        rates[static_cast<std::size_t>(sms[i])] = stream.bytes() / cycles[i];
-      }
+      stream(run, "reads by TPC", sms, place, reads, rates);
     }
-    replicates.push_back(std::move(rates));
-  }
-  return make_map(std::move(replicates));
+  });
 }
 
-RateMap measure_private_reads(JobRun& run, const SmStream& stream) {
-  Sms all(static_cast<std::size_t>(run.info().sm_count));
-  std::iota(all.begin(), all.end(), 0);
-  std::vector<std::vector<double>> replicates;
-  for (std::size_t number = 0; number < replicate_count; ++number) {
-    const Place place = draw_replicate(run, "private reads", number).place;
-    std::vector<double>& rates = replicates.emplace_back();
-    for (const double cycles : stream_cycles(run, "reads by SM", all, place, stream)) {
-      rates.push_back(stream.bytes() / cycles);
-    }
-  }
-  return make_map(std::move(replicates));
+RateMap measure_private_reads(JobRun& run, const SmStream& reads) {
+  return measure_map(run, "private reads", [&](Place place, std::vector<double>& rates) {
+    stream(run, "reads by SM", all_sms(run.info().sm_count), place, reads, rates);
+  });
 }
 
 RateMap measure_shared_copies(JobRun& run) {
@@ -118,16 +108,11 @@ RateMap measure_shared_copies(JobRun& run) {
   };
   while (probe.ilp > 1 && held_bytes() > gpu.shared_bytes_per_block / 2) probe.ilp /= 2;
   const double bytes = 2.0 * probe.element_bytes * probe.ilp * probe.block_threads * probe.passes;
-  std::vector<std::vector<double>> replicates;
-  for (std::size_t number = 0; number < replicate_count; ++number) {
-    std::vector<double> rates(static_cast<std::size_t>(run.info().sm_count), NAN);
-    const Trace trace = run.ask(fmt::format("copies by SM, pass {}", number), probe);
-    for (const LaneTrace& lane : trace.lanes) {
+  return measure_map(run, "shared copies", [&](Place pass, std::vector<double>& rates) {
+    for (const LaneTrace& lane : run.ask(fmt::format("copies by SM, pass {}", pass), probe).lanes) {
       rates[static_cast<std::size_t>(lane.sm)] = bytes / static_cast<double>(lane.elapsed_cycles);
     }
-    replicates.push_back(std::move(rates));
-  }
-  return make_map(std::move(replicates));
+  });
 }
 
 }  // namespace sonde

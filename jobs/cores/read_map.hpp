@@ -10,11 +10,8 @@
 
 namespace sonde {
 
-/// Bytes per cycle by SM; NaN for an SM whose TPC is not known while those of others are.
-struct RateMap {
-  std::vector<double> bytes_per_cycle;  // median of the replicates
-  std::vector<std::vector<double>> replicates;
-};
+/// [replicate][SM] bytes per cycle; NaN for an SM whose TPC is not known while those of others are.
+using RateMap = std::vector<std::vector<double>>;
 
 /// Reads with all SMs of a TPC at once. TPCs of different GPCs read at the same time, so that none
 /// shares a port with another; each replicate reads other memory beside other TPCs. Where TPCs are
@@ -22,11 +19,11 @@ struct RateMap {
 /// @param tpcs, gpcs may be empty: not known
 /// @throws DeviceError
 RateMap measure_read_map(JobRun& run, const SmGroups& tpcs, const SmGroups& gpcs,
-                         const SmStream& stream, std::uint64_t seed);
+                         const SmStream& reads, std::uint64_t seed);
 
 /// The same of what each SM has for itself: all of them read at once.
 /// @throws DeviceError
-RateMap measure_private_reads(JobRun& run, const SmStream& stream);
+RateMap measure_private_reads(JobRun& run, const SmStream& reads);
 
 /// Copies inside shared memory, all SMs at once: what is read and what is written.
 /// @throws DeviceError

@@ -52,10 +52,7 @@ void measure_point(JobRun& run, const AtomicSeries& series, int together,
                                                          .thread_offsets_bytes = std::move(offsets),
                                                          .accesses = additions,
                                                          .sms = all_sms(run.info().sm_count)});
-  std::vector<double> cycles;
-  for (const LaneTrace& lane : trace.lanes) {
-    cycles.push_back(static_cast<double>(lane.elapsed_cycles) / static_cast<double>(lane.accesses));
-  }
+  const std::vector<double> cycles = cycles_per_access(trace);
   costs.threads.push_back(together);
   costs.cycles.push_back(median(cycles));
   run.report(found_median(metric, cycles));
@@ -93,8 +90,7 @@ void report_shared_atomics(JobRun& run, const std::optional<SharedBanks>& banks)
     if (!banks) return;
     for (const AtomicSeries& series : by_banks) report_by_banks(run, series, *banks);
   });
-  run.report_rest("shared.atomic_", Status::not_resolvable,
-                  refusal.value_or("the banks of shared memory are not known"));
+  run.leave_open("shared.atomic_", refusal.value_or("the banks of shared memory are not known"));
 }
 
 }  // namespace sonde

@@ -116,14 +116,13 @@ void report_footprints(JobRun& run, const std::vector<int>& sms, double overhead
 
 void report_shared_footprints(JobRun& run, const std::vector<int>& sms, double overhead_cycles) {
   if (run.info().shared_bytes_per_block < record_room_bytes + smallest_footprint_bytes) {
-    const std::string reason = "a block has too little shared memory";
-    run.report(not_resolvable("shared.cached", reason));
-    return run.report_rest("shared.footprint_", Status::not_resolvable, reason);
+    for (const char* prefix : {"shared.cached", "shared.footprint_"}) {
+      run.leave_open(prefix, "a block has too little shared memory");
+    }
+    return;
   }
-  const auto refusal = refusal_of([&] { report_footprints(run, sms, overhead_cycles); });
-  if (!refusal) return;
-  run.report_rest("shared.cached", Status::not_resolvable, *refusal);
-  run.report_rest("shared.footprint_", Status::not_resolvable, *refusal);
+  measure_part(run, {"shared.cached", "shared.footprint_"},
+               [&] { report_footprints(run, sms, overhead_cycles); });
 }
 
 }  // namespace sonde

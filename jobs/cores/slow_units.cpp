@@ -8,6 +8,8 @@
 #include "jobs/cores/parts.hpp"
 #include "jobs/cores/read_map.hpp"
 #include "jobs/run/attempt.hpp"
+#include "jobs/run/known_groups.hpp"
+#include "jobs/run/replicates.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -26,13 +28,10 @@ constexpr double map_noise_cycles = 0.25;
 /// Reads of equal SMs differ by so much of their rate: that of streams of an H200 is 0.1 %, and
 /// their ways to the L2 differ.
 constexpr double read_noise = 0.005;
-/// Below it (a contradiction, many SMs without a group) a map of the chip is not built on.
-constexpr double least_map_confidence = 0.5;
-
 /// Groups that the job topology was sure enough of; none if it was not.
 SmGroups known_groups(const JobRun& run, const char* metric) {
-  const Finding* finding = run.finding(metric);
-  if (finding == nullptr || finding->confidence < least_map_confidence) return {};
+  const Finding* finding = sure_groups(run, metric);
+  if (finding == nullptr) return {};
   const auto& numbers = std::get<std::vector<double>>(finding->value);
   return make_groups({numbers.begin(), numbers.end()}, Singles::keep);
 }
@@ -53,17 +52,16 @@ constexpr SmStream dram_stream{.block_threads = 512, .ilp = 16, .piece_bytes = 3
 void report_rates(JobRun& run, const std::string& metric, const std::string& remark,
                   const std::function<RateMap()>& measure) {
   RateMap map;
-  const auto refusal = refusal_of([&] { map = measure(); });
-  if (refusal) return run.report(not_resolvable(metric, *refusal));
+  if (!measure_part(run, {metric}, [&] { map = measure(); })) return;
+  const std::vector<double> medians = medians_by_place(map);
   std::vector<double> deviations;
-  for (std::size_t sm = 0; sm < map.bytes_per_cycle.size(); ++sm) {
+  for (std::size_t sm = 0; sm < medians.size(); ++sm) {
     std::vector<double> values;
-    for (const auto& rates : map.replicates) values.push_back(rates[sm]);
-    if (!std::isnan(map.bytes_per_cycle[sm])) deviations.push_back(deviation_between(values));
+    for (const auto& rates : map) values.push_back(rates[sm]);
+    if (!std::isnan(medians[sm])) deviations.push_back(deviation_between(values));
   }
-  Finding finding =
-      found(metric, map.bytes_per_cycle, 1, map.replicates.size() * map.bytes_per_cycle.size());
-  finding.replicates = map.replicates.size();
+  Finding finding = found(metric, medians, 1, map.size() * medians.size());
+  finding.replicates = map.size();
   finding.reproducibility = median(std::move(deviations));
   run.report(std::move(finding), remark);
 }
@@ -95,8 +93,8 @@ void report_all_rates(JobRun& run, const SmGroups& tpcs, const SmGroups& gpcs) {
 }
 
 /// What a map of SMs that was found says, if it was; `groups` empty: of SMs.
-void add_slow_units(const JobRun& run, const char* metric, UnitMap map, const SmGroups* groups,
-                    std::vector<SlowUnit>& slow) {
+void add_slow_units(const JobRun& run, std::vector<SlowUnit>& slow, const char* metric, UnitMap map,
+                    const SmGroups* groups = nullptr) {
   const auto values = run.vector(metric);
   if (!values) return;
   map.values = *values;
@@ -107,8 +105,11 @@ void add_slow_units(const JobRun& run, const char* metric, UnitMap map, const Sm
 }
 
 /// The worst unit of a kind; what else is out stands behind it.
-void report_slow_unit(JobRun& run, const char* metric, const char* kind,
+void report_slow_unit(JobRun& run, const char* metric, const char* kind, bool are_known,
                       std::vector<SlowUnit> slow) {
+  if (!are_known) {
+    return run.report(not_resolvable(metric, fmt::format("{}s are not known", kind)));
+  }
   if (slow.empty()) {
     return run.report(
         not_present(metric, fmt::format("no {} stands out from the scatter of its peers", kind)));
@@ -138,33 +139,23 @@ void report_slow_units(JobRun& run) {
     return UnitMap{.what = what, .unit = "B/cycle", .better = Better::higher, .values = {}};
   };
   const auto add_shared = [&](const SmGroups* groups, std::vector<SlowUnit>& slow) {
-    add_slow_units(run, "placement.read_bytes_per_cycle", rates("reads per SM"), groups, slow);
+    add_slow_units(run, slow, "placement.read_bytes_per_cycle", rates("reads per SM"), groups);
     if (groups == nullptr) return;
-    add_slow_units(run, "placement.l2_latency_cycles", cycles("L2 latency"), groups, slow);
+    add_slow_units(run, slow, "placement.l2_latency_cycles", cycles("L2 latency"), groups);
   };
   std::vector<SlowUnit> sms, slow_tpcs, slow_gpcs;
-  add_slow_units(run, "placement.l1_latency_cycles", cycles("L1 latency"), nullptr, sms);
-  add_slow_units(run, "placement.shared_latency_cycles", cycles("shared memory latency"), nullptr,
-                 sms);
-  add_slow_units(run, "placement.texture_latency_cycles", cycles("texture latency"), nullptr, sms);
-  add_slow_units(run, "placement.constant_latency_cycles", cycles("constant latency"), nullptr,
-                 sms);
-  add_slow_units(run, "placement.read_l1_bytes_per_cycle", rates("L1 reads"), nullptr, sms);
-  add_slow_units(run, "placement.copy_shared_bytes_per_cycle", rates("shared memory copies"),
-                 nullptr, sms);
+  add_slow_units(run, sms, "placement.l1_latency_cycles", cycles("L1 latency"));
+  add_slow_units(run, sms, "placement.shared_latency_cycles", cycles("shared memory latency"));
+  add_slow_units(run, sms, "placement.texture_latency_cycles", cycles("texture latency"));
+  add_slow_units(run, sms, "placement.constant_latency_cycles", cycles("constant latency"));
+  add_slow_units(run, sms, "placement.read_l1_bytes_per_cycle", rates("L1 reads"));
+  add_slow_units(run, sms, "placement.copy_shared_bytes_per_cycle", rates("shared memory copies"));
   if (tpcs.sizes.empty()) add_shared(nullptr, sms);
   if (!tpcs.sizes.empty()) add_shared(&tpcs, slow_tpcs);
   if (!gpcs.sizes.empty()) add_shared(&gpcs, slow_gpcs);
-  report_slow_unit(run, "placement.slowest_sm", "SM", std::move(sms));
-  const auto report_groups = [&](const char* metric, const char* kind, const SmGroups& groups,
-                                 std::vector<SlowUnit> slow) {
-    if (groups.sizes.empty()) {
-      return run.report(not_resolvable(metric, fmt::format("{}s are not known", kind)));
-    }
-    report_slow_unit(run, metric, kind, std::move(slow));
-  };
-  report_groups("placement.slowest_tpc", "TPC", tpcs, std::move(slow_tpcs));
-  report_groups("placement.slowest_gpc", "GPC", gpcs, std::move(slow_gpcs));
+  report_slow_unit(run, "placement.slowest_sm", "SM", true, std::move(sms));
+  report_slow_unit(run, "placement.slowest_tpc", "TPC", !tpcs.sizes.empty(), std::move(slow_tpcs));
+  report_slow_unit(run, "placement.slowest_gpc", "GPC", !gpcs.sizes.empty(), std::move(slow_gpcs));
 }
 
 }  // namespace sonde

@@ -62,7 +62,7 @@ struct TileTimes {
 };
 
 TileTimes time_tiles(JobRun& run, StreamProbe stream, const Shape& shape, double overhead_cycles) {
-  const double hz = run.number("clock.sm_hz").value_or(run.info().sm_clock_hz);
+  const double hz = sm_clock_hz(run);
   stream = with_shape(std::move(stream), shape);
   stream.timed_tiles = timed_tiles;
   TileTimes times;
@@ -96,12 +96,8 @@ void report_by_element(JobRun& run, std::span<const ShapedStream> best) {
     std::vector<double> series;
     for (const int size_bytes : element_sizes_bytes) {
       stream.element_bytes = size_bytes;
-      std::vector<double> rates;
-      for (std::size_t place = 0; place < element_places; ++place) {
-        const Draw draw = draw_replicate(run, "elements", place);
-        const std::vector<double> rate = measure_at(run, stream, of_kind.shape, draw, 1);
-        rates.insert(rates.end(), rate.begin(), rate.end());
-      }
+      const std::vector<double> rates =
+          measure_at_places(run, stream, of_kind.shape, "elements", element_places);
       series.push_back(rates.empty() ? 0 : median(rates));
     }
     run.report(found(fmt::format("global.{}_by_element_bytes_per_s", to_text(stream.kind)),
@@ -154,8 +150,8 @@ void report_latency_of_tiles(JobRun& run, const StreamProbe& reads) {
   const int threads = std::min(gpu.max_threads_per_block, full_block_threads);
   const Shape full{threads, gpu.max_threads_per_sm / threads * gpu.sm_count, 1};
   const TileTimes loaded = time_tiles(run, reads, full, overhead_cycles);
-  run.report(found_replicated("global.light_latency_ns", summarize_replicates(alone.latency_ns)));
-  run.report(found_replicated("global.loaded_latency_ns", summarize_replicates(loaded.latency_ns)),
+  run.report(found_replicated("global.light_latency_ns", Replicates{alone.latency_ns}));
+  run.report(found_replicated("global.loaded_latency_ns", Replicates{loaded.latency_ns}),
              to_text(full));
   run.report(found("global.loaded_bytes_in_flight", median(loaded.bytes_in_flight), 1,
                    loaded.bytes_in_flight.size()));

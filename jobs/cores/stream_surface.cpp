@@ -1,6 +1,7 @@
 #include "jobs/cores/stream_surface.hpp"
 
 #include "analysis/statistics.hpp"
+#include "base/gpu_facts.hpp"
 #include "base/units.hpp"
 #include "device/device_error.hpp"
 #include "jobs/run/attempt.hpp"
@@ -28,21 +29,6 @@ std::string to_text(const StreamProbe& probe) {
   return text + " " + format_bytes(probe.footprint_bytes);
 }
 
-/// Rates of the repeats, in bytes per second; none if the device refuses the shape (too many
-/// registers, say).
-std::vector<double> measure(JobRun& run, StreamProbe probe, const Shape& shape, int repeats) {
-  probe = with_shape(std::move(probe), shape);
-  probe.repeats = repeats;
-  const std::string label = fmt::format("{}, {}", to_text(probe), to_text(shape));
-  const Attempt result = attempt(run, label, probe);
-  if (result.trace == nullptr) return {};
-  std::vector<double> rates;
-  for (double elapsed_ns : result.trace->repeat_ns) {
-    if (elapsed_ns > 0) rates.push_back(stream_bytes(probe) / elapsed_ns * 1e9);
-  }
-  return rates;
-}
-
 bool is_shape_set(const JobRun& run) {
   return std::ranges::any_of(
       std::array{options::block_threads, options::blocks_per_sm, options::ilp},
@@ -59,8 +45,35 @@ std::vector<int> choices(const JobRun& run, const JobOption& option, std::vector
 
 std::vector<double> measure_at(JobRun& run, StreamProbe stream, const Shape& shape,
                                const Draw& draw, int repeats) {
+  stream = with_shape(std::move(stream), shape);
   stream.place = draw.place;
-  return measure(run, std::move(stream), shape, repeats);
+  stream.repeats = repeats;
+  const Attempt result =
+      attempt(run, fmt::format("{}, {}", to_text(stream), to_text(shape)), stream);
+  if (result.trace == nullptr) return {};
+  std::vector<double> rates;
+  for (double elapsed_ns : result.trace->repeat_ns) {
+    if (elapsed_ns > 0) rates.push_back(stream_bytes(stream) / elapsed_ns * 1e9);
+  }
+  return rates;
+}
+
+std::vector<double> measure_at_places(JobRun& run, const StreamProbe& stream, const Shape& shape,
+                                      std::string_view what, std::size_t places) {
+  std::vector<double> rates;
+  for (std::size_t place = 0; place < places; ++place) {
+    const std::vector<double> rate =
+        measure_at(run, stream, shape, draw_replicate(run, what, place), 1);
+    if (rate.empty()) break;  // the device refuses the shape
+    rates.push_back(rate.front());
+  }
+  return rates;
+}
+
+std::uint64_t span_beyond_l2(const DeviceInfo& gpu, std::uint64_t times) {
+  const std::uint64_t l2_bytes = gpu.l2_bytes > 0 ? gpu.l2_bytes : 4_MiB;
+  const std::uint64_t most_bytes = gpu.memory_bytes > 0 ? gpu.memory_bytes / 4 : 256_MiB;
+  return std::min(std::max(times * l2_bytes, 64_MiB), most_bytes) & ~(large_page_bytes - 1);
 }
 
 StreamProbe make_stream(StreamKind kind, std::uint64_t footprint_bytes) {
@@ -117,13 +130,7 @@ std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream
                                           const std::vector<Shape>& shapes, std::size_t places) {
   std::vector<SurfacePoint> points;
   for (const Shape& shape : shapes) {
-    std::vector<double> rates;
-    for (std::size_t place = 0; place < places; ++place) {
-      const Draw draw = draw_replicate(run, "surface", place);
-      const std::vector<double> rate = measure_at(run, stream, shape, draw, 1);
-      if (rate.empty()) break;  // the device refuses the shape
-      rates.push_back(rate.front());
-    }
+    const std::vector<double> rates = measure_at_places(run, stream, shape, "surface", places);
     if (!rates.empty()) points.push_back({shape, median(rates)});
   }
   if (points.empty()) {
@@ -140,12 +147,8 @@ std::vector<Shape> choose_finalists(JobRun& run, const StreamProbe& stream,
   std::vector<Shape> shapes;
   std::vector<std::vector<double>> rates;
   for (const SurfacePoint& point : points) {
-    std::vector<double> of_shape;
-    for (std::size_t place = 0; place < trial.places; ++place) {
-      const Draw draw = draw_replicate(run, "trial", place);
-      const std::vector<double> rate = measure_at(run, stream, point.shape, draw, 1);
-      of_shape.insert(of_shape.end(), rate.begin(), rate.end());
-    }
+    std::vector<double> of_shape =
+        measure_at_places(run, stream, point.shape, "trial", trial.places);
     if (of_shape.size() < trial.places) continue;
     shapes.push_back(point.shape);
     rates.push_back(std::move(of_shape));

@@ -7,6 +7,7 @@
 #include "jobs/run/replicates.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sonde {
@@ -41,6 +42,15 @@ StreamProbe with_shape(StreamProbe stream, const Shape& shape);
 /// shape (too many registers, say).
 std::vector<double> measure_at(JobRun& run, StreamProbe stream, const Shape& shape,
                                const Draw& draw, int repeats);
+
+/// One rate at each of so many places, the same for whatever else is measured under this name;
+/// fewer if the device refuses the shape.
+std::vector<double> measure_at_places(JobRun& run, const StreamProbe& stream, const Shape& shape,
+                                      std::string_view what, std::size_t places);
+
+/// So many times the L2 that the driver names, 64 MiB at least and a quarter of the memory at most;
+/// without an L2 or its size as if it had 4 MiB.
+std::uint64_t span_beyond_l2(const DeviceInfo& gpu, std::uint64_t times);
 
 enum class Surface { whole, upper };
 

@@ -32,7 +32,7 @@ std::uint64_t page_bytes(const JobRun& run) {
 std::string prefix_of(LoadPath path) { return "latency." + std::string(to_text(path)) + "."; }
 
 void report_hits(JobRun& run, const std::string& metric, const Replicates& hits) {
-  run.report(found_replicated(metric, summarize_replicates(hits.samples)));
+  run.report(found_replicated(metric, hits));
 }
 
 /// A memory of two partitions lies behind an L2 of two: else the slower group of its latencies
@@ -105,8 +105,7 @@ struct PathChase {
     StoppingRule rule = stopping_rule(run.level());
     rule.most = std::min<std::size_t>(rule.most, 32);
     const Replicates loops = measure_replicates(run, what, measure, rule);
-    run.report(
-        found_replicated(prefix(level) + "amortised_cycles", summarize_replicates(loops.samples)));
+    run.report(found_replicated(prefix(level) + "amortised_cycles", loops));
   }
 };
 
@@ -134,8 +133,7 @@ Replicates report_l2(const PathChase& path, std::optional<double> before, const 
   const std::string prefix = path.prefix("l2");
   const auto all_bytes = static_cast<double>(l2_span_bytes(path.run));
   if (before && all_bytes < least_overfill * bytes_before_l2(path.run)) {
-    path.run.report_rest(prefix, Status::not_resolvable,
-                         "the L2 is hardly larger than the cache before it");
+    path.run.leave_open(prefix, "the L2 is hardly larger than the cache before it");
     return {};
   }
   const auto plan_of = [&](std::uint64_t seed) {
@@ -164,8 +162,7 @@ Replicates report_l2(const PathChase& path, std::optional<double> before, const 
   if (held_before == 0) {
     path.report_loop("l2", plan_of, plan_of(0).offsets.size());
   } else {
-    path.run.report_rest(prefix, Status::not_resolvable,
-                         "some lines of the chase stay in a cache before it");
+    path.run.leave_open(prefix, "some lines of the chase stay in a cache before it");
   }
   return hits;
 }

@@ -46,26 +46,6 @@ DataCache data_cache(const JobRun& run, LoadPath path) {
   return {};
 }
 
-/// Whether the job tlb found how much the outermost level reaches, and that no other lies behind.
-bool knows_last_level(const JobRun& run) {
-  for (const std::string level : {"tlb.l1", "tlb.l2", "tlb.l3"}) {
-    const Finding* reach = run.answer(level + ".reach_bytes");
-    if (reach == nullptr) return false;
-    if (reach->status == Status::not_present) return true;
-    if (reach->status != Status::ok) return false;
-  }
-  return true;
-}
-
-/// Whether the job tlb found what an entry covers of each level that it saw.
-bool knows_entries(const JobRun& run) {
-  for (const std::string level : {"tlb.l1", "tlb.l2", "tlb.l3"}) {
-    const bool is_seen = level == "tlb.l1" || run.number(level + ".miss_penalty_cycles");
-    if (is_seen && !run.number(level + ".entry_bytes")) return false;
-  }
-  return true;
-}
-
 /// Hits that take so much are those of the L2, which the job tlb saw wait for translations; nullopt
 /// if those of the first cache take hardly less. Caches may lie between the two. Of partitions
 /// those of the closest.
@@ -82,23 +62,43 @@ std::optional<double> least_l2_hit_cycles(const JobRun& run) {
 }
 
 /// What the job tlb said of its levels, if it ran.
-KnownTlb known_tlb(const JobRun& run) {
-  const Finding* reach = run.answer("tlb.l1.reach_bytes");
-  KnownTlb known{.exists = reach != nullptr && reach->status != Status::not_present};
+struct SeenTlb {
+  KnownTlb known;
+  bool knows_last = true;         // how much the outermost level reaches, and that none lies behind
+  bool knows_entries = true;      // what an entry covers, of each level that was seen
+  std::uint64_t entry_bytes = 0;  // the most of any level, as the next two
+  std::uint64_t reach_bytes = 0;
+  std::uint64_t entries = 0;
+};
+
+SeenTlb seen_tlb(const JobRun& run) {
+  const Finding* first_reach = run.answer("tlb.l1.reach_bytes");
+  SeenTlb seen;
+  KnownTlb& known = seen.known;
+  known.exists = first_reach != nullptr && first_reach->status != Status::not_present;
+  bool all_reach = true;
   for (const std::string level : {"tlb.l1", "tlb.l2", "tlb.l3"}) {
-    const auto miss_cycles = run.number(level + ".miss_penalty_cycles");
-    const Finding* level_reach = run.answer(level + ".reach_bytes");
-    known.ends |= level_reach != nullptr && level_reach->status == Status::not_present;
-    if (!miss_cycles) continue;
+    const Finding* reach = run.answer(level + ".reach_bytes");
+    const bool is_absent = reach != nullptr && reach->status == Status::not_present;
     // What is not known to be entries of a level may be a cache of page tables.
-    const bool is_level = level_reach != nullptr && level_reach->status == Status::ok;
+    const bool is_level = reach != nullptr && reach->status == Status::ok;
+    if (all_reach && !is_level) seen.knows_last = is_absent;
+    all_reach = all_reach && is_level;
+    known.ends |= is_absent;
+    const auto miss_cycles = run.number(level + ".miss_penalty_cycles");
+    const bool is_seen = level == "tlb.l1" || miss_cycles;
+    seen.knows_entries &= !is_seen || run.number(level + ".entry_bytes");
+    seen.entry_bytes = std::max(seen.entry_bytes, number_or(run, level + ".entry_bytes", 0));
+    seen.reach_bytes = std::max(seen.reach_bytes, number_or(run, level + ".reach_bytes", 0));
+    seen.entries = std::max(seen.entries, number_or(run, level + ".entries", 0));
+    if (!miss_cycles) continue;
     known.has_outer_level = known.first_miss_cycles.has_value() && is_level;
     if (!known.first_miss_cycles) known.first_miss_cycles = miss_cycles;
     known.last_miss_cycles = miss_cycles;
   }
-  known.ends |= knows_last_level(run);
+  known.ends |= seen.knows_last;
   known.translated_cycles = least_l2_hit_cycles(run);
-  return known;
+  return seen;
 }
 
 /// Where an entry may cover any number of pages: as many as memory has for each page of P5 and P6,
@@ -113,31 +113,25 @@ std::uint64_t distant_pages(const PatternRequest& request) {
   return std::bit_floor(std::max<std::uint64_t>(1, pages));
 }
 
-PatternRequest request_patterns(const JobRun& run, LoadPath path) {
+PatternRequest request_patterns(const JobRun& run, LoadPath path, const SeenTlb& tlb) {
   PatternRequest request;
-  request.page_step_bytes = number_or(run, "tlb.page_bytes", large_page_bytes);
+  const std::uint64_t page_bytes = number_or(run, "tlb.page_bytes", large_page_bytes);
   // Pages may be of any size where none was found, or of several: lines of one lie close then.
   const bool knows_page = run.number("tlb.page_bytes").has_value();
   const bool asked = run.answer("tlb.page_bytes") != nullptr;
-  request.granularity_bytes = knows_page || !asked ? request.page_step_bytes : smallest_page_bytes;
+  request.granularity_bytes = knows_page || !asked ? page_bytes : smallest_page_bytes;
   const DataCache cache = data_cache(run, path);
   request.line_step_bytes = cache.line_bytes;
   request.most_lines = cache.lines;
   request.window_bytes = number_or(run, "tlb.page_window_bytes", 0);
-  std::uint64_t reach_bytes = 0;
-  for (const std::string level : {"tlb.l1", "tlb.l2", "tlb.l3"}) {
-    request.page_step_bytes =
-        std::max(request.page_step_bytes, number_or(run, level + ".entry_bytes", 0));
-    reach_bytes = std::max(reach_bytes, number_or(run, level + ".reach_bytes", 0));
-    // Pages that are several entries apart may all the same find room in every set.
-    request.all_entries = std::max(request.all_entries, number_or(run, level + ".entries", 0));
-  }
+  request.page_step_bytes = std::max(page_bytes, tlb.entry_bytes);
   request.near_entries = number_or(run, "tlb.l1.entries", 0);
   request.next_entries = number_or(run, "tlb.l2.reach_bytes", 0) / request.page_step_bytes;
-  request.all_entries = std::max(request.all_entries, reach_bytes / request.page_step_bytes);
-  request.knows_last = knows_last_level(run);
+  // Pages that are several entries apart may all the same find room in every set.
+  request.all_entries = std::max(tlb.entries, tlb.reach_bytes / request.page_step_bytes);
+  request.knows_last = tlb.knows_last;
   request.most_pages = usable_memory_bytes(run.info()) / request.page_step_bytes;
-  const bool may_share_entries = known_tlb(run).exists && !knows_entries(run);
+  const bool may_share_entries = tlb.known.exists && !tlb.knows_entries;
   request.cold_distance = may_share_entries ? distant_pages(request) : 1;
   return request;
 }
@@ -223,7 +217,8 @@ Finding as_finding(const JobRun& run, const std::string& metric, const PatternFi
 }
 
 void report_path(JobRun& run, LoadPath path, const std::string& prefix) {
-  const PatternRequest request = request_patterns(run, path);
+  const SeenTlb tlb = seen_tlb(run);
+  const PatternRequest request = request_patterns(run, path, tlb);
   const PatternChase chase = plan_patterns(request);
   const auto space =
       path == LoadPath::all_levels ? RecordSpace::with_largest_l1 : RecordSpace::longest;
@@ -244,11 +239,10 @@ void report_path(JobRun& run, LoadPath path, const std::string& prefix) {
       },
       is_quick ? stopping_rule(run.level()) : many_places);
   const PatternLatencies& by_pattern = replicates.pooled;
-  const KnownTlb known = known_tlb(run);
-  auto patterns = infer_patterns(by_pattern, least_pattern_gap_cycles, known);
+  auto patterns = infer_patterns(by_pattern, least_pattern_gap_cycles, tlb.known);
   PatternFinding& p6 = patterns[static_cast<std::size_t>(Pattern::p6)];
   const Finding* window = run.answer("tlb.page_window_bytes");
-  if (window != nullptr && window->status == Status::not_present && known.exists) {
+  if (window != nullptr && window->status == Status::not_present && tlb.known.exists) {
     p6.status = Status::not_present;
     p6.reason = "the job tlb saw no page-table window";
   }
@@ -256,7 +250,7 @@ void report_path(JobRun& run, LoadPath path, const std::string& prefix) {
   for (std::size_t i = 0; i < pattern_count; ++i) {
     const std::string metric = prefix + names[i] + "_cycles";
     const bool open = patterns[i].status == Status::not_resolvable && by_pattern[i].empty();
-    if (open && !known.exists && run.level() == SuiteLevel::quick) {
+    if (open && !tlb.known.exists && run.level() == SuiteLevel::quick) {
       run.skip_rest(metric);  // it needs what the job tlb of the standard suite finds
     } else {
       const bool may_switch = i == static_cast<std::size_t>(Pattern::p5) && p6.status == Status::ok;

@@ -147,7 +147,7 @@ void report_unknown_units(const TlbUnderTest& tlb, const std::vector<PageChaseCo
       not_resolvable(tlb.name + ".reach_bytes",
                      fmt::format("between {} and {}: {}", format_bytes(tlb.level.fitting_bytes),
                                  format_bytes(tlb.level.overflowing_bytes), reason)));
-  tlb.run.report_rest(tlb.name + ".", Status::not_resolvable, reason);
+  tlb.run.leave_open(tlb.name + ".", reason);
 }
 
 /// @throws ProbeTooLargeError if a list is longer than the device can chase
@@ -171,8 +171,8 @@ void measure_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
   report_penalty(tlb, chases);
   const Reach reach = measure_checked_reach(tlb);
   if (reach.bytes == 0) {
-    return tlb.run.report_rest(
-        tlb.name + ".", Status::not_resolvable,
+    return tlb.run.leave_open(
+        tlb.name + ".",
         fmt::format(
             "chases in steps of {} do not overflow it in {}: what larger steps met may be a "
             "cache of page tables",
@@ -184,8 +184,8 @@ void measure_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
     TlbUnderTest smallest = tlb;
     smallest.entry_bytes = tlb.granularity_bytes;
     report_reach(tlb, account_for_sets(smallest, reach, {}), samples);
-    return tlb.run.report_rest(
-        tlb.name + ".", Status::not_resolvable,
+    return tlb.run.leave_open(
+        tlb.name + ".",
         fmt::format("an inner level answers for all of {}, and no conflict shows how small entries "
                     "are",
                     format_bytes(tlb.inner.answered_bytes)));
@@ -195,7 +195,7 @@ void measure_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
   report_reach(tlb, account_for_sets(tlb, reach, sets.layout), samples);
   report_entries(tlb, reach, sets.layout, samples);
   report_tlb_scope(tlb);
-  tlb.run.report_rest(tlb.name + ".", Status::not_resolvable, sets.reason);
+  tlb.run.leave_open(tlb.name + ".", sets.reason);
 }
 
 /// Everything about a level. Leaves its entries at 0 if they are not resolved.
@@ -204,7 +204,7 @@ void characterize_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& ch
   try {
     measure_level(tlb, chases, granularity);
   } catch (const ProbeTooLargeError& error) {
-    tlb.run.report_rest(tlb.name + ".", Status::not_resolvable, error.what());
+    tlb.run.leave_open(tlb.name + ".", error.what());
   }
 }
 
@@ -230,7 +230,7 @@ void report_no_level(const PageChaseSetup& setup, const std::string& name,
   const std::string reason = fmt::format("no further rise of the cost of a translation up to {}",
                                          format_bytes(longest.span_bytes));
   if (why_not.empty()) return setup.run.report_rest(name + ".", Status::not_present, reason);
-  setup.run.report_rest(name + ".", Status::not_resolvable, reason + ", " + why_not);
+  setup.run.leave_open(name + ".", reason + ", " + why_not);
 }
 
 }  // namespace

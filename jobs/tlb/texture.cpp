@@ -135,13 +135,13 @@ void characterize(PageChaseSetup setup, const TlbLevels& plain) {
   const std::vector<PageChaseCosts> chases = measure_growing_chases(setup);
   TlbLevels own = find_levels(setup, chases, texture_names.size());
   if (own.levels.empty()) {
-    return setup.run.report_rest(both_levels, Status::not_resolvable,
-                                 "no translation cost anything, though it does for plain loads");
+    return setup.run.leave_open(both_levels,
+                                "no translation cost anything, though it does for plain loads");
   }
   if (!take_translations(swept, plain)) setup.swept = swept;
   const auto refusal =
       refusal_of([&] { characterize_tlb_levels(setup, chases, texture_names, own); });
-  if (refusal) setup.run.report_rest(both_levels, Status::not_resolvable, *refusal);
+  if (refusal) setup.run.leave_open(both_levels, *refusal);
 }
 
 }  // namespace
@@ -168,12 +168,11 @@ void report_texture_tlbs(PageChaseSetup loads, const TlbLevels& plain) {
   }
   if (compared > 0) return report_same(run, levels, compared);
   if (is_unclear) {
-    return run.report_rest(both_levels, Status::not_resolvable,
-                           "no page of plain loads misses where their levels should overflow");
+    return run.leave_open(both_levels,
+                          "no page of plain loads misses where their levels should overflow");
   }
   if (plain.levels.empty()) {
-    run.report_rest(both_levels, Status::not_resolvable,
-                    "no translation of plain loads ever cost anything");
+    run.leave_open(both_levels, "no translation of plain loads ever cost anything");
   } else {
     run.report_rest(both_levels, Status::not_present, "no linear texture of that size");
   }

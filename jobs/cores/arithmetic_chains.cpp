@@ -1,10 +1,9 @@
-// Sweeps of the job arithmetic.
-#include "jobs/cores/arithmetic_sweeps.hpp"
+// Two lengths of the same chains, and what lies between them; sweeps over chains.
+#include "jobs/cores/arithmetic_chains.hpp"
 
 #include "analysis/statistics.hpp"
 #include "analysis/structure/cores/issue.hpp"
-#include "base/arithmetic_ops.hpp"
-#include "jobs/cores/arithmetic_rates.hpp"
+#include "base/gpu_facts.hpp"
 #include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>
@@ -17,6 +16,13 @@
 namespace sonde {
 namespace {
 
+/// Rounds of the shorter and the longer chains. A round of single instructions is 256 of them: the
+/// three rounds between are enough for a hundredth of a cycle, and short enough for sequences.
+constexpr std::uint64_t shorter_rounds = 1;
+constexpr std::uint64_t longer_rounds = 4;
+/// Warps of a block that a kernel is compiled for, on all GPUs (CUDA programming guide: 1024
+/// threads).
+constexpr int most_warps_of_block = 32;
 /// With four chains a warp fills the slots of its scheduler, so that stairs begin with few warps;
 /// and units that all schedulers share, be they two or four, make none.
 constexpr int stair_ilp = 4;
@@ -24,6 +30,52 @@ constexpr const char* stair_ops[] = {"float_fma", "int_add"};
 constexpr int pair_ilp = 4;
 /// Of 32 steps or so of which each was seen by all SMs.
 constexpr double scheduler_confidence = 0.97;
+
+Trace run_chains(JobRun& run, const Chains& chains, std::uint64_t steps) {
+  const std::string label = fmt::format("{}{}{}, {} warps, ilp {}, {} steps", chains.op,
+                                        chains.second.empty() ? "" : " with ", chains.second,
+                                        chains.warps, chains.ilp, steps);
+  return run.ask(label, ArithmeticProbe{.op = chains.op,
+                                        .second = chains.second,
+                                        .warps = chains.warps,
+                                        .ilp = chains.ilp,
+                                        .steps = steps});
+}
+
+}  // namespace
+
+int most_warps(const DeviceInfo& info) {
+  const int of_block = info.max_threads_per_block / static_cast<int>(warp_threads);
+  return std::clamp(of_block, 1, most_warps_of_block);
+}
+
+Chains lone_chain(const ArithmeticOp& op) {
+  return {.op = std::string(op.name), .second = {}, .warps = op.group_warps, .ilp = 1};
+}
+
+Chains filling_chains(const DeviceInfo& info, const ArithmeticOp& op) {
+  const bool alone = op.group_warps == 1;
+  return {.op = std::string(op.name),
+          .second = {},
+          .warps = alone ? most_warps(info) : 2 * op.group_warps,
+          .ilp = alone ? op.filling_chains : 1};
+}
+
+std::vector<double> measure_steps(JobRun& run, const Chains& chains) {
+  const std::uint64_t round = arithmetic_round / static_cast<std::uint64_t>(chains.ilp);
+  const std::uint64_t shorter_steps = shorter_rounds * round;
+  const std::uint64_t longer_steps = longer_rounds * round;
+  const Trace shorter = run_chains(run, chains, shorter_steps);
+  const Trace longer = run_chains(run, chains, longer_steps);
+  return step_cycles(shorter, longer, static_cast<double>(shorter_steps),
+                     static_cast<double>(longer_steps));
+}
+
+double steps_per_cycle(const Chains& chains, double cycles) {
+  return chains.warps * chains.ilp * (chains.second.empty() ? 1 : 2) / cycles;
+}
+
+namespace {
 
 /// The median SM; NaN if none has a time.
 double median_sm(std::vector<double> cycles) {
@@ -43,8 +95,8 @@ std::vector<double> sweep_warps(JobRun& run, const std::string& op, int ilp) {
 void report_sweep(JobRun& run, const ArithmeticOp& op) {
   const std::string prefix = fmt::format("arithmetic.{}.by_warps_", op.name);
   std::vector<double> cycles;
-  const auto refusal = refusal_of([&] { cycles = sweep_warps(run, std::string(op.name), 1); });
-  if (refusal) return run.report_rest(prefix, Status::not_resolvable, *refusal);
+  const auto sweep = [&] { cycles = sweep_warps(run, std::string(op.name), 1); };
+  if (!measure_part(run, {prefix}, sweep)) return;
   std::vector<double> rates;
   for (std::size_t i = 0; i < cycles.size(); ++i) {
     rates.push_back(static_cast<double>(i + 1) * op.per_warp / cycles[i]);
@@ -115,18 +167,14 @@ void report_ilp_sweeps(JobRun& run) {
   for (std::string_view name : arithmetic_ilp_sweeps) {
     const std::string metric = fmt::format("arithmetic.{}.by_ilp_cycles", name);
     std::vector<double> cycles;
-    const auto refusal = refusal_of([&] {
+    measure_part(run, {metric}, [&] {
       for (int ilp : {1, 2, 4, 8}) {
         cycles.push_back(median_sm(
             measure_steps(run, {.op = std::string(name), .second = {}, .warps = 1, .ilp = ilp})));
       }
-    });
-    if (refusal) {
-      run.report(not_resolvable(metric, *refusal));
-    } else {
       run.report(
           found(metric, std::move(cycles), 1, 4 * static_cast<std::size_t>(run.info().sm_count)));
-    }
+    });
   }
 }
 
@@ -135,11 +183,7 @@ void report_pairs(JobRun& run, double most_steps_per_cycle) {
   for (const ArithmeticPair& pair : arithmetic_pairs) {
     const std::string prefix = fmt::format("arithmetic.{}.", pair.name);
     PairTimes times;
-    const auto refusal = refusal_of([&] { times = measure_pair(run, pair); });
-    if (refusal) {
-      run.report_rest(prefix, Status::not_resolvable, *refusal);
-      continue;
-    }
+    if (!measure_part(run, {prefix}, [&] { times = measure_pair(run, pair); })) continue;
     const double rate = 2.0 * most_warps(run.info()) * pair_ilp / times.both;
     most = std::max(most, rate);
     const auto samples = static_cast<std::size_t>(run.info().sm_count);
@@ -148,8 +192,7 @@ void report_pairs(JobRun& run, double most_steps_per_cycle) {
     run.report(found(prefix + "issue_per_cycle_per_sm", rate, 1, samples));
   }
   if (!(most > 0)) {
-    return run.report_rest("arithmetic.issue_per_", Status::not_resolvable,
-                           "no operation could be measured");
+    return run.leave_open("arithmetic.issue_per_", "no operation could be measured");
   }
   run.report(found("arithmetic.issue_per_cycle_per_sm", most, 1, arithmetic_pairs.size()));
   const auto schedulers = run.number("arithmetic.schedulers");

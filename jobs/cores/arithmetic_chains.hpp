@@ -1,4 +1,5 @@
-// How the job arithmetic measures: the time of a step of chains on every SM.
+// How the job arithmetic measures: the time of a step of chains on every SM, of many numbers of
+// warps and chains and of pairs of operations.
 #pragma once
 
 #include "base/arithmetic_ops.hpp"
@@ -33,5 +34,17 @@ std::vector<double> measure_steps(JobRun& run, const Chains& chains);
 
 /// Steps of warps per cycle that a step of all chains in so many cycles stands for.
 double steps_per_cycle(const Chains& chains, double cycles);
+
+// Parts of the job that go over numbers of warps and chains, and over pairs of operations.
+
+/// `arithmetic.warps`, `.<op>.by_warps_*`, and the schedulers that they show.
+void report_warp_sweeps(JobRun& run);
+
+/// `arithmetic.ilp`, `.<op>.by_ilp_cycles`.
+void report_ilp_sweeps(JobRun& run);
+
+/// `arithmetic.<op>_with_<op>.*`, and the most that was issued per cycle.
+/// @param most_steps_per_cycle of single operations, in steps of warps
+void report_pairs(JobRun& run, double most_steps_per_cycle);
 
 }  // namespace sonde
