@@ -122,17 +122,6 @@ const PatternPhase& phase_of(const PatternChase& chase, Pattern pattern) {
                        [=](const PatternPhase& phase) { return phase.pattern == pattern; });
 }
 
-TEST(PatternOrderTest, cold_pages_come_first_and_once) {
-  const PatternChase chase = plan_patterns(fermi_request());
-
-  const PatternPhase& p5 = phase_of(chase, Pattern::p5);
-  std::set<std::uint64_t> pages;
-  for (std::size_t i = 0; i < p5.first + p5.count; ++i) {
-    EXPECT_TRUE(pages.insert(chase.offsets[i] >> 21).second);
-  }
-  EXPECT_GT(pages.size(), 65U);
-}
-
 /// Places of the chase that belong to a pattern.
 std::vector<std::size_t> places_of(const PatternChase& chase, Pattern pattern) {
   std::vector<std::size_t> places;
@@ -183,65 +172,6 @@ TEST(PatternOrderTest, rounds_pass_the_right_levels) {
   }
 }
 
-TEST(PatternOrderTest, no_sector_is_accessed_too_often_for_a_chain) {
-  std::map<std::uint64_t, int> accesses;
-  for (std::uint64_t offset : plan_patterns(fermi_request()).offsets) ++accesses[offset / 32];
-
-  for (const auto& [sector, count] : accesses) EXPECT_LE(count, 4) << sector;
-}
-
-TEST(PatternOrderTest, p3_is_left_out_if_its_lines_do_not_fit) {
-  PatternRequest request = fermi_request();
-  request.most_lines = 64;
-
-  const PatternChase chase = plan_patterns(request);
-
-  for (const PatternPhase& phase : chase.phases) EXPECT_NE(phase.pattern, Pattern::p3);
-}
-
-TEST(PatternOrderTest, p3_is_left_out_if_the_last_level_is_not_known_or_memory_is_small) {
-  for (auto& [knows_last, most_pages] : {std::pair{false, 3000U}, std::pair{true, 90U}}) {
-    PatternRequest request = fermi_request();
-    request.knows_last = knows_last;
-    request.most_pages = most_pages;
-
-    EXPECT_TRUE(places_of(plan_patterns(request), Pattern::p3).empty());
-  }
-}
-
-TEST(PatternOrderTest, page_table_windows_are_accessed_by_turns) {
-  PatternRequest request = fermi_request();
-  request.window_bytes = 1 << 29;
-
-  const PatternChase chase = plan_patterns(request);
-
-  const PatternPhase& p6 = phase_of(chase, Pattern::p6);
-  for (std::size_t i = p6.first; i < p6.first + p6.count; ++i) {
-    EXPECT_NE(chase.offsets[i] >> 29, chase.offsets[i - 1] >> 29);
-  }
-  EXPECT_GT(chase.span_bytes, request.window_bytes);
-}
-
-/// Windows of four pages: each access of P6 goes to the other one of two, and none to a page that
-/// P5 takes for new.
-TEST(PatternOrderTest, few_pages_make_a_window) {
-  PatternRequest request = fermi_request();
-  request.page_step_bytes = request.granularity_bytes = 1 << 25;
-  request.window_bytes = 1 << 27;
-
-  const PatternChase chase = plan_patterns(request);
-
-  const PatternPhase& p6 = phase_of(chase, Pattern::p6);
-  const PatternPhase& p5 = phase_of(chase, Pattern::p5);
-  std::set<std::uint64_t> pages;
-  for (std::size_t i = 0; i < p5.first + p5.count; ++i) {
-    EXPECT_TRUE(pages.insert(chase.offsets[i] >> 25).second);
-    if (i > 0 && i < p6.first + p6.count) {
-      EXPECT_NE(chase.offsets[i] >> 27, chase.offsets[i - 1] >> 27);
-    }
-  }
-}
-
 TEST(PatternOrderTest, first_accesses_lie_further_apart_where_entries_are_not_known) {
   PatternRequest request = fermi_request();
   request.cold_distance = 16;
@@ -252,31 +182,58 @@ TEST(PatternOrderTest, first_accesses_lie_further_apart_where_entries_are_not_kn
   for (std::size_t i = p5.first; i < p5.first + p5.count; ++i)
     EXPECT_EQ((chase.offsets[i - 1] >> 21) - (chase.offsets[i] >> 21), 16U);
   EXPECT_LE(chase.span_bytes, distant_cold_pages * 16 << 21);
-  std::map<std::uint64_t, int> accesses;
-  for (std::uint64_t offset : chase.offsets) ++accesses[offset / 32];
-  for (const auto& [sector, count] : accesses) EXPECT_LE(count, 4) << sector;
 }
 
-TEST(PatternOrderTest, small_caches_are_filled_by_three_quarters) {
+TEST(PatternOrderTest, no_sector_is_accessed_too_often_for_a_chain) {
   PatternRequest request = fermi_request();
-  request.most_lines = 134;  // 100 of them for 98 pages of P3
-
-  EXPECT_FALSE(places_of(plan_patterns(request), Pattern::p3).empty());
+  for (const std::uint64_t distance : {1, 16}) {
+    request.cold_distance = distance;
+    std::map<std::uint64_t, int> accesses;
+    for (std::uint64_t offset : plan_patterns(request).offsets) ++accesses[offset / 32];
+    for (const auto& [sector, count] : accesses) EXPECT_LE(count, 4) << sector;
+  }
 }
 
-TEST(PatternOrderTest, latencies_are_sorted_by_phase) {
-  const PatternChase chase = plan_patterns(fermi_request());
-  std::vector<double> cycles(chase.offsets.size(), 0);
-  for (const PatternPhase& phase : chase.phases) {
-    for (std::size_t i = 0; i < phase.count; ++i) {
-      cycles[phase.first + i] = static_cast<double>(phase.pattern) + 1;
-    }
+TEST(PatternOrderTest, p3_needs_lines_that_fit_memory_and_a_last_level_that_is_known) {
+  struct Case {
+    std::uint64_t most_lines;
+    bool knows_last;
+    std::uint64_t most_pages;
+    bool has_p3;
+  };
+  for (const Case& one :
+       {Case{384, true, 3000, true},
+        Case{134, true, 3000, true},  // three quarters of them for 98 pages
+        Case{64, true, 3000, false}, Case{384, false, 3000, false}, Case{384, true, 90, false}}) {
+    PatternRequest request = fermi_request();
+    request.most_lines = one.most_lines;
+    request.knows_last = one.knows_last;
+    request.most_pages = one.most_pages;
+    EXPECT_EQ(!places_of(plan_patterns(request), Pattern::p3).empty(), one.has_p3)
+        << one.most_lines << " lines, " << one.most_pages << " pages";
   }
+}
 
-  const PatternLatencies sorted = sort_by_pattern(chase, cycles);
+/// Each access of P6 goes to the other one of two windows, of many pages or of four, and none to a
+/// page that P5 takes for new.
+TEST(PatternOrderTest, cold_pages_come_first_and_once_and_windows_by_turns) {
+  for (const auto& [page_bits, window_bits] : {std::pair{21, 29}, std::pair{25, 27}}) {
+    PatternRequest request = fermi_request();
+    request.page_step_bytes = request.granularity_bytes = 1ULL << page_bits;
+    request.window_bytes = 1ULL << window_bits;
 
-  for (std::size_t i = 0; i < pattern_count; ++i) {
-    for (double value : sorted[i]) EXPECT_EQ(value, static_cast<double>(i) + 1);
+    const PatternChase chase = plan_patterns(request);
+
+    const PatternPhase& p6 = phase_of(chase, Pattern::p6);
+    const PatternPhase& p5 = phase_of(chase, Pattern::p5);
+    std::set<std::uint64_t> pages;
+    for (std::size_t i = 0; i < p5.first + p5.count; ++i) {
+      EXPECT_TRUE(pages.insert(chase.offsets[i] >> page_bits).second);
+      if (i > 0 && i < p6.first + p6.count) {
+        EXPECT_NE(chase.offsets[i] >> window_bits, chase.offsets[i - 1] >> window_bits);
+      }
+    }
+    EXPECT_GT(pages.size(), 65U);
   }
 }
 

@@ -115,17 +115,16 @@ TEST_F(FullPointerChaseTest, lists_that_stand_there_leave_less_to_record_at_once
   }
 }
 
-TEST_F(FullPointerChaseTest, lanes_whose_lists_have_no_room_are_chased_by_halves) {
-  expect_whole(record_lanes(run, setup, "test", lanes_of(50)), 50);
-  EXPECT_EQ(device.probes.size(), 3U);
-  for (const ChaseProbe& probe : device.probes) EXPECT_EQ(probe.lanes.size(), 1U);
-}
-
-TEST_F(FullPointerChaseTest, lists_that_leave_no_pair_of_records_are_chased_by_halves) {
-  setup.recordable_accesses = 5;
-  device.shared_bytes = 10;
-  expect_whole(record_lanes(run, setup, "test", lanes_of(2)), 2);
-  EXPECT_EQ(device.probes.size(), 3U);
+TEST_F(FullPointerChaseTest, lanes_whose_lists_leave_no_pair_of_records_are_chased_by_halves) {
+  for (const auto& [recordable, length] : {std::pair{100, 50}, std::pair{5, 2}}) {
+    device.probes.clear();
+    setup.recordable_accesses = static_cast<std::uint64_t>(recordable);
+    device.shared_bytes = 2 * setup.recordable_accesses;
+    const auto list = static_cast<std::uint64_t>(length);
+    expect_whole(record_lanes(run, setup, "test", lanes_of(list)), list);
+    EXPECT_EQ(device.probes.size(), 3U);
+    for (const ChaseProbe& probe : device.probes) EXPECT_EQ(probe.lanes.size(), 1U);
+  }
 }
 
 TEST_F(FullPointerChaseTest, a_record_that_is_too_large_by_itself_is_refused) {
@@ -144,19 +143,6 @@ TEST_F(PointerChaseTest, a_list_of_code_leaves_less_to_record_at_once) {
   for (const ChaseProbe& probe : std::span(device.probes).subspan(1)) {
     EXPECT_LE(2 * probe.recorded_accesses + 4 * 30, 2 * setup.recordable_accesses);
   }
-}
-
-TEST_F(PointerChaseTest, only_what_asks_for_it_is_flushed) {
-  LaneChases chases{.recorded_accesses = 16, .most_at_once = 10};
-  chases.lanes = {{.sm = 0, .offsets_bytes = ascending_order(64, 8)}};
-  record_lanes(run, setup, "as it is", chases);
-  chases.preparation = Preparation::flushed;
-  record_lanes(run, setup, "flushed", chases);
-
-  ASSERT_EQ(device.probes.size(), 4U);
-  EXPECT_EQ(device.probes[0].preparation, Preparation::as_is);
-  EXPECT_EQ(device.probes[2].preparation, Preparation::flushed);
-  EXPECT_EQ(device.probes[3].preparation, Preparation::flushed);
 }
 
 TEST_F(PointerChaseTest, passes_of_a_long_list_are_recorded_piece_by_piece) {
@@ -186,25 +172,14 @@ TEST_F(PointerChaseTest, what_overflows_a_cache_is_warmed_up_once_by_overlapped_
   EXPECT_EQ(probe.recorded_accesses, 4U);
 }
 
-TEST_F(PointerChaseTest, a_long_list_is_warmed_up_by_overlapped_loads) {
+TEST_F(PointerChaseTest, long_lists_are_warmed_up_by_overlapped_loads_and_short_ones_are_not) {
   setup.recordable_accesses = 64;
-  const ChasePlan plan{
-      .offsets = ascending_order(8 * 40000, 8), .warmup_passes = 2, .recorded = 64};
-
-  const ChaseLatencies latencies = measure_chase(run, setup, "test", plan);
-
-  ASSERT_EQ(device.probes.size(), 1U);
-  EXPECT_EQ(device.probes.front().warm_up, WarmUp::overlapped);
-  EXPECT_EQ(device.probes.front().warmup_accesses, 80000U);
-  EXPECT_EQ(latencies.cycles.size(), 64U);
-}
-
-TEST_F(PointerChaseTest, a_short_list_is_warmed_up_load_after_load) {
-  setup.recordable_accesses = 64;
-  measure_chase(run, setup, "test", {.offsets = ascending_order(64, 8), .warmup_passes = 2});
-
-  ASSERT_EQ(device.probes.size(), 1U);
-  EXPECT_EQ(device.probes.front().warm_up, WarmUp::dependent);
+  for (const std::uint64_t length : {8, 40000}) {
+    measure_chase(run, setup, "test",
+                  {.offsets = ascending_order(8 * length, 8), .warmup_passes = 2, .recorded = 8});
+    EXPECT_EQ(device.probes.back().warm_up, length == 8 ? WarmUp::dependent : WarmUp::overlapped);
+    EXPECT_EQ(device.probes.back().warmup_accesses, 2 * length);
+  }
 }
 
 }  // namespace

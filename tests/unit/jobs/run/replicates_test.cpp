@@ -83,28 +83,13 @@ TEST(DrawTest, a_few_lie_all_over_the_sms) {
   }
 }
 
-TEST(DrawTest, other_measurements_begin_elsewhere) {
-  const Measuring measuring;
-  std::set<int> first;
-  for (const char* what : {"one", "another", "a third", "a fourth"}) {
-    first.insert(draw_replicate(measuring.run, what, 0).sm);
+TEST(ReplicatesTest, values_that_agree_end_it_early_and_those_that_scatter_take_all) {
+  for (const auto& [other, count] : {std::pair{100, 6U}, std::pair{150, 30U}}) {
+    const auto replicates =
+        Measuring().measure([other = other](std::size_t i) { return i % 2 == 0 ? 100 : other; },
+                            {.least = 6, .most = 30});
+    EXPECT_EQ(replicates.pooled().size(), count);
   }
-  EXPECT_GT(first.size(), 1u);
-}
-
-TEST(ReplicatesTest, values_that_agree_end_it_early) {
-  Measuring measuring;
-  const auto replicates =
-      measuring.measure([](std::size_t) { return 100; }, {.least = 6, .most = 30});
-  EXPECT_EQ(replicates.samples.size(), 6u);
-}
-
-TEST(ReplicatesTest, values_that_scatter_take_all) {
-  Measuring measuring;
-  const auto replicates = measuring.measure([](std::size_t i) { return i % 2 == 0 ? 100 : 150; },
-                                            {.least = 6, .most = 30});
-  EXPECT_EQ(replicates.samples.size(), 30u);
-  EXPECT_EQ(replicates.pooled().size(), 30u);
 }
 
 TEST(ReplicatesTest, those_of_a_throttled_gpu_are_dropped_and_counted) {

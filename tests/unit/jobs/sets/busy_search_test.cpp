@@ -1,7 +1,6 @@
 // The search for sets on a toy of the second TLB of an H200, as far as trials showed it: 256 sets
 // of eight ways, and room that an overfull set may take if no other does.
 #include "analysis/structure/replacement/policies.hpp"
-#include "analysis/structure/sets/busy_lines.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "jobs/sets/search.hpp"
@@ -16,7 +15,6 @@ namespace {
 
 constexpr std::uint64_t entry_bytes = 32_MiB;
 constexpr std::uint64_t entries = 4096;
-constexpr std::uint64_t usual_first_entry = 0x3FB4A37;  // where the buffer begins
 constexpr std::uint32_t ways = 8;
 constexpr std::uint32_t room = 8;
 constexpr std::uint32_t passes = 4;
@@ -37,7 +35,8 @@ class IdleDevice final : public Device {
 /// more, all miss.
 class RoomProbe final : public SetsProbe {
  public:
-  explicit RoomProbe(JobRun& run, std::uint64_t first_entry = usual_first_entry)
+  /// @param first_entry where the buffer begins
+  RoomProbe(JobRun& run, std::uint64_t first_entry)
       : SetsProbe(run, {.name = "tlb.l2",
                         .pool = {.line_bytes = entry_bytes,
                                  .span_bytes = entries * entry_bytes,
@@ -114,52 +113,19 @@ class BusySearchTest : public ::testing::Test {
   JobRun run{device, "tlb", SuiteLevel::standard, 1, earlier};
 };
 
+/// Few lines beyond a multiple of the span do not move ways from set to set either.
 TEST_F(BusySearchTest, room_that_any_set_may_take_hides_no_sets) {
-  RoomProbe probe(run);
-
-  const SetFindings found = find_sets(probe);
-
-  EXPECT_TRUE(found.confirmed()) << found.layout.reason;
-  EXPECT_EQ(found.layout.ways_per_set, std::vector<std::uint32_t>(256, ways));
-  ASSERT_TRUE(found.replacement);
-  EXPECT_EQ(found.replacement->policy, Policy::lru);
-}
-
-TEST_F(BusySearchTest, few_lines_beyond_a_multiple_of_the_span_do_not_move_ways_from_set_to_set) {
-  for (const std::uint64_t first_entry : {0x3FC5000 + 18, 0x3FC5000 + 7, 0x3FC5000 - 9}) {
+  for (const std::uint64_t first_entry :
+       {0x3FB4A37, 0x3FC5000 + 18, 0x3FC5000 + 7, 0x3FC5000 - 9}) {
     RoomProbe probe(run, first_entry);
 
     const SetFindings found = find_sets(probe);
 
     EXPECT_TRUE(found.confirmed()) << found.layout.reason;
     EXPECT_EQ(found.layout.ways_per_set, std::vector<std::uint32_t>(256, ways)) << first_entry;
+    ASSERT_TRUE(found.replacement);
+    EXPECT_EQ(found.replacement->policy, Policy::lru);
   }
-}
-
-TEST_F(BusySearchTest, busy_lines_miss_in_every_order_and_their_sets_are_known) {
-  RoomProbe probe(run);
-  const MissOracle ask = ask_behind(probe, {});
-  const Lines pool = choose_lines(probe.pool(), entries, 3);
-
-  const BusyLines busy = find_busy_lines(pool, 512, ask);
-
-  ASSERT_FALSE(busy.lines.empty()) << busy.reason;
-  std::map<std::uint64_t, std::uint32_t> members;
-  for (const std::uint64_t line : busy.lines) ++members[probe.set_of_entry(line)];
-  EXPECT_GE(members.size(), 3u);
-  std::uint64_t of_these_sets = 0;
-  for (const std::uint64_t line : pool) of_these_sets += members.contains(probe.set_of_entry(line));
-  EXPECT_EQ(busy.others.size(), of_these_sets - busy.lines.size());
-}
-
-TEST_F(BusySearchTest, where_all_lines_fit_there_are_none) {
-  RoomProbe probe(run);
-  const Lines pool = choose_lines(probe.pool(), 400, 3);
-
-  const BusyLines busy = find_busy_lines(pool, 100, ask_behind(probe, {}));
-
-  EXPECT_TRUE(busy.lines.empty());
-  EXPECT_FALSE(busy.reason.empty());
 }
 
 }  // namespace

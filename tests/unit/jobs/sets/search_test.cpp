@@ -126,17 +126,6 @@ TEST_F(SetSearchTest, knows_sets_whose_policy_it_has_no_time_for) {
   EXPECT_EQ(find_finding(findings, "cache.l1.replacement")->status, Status::not_resolvable);
 }
 
-TEST_F(SetSearchTest, says_no_policy_of_sets_that_other_chases_contradict) {
-  ToyProbe probe(run, 4);
-  SetFindings found = find_sets(probe);
-  found.layout.agreement = 0.5;
-
-  report_sets(probe, found);
-
-  EXPECT_FALSE(found.reason.empty());
-  EXPECT_TRUE(run.take_result().findings.empty());
-}
-
 TEST_F(SetSearchTest, sets_found_elsewhere_hold_only_where_they_are_the_same) {
   ToyProbe probe(run, 4);
   ToyProbe wider(run, 5);
