@@ -155,7 +155,7 @@ std::optional<DriverSurvey> survey_driver(const BackendChoice& backend) {
 
 std::vector<std::string> list_models() {
   std::vector<std::string> names;
-  for (const sim::ShippedModel& model : sim::shipped_models()) names.emplace_back(model.name);
+  for (const sim::ShippedFile& model : sim::shipped_files()) names.emplace_back(model.name);
   return names;
 }
 

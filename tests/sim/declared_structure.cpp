@@ -118,12 +118,9 @@ sim::Geometry seen_geometry(const sim::Geometry& geometry, const sim::Partitions
                              geometry.ways_per_set.end());
   }
   auto masks = masks_of(geometry.index);
-  const auto homes = partitions.home_mask != 0
-                         ? std::optional(std::vector<std::uint64_t>{partitions.home_mask})
-                         : masks_of(partitions.home);
-  has_function = masks && homes;
+  has_function = masks.has_value();
   if (!has_function) return seen;
-  masks->insert(masks->end(), homes->begin(), homes->end());
+  masks->push_back(partitions.home_mask);
   seen.index = {};
   seen.index.kind = sim::DeclaredIndex::Kind::xor_masks;
   seen.index.masks = *std::move(masks);

@@ -19,7 +19,7 @@ namespace {
 
 /// The seven shipped models in turn.
 std::string_view shipped_name(std::uint64_t seed) {
-  const auto models = sim::shipped_models();
+  const auto& models = sim::shipped_models();
   return models[seed % models.size()].name;
 }
 

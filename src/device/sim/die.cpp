@@ -164,8 +164,8 @@ Die make_die(const Model& model, const Faults& faults, std::uint64_t seed_of_die
   }
   die.tpc_port_bytes_per_cycle.assign(static_cast<std::size_t>(model.chip.enabled_tpcs),
                                       model.units.throughput.tpc_port_bytes_per_cycle);
-  for (const SlowPort& slow : faults.slow_tpcs) {
-    die.tpc_port_bytes_per_cycle[static_cast<std::size_t>(slow.tpc)] *= slow.share;
+  for (const SharedPart& slow : faults.slow_tpcs) {
+    die.tpc_port_bytes_per_cycle[static_cast<std::size_t>(slow.part)] *= slow.share;
   }
   std::vector<std::uint64_t> bases(die.sms.size());
   for (std::uint64_t& base : bases) base = random.below(clock_base_range_cycles);

@@ -5,113 +5,96 @@
 #include "device/sim/model/model_files.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <string_view>
+#include <type_traits>
+#include <variant>
 
 namespace sonde::sim {
 namespace {
 
-constexpr const char* known_faults =
-    "slow_sm=SM:cycles, slow_slice=slice:cycles, slow_tpc=TPC:share, lost_way=SM[:set], "
-    "peer_lanes=rank:share, "
-    "low_bandwidth=factor, bandwidth_dip=factor, "
-    "throttle[=factor], clock_drop=launch[:factor], clock_sink=factor, hang=launch, sticky=launch, "
-    "gone=launch, "
-    "crash=launch, launch_failure=launch, out_of_memory=launch, nan=launch, "
-    "wrong_data[=period], ecc=count, "
-    "ecc_rising=launch, host_width=lanes, host_generation=number, pcie_replays=count, "
-    "nvlink_down=link, nvlink_errors=link, host_copies=factor, xid=code, new_xid=code:launch, "
-    "neighbour[=share[:launch]]";
-
-// Ranks that a run may have.
-constexpr int most_ranks = 1 << 20;
+constexpr std::uint64_t most_launches = 1ULL << 40;
 
 // Clearly below the 0.79 to 1 of the highest clock that GPUs in service were seen to keep up.
 constexpr double default_throttle = 0.7;
 
-[[noreturn]] void refuse(std::string_view fault, const std::string& why) {
-  throw ConfigError(
-      "fault '" + std::string(fault) + "' " + why +
-      " (a fault that does nothing would prove nothing) known faults: " + known_faults);
-}
+[[noreturn]] void refuse(std::string_view fault, const std::string& why);
 
-/// Faults whose value is a count, mostly the number of a launch.
-struct CountedFault {
-  std::string_view name;
-  std::uint64_t Faults::*count;
-};
-constexpr std::array counted_faults{
-    CountedFault{"hang", &Faults::hang_launch},
-    CountedFault{"sticky", &Faults::sticky_launch},
-    CountedFault{"gone", &Faults::gone_launch},
-    CountedFault{"crash", &Faults::crash_launch},
-    CountedFault{"launch_failure", &Faults::failing_launch},
-    CountedFault{"out_of_memory", &Faults::no_memory_launch},
-    CountedFault{"nan", &Faults::nan_launch},
-    CountedFault{"ecc", &Faults::ecc_corrected},
-    CountedFault{"ecc_rising", &Faults::ecc_rising_launch},
-};
-
-/// Faults of the links of a GPU whose model declares them.
-constexpr std::array counted_link_faults{
-    CountedFault{"host_width", &Faults::host_width},
-    CountedFault{"host_generation", &Faults::host_generation},
-    CountedFault{"pcie_replays", &Faults::pcie_replays},
-};
-
-/// Faults that leave a part of a rate.
-struct FactorFault {
-  std::string_view name;
-  double Faults::*factor;
-};
-constexpr std::array factor_faults{
-    FactorFault{"low_bandwidth", &Faults::bandwidth_factor},
-    FactorFault{"bandwidth_dip", &Faults::bandwidth_dip_factor},
-    FactorFault{"clock_sink", &Faults::clock_sink_factor},
-};
-
-constexpr std::uint64_t most_launches = 1ULL << 40;
-
-/// Faults whose value is the number of an NVLink.
-struct NvLinkFault {
-  std::string_view name;
-  std::vector<int> Faults::*links;
-};
-constexpr std::array nvlink_faults{
-    NvLinkFault{"nvlink_down", &Faults::nvlinks_down},
-    NvLinkFault{"nvlink_errors", &Faults::nvlinks_with_errors},
-};
-
-template <class Number>
-Number parse_number(std::string_view fault, std::string_view text, Number least, Number most) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !(value >= least) ||
-      !(value <= most)) {
-    refuse(fault, "has no number in range");
+/// A fault as it is written: name, name=first or name=first:second.
+class Written {
+ public:
+  explicit Written(std::string_view fault) : fault_(fault) {
+    const std::size_t equals = fault.find('=');
+    name = fault.substr(0, equals);
+    if (equals == std::string_view::npos) return;
+    const std::string_view value = fault.substr(equals + 1);
+    const std::size_t colon = value.find(':');
+    first_ = value.substr(0, colon);
+    if (colon != std::string_view::npos) second_ = value.substr(colon + 1);
   }
-  return value;
+
+  std::string_view name;
+
+  bool has_first() const { return first_.has_value(); }
+  bool has_second() const { return second_.has_value(); }
+  template <class Number>
+  Number first(Number least, Number most) const {
+    return parse(first_, least, most);
+  }
+  template <class Number>
+  Number second(Number least, Number most) const {
+    return parse(second_, least, most);
+  }
+  /// The number of one of so many parts.
+  int part(int count) const { return first(0, count - 1); }
+  std::uint64_t launch() const { return first<std::uint64_t>(1, most_launches); }
+  double factor() const { return first(0.01, 1.0); }
+  double share() const { return second(0.01, 1.0); }
+
+  [[noreturn]] void refuse(const std::string& why) const { sim::refuse(fault_, why); }
+
+ private:
+  template <class Number>
+  Number parse(std::optional<std::string_view> text, Number least, Number most) const {
+    const std::string_view digits = text.value_or("");
+    Number value{};
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const bool is_number = error == std::errc{} && end == digits.data() + digits.size();
+    if (!is_number || !(value >= least) || !(value <= most)) refuse("has no number in range");
+    return value;
+  }
+
+  std::string_view fault_;
+  std::optional<std::string_view> first_;
+  std::optional<std::string_view> second_;
+};
+
+const HostModel& host_of(const Written& fault, const Model& model) {
+  if (!model.units.host) fault.refuse("needs a model that declares the way to the host");
+  return *model.units.host;
 }
 
-SlowPart parse_slow_part(std::string_view fault, std::string_view value, int parts) {
-  const std::size_t colon = value.find(':');
-  if (colon == std::string_view::npos) refuse(fault, "needs number:cycles");
-  return {parse_number<int>(fault, value.substr(0, colon), 0, parts - 1),
-          parse_number<std::uint32_t>(fault, value.substr(colon + 1), 1, 10000)};
-}
+// How many of something a model has, by which a fault is numbered or counted.
 
-/// A part with its share, as SlowPort or LostLanes.
-template <class Part>
-Part parse_share(std::string_view fault, std::string_view value, int parts) {
-  const std::size_t colon = value.find(':');
-  if (colon == std::string_view::npos) refuse(fault, "needs number:share");
-  return {parse_number<int>(fault, value.substr(0, colon), 0, parts - 1),
-          parse_number<double>(fault, value.substr(colon + 1), 0.01, 1.0)};
+int sms(const Written&, const Model& model) { return model.device.sm_count; }
+int tpcs(const Written&, const Model& model) { return model.chip.enabled_tpcs; }
+int slices(const Written& fault, const Model& model) {
+  if (!model.slices) fault.refuse("needs a model that declares slices");
+  return model.slices->count * model.partitions.count;
 }
+int ranks(const Written& fault, const Model& model) {
+  if (!model.units.peer) fault.refuse("needs a model that declares the way to its peers");
+  return 1 << 20;  // that a run may have
+}
+int lanes(const Written& fault, const Model& model) { return host_of(fault, model).pcie_width; }
+int generations(const Written& fault, const Model& model) {
+  return host_of(fault, model).pcie_generation;
+}
+int nvlinks(const Written& fault, const Model& model) { return host_of(fault, model).nvlinks; }
+int any(const Written& fault, const Model& model) { return host_of(fault, model), 1'000'000; }
 
 /// The first cache of plain loads, if each SM has one of its own with a way to spare.
-const CacheModel& first_cache(std::string_view fault, const Model& model) {
+const CacheModel& first_cache(const Written& fault, const Model& model) {
   const auto& path = model.paths[static_cast<std::size_t>(LoadPath::all_levels)];
   if (path && !path->caches.empty()) {
     const CacheModel& cache = model.caches[path->caches.front()];
@@ -120,132 +103,129 @@ const CacheModel& first_cache(std::string_view fault, const Model& model) {
     };
     if (cache.scope == Scope::sm && std::ranges::all_of(cache.geometries, has_ways)) return cache;
   }
-  refuse(fault, "needs a model whose SMs have an L1 of their own with two ways at least");
+  fault.refuse("needs a model whose SMs have an L1 of their own with two ways at least");
 }
 
-LostWay parse_lost_way(std::string_view fault, std::string_view value, const Model& model) {
-  const CacheModel& cache = first_cache(fault, model);
-  const std::size_t colon = value.find(':');
-  LostWay lost{.sm = parse_number<int>(fault, value.substr(0, colon), 0, model.device.sm_count - 1),
-               .set = std::nullopt};
-  if (colon != std::string_view::npos) {
-    const auto sets = static_cast<std::uint32_t>(cache.geometries.front().ways_per_set.size());
-    lost.set = parse_number<std::uint32_t>(fault, value.substr(colon + 1), 0, sets - 1);
-  }
-  return lost;
+void lose_way(const Written& fault, const Model& model, Faults& faults) {
+  const std::size_t sets = first_cache(fault, model).geometries.front().ways_per_set.size();
+  LostWay lost{.sm = fault.part(sms(fault, model)), .set = {}};
+  if (fault.has_second()) lost.set = fault.second(0U, static_cast<std::uint32_t>(sets) - 1);
+  faults.lost_ways.push_back(lost);
 }
 
-/// @param is_new it comes with a launch
-LoggedXid parse_xid(std::string_view fault, std::string_view value, bool is_new) {
-  constexpr int most = 1'000'000;
-  if (!is_new) return {.code = parse_number<int>(fault, value, 1, most)};
-  const std::size_t colon = value.find(':');
-  if (colon == std::string_view::npos) refuse(fault, "needs code:launch");
-  return {.code = parse_number<int>(fault, value.substr(0, colon), 1, most),
-          .launch = parse_number<std::uint64_t>(fault, value.substr(colon + 1), 1, most_launches)};
+void drop_clock(const Written& fault, const Model&, Faults& faults) {
+  faults.clock_drop_launch = fault.launch();
+  faults.clock_drop_factor = fault.has_second() ? fault.share() : default_throttle;
 }
 
-Neighbour parse_neighbour(std::string_view fault, std::string_view value) {
-  constexpr double most_share = 0.99;
-  const std::size_t colon = value.find(':');
-  Neighbour neighbour{.share =
-                          parse_number<double>(fault, value.substr(0, colon), 0.01, most_share)};
-  if (colon != std::string_view::npos) {
-    neighbour.launch =
-        parse_number<std::uint64_t>(fault, value.substr(colon + 1), 1, most_launches);
-  }
-  return neighbour;
+void log_xid(const Written& fault, const Model& model, Faults& faults) {
+  const int code = fault.first(1, any(fault, model));
+  const bool is_new = fault.name == "new_xid";
+  faults.xids.push_back(
+      {.code = code, .launch = is_new ? fault.second<std::uint64_t>(1, most_launches) : 0});
 }
 
-/// Adds a fault of a link, or an Xid error. @return false if it is none
-bool add_link_fault(std::string_view fault, std::string_view name, std::string_view value,
-                    const Model& model, Faults& faults) {
-  const auto counted = std::ranges::find(counted_link_faults, name, &CountedFault::name);
-  const auto nvlink = std::ranges::find(nvlink_faults, name, &NvLinkFault::name);
-  const bool is_new_xid = name == "new_xid";
-  const bool is_xid = is_new_xid || name == "xid";
-  const bool is_slow = name == "host_copies";
-  if (counted == counted_link_faults.end() && nvlink == nvlink_faults.end() && !is_xid &&
-      !is_slow) {
-    return false;
+void add_neighbour(const Written& fault, const Model&, Faults& faults) {
+  faults.neighbour.emplace();
+  if (fault.has_first()) faults.neighbour->share = fault.first(0.01, 0.99);
+  if (fault.has_second()) {
+    faults.neighbour->launch = fault.second<std::uint64_t>(1, most_launches);
   }
-  if (!model.units.host) refuse(fault, "needs a model that declares the way to the host");
-  const HostModel& host = *model.units.host;
-  if (is_xid) {
-    faults.xids.push_back(parse_xid(fault, value, is_new_xid));
-    return true;
-  }
-  if (is_slow) {
-    faults.host_copies_factor = parse_number<double>(fault, value, 0.01, 1.0);
-    return true;
-  }
-  if (nvlink != nvlink_faults.end()) {
-    (faults.*nvlink->links).push_back(parse_number<int>(fault, value, 0, host.nvlinks - 1));
-    return true;
-  }
-  std::uint64_t most = 1'000'000;
-  if (name == "host_width") most = static_cast<std::uint64_t>(host.pcie_width);
-  if (name == "host_generation") most = static_cast<std::uint64_t>(host.pcie_generation);
-  faults.*counted->count = parse_number<std::uint64_t>(fault, value, 1, most);
-  return true;
 }
 
-void add_fault(std::string_view fault, const Model& model, Faults& faults) {
-  const std::size_t equals = fault.find('=');
-  const std::string_view name = fault.substr(0, equals);
-  const bool given = equals != std::string_view::npos;
-  const std::string_view value = given ? fault.substr(equals + 1) : std::string_view{};
-  const auto count = [fault](std::string_view text) {
-    return parse_number<std::uint64_t>(fault, text, 1, most_launches);
-  };
-  const auto factor = [fault](std::string_view text) {
-    return parse_number<double>(fault, text, 0.01, 1.0);
-  };
-  const auto counted = std::ranges::find(counted_faults, name, &CountedFault::name);
-  const auto factored = std::ranges::find(factor_faults, name, &FactorFault::name);
-  if (counted != counted_faults.end()) {
-    faults.*counted->count = count(value);
-  } else if (factored != factor_faults.end()) {
-    faults.*factored->factor = factor(value);
-  } else if (add_link_fault(fault, name, value, model, faults)) {
-    return;
-  } else if (name == "slow_sm") {
-    faults.slow_sms.push_back(parse_slow_part(fault, value, model.device.sm_count));
-  } else if (name == "slow_slice") {
-    if (!model.slices) refuse(fault, "needs a model that declares slices");
-    faults.slow_slices.push_back(
-        parse_slow_part(fault, value, model.slices->count * model.partitions.count));
-  } else if (name == "slow_tpc") {
-    faults.slow_tpcs.push_back(parse_share<SlowPort>(fault, value, model.chip.enabled_tpcs));
-  } else if (name == "peer_lanes") {
-    if (!model.units.peer) refuse(fault, "needs a model that declares the way to its peers");
-    faults.lost_lanes.push_back(parse_share<LostLanes>(fault, value, most_ranks));
-  } else if (name == "lost_way") {
-    faults.lost_ways.push_back(parse_lost_way(fault, value, model));
-  } else if (name == "throttle") {
-    faults.clock_factor = given ? factor(value) : default_throttle;
-  } else if (name == "clock_drop") {
-    const std::size_t colon = value.find(':');
-    const bool has_factor = colon != std::string_view::npos;
-    faults.clock_drop_launch = count(value.substr(0, colon));
-    faults.clock_drop_factor = has_factor ? factor(value.substr(colon + 1)) : default_throttle;
-  } else if (name == "neighbour") {
-    faults.neighbour = given ? parse_neighbour(fault, value) : Neighbour{};
-  } else if (name == "wrong_data") {
-    faults.wrong_data_period = given ? count(value) : 1;
-  } else {
-    refuse(fault, "is unknown");
+using Parts = int (*)(const Written& fault, const Model& model);
+
+/// What a fault sets: a launch or count, a factor, a number up to that of the parts, a part that is
+/// slow or has a share, the number of a part; or something of its own.
+using Target =
+    std::variant<std::uint64_t Faults::*, double Faults::*, int Faults::*,
+                 std::vector<SlowPart> Faults::*, std::vector<SharedPart> Faults::*,
+                 std::vector<int> Faults::*, void (*)(const Written&, const Model&, Faults&)>;
+
+struct FaultKind {
+  std::string_view name;
+  std::string_view value;  // what follows the name; in brackets: may be left out
+  Target target;
+  Parts parts = nullptr;
+};
+
+constexpr FaultKind fault_kinds[] = {
+    {"slow_sm", "=SM:cycles", &Faults::slow_sms, sms},
+    {"slow_slice", "=slice:cycles", &Faults::slow_slices, slices},
+    {"slow_tpc", "=TPC:share", &Faults::slow_tpcs, tpcs},
+    {"lost_way", "=SM[:set]", lose_way},
+    {"peer_lanes", "=rank:share", &Faults::lost_lanes, ranks},
+    {"low_bandwidth", "=factor", &Faults::bandwidth_factor},
+    {"bandwidth_dip", "=factor", &Faults::bandwidth_dip_factor},
+    {"throttle", "[=factor]", &Faults::clock_factor},
+    {"clock_drop", "=launch[:factor]", drop_clock},
+    {"clock_sink", "=factor", &Faults::clock_sink_factor},
+    {"hang", "=launch", &Faults::hang_launch},
+    {"sticky", "=launch", &Faults::sticky_launch},
+    {"gone", "=launch", &Faults::gone_launch},
+    {"crash", "=launch", &Faults::crash_launch},
+    {"launch_failure", "=launch", &Faults::failing_launch},
+    {"out_of_memory", "=launch", &Faults::no_memory_launch},
+    {"nan", "=launch", &Faults::nan_launch},
+    {"wrong_data", "[=period]", &Faults::wrong_data_period},
+    {"ecc", "=count", &Faults::ecc_corrected},
+    {"ecc_rising", "=launch", &Faults::ecc_rising_launch},
+    {"host_width", "=lanes", &Faults::host_width, lanes},
+    {"host_generation", "=number", &Faults::host_generation, generations},
+    {"pcie_replays", "=count", &Faults::pcie_replays, any},
+    {"nvlink_down", "=link", &Faults::nvlinks_down, nvlinks},
+    {"nvlink_errors", "=link", &Faults::nvlinks_with_errors, nvlinks},
+    {"host_copies", "=factor", &Faults::host_copies_factor, any},
+    {"xid", "=code", log_xid},
+    {"new_xid", "=code:launch", log_xid},
+    {"neighbour", "[=share[:launch]]", add_neighbour},
+};
+
+void refuse(std::string_view fault, const std::string& why) {
+  std::string known;
+  for (const FaultKind& kind : fault_kinds) {
+    known += known.empty() ? "" : ", ";
+    known.append(kind.name).append(kind.value);
   }
+  throw ConfigError("fault '" + std::string(fault) + "' " + why +
+                    " (a fault that does nothing would prove nothing) known faults: " + known);
+}
+
+void add_fault(std::string_view text, const Model& model, Faults& faults) {
+  const Written fault(text);
+  const auto kind = std::ranges::find(fault_kinds, fault.name, &FaultKind::name);
+  if (kind == std::end(fault_kinds)) fault.refuse("is unknown");
+  const bool takes_second = kind->value.find(':') != std::string_view::npos;
+  if (fault.has_second() && !takes_second) fault.refuse("has one number too many");
+  if (kind->value.front() == '=' && !fault.has_first()) fault.refuse("needs a number");
+  const int parts = kind->parts == nullptr ? 0 : kind->parts(fault, model);
+  std::visit(
+      [&](auto target) {
+        using Of = decltype(target);
+        if constexpr (std::is_same_v<Of, std::uint64_t Faults::*>) {
+          faults.*target = fault.has_first() ? fault.launch() : 1;
+        } else if constexpr (std::is_same_v<Of, double Faults::*>) {
+          faults.*target = fault.has_first() ? fault.factor() : default_throttle;
+        } else if constexpr (std::is_same_v<Of, int Faults::*>) {
+          faults.*target = fault.first(1, parts);
+        } else if constexpr (std::is_same_v<Of, std::vector<SlowPart> Faults::*>) {
+          (faults.*target).push_back({fault.part(parts), fault.second(1U, 10000U)});
+        } else if constexpr (std::is_same_v<Of, std::vector<SharedPart> Faults::*>) {
+          (faults.*target).push_back({fault.part(parts), fault.share()});
+        } else if constexpr (std::is_same_v<Of, std::vector<int> Faults::*>) {
+          (faults.*target).push_back(fault.part(parts));
+        } else {
+          target(fault, model, faults);
+        }
+      },
+      kind->target);
 }
 
 }  // namespace
 
 PcieLink pcie_link(const HostModel& host, const Faults& faults) {
-  const auto or_whole = [](std::uint64_t of_fault, int whole) {
-    return of_fault == 0 ? whole : static_cast<int>(of_fault);
-  };
-  return {.generation = or_whole(faults.host_generation, host.pcie_generation),
-          .width = or_whole(faults.host_width, host.pcie_width),
+  return {.generation = faults.host_generation > 0 ? faults.host_generation : host.pcie_generation,
+          .width = faults.host_width > 0 ? faults.host_width : host.pcie_width,
           .most_generation = host.pcie_generation,
           .most_width = host.pcie_width,
           .replays = {}};

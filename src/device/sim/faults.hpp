@@ -15,15 +15,9 @@ struct SlowPart {
   std::uint32_t cycles = 0;
 };
 
-/// The port of a TPC that moves bytes at a part of its rate.
-struct SlowPort {
-  int tpc = 0;
-  double share = 1;
-};
-
-/// The link to the GPU of a rank that moves bytes at a part of its rate, as lanes of it are down.
-struct LostLanes {
-  int world_rank = 0;
+/// A port, or the link to the GPU of a rank, that moves bytes at a part of its rate.
+struct SharedPart {
+  int part = 0;
   double share = 1;
 };
 
@@ -50,9 +44,9 @@ struct LoggedXid {
 struct Faults {
   std::vector<SlowPart> slow_sms;     // every load of this SM takes so much longer
   std::vector<SlowPart> slow_slices;  // every load that this L2 slice serves
-  std::vector<SlowPort> slow_tpcs;
+  std::vector<SharedPart> slow_tpcs;  // their ports
   std::vector<LostWay> lost_ways;
-  std::vector<LostLanes> lost_lanes;
+  std::vector<SharedPart> lost_lanes;   // of links, by world rank
   double bandwidth_factor = 1;          // of the DRAM
   double bandwidth_dip_factor = 1;      // of the DRAM, too, until jobs are measured a second time
   double clock_factor = 1;              // of the SM clock; below 1: thermal throttling
@@ -68,11 +62,11 @@ struct Faults {
   std::uint64_t nan_launch = 0;         // from this launch on wall times and conditions are NaN
   std::uint64_t wrong_data_period = 0;  // every so many launches read wrong data
   std::uint64_t ecc_corrected = 0;
-  std::uint64_t host_width = 0;       // lanes of the link to the host; 0: all
-  std::uint64_t host_generation = 0;  // of the link to the host; 0: the highest
-  std::uint64_t pcie_replays = 0;     // that each launch adds
-  double host_copies_factor = 1;      // of the rate of copies, whatever the link is
-  std::vector<LoggedXid> xids;        // by launch
+  int host_width = 0;              // lanes of the link to the host; 0: all
+  int host_generation = 0;         // of the link to the host; 0: the highest
+  std::uint64_t pcie_replays = 0;  // that each launch adds
+  double host_copies_factor = 1;   // of the rate of copies, whatever the link is
+  std::vector<LoggedXid> xids;     // by launch
   std::vector<int> nvlinks_down;
   std::vector<int> nvlinks_with_errors;  // one CRC error more with each launch
   std::optional<Neighbour> neighbour;

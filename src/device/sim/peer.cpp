@@ -10,8 +10,8 @@ namespace {
 
 double left_share(const LinkEnd& end, int other_rank) {
   double share = 1;
-  for (const LostLanes& lost : end.faulty.faults.lost_lanes) {
-    if (lost.world_rank == other_rank) share = std::min(share, lost.share);
+  for (const SharedPart& lost : end.faulty.faults.lost_lanes) {
+    if (lost.part == other_rank) share = std::min(share, lost.share);
   }
   return share;
 }

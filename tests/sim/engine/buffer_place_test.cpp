@@ -96,38 +96,6 @@ TEST(BufferPlaceTest, a_place_keeps_its_pages_and_others_have_other_homes) {
   EXPECT_NEAR(as_first, 16, 10);
 }
 
-TEST(BufferPlaceTest, a_place_says_nothing_to_virtually_indexed_caches) {
-  const auto model = quiet_json("h200");
-  const auto device = open_sim(model);
-  ChaseProbe probe = chase(steps(1900, 128), 8 * 1900, 1900);
-  const auto misses = [&](Place place) {
-    probe.place = place;
-    std::vector<bool> missed;
-    for (std::uint32_t cycles : latencies(device->run(probe), model)) missed.push_back(cycles > 31);
-    return missed;
-  };
-  EXPECT_EQ(misses(1), misses(0));
-}
-
-TEST(BufferPlaceTest, entries_that_a_hashed_tlb_holds_vary_with_the_place) {
-  auto model = quiet_json("h200");
-  equalise_distances(model);
-  // Bits 25 to 31, and 32 with 36. 2048 entries in a row begin and end within a run of 256: 2^36
-  // bytes apart those two parts have other sets, and meet in more or fewer of them.
-  nlohmann::json masks{"0x2000000",  "0x4000000",  "0x8000000",  "0x10000000",
-                       "0x20000000", "0x40000000", "0x80000000", "0x1100000000"};
-  model["pages"]["tlbs"][1]["index"] = {{"kind", "xor_masks"}, {"masks", masks}};
-  const auto device = open_sim(model);
-  std::set<std::size_t> walks;
-  for (Place place = 0; place < 8; ++place) {
-    // 2040 entries of 32 MiB, of the 2048 that fit if all sets fill evenly.
-    ChaseProbe probe = chase(steps(2040, 32_MiB + 128), 2 * 2040, 2040, LoadPath::past_l1);
-    probe.place = place;
-    walks.insert(count_at_least(latencies(device->run(probe), model), 387));
-  }
-  EXPECT_GT(walks.size(), 2u);
-}
-
 TEST(BufferPlaceTest, traces_say_where_the_buffer_lay) {
   const auto json = quiet_json("h200");
   const Model model = parse_model(json.dump(), "test");

@@ -29,6 +29,19 @@ inline nlohmann::json quiet_json(std::string_view name) {
   return model;
 }
 
+/// What the reader of models says of that text or JSON, as a file mine.json.
+inline std::string complaint_about_text(const std::string& text) {
+  try {
+    parse_model(text, "mine.json");
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "no complaint";
+}
+inline std::string complaint_about(const nlohmann::json& model) {
+  return complaint_about_text(model.dump());
+}
+
 /// No SM and no slice of an H200 lies nearer than another.
 inline void equalise_distances(nlohmann::json& h200) {
   h200["caches"][1]["sm_spread_cycles"] = 0;

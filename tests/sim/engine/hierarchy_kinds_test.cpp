@@ -17,15 +17,6 @@ using testing::HasSubstr;
 
 constexpr std::uint64_t mib = 1 << 20;
 
-std::string complaint_about(const json& model) {
-  try {
-    parse_model(model.dump(), "mine.json");
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "no complaint";
-}
-
 std::vector<std::uint32_t> chase_on(const json& model, std::vector<std::uint64_t> offsets,
                                     std::uint64_t warmup, LoadPath path = LoadPath::all_levels) {
   const std::uint64_t timed = offsets.size();
@@ -78,47 +69,23 @@ TEST(SlicedSetsTest, are_those_of_the_l2_alone_and_equally_many) {
   model = with_slices();
   model["slices"]["index"] = index;
   EXPECT_THAT(complaint_about(model), HasSubstr("slices.index must not be of kind slices"));
-  model = with_slices();
-  model["partitions"] = {{"home", index}};
-  EXPECT_THAT(complaint_about(model), HasSubstr("partitions.home must not be of kind slices"));
 }
 
 // Partitions.
 
-TEST(PartitionsTest, are_two) {
+TEST(PartitionsTest, are_two_of_which_a_store_leaves_no_copies) {
   json model = quiet_json("h200");
   equalise_distances(model);
-  model["partitions"] = {{"home", {{"kind", "modulo"}, {"granularity_bytes", 4096}}}};
-  const auto cycles = chase_on(model, steps(400, 4096), 400, LoadPath::past_l1);
+  model["partitions"] = {{"home_mask", "0x1000"}};
+  auto cycles = chase_on(model, steps(400, 4096), 400, LoadPath::past_l1);
   EXPECT_EQ(count_at_least(cycles, 455), 200u) << "every second line lies at home elsewhere";
   EXPECT_EQ(count_at_least(cycles, 539), 0u);
   model["partitions"]["replicate"] = true;
   EXPECT_THAT(chase_on(model, steps(400, 4096), 400, LoadPath::past_l1), Each(279u));
-  model["partitions"]["count"] = 3;
-  EXPECT_THAT(complaint_about(model), HasSubstr("count"));
-}
-
-TEST(PartitionsTest, of_which_a_store_leaves_no_copies) {
-  json model = quiet_json("h200");
-  equalise_distances(model);
-  model["partitions"] = {{"replicate", true},
-                         {"home", {{"kind", "modulo"}, {"granularity_bytes", 4096}}}};
-  const Die die = make_die(parse_model(model.dump(), "mine.json"), {}, die_seed(1, 0));
   ChaseProbe probe = chase(steps(4, 4096), 4, 4, LoadPath::past_l1);
   probe.lanes[0].stored_offsets_bytes = steps(4, 4096);
-  const auto cycles = latencies(open_sim(model)->run(probe), model);
+  cycles = latencies(open_sim(model)->run(probe), model);
   EXPECT_EQ(count_at_least(cycles, 455), 2u) << "back at their homes";
-  EXPECT_EQ(die.sms.front().partition, 0);
-}
-
-TEST(PartitionsTest, need_one_way_to_find_a_home) {
-  json model = quiet_json("h200");
-  model["partitions"]["home"] = {{"kind", "modulo"}, {"granularity_bytes", 4096}};
-  EXPECT_THAT(complaint_about(model), HasSubstr("not both"));
-  model["partitions"].erase("home_mask");
-  EXPECT_EQ(complaint_about(model), "no complaint");
-  model["partitions"]["home"] = {{"kind", "bit_field"}, {"low_bit", 12}, {"bits", 2}};
-  EXPECT_THAT(complaint_about(model), HasSubstr("reaches set 3, but there are only 2"));
 }
 
 // Translation.

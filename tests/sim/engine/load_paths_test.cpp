@@ -179,34 +179,26 @@ TEST(LoadPathsTest, an_atomic_is_answered_at_home) {
   for (std::size_t i = 0; i < here.size(); ++i) EXPECT_EQ(here[i] + there[i], 279u + 455u) << i;
 }
 
-std::string complaint(const json& model) {
-  try {
-    parse_model(model.dump(), "mine.json");
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "no complaint";
-}
-
 TEST(LoadPathsTest, what_a_path_cannot_have_is_refused) {
   json model = with_constants();
   model["paths"]["constant"]["tlbs"] = {"l1"};
-  EXPECT_THAT(complaint(model), HasSubstr("paths.constant.tlbs is not a known key"));
+  EXPECT_THAT(complaint_about(model), HasSubstr("paths.constant.tlbs is not a known key"));
   model = with_constants();
   model["paths"]["constant"]["latency_cycles"]["dram"] = {{"walk_cold", 1}};
-  EXPECT_THAT(complaint(model), HasSubstr("latency_cycles.dram must be a whole number"));
+  EXPECT_THAT(complaint_about(model), HasSubstr("latency_cycles.dram must be a whole number"));
   model = with_textures();
   model["paths"]["texture_1d"]["tile"] = {{"width_bytes", 8}, {"rows", 4}};
-  EXPECT_THAT(complaint(model), HasSubstr("paths.texture_1d.tile is not a known key"));
+  EXPECT_THAT(complaint_about(model), HasSubstr("paths.texture_1d.tile is not a known key"));
   model = with_textures();
   model["paths"]["texture_2d"]["tile"]["width_bytes"] = 24;
-  EXPECT_THAT(complaint(model), HasSubstr("tile.width_bytes must be a power of two"));
+  EXPECT_THAT(complaint_about(model), HasSubstr("tile.width_bytes must be a power of two"));
   model = with_textures();
   model["paths"]["ca"]["caches"] = {"l2", "l1"};
-  EXPECT_THAT(complaint(model), HasSubstr("names 'l1', which is virtual, behind a physical one"));
+  EXPECT_THAT(complaint_about(model),
+              HasSubstr("names 'l1', which is virtual, behind a physical one"));
   model = with_textures();
   model["paths"]["texture_1d"]["tlbs"] = {"text"};
-  EXPECT_THAT(complaint(model), HasSubstr("names 'text', which is no TLB"));
+  EXPECT_THAT(complaint_about(model), HasSubstr("names 'text', which is no TLB"));
 }
 
 }  // namespace

@@ -14,20 +14,11 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::string complaint_about(const std::string& text) {
-  try {
-    parse_model(text, "mine.json");
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "no complaint";
-}
-
 template <class Change>
 std::string complaint(Change change) {
   json model = quiet_json("h200");
   change(model);
-  return complaint_about(model.dump());
+  return complaint_about(model);
 }
 
 TEST(ModelLimitsTest, sets_and_ways_are_bounded_before_they_are_written_down) {
@@ -81,7 +72,7 @@ void expect_refused(json model, const std::vector<json>& hostile_numbers) {
     const json declared = number;
     for (const json& hostile : hostile_numbers) {
       number = hostile;
-      EXPECT_THAT(complaint_about(model.dump()), StartsWith("mine.json."))
+      EXPECT_THAT(complaint_about(model), StartsWith("mine.json."))
           << declared << " became " << hostile;
     }
     number = declared;
@@ -104,7 +95,7 @@ TEST(ModelLimitsTest, every_value_of_another_type_is_refused) {
     const json declared = number;
     for (const json& hostile : {json("text"), json(true), json(nullptr), json::object()}) {
       number = hostile;
-      EXPECT_THAT(complaint_about(model.dump()), StartsWith("mine.json."))
+      EXPECT_THAT(complaint_about(model), StartsWith("mine.json."))
           << declared << " became " << hostile;
     }
     number = declared;
@@ -112,14 +103,13 @@ TEST(ModelLimitsTest, every_value_of_another_type_is_refused) {
 }
 
 TEST(ModelLimitsTest, what_json_itself_forbids_is_told) {
-  EXPECT_THAT(complaint_about(R"({"source": NaN})"), HasSubstr("no JSON"));
-  EXPECT_THAT(complaint_about(R"({"source": 1e999})"), HasSubstr("no JSON"));
-  EXPECT_THAT(complaint_about("{\"source\": \"gr\xf6\"}"), HasSubstr("no JSON"));
-  EXPECT_THAT(complaint_about(R"({"source": "a", "chip": {"gpcs": 1, "gpcs": 2}})"),
+  EXPECT_THAT(complaint_about_text(R"({"source": NaN})"), HasSubstr("no JSON"));
+  EXPECT_THAT(complaint_about_text(R"({"source": 1e999})"), HasSubstr("no JSON"));
+  EXPECT_THAT(complaint_about_text("{\"source\": \"gr\xf6\"}"), HasSubstr("no JSON"));
+  EXPECT_THAT(complaint_about_text(R"({"source": "a", "chip": {"gpcs": 1, "gpcs": 2}})"),
               AllOf(HasSubstr("\"gpcs\" twice"), HasSubstr("mine.json")));
-  EXPECT_THAT(complaint_about(std::string(1 << 20, '[')), HasSubstr("no JSON"));
-  EXPECT_THAT(complaint_about(std::string(1 << 20, '[') + std::string(1 << 20, ']')),
-              HasSubstr("must be an object"));
+  EXPECT_THAT(complaint_about_text(std::string(1 << 20, '[')), HasSubstr("without end"));
+  EXPECT_THAT(complaint_about_text("[]"), HasSubstr("must be an object"));
   EXPECT_THAT(complaint([](json& m) { m["device"]["name"] = "a\x1b[31m"; }),
               HasSubstr("mine.json.device.name must not hold control characters"));
   EXPECT_THAT(complaint([](json& m) { m["source"] = std::string(5000, 'x'); }),

@@ -19,12 +19,7 @@ template <class Change>
 std::string complaint(Change change) {
   json model = quiet_json("gtx980");
   change(model);
-  try {
-    parse_model(model.dump(), "mine.json");
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "no complaint";
+  return complaint_about(model);
 }
 
 TEST(ModelTest, every_shipped_model_loads) {
@@ -40,6 +35,35 @@ TEST(ModelTest, a_file_is_a_model_too) {
   std::ofstream(path) << quiet_json("gtx780").dump();
   EXPECT_EQ(load_model(path).device.name, "GeForce GTX 780");
   std::remove(path.c_str());
+}
+
+TEST(ModelTest, a_base_has_what_a_file_leaves_out) {
+  const Model model = parse_model(
+      R"({"base": "gtx980", "source": "mine", "device": {"memory_bus_bits": 128}, "lsu": {"mshrs": 7},
+          "shared": {"atomics": null}})",
+      "mine.json");
+  EXPECT_EQ(model.device.name, "GeForce GTX 980");
+  EXPECT_EQ(model.device.memory_bus_bits, 128);
+  EXPECT_EQ(model.units.lsu.mshrs, 7u);
+  EXPECT_EQ(model.units.lsu.mshr_merges, 8u);
+  EXPECT_FALSE(model.units.shared.atomics);
+  for (const char* base : {R"("gtx981")", "7", R"("mine.json")"}) {
+    EXPECT_THROW(parse_model(R"({"base": )" + std::string(base) + "}", "mine.json"), ConfigError);
+  }
+}
+
+TEST(ModelTest, a_path_may_be_like_another_one) {
+  const Model model = load_model("h200");
+  const auto path = [&](LoadPath of) { return *model.paths[static_cast<std::size_t>(of)]; };
+  EXPECT_EQ(path(LoadPath::uncached).dram, path(LoadPath::past_l1).dram);
+  EXPECT_EQ(path(LoadPath::texture_2d).hit, path(LoadPath::texture_1d).hit);
+  EXPECT_TRUE(path(LoadPath::texture_2d).tile);
+  EXPECT_FALSE(path(LoadPath::texture_1d).tile);
+  EXPECT_EQ(complaint([](json& m) { m["paths"]["nc"] = {{"like", "cg"}}; }), "no complaint");
+  EXPECT_THAT(complaint([](json& m) {
+                m["paths"]["ca"] = {{"like", "ca"}};
+              }),
+              HasSubstr("mine.json.paths.ca.like"));
 }
 
 TEST(ModelTest, a_name_that_is_no_model_lists_those_that_are) {

@@ -180,16 +180,6 @@ TEST(ProgramMachineTest, stores_go_to_the_l2_and_by_policy_leave_or_drop_the_lin
   EXPECT_EQ(count(play(evicting, alone(updates())), ProgramCount::l1_hits), 0u);
 }
 
-TEST(ProgramMachineTest, too_many_warps_thrash_the_l1_and_half_of_them_do_not) {
-  ProgramProbe probe = rows(8);
-  const Trace all = play(fermi(), probe);
-  probe.cached = 3;
-  const Trace some = play(fermi(), probe);
-  EXPECT_GT(count(some, ProgramCount::l1_hits), count(all, ProgramCount::l1_hits));
-  EXPECT_LT(count(some, ProgramCount::reservation_failures),
-            count(all, ProgramCount::reservation_failures));
-}
-
 TEST(ProgramMachineTest, few_active_warps_keep_their_lines) {
   ProgramProbe probe = rows(8);
   const Trace all = play(fermi(), probe);
@@ -226,14 +216,6 @@ TEST(ProgramMachineTest, the_l1_can_be_left_out_or_made_large) {
   EXPECT_NEAR(static_cast<double>(count(large, ProgramCount::l2_requests)), 8 * 256, 256)
       << "each line once; some warps are ahead of others";
   EXPECT_LT(cycles(large), cycles(play(fermi(), rows(8))));
-}
-
-TEST(ProgramMachineTest, greedy_warps_keep_more_than_those_that_take_turns) {
-  ProgramProbe probe = rows(8);
-  probe.program.kernels[0].instructions = 20;
-  const std::uint64_t greedy = count(play(fermi(), probe), ProgramCount::l1_hits);
-  probe.machine.scheduler = WarpScheduler::round_robin;
-  EXPECT_GT(greedy, count(play(fermi(), probe), ProgramCount::l1_hits));
 }
 
 TEST(ProgramMachineTest, the_dynamic_bypass_finds_how_many_warps_fit) {
@@ -291,18 +273,6 @@ TEST(ProgramMachineTest, windows_time_each_load_on_its_own) {
   EXPECT_GE(windows[0], 460u);
   EXPECT_GE(windows[32], 460u);
   EXPECT_EQ(count(trace, ProgramCount::issue_cycles), 64u * 31);
-}
-
-TEST(ProgramMachineTest, two_runs_are_equal) {
-  ProgramProbe probe = rows(8);
-  probe.machine.dynamic = DynamicBypass{};
-  const Trace first = play(fermi(), probe);
-  const Trace second = play(fermi(), probe);
-  ASSERT_EQ(first.lanes.size(), second.lanes.size());
-  for (std::size_t at = 0; at < first.lanes.size(); ++at) {
-    EXPECT_EQ(first.lanes[at].elapsed_cycles, second.lanes[at].elapsed_cycles);
-    EXPECT_EQ(first.lanes[at].counts, second.lanes[at].counts);
-  }
 }
 
 TEST(ProgramMachineTest, gpus_without_a_machine_of_their_own_refuse_another_and_count_nothing) {

@@ -1,10 +1,7 @@
 // The parts of an SM that plays programs, each by itself.
-#include "device/device_error.hpp"
 #include "device/sim/program/bypass_generator.hpp"
-#include "device/sim/program/kernel_work.hpp"
 #include "device/sim/program/l1_tags.hpp"
 #include "device/sim/program/memory_side.hpp"
-#include "device/sim/program/resident_warps.hpp"
 #include "device/sim/program/warp_schedulers.hpp"
 
 #include <gmock/gmock.h>
@@ -254,69 +251,6 @@ TEST(WarpAccessesTest, cover_the_elements_of_the_program) {
       EXPECT_TRUE(cursor.at_end());
     }
   }
-}
-
-/// Blocks of two warps that make one pass each.
-AccessProgram few_blocks(std::uint32_t blocks) {
-  AccessProgram program{.name = "few", .array_elements = {64}, .kernels = {ProgramKernel{}}};
-  program.kernels[0] = {.grid_x = blocks, .block_x = 64, .body = {{.per_thread_x = 1}}};
-  return program;
-}
-
-TEST(KernelWorkTest, blocks_come_in_turn_and_those_without_accesses_never) {
-  AccessProgram program = few_blocks(5);
-  const KernelAccesses all(program, program.kernels[0], 0, 128);
-  KernelWork in_turn(all, 1, 2);
-  for (std::uint64_t block : {0u, 1u, 2u, 3u, 4u, 0u}) EXPECT_EQ(in_turn.take_block(), block);
-  KernelWork some(all, 3, 2);
-  for (std::uint64_t block : {0u, 3u, 0u}) EXPECT_EQ(some.take_block(), block);
-
-  EXPECT_FALSE(some.done());
-  some.count_access();
-  some.count_access();
-  EXPECT_TRUE(some.done());
-
-  program.kernels[0].inner = {.first = -2, .per_block = 1};  // blocks 3 and 4 make passes
-  const KernelAccesses late(program, program.kernels[0], 0, 128);
-  KernelWork work(late, 1, 2);
-  for (std::uint64_t block : {3u, 4u, 3u}) EXPECT_EQ(work.take_block(), block);
-  program.kernels[0].inner = {.first = 0};
-  const KernelAccesses none(program, program.kernels[0], 0, 128);
-  EXPECT_THROW(KernelWork(none, 1, 2), DeviceError);
-}
-
-TEST(ResidentWarpsTest, a_block_gives_its_place_to_the_next_when_all_of_it_is_done) {
-  const AccessProgram program = few_blocks(5);
-  const KernelAccesses accesses(program, program.kernels[0], 0, 128);
-  KernelWork work(accesses, 1, 100);
-  ResidentWarps warps({.blocks = 1, .block_warps = 2}, work);
-  EXPECT_TRUE(warps[0].accesses.at_end()) << "no block yet";
-  EXPECT_EQ(warps.add_block(0).end, 2u);
-  EXPECT_FALSE(warps[0].accesses.at_end());
-  EXPECT_EQ(warps.add_block(0).end, 0u) << "no room for a second one";
-  warps[0].pass_ready = 70;
-  warps[1].pass_ready = 50;
-  EXPECT_EQ(warps.end_warp(0).end, 0u) << "warp 1 is not done";
-  const ReplacedSlots both = warps.end_warp(1);
-  EXPECT_EQ(both.end - both.first, 2u);
-  EXPECT_EQ(warps[1].pass_ready, 70);
-  EXPECT_EQ(work.take_block(), 2u) << "0 and 1 are taken";
-}
-
-TEST(ResidentWarpsTest, few_active_warps_take_a_block_when_they_need_one) {
-  const AccessProgram program = few_blocks(5);
-  const KernelAccesses accesses(program, program.kernels[0], 0, 128);
-  KernelWork work(accesses, 1, 100);
-  ResidentWarps one({.blocks = 2, .block_warps = 2, .active = 1}, work);
-  EXPECT_EQ(one.count(), 1u);
-  EXPECT_EQ(one.add_block(0).end, 1u);
-  EXPECT_EQ(one.add_block(0).end, 0u);
-  EXPECT_EQ(one[0].warp, 0);
-  EXPECT_EQ(one.end_warp(0).end, 1u);
-  EXPECT_EQ(one[0].warp, 1);
-  EXPECT_EQ(one.end_warp(0).end, 1u);
-  EXPECT_EQ(one[0].warp, 0);
-  EXPECT_EQ(work.take_block(), 2u);
 }
 
 }  // namespace

@@ -113,15 +113,6 @@ TEST(PublishedGpusTest, gtx560ti_l1_misses_at_most_every_second_time) {
   EXPECT_LT(rate, 0.55);
 }
 
-TEST(PublishedGpusTest, read_only_and_unified_caches_hold_12_and_24_kib) {
-  EXPECT_EQ(missed("gtx780", 384, 32, 200, LoadPath::read_only), 0u);
-  EXPECT_EQ(missed("gtx780", 385, 32, 200, LoadPath::read_only), 97u) << "one set of 96 lines, LRU";
-  EXPECT_EQ(missed("gtx980", 768, 32, 200), 0u);
-  EXPECT_EQ(missed("gtx980", 769, 32, 200), 193u) << "one set of 192 lines, LRU";
-  EXPECT_EQ(missed("gtx980", 772, 32, 200, LoadPath::read_only), 196u)
-      << "128 bytes lie in one set";
-}
-
 TEST(PublishedGpusTest, l2_caches_hold_exactly_their_size) {
   const auto misses_of = [](const char* name, std::uint64_t bytes, std::uint32_t miss_cycles) {
     const auto model = quiet_json(name);

@@ -51,18 +51,6 @@ TEST(PublishedPathsTest, gtx280_texture_latencies_are_those_of_wong) {
   EXPECT_THAT(apart(36, 512 * kib), about(753)) << "18 MiB";
 }
 
-TEST(PublishedPathsTest, gtx280_has_three_levels_of_constant_cache) {
-  const auto missed_constants = [](std::uint64_t bytes, std::uint64_t line, std::uint32_t least) {
-    return missed("gtx280", bytes / line, line, least, LoadPath::constant);
-  };
-  EXPECT_EQ(missed_constants(2 * kib, 64, 70), 0u);
-  EXPECT_EQ(missed_constants(2 * kib + 64, 64, 70), 5u) << "4 ways, a way of 512 bytes";
-  EXPECT_EQ(missed_constants(8 * kib, 256, 200), 0u);
-  EXPECT_EQ(missed_constants(8 * kib + 256, 256, 200), 5u) << "4 ways, a way of 2 KiB";
-  EXPECT_EQ(missed_constants(32 * kib, 256, 400), 0u);
-  EXPECT_EQ(missed_constants(32 * kib + 256, 256, 400), 9u) << "8 ways, a way of 4 KiB";
-}
-
 TEST(PublishedPathsTest, gtx280_constants_take_8_81_220_and_476_cycles) {
   const auto near = [](std::uint64_t bytes, std::uint64_t stride, double cycles, double spread) {
     for (std::uint32_t value :
@@ -132,16 +120,6 @@ TEST(PublishedPathsTest, fermi_and_kepler_textures_take_sets_from_bits_7_and_8) 
   }
 }
 
-TEST(PublishedPathsTest, texture_latencies_are_those_of_mei_2014) {
-  EXPECT_THAT(chase_latencies("gtx560ti", {0}, 1, LoadPath::texture_1d), ElementsAre(240));
-  EXPECT_THAT(chase_latencies("gtx780", {0}, 1, LoadPath::texture_1d), ElementsAre(110));
-  const auto behind_l1 = [](const char* name) {
-    return chase_latencies(name, steps(512, 32), 4, LoadPath::texture_1d);
-  };
-  EXPECT_THAT(behind_l1("gtx560ti"), Each(470u));
-  EXPECT_THAT(behind_l1("gtx780"), Each(220u));
-}
-
 TEST(PublishedPathsTest, gtx780_read_only_sets_are_no_bit_field_but_hold_128_bytes_in_a_row) {
   const auto lost = [](const std::vector<std::uint64_t>& offsets) {
     return count_at_least(chase_latencies("gtx780", offsets, 8, LoadPath::read_only), 220);
@@ -150,11 +128,6 @@ TEST(PublishedPathsTest, gtx780_read_only_sets_are_no_bit_field_but_hold_128_byt
   // Bits 7 and 8 alone do not name the set: 97 lines 512 bytes apart spread over others.
   EXPECT_EQ(lost(steps(97, 512)), 0u);
   EXPECT_GT(lost(steps(4 * 97, 512)), 0u);
-}
-
-TEST(PublishedPathsTest, gtx980_textures_are_in_the_unified_l1) {
-  EXPECT_EQ(missed("gtx980", 768, 32, 200, LoadPath::texture_1d), 0u);
-  EXPECT_EQ(missed("gtx980", 769, 32, 200, LoadPath::texture_1d), 193u);
 }
 
 TEST(PublishedPathsTest, h200_constants_and_code_have_their_levels) {

@@ -20,26 +20,31 @@ int cyclic_hits(CacheArray& cache, std::uint64_t lines) {
   return hits;
 }
 
-TEST(ReplacementTest, lru_evicts_what_was_used_longest_ago) {
-  CacheArray cache = make_cache(DeclaredPolicy::lru, 1, 2);
-  EXPECT_EQ(misses(cache, "ABAC"), "ABC");
-  EXPECT_EQ(misses(cache, "A"), "");
-  EXPECT_EQ(misses(cache, "B"), "B");
+/// A set of four lines that were filled and used in this order, and who left it.
+struct Used {
+  DeclaredPolicy policy;
+  std::string lines, kept, gone;
+};
+
+class UsedSetTest : public testing::TestWithParam<Used> {};
+
+TEST_P(UsedSetTest, loses_the_line_that_its_policy_says) {
+  const Used& used = GetParam();
+  CacheArray cache = make_cache(used.policy, 1, 4);
+  misses(cache, used.lines);
+  EXPECT_EQ(misses(cache, used.kept), "");
+  EXPECT_EQ(misses(cache, used.gone), used.gone);
 }
 
-TEST(ReplacementTest, fifo_evicts_what_came_first) {
-  CacheArray cache = make_cache(DeclaredPolicy::fifo, 1, 2);
-  EXPECT_EQ(misses(cache, "ABAC"), "ABC");
-  EXPECT_EQ(misses(cache, "B"), "");
-  EXPECT_EQ(misses(cache, "A"), "A");
-}
-
-TEST(ReplacementTest, tree_plru_follows_the_tree_away_from_the_last_use) {
-  CacheArray cache = make_cache(DeclaredPolicy::tree_plru, 1, 4);
-  misses(cache, "ABCDAE");  // the root points to the right half, there to C
-  EXPECT_EQ(misses(cache, "ABDE"), "");
-  EXPECT_EQ(misses(cache, "C"), "C");
-}
+INSTANTIATE_TEST_SUITE_P(replacement, UsedSetTest,
+                         testing::Values(
+                             // The root of the tree points to the right half, there to C.
+                             Used{DeclaredPolicy::tree_plru, "ABCDAE", "ABDE", "C"},
+                             // D cleared all other bits, A set its own again.
+                             Used{DeclaredPolicy::nru, "ABCDAE", "ACDE", "B"},
+                             // The hand passes all, E replaces A; B is passed, F replaces C.
+                             Used{DeclaredPolicy::clock, "ABCDEBF", "BDEF", "C"},
+                             Used{DeclaredPolicy::srrip, "ABCDAE", "ACDE", "B"}));
 
 TEST(ReplacementTest, tree_plru_keeps_within_ways_that_are_no_power_of_two) {
   CacheArray cache = make_cache(DeclaredPolicy::tree_plru, 1, 6);
@@ -48,46 +53,11 @@ TEST(ReplacementTest, tree_plru_keeps_within_ways_that_are_no_power_of_two) {
   EXPECT_GT(cyclic_hits(cache, 7), 0);
 }
 
-TEST(ReplacementTest, nru_evicts_the_first_unused_way) {
-  CacheArray cache = make_cache(DeclaredPolicy::nru, 1, 4);
-  misses(cache, "ABCDAE");  // D cleared all other bits, A set its own again
-  EXPECT_EQ(misses(cache, "ACDE"), "");
-  EXPECT_EQ(misses(cache, "B"), "B");
-}
-
-TEST(ReplacementTest, clock_gives_a_second_chance) {
-  CacheArray cache = make_cache(DeclaredPolicy::clock, 1, 4);
-  misses(cache, "ABCDE");  // the hand passes all, E replaces A
-  misses(cache, "BF");     // B is passed, F replaces C
-  EXPECT_EQ(misses(cache, "BDEF"), "");
-  EXPECT_EQ(misses(cache, "C"), "C");
-}
-
-TEST(ReplacementTest, srrip_prefers_what_was_not_used_again) {
-  CacheArray cache = make_cache(DeclaredPolicy::srrip, 1, 4);
-  misses(cache, "ABCDAE");
-  EXPECT_EQ(misses(cache, "ACDE"), "");
-  EXPECT_EQ(misses(cache, "B"), "B");
-}
-
 TEST(ReplacementTest, brrip_keeps_a_part_of_what_does_not_fit) {
   CacheArray srrip = make_cache(DeclaredPolicy::srrip, 4, 8);
   CacheArray brrip = make_cache(DeclaredPolicy::brrip, 4, 8);
   EXPECT_EQ(cyclic_hits(srrip, 4 * 12), 0);
   EXPECT_GT(cyclic_hits(brrip, 4 * 12), 200);
-}
-
-bool holds(CacheArray& cache, char letter) {
-  return cache.contains(static_cast<std::uint64_t>(letter) * line_bytes);
-}
-
-TEST(ReplacementTest, guarded_lru_keeps_the_lines_of_the_last_two_hits) {
-  CacheArray cache = make_cache(DeclaredPolicy::guarded_lru, 1, 4);
-  misses(cache, "ABCDAE");
-  EXPECT_FALSE(holds(cache, 'B')) << "A is older, but guarded";
-  misses(cache, "CDF");
-  EXPECT_TRUE(holds(cache, 'A')) << "pushed out of the guard, so the youngest";
-  EXPECT_FALSE(holds(cache, 'E'));
 }
 
 /// A set with guarded lru, as lists of lines.

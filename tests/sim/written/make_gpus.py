@@ -190,8 +190,21 @@ def device_of(gpu, base):
     return device
 
 
+def merged(base, change):
+    """As in RFC 7396."""
+    if not (isinstance(base, dict) and isinstance(change, dict)):
+        return change
+    whole = {**base, **{key: merged(base.get(key), value) for key, value in change.items()}}
+    return {key: value for key, value in whole.items() if value is not None}
+
+
+def shipped(name):
+    model = json.loads((SHIPPED / (name + ".json")).read_text())
+    return merged(shipped(model.pop("base")), model) if "base" in model else model
+
+
 def model_of(gpu):
-    base = json.loads((SHIPPED / (gpu["like"] + ".json")).read_text())
+    base = shipped(gpu["like"])
     model = {key: value for key, value in base.items() if key not in ("partitions", "slices", "constants", "peer")}
     gpcs, tpcs, sms, enabled, least = gpu["chip"]
     sm_count = enabled * sms

@@ -67,9 +67,6 @@ MemorySystem::MemorySystem(const Model& model, const Die& die)
       pages_(model.pages, model.device.memory_bytes, derive_seed(die.seed, "pages")),
       routes_(load_path_count * die.sms.size()) {
   if (model.slices) slice_of_.emplace(*model.slices);
-  if (model.partitions.count > 1 && model.partitions.home_mask == 0) {
-    home_of_.emplace(model.partitions.home, static_cast<std::uint32_t>(model.partitions.count));
-  }
   const auto half = static_cast<std::int32_t>(std::lround(model.partitions.copy_cycles / 2));
   side_cycles_ = {-half, half};
 }
@@ -106,8 +103,6 @@ void MemorySystem::begin_probe(std::uint64_t buffer_offset_bytes, std::uint64_t 
 }
 
 std::uint32_t MemorySystem::home_of(std::uint64_t physical) const {
-  if (model_.partitions.count == 1) return 0;
-  if (home_of_) return (*home_of_)(physical);
   return __builtin_parityll(physical & model_.partitions.home_mask) != 0 ? 1 : 0;
 }
 

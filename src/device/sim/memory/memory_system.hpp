@@ -91,7 +91,6 @@ class MemorySystem {
   Arrays arrays_;
   PageTables pages_;
   std::optional<SliceIndex> slice_of_;
-  std::optional<SetIndex> home_of_;            // partitions without a mask
   std::array<std::int32_t, 2> side_cycles_{};  // of hits of lines at home, and of copies
   bool crowded_ = false;       // first caches of many SMs: together larger than the host's
   std::vector<Route> routes_;  // as route_of counts

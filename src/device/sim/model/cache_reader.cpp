@@ -65,7 +65,8 @@ std::vector<std::uint32_t> expand_sets(const Fields& fields, const std::string& 
 }
 
 /// `sets` and `ways` for equal sets, else `ways_per_set` as runs of {sets, ways}.
-Geometry read_geometry(Fields& fields, Scope scope, MemoryBudget& budget) {
+/// @param cache has the index and the replacement that all its carve-outs have, if they have none
+Geometry read_geometry(Fields& fields, Fields& cache, Scope scope, MemoryBudget& budget) {
   Geometry geometry;
   if (fields.has("ways_per_set")) {
     const std::vector<SetRun> runs = fields.objects("ways_per_set", read_sets);
@@ -74,9 +75,9 @@ Geometry read_geometry(Fields& fields, Scope scope, MemoryBudget& budget) {
   } else {
     geometry.ways_per_set = expand_sets(fields, "sets", scope, {read_sets(fields)}, budget);
   }
-  geometry.index = fields.object("index", read_index);
+  geometry.index = (fields.has("index") ? fields : cache).object("index", read_index);
   check_index(fields, geometry.index, geometry.ways_per_set.size());
-  geometry.replacement = read_replacement(fields);
+  geometry.replacement = read_replacement(fields.has("replacement") ? fields : cache);
   geometry.data_lines = fields.count_or("data_lines", {1, limits::sets * limits::ways}, 0u);
   if (geometry.data_lines > geometry.lines()) {
     fields.fail("data_lines", "must not be more than there are tags (sets x ways)");
@@ -91,11 +92,11 @@ Geometry read_geometry(Fields& fields, Scope scope, MemoryBudget& budget) {
 void read_geometries(Fields& fields, CacheModel& cache, const DeviceInfo& device,
                      MemoryBudget& budget) {
   if (!fields.has("by_carveout")) {
-    cache.geometries.push_back(read_geometry(fields, cache.scope, budget));
+    cache.geometries.push_back(read_geometry(fields, fields, cache.scope, budget));
     return;
   }
   cache.geometries = fields.objects("by_carveout", [&](Fields& item) {
-    Geometry geometry = read_geometry(item, cache.scope, budget);
+    Geometry geometry = read_geometry(item, fields, cache.scope, budget);
     geometry.shared_bytes =
         item.count<std::uint64_t>("shared_kib", {0, limits::on_chip_bytes / 1024}) * 1024;
     return geometry;
@@ -162,7 +163,7 @@ CacheModel read_tlb(Fields& fields, MemoryBudget& budget) {
     fields.fail("sub_entries", "must divide entry_bytes");
   }
   check_sizes(fields, tlb);
-  tlb.geometries.push_back(read_geometry(fields, tlb.scope, budget));
+  tlb.geometries.push_back(read_geometry(fields, fields, tlb.scope, budget));
   refuse_slices(fields, "index", tlb.geometries.front().index);
   return tlb;
 }
@@ -194,13 +195,11 @@ CacheModel read_cache(Fields& fields, const Model& model, MemoryBudget& budget) 
   check_sizes(fields, cache);
   read_geometries(fields, cache, model.device, budget);
   cache.write_policy = fields.object("write_policy", read_write_policy);
-  if (fields.has("prefetch")) {
-    cache.prefetch = fields.object("prefetch", [](Fields& prefetch) {
-      return Prefetch{
-          .bytes = prefetch.bytes("bytes", limits::memory_bytes),
-          .stride_limit_bytes = prefetch.bytes("stride_limit_bytes", limits::memory_bytes)};
-    });
-  }
+  cache.prefetch = fields.object_or_none("prefetch", [](Fields& prefetch) {
+    return Prefetch{
+        .bytes = prefetch.bytes("bytes", limits::memory_bytes),
+        .stride_limit_bytes = prefetch.bytes("stride_limit_bytes", limits::memory_bytes)};
+  });
   cache.jitter_cycles = fields.number_or("jitter_cycles", {0, limits::cycles}, 0);
   cache.sm_spread_cycles = fields.number_or("sm_spread_cycles", {0, limits::cycles}, 0);
   if (fields.has("tpc_cycles")) cache.tpc_cycles = read_tpc_cycles(fields, model.chip);
@@ -224,7 +223,7 @@ PageModel read_pages(Fields& fields, const DeviceInfo& device, MemoryBudget& bud
   }
   const auto read = [&budget](Fields& tlb) { return read_tlb(tlb, budget); };
   pages.tlbs = fields.objects("tlbs", read);
-  if (fields.has("path_tlbs")) pages.path_tlbs = fields.objects("path_tlbs", read);
+  pages.path_tlbs = fields.objects_or_none("path_tlbs", read);
   budget.spend_page_tables(fields, pages, device.memory_bytes);
   return pages;
 }

@@ -71,24 +71,21 @@ struct ControlModel {
   std::optional<SleepModel> sleep;  // none: no such instruction
 
   static ControlModel read(Fields& fields) {
-    ControlModel model{
-        .threads = fields.one_of<ThreadScheduling>(
-            "threads",
-            {{"stack", ThreadScheduling::stack}, {"independent", ThreadScheduling::independent}}),
-        .first = fields.one_of<FirstSide>(
-            "first", {{"taken", FirstSide::taken}, {"fall_through", FirstSide::fall_through}}),
-        .operation_cycles = fields.count("operation_cycles", {1, limits::cycles}),
-        .branch_cycles = fields.count("branch_cycles", {1, limits::cycles}),
-        .path_switch_cycles = fields.count("path_switch_cycles", {0, limits::cycles}),
-        .reconvergence_cycles = fields.count("reconvergence_cycles", {0, limits::cycles}),
-        .jitter_cycles = fields.number_or("jitter_cycles", {0, limits::cycles}, 0),
-        .barrier = fields.object("barrier", BarrierModel::read),
-        .cluster_barrier_cycles =
-            fields.count_or("cluster_barrier_cycles", {1, limits::cycles}, 0u),
-        .grid_barrier = fields.object("grid_barrier", GridBarrierModel::read),
-        .sleep = {}};
-    if (fields.has("sleep")) model.sleep = fields.object("sleep", SleepModel::read);
-    return model;
+    return {.threads = fields.one_of<ThreadScheduling>(
+                "threads", {{"stack", ThreadScheduling::stack},
+                            {"independent", ThreadScheduling::independent}}),
+            .first = fields.one_of<FirstSide>(
+                "first", {{"taken", FirstSide::taken}, {"fall_through", FirstSide::fall_through}}),
+            .operation_cycles = fields.count("operation_cycles", {1, limits::cycles}),
+            .branch_cycles = fields.count("branch_cycles", {1, limits::cycles}),
+            .path_switch_cycles = fields.count("path_switch_cycles", {0, limits::cycles}),
+            .reconvergence_cycles = fields.count("reconvergence_cycles", {0, limits::cycles}),
+            .jitter_cycles = fields.number_or("jitter_cycles", {0, limits::cycles}, 0),
+            .barrier = fields.object("barrier", BarrierModel::read),
+            .cluster_barrier_cycles =
+                fields.count_or("cluster_barrier_cycles", {1, limits::cycles}, 0u),
+            .grid_barrier = fields.object("grid_barrier", GridBarrierModel::read),
+            .sleep = fields.object_or_none("sleep", SleepModel::read)};
   }
 };
 

@@ -11,9 +11,9 @@ file(WRITE ${output}
 
 namespace sonde::sim {
 namespace {
-constexpr ShippedModel models[] = {
+constexpr ShippedFile files[] = {
 ${rows}};
 }  // namespace
-std::span<const ShippedModel> shipped_models() { return models; }
+std::span<const ShippedFile> shipped_files() { return files; }
 }  // namespace sonde::sim
 ")

@@ -84,13 +84,23 @@ const json& Fields::need(const std::string& key) {
 
 bool Fields::is_number(const std::string& key) { return need(key).is_number(); }
 
-std::string Fields::text(const std::string& key) {
-  const json& value = need(key);
-  if (!value.is_string()) fail(key, "must be text");
-  const auto text = value.get<std::string>();
+std::string Fields::checked(const std::string& key, std::string text) const {
   if (static_cast<double>(text.size()) > limits::texts) fail(key, "is too long a text");
   if (visible_line(text) != text) fail(key, "must not hold control characters");
   return text;
+}
+
+std::string Fields::text(const std::string& key) {
+  const json& value = need(key);
+  if (!value.is_string()) fail(key, "must be text");
+  return checked(key, value.get<std::string>());
+}
+
+std::vector<std::string> Fields::texts(const std::string& key) {
+  if (!need(key).is_array()) return {text(key)};
+  std::vector<std::string> texts = list<std::string>(key);
+  for (const std::string& text : texts) checked(key, text);
+  return texts;
 }
 
 bool Fields::flag_or(const std::string& key, bool fallback) {

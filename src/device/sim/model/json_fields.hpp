@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,6 +32,8 @@ class Fields {
   std::string text_or(const std::string& key, const std::string& fallback) {
     return has(key) ? text(key) : fallback;
   }
+  /// One such text, or a list of them.
+  std::vector<std::string> texts(const std::string& key);
   bool flag_or(const std::string& key, bool fallback);
   double number(const std::string& key, Range range);
   double number_or(const std::string& key, Range range, double fallback) {
@@ -67,12 +70,22 @@ class Fields {
     Fields fields = below(key);
     return read_all(fields, read);
   }
+  template <class Read>
+  auto object_or_none(const std::string& key, Read read) -> std::optional<decltype(read(*this))> {
+    if (!has(key)) return std::nullopt;
+    return object(key, read);
+  }
   /// The same for each object of the array below `key`, in order.
   template <class Read>
   auto objects(const std::string& key, Read read) {
     std::vector<decltype(read(*this))> made;
     for (Fields& item : items_below(key)) made.push_back(read_all(item, read));
     return made;
+  }
+  template <class Read>
+  auto objects_or_none(const std::string& key, Read read) -> std::vector<decltype(read(*this))> {
+    if (!has(key)) return {};
+    return objects(key, read);
   }
 
   /// One of the names in `choices`; gives its place.
@@ -93,6 +106,7 @@ class Fields {
   [[noreturn]] void fail(const std::string& key, const std::string& why) const;
 
  private:
+  std::string checked(const std::string& key, std::string text) const;
   const nlohmann::json& need(const std::string& key);
   std::uint32_t whole(const std::string& key, Range range);
   Fields below(const std::string& key);

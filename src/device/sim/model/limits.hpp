@@ -14,6 +14,7 @@ inline constexpr double sms = 4096;           // of all groups
 inline constexpr double partitions = 2;       // of the L2 [2]
 inline constexpr double slices = 4096;        // in a partition [32]
 inline constexpr double channels = 4096;      // [128]
+inline constexpr int depth = 16;              // of objects and lists in each other [6]
 inline constexpr double objects = 128;        // of a list: caches, carve-outs, runs of sets [10]
 inline constexpr double threads = 16384;      // of an SM or a block [2048]
 inline constexpr double registers = 1 << 24;  // of an SM [131,072: a compute unit of the MI300X]
@@ -25,6 +26,7 @@ inline constexpr double partition_entries = 1024;  // MSHRs or requests of a par
 inline constexpr double ways = 65536;              // [192]
 inline constexpr double sets = 1 << 20;            // [16,384]
 inline constexpr double texts = 4096;              // characters [460]
+inline constexpr double instructions = 1024;       // that pipelines know [67]
 inline constexpr double rows = 4096;               // of a texture's tile [4]
 
 inline constexpr double drift_accesses = 1e9;   // that are late together

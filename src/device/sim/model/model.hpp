@@ -115,12 +115,11 @@ struct CacheModel {
   const Geometry& geometry_for(std::uint64_t shared_bytes) const;
 };
 
-/// Partitions of the L2. With a mask there are two, and a line's home is the parity of its physical
-/// address under it; else the index gives the number of its home.
+/// Partitions of the L2: one, or two, where a line's home is the parity of its physical address
+/// under the mask.
 struct Partitions {
   int count = 1;
-  std::uint64_t home_mask = 0;  // 0: the index
-  DeclaredIndex home = {};
+  std::uint64_t home_mask = 0;
   bool replicate = false;               // the partition of an SM keeps copies of others' lines
   double crossing_bytes_per_cycle = 0;  // out of a partition; 0: it holds nothing up
   double copy_cycles = 0;  // a hit of such a copy beyond one of a line at home, half of it above
@@ -229,7 +228,6 @@ struct ClockModel {
   std::uint32_t granularity_cycles = 1;
   Scope scope = Scope::sm;
   std::uint32_t globaltimer_step_ns = 0;
-  std::uint32_t loop_cycles = 0;  // of an amortised loop, for each access
 };
 
 struct NoiseModel {

@@ -5,16 +5,24 @@
 #include "device/sim/model/model.hpp"
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace sonde::sim {
 
-struct ShippedModel {
+/// A file of shipped/ as it is; what it leaves out its base may have.
+struct ShippedFile {
   std::string_view name;
   std::string_view json;
 };
+std::span<const ShippedFile> shipped_files();
 
-std::span<const ShippedModel> shipped_models();
+struct ShippedModel {
+  std::string name;
+  std::string json;  // with all that its base has
+};
+const std::vector<ShippedModel>& shipped_models();
 
 /// A shipped model by name, or a JSON file by path.
 /// @throws ConfigError naming file, key and why

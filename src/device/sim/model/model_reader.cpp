@@ -2,6 +2,7 @@
 // readers make of their sections.
 #include "base/error.hpp"
 #include "device/sim/model/limits.hpp"
+#include "device/sim/model/model_files.hpp"
 #include "device/sim/model/readers.hpp"
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace sonde::sim {
 namespace {
@@ -78,8 +80,7 @@ ClockModel read_clock(Fields& fields) {
           .sink_window_cycles = fields.count("sink_window_cycles", {1, limits::cycles}),
           .granularity_cycles = fields.count_or("granularity_cycles", {1, limits::cycles}, 1u),
           .scope = read_scope(fields, "scope"),
-          .globaltimer_step_ns = fields.count("globaltimer_step_ns", {1, limits::nanoseconds}),
-          .loop_cycles = fields.count_or("loop_cycles", {0, limits::cycles}, 0u)};
+          .globaltimer_step_ns = fields.count("globaltimer_step_ns", {1, limits::nanoseconds})};
 }
 
 NoiseModel read_noise(Fields& fields) {
@@ -99,12 +100,14 @@ NoiseModel read_noise(Fields& fields) {
   return noise;
 }
 
-/// Refuses an object that says the same key twice: the reader would drop one of the values.
+/// Refuses an object that says the same key twice, of whose values the reader would drop one, and
+/// what is nested so deep that no reader could follow.
 class KeyCheck {
  public:
   explicit KeyCheck(std::string origin) : origin_(std::move(origin)) {}
 
-  bool operator()(int, json::parse_event_t event, const json& parsed) {
+  bool operator()(int depth, json::parse_event_t event, const json& parsed) {
+    if (depth > limits::depth) throw ConfigError(origin_ + " holds lists in lists without end");
     if (event == json::parse_event_t::object_start) open_.emplace_back();
     if (event == json::parse_event_t::object_end) open_.pop_back();
     if (event == json::parse_event_t::key && !open_.back().insert(parsed).second) {
@@ -138,10 +141,49 @@ void check_constant_ports(const Model& model, const std::string& origin) {
   }
 }
 
+/// With all that the base has and the file does not change.
+json read_with_base(const std::string& text, const std::string& origin) {
+  json root = parse_json(text, origin);
+  if (!root.is_object() || !root.contains("base")) return root;
+  const json name = std::exchange(root["base"], nullptr);
+  for (const ShippedFile& file : shipped_files()) {
+    if (name != std::string(file.name)) continue;
+    json whole = read_with_base(std::string(file.json), origin);
+    whole.merge_patch(root);
+    return whole;
+  }
+  throw ConfigError(origin + ".base is no shipped model (it has all that the file leaves out)");
+}
+
+/// A path that is `like` another has all that it leaves out of that one, but for its tile.
+void complete_paths(json& paths, const std::string& origin) {
+  for (auto& [name, path] : paths.items()) {
+    if (!path.is_object() || !path.contains("like")) continue;
+    const json& like = path["like"];
+    const auto other = paths.find(like.is_string() ? like.get<std::string>() : "");
+    if (other == paths.end() || !other->is_object() || other->contains("like")) {
+      throw ConfigError(origin + ".paths." + name + ".like names no path that says what it is");
+    }
+    json whole = *other;
+    whole.erase("tile");
+    whole.merge_patch(path);
+    whole.erase("like");
+    path = std::move(whole);
+  }
+}
+
 }  // namespace
 
+json read_whole(const std::string& text, const std::string& origin) {
+  json root = read_with_base(text, origin);
+  if (root.is_object() && root.contains("paths") && root["paths"].is_object()) {
+    complete_paths(root["paths"], origin);
+  }
+  return root;
+}
+
 Model parse_model(const std::string& text, const std::string& origin) {
-  const json root = parse_json(text, origin);
+  const json root = read_whole(text, origin);
   Fields fields(root, origin);
   Model model;
   model.name = origin;
@@ -151,13 +193,13 @@ Model parse_model(const std::string& text, const std::string& origin) {
   model.device.sm_count = model.chip.enabled_tpcs * model.chip.sms_per_tpc;
   model.clock = fields.object("clock", read_clock);
   model.noise = fields.object("noise", read_noise);
-  if (fields.has("partitions")) model.partitions = fields.object("partitions", read_partitions);
+  model.partitions = fields.object_or_none("partitions", read_partitions).value_or(Partitions{});
   MemoryBudget budget(model.chip, model.partitions.count);
   model.pages = fields.object(
       "pages", [&](Fields& pages) { return read_pages(pages, model.device, budget); });
   model.caches =
       fields.objects("caches", [&](Fields& cache) { return read_cache(cache, model, budget); });
-  if (fields.has("slices")) model.slices = fields.object("slices", read_slices);
+  model.slices = fields.object_or_none("slices", read_slices);
   for (const CacheModel& cache : model.caches) check_sliced_sets(fields, cache, model.slices);
   model.paths = fields.object("paths", [&](Fields& paths) { return read_paths(paths, model); });
   model.units = read_units(fields);

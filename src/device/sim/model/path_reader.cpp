@@ -83,9 +83,7 @@ PathModel read_path(Fields& fields, LoadPath kind, const Model& model) {
   path.space = space_of(kind);
   path.at_home = kind == LoadPath::atomic;
   if (path.space == AddressSpace::global) path.tlbs = read_tlb_places(fields, model.pages);
-  if (kind == LoadPath::texture_2d && fields.has("tile")) {
-    path.tile = fields.object("tile", read_tile);
-  }
+  if (kind == LoadPath::texture_2d) path.tile = fields.object_or_none("tile", read_tile);
   const std::vector<std::string> outcomes = outcome_names(path, model.pages);
   path.caches = read_cache_places(fields, model);
   fields.object("latency_cycles", [&](Fields& latencies) {

@@ -50,12 +50,17 @@ ExecutionModel read_execution(Fields& fields, const std::vector<UnitModel>& unit
           .latency_cycles = fields.count("latency_cycles", {1, limits::cycles})};
 }
 
-InstructionModel read_instruction(Fields& fields, const std::vector<UnitModel>& units) {
-  InstructionModel instruction{.name = fields.text("name"), .executions = {}};
-  instruction.executions =
-      fields.objects("on", [&](Fields& on) { return read_execution(on, units); });
-  if (instruction.executions.empty()) fields.fail("on", "must hold a unit");
-  return instruction;
+/// All that are executed alike.
+void read_instructions(Fields& fields, PipelinesModel& model) {
+  const std::vector<ExecutionModel> executions =
+      fields.objects("on", [&](Fields& on) { return read_execution(on, model.units); });
+  if (executions.empty()) fields.fail("on", "must hold a unit");
+  for (const std::string& name : fields.texts("name")) {
+    model.instructions.push_back({.name = name, .executions = executions});
+    if (static_cast<double>(model.instructions.size()) > limits::instructions) {
+      fields.fail("name", "is that of one instruction too many");
+    }
+  }
 }
 
 std::vector<OpModel> read_ops(Fields& fields, const std::vector<InstructionModel>& instructions) {
@@ -97,8 +102,10 @@ PipelinesModel PipelinesModel::read(Fields& fields) {
       .units = fields.objects("units", read_unit),
       .instructions = {},
       .ops = {}};
-  model.instructions = fields.objects(
-      "instructions", [&](Fields& item) { return read_instruction(item, model.units); });
+  fields.objects("instructions", [&](Fields& item) {
+    read_instructions(item, model);
+    return 0;
+  });
   model.ops = fields.object("ops", [&](Fields& ops) { return read_ops(ops, model.instructions); });
   refuse_twins(model.units, fields, "units");
   refuse_twins(model.instructions, fields, "instructions");

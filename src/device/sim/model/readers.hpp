@@ -9,6 +9,10 @@
 
 namespace sonde::sim {
 
+/// The JSON of a model file, whole: with what it has of its base (RFC 7396) and of like paths.
+/// @throws ConfigError as parse_model
+nlohmann::json read_whole(const std::string& text, const std::string& origin);
+
 /// A model from JSON text; `origin` names it in errors. @throws ConfigError naming key and why
 Model parse_model(const std::string& text, const std::string& origin);
 
@@ -23,7 +27,7 @@ PageModel read_pages(Fields& fields, const DeviceInfo& device, MemoryBudget& bud
 Partitions read_partitions(Fields& fields);
 Slices read_slices(Fields& fields);
 
-/// Of what has no slices of its own: TLBs, the slices themselves and the homes of partitions.
+/// Of what has no slices of its own: TLBs and the slices themselves.
 /// @throws ConfigError if the index needs them
 void refuse_slices(const Fields& fields, const std::string& key, const DeclaredIndex& index);
 

@@ -82,18 +82,16 @@ struct SharedModel {
   static SharedModel read(Fields& fields) {
     const std::uint32_t bank_bytes = fields.count("bank_bytes", {1, limits::banks});
     if (bank_bytes != 4 && bank_bytes != 8) fields.fail("bank_bytes", "must be 4 or 8");
-    SharedModel model{
-        .banks = fields.count("banks", {1, limits::banks}),
-        .bank_bytes = bank_bytes,
-        .modes = bank_bytes == 8,
-        .latency = read_latency(fields),
-        .load_interval_cycles = fields.number("load_interval_cycles", {0.1, limits::cycles}),
-        .store_interval_cycles = fields.number("store_interval_cycles", {0.1, limits::cycles}),
-        .sync_cycles = fields.number("sync_cycles", {0, limits::cycles}),
-        .jitter_cycles = fields.number_or("jitter_cycles", {0, limits::cycles}, 0)};
-    if (fields.has("atomics")) model.atomics = fields.object("atomics", SharedAtomicModel::read);
-    if (fields.has("cache")) model.cache = fields.object("cache", SharedCacheModel::read);
-    return model;
+    return {.banks = fields.count("banks", {1, limits::banks}),
+            .bank_bytes = bank_bytes,
+            .modes = bank_bytes == 8,
+            .latency = read_latency(fields),
+            .load_interval_cycles = fields.number("load_interval_cycles", {0.1, limits::cycles}),
+            .store_interval_cycles = fields.number("store_interval_cycles", {0.1, limits::cycles}),
+            .sync_cycles = fields.number("sync_cycles", {0, limits::cycles}),
+            .jitter_cycles = fields.number_or("jitter_cycles", {0, limits::cycles}, 0),
+            .atomics = fields.object_or_none("atomics", SharedAtomicModel::read),
+            .cache = fields.object_or_none("cache", SharedCacheModel::read)};
   }
   static std::vector<PassPoint> read_latency(Fields& fields) {
     const std::vector<PassPoint> points = fields.objects("latency_cycles", PassPoint::read);

@@ -7,24 +7,13 @@
 
 namespace sonde::sim {
 
-/// One mask, whose parity is the home, or an index among so many.
 Partitions read_partitions(Fields& fields) {
-  Partitions partitions{.count = fields.count_or("count", {2, limits::partitions}, 2),
-                        .replicate = fields.flag_or("replicate", false),
-                        .crossing_bytes_per_cycle = fields.number_or(
-                            "crossing_bytes_per_cycle", {0, limits::bytes_per_cycle}, 0.0),
-                        .copy_cycles = fields.number_or("copy_cycles", {0, limits::cycles}, 0.0)};
-  if (fields.has("home_mask") == fields.has("home")) {
-    fields.fail("home", "or home_mask must say which partition is the home of a line, not both");
-  }
-  if (fields.has("home")) {
-    partitions.home = fields.object("home", read_index);
-    refuse_slices(fields, "home", partitions.home);
-    check_index(fields, partitions.home, static_cast<std::size_t>(partitions.count));
-    return partitions;
-  }
-  partitions.home_mask = fields.mask("home_mask");
-  return partitions;
+  return {.count = 2,
+          .home_mask = fields.mask("home_mask"),
+          .replicate = fields.flag_or("replicate", false),
+          .crossing_bytes_per_cycle =
+              fields.number_or("crossing_bytes_per_cycle", {0, limits::bytes_per_cycle}, 0.0),
+          .copy_cycles = fields.number_or("copy_cycles", {0, limits::cycles}, 0.0)};
 }
 
 namespace {
@@ -80,15 +69,16 @@ Slices read_slices(Fields& fields) {
   refuse_slices(fields, "index", slices.index);
   slices.spread_cycles = fields.number("spread_cycles", {0, limits::cycles});
   const auto count = static_cast<std::size_t>(slices.count);
-  if (fields.has("second_order")) {
-    slices.second_order = fields.object(
-        "second_order", [count](Fields& order) { return read_second_order(order, count); });
-  }
-  if (fields.has("sides")) {
-    slices.sides =
-        fields.object("sides", [count](Fields& sides) { return read_sides(sides, count); });
-  }
-  if (fields.has("reductions")) slices.reductions = fields.object("reductions", read_reductions);
+  slices.second_order =
+      fields
+          .object_or_none("second_order",
+                          [count](Fields& order) { return read_second_order(order, count); })
+          .value_or(SecondOrder{});
+  slices.sides =
+      fields.object_or_none("sides", [count](Fields& sides) { return read_sides(sides, count); })
+          .value_or(SliceSides{});
+  slices.reductions =
+      fields.object_or_none("reductions", read_reductions).value_or(ReductionModel{});
   check_index(fields, slices.index, count);
   return slices;
 }

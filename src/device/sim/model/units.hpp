@@ -3,13 +3,10 @@
 // and the plays run by them.
 #pragma once
 
-#include "device/sim/model/constant_units.hpp"
 #include "device/sim/model/control.hpp"
 #include "device/sim/model/json_fields.hpp"
 #include "device/sim/model/limits.hpp"
-#include "device/sim/model/pace_units.hpp"
 #include "device/sim/model/pipelines.hpp"
-#include "device/sim/model/program_units.hpp"
 #include "device/sim/model/shared_units.hpp"
 
 #include <optional>
@@ -163,6 +160,85 @@ struct HostModel {
   }
 };
 
+/// Through which one cache answers all SMs that share it, line after line.
+struct ConstantPort {
+  std::string cache;
+  double bytes_per_cycle = 0;
+
+  static ConstantPort read(Fields& fields) {
+    return {.cache = fields.text("cache"),
+            .bytes_per_cycle = fields.number("bytes_per_cycle", {1e-3, limits::bytes_per_cycle})};
+  }
+};
+
+struct ConstantModel {
+  double load_cycles = 1;              // between two loads of an SM, each of one address
+  std::uint32_t misses_in_flight = 1;  // of an SM's first cache
+  std::vector<ConstantPort> ports;     // caches without one hold nothing up
+
+  static ConstantModel read(Fields& fields) {
+    return {.load_cycles = fields.number("load_cycles", {0.01, limits::cycles}),
+            .misses_in_flight = fields.count("misses_in_flight", {1, limits::entries}),
+            .ports = fields.objects_or_none("ports", ConstantPort::read)};
+  }
+};
+
+/// What a model that says nothing of launches has: about what recent GPUs have.
+struct LaunchModel {
+  double wait_ns = 8000;  // until the host knows that a launch has ended, without the launch itself
+  double kernel_ns = 1500;         // of an empty kernel
+  double gap_ns = 1000;            // from the end of a launch to the beginning of the next
+  double spread_ns = 800;          // in which the blocks of a launch begin
+  double scatter_fraction = 0.03;  // by which the host waits longer: a deviation of a normal one
+
+  static LaunchModel read(Fields& fields) {
+    const Range time{0, limits::nanoseconds};
+    return {.wait_ns = fields.number("wait_ns", time),
+            .kernel_ns = fields.number("kernel_ns", time),
+            .gap_ns = fields.number("gap_ns", time),
+            .spread_ns = fields.number("spread_ns", time),
+            .scatter_fraction = fields.number_or("scatter_fraction", {0, 1}, 0)};
+  }
+};
+
+/// What a model that says nothing of it has: a clock that stays as it is.
+struct PaceModel {
+  double cold_factor = 1;      // of the clock when a job begins, rising evenly to 1 within ...
+  double ramp_ns = 0;          // ... this time
+  double load_factor = 1;      // of the clock while all SMs compute
+  double jitter_fraction = 0;  // by which it varies between two readings
+
+  static PaceModel read(Fields& fields) {
+    return {.cold_factor = fields.number_or("cold_factor", {0.01, 1}, 1),
+            .ramp_ns = fields.number_or("ramp_ns", {0, limits::nanoseconds}, 0),
+            .load_factor = fields.number_or("load_factor", {0.01, 1}, 1),
+            .jitter_fraction = fields.number_or("jitter_fraction", {0, 0.1}, 0)};
+  }
+};
+
+/// A machine whose SMs share L2 and DRAM cycle by cycle, and that can be changed (MachineChange).
+/// GPUs without it play one SM with its share of both.
+struct ProgramsModel {
+  int l2_partitions = 1;  // each with a channel of DRAM
+  double l2_partition_bytes_per_cycle = 32;
+  std::uint32_t l2_mshrs = 1;          // of a partition
+  std::uint32_t l2_queue_entries = 1;  // requests that wait for a partition
+  std::uint32_t dram_banks = 1;        // of a channel
+  double bank_row_ns = 0;              // from one row of a bank to the next
+  double issue_cycles = 1;             // of a scheduler for one instruction
+
+  static ProgramsModel read(Fields& fields) {
+    return {.l2_partitions = fields.count<int>("l2_partitions", {1, limits::channels}),
+            .l2_partition_bytes_per_cycle =
+                fields.number("l2_partition_bytes_per_cycle", {0.01, limits::bytes_per_cycle}),
+            .l2_mshrs = fields.count("l2_mshrs", {1, limits::partition_entries}),
+            .l2_queue_entries = fields.count("l2_queue_entries", {1, limits::partition_entries}),
+            .dram_banks = fields.count("dram_banks", {1, limits::objects}),
+            .bank_row_ns = fields.number("bank_row_ns", {0, limits::nanoseconds}),
+            .issue_cycles = fields.number("issue_cycles", {0.01, limits::cycles})};
+  }
+};
+
 struct UnitsModel {
   DramModel dram;
   ThroughputModel throughput;
@@ -182,31 +258,20 @@ struct UnitsModel {
 
 /// @param root of the model file
 inline UnitsModel read_units(Fields& root) {
-  UnitsModel units{.dram = root.object("dram", DramModel::read),
-                   .throughput = root.object("throughput", ThroughputModel::read),
-                   .shared = root.object("shared", SharedModel::read),
-                   .lsu = root.object("lsu", LsuModel::read),
-                   .control = {},
-                   .occupancy = {},
-                   .dsm = {},
-                   .host = {},
-                   .peer = {},
-                   .constants = {},
-                   .pipelines = {},
-                   .programs = {},
-                   .launches = {},
-                   .pace = {}};
-  if (root.has("control")) units.control = root.object("control", ControlModel::read);
-  if (root.has("occupancy")) units.occupancy = root.object("occupancy", OccupancyModel::read);
-  if (root.has("dsm")) units.dsm = root.object("dsm", DsmModel::read);
-  if (root.has("host")) units.host = root.object("host", HostModel::read);
-  if (root.has("peer")) units.peer = root.object("peer", PeerModel::read);
-  if (root.has("constants")) units.constants = root.object("constants", ConstantModel::read);
-  if (root.has("launches")) units.launches = root.object("launches", LaunchModel::read);
-  if (root.has("pace")) units.pace = root.object("pace", PaceModel::read);
-  if (root.has("programs")) units.programs = root.object("programs", ProgramsModel::read);
-  if (root.has("pipelines")) units.pipelines = root.object("pipelines", PipelinesModel::read);
-  return units;
+  return {.dram = root.object("dram", DramModel::read),
+          .throughput = root.object("throughput", ThroughputModel::read),
+          .shared = root.object("shared", SharedModel::read),
+          .lsu = root.object("lsu", LsuModel::read),
+          .control = root.object_or_none("control", ControlModel::read),
+          .occupancy = root.object_or_none("occupancy", OccupancyModel::read),
+          .dsm = root.object_or_none("dsm", DsmModel::read),
+          .host = root.object_or_none("host", HostModel::read),
+          .peer = root.object_or_none("peer", PeerModel::read),
+          .constants = root.object_or_none("constants", ConstantModel::read),
+          .pipelines = root.object_or_none("pipelines", PipelinesModel::read),
+          .programs = root.object_or_none("programs", ProgramsModel::read),
+          .launches = root.object_or_none("launches", LaunchModel::read).value_or(LaunchModel{}),
+          .pace = root.object_or_none("pace", PaceModel::read).value_or(PaceModel{})};
 }
 
 }  // namespace sonde::sim

@@ -10,11 +10,6 @@
 namespace sonde::sim {
 namespace {
 
-const PipelinesModel& declared(const Launch& launch) {
-  if (launch.model.units.pipelines) return *launch.model.units.pipelines;
-  throw DeviceError("nothing is known of the arithmetic of this GPU (its model has no pipelines)");
-}
-
 const OpModel* find_op(const PipelinesModel& pipelines, const std::string& name) {
   if (const OpModel* op = pipelines.find_op(name)) return op;
   throw DeviceError("this GPU has no " + name + " (its model declares none)");
@@ -23,7 +18,7 @@ const OpModel* find_op(const PipelinesModel& pipelines, const std::string& name)
 }  // namespace
 
 Trace play(const Launch& launch, const ArithmeticProbe& probe) {
-  const PipelinesModel& pipelines = declared(launch);
+  const PipelinesModel& pipelines = declared(launch.model.units.pipelines, "pipelines");
   WarpProgram program{
       .ops = {find_op(pipelines, probe.op)}, .ilp = probe.ilp, .steps = probe.steps};
   if (!probe.second.empty()) program.ops.push_back(find_op(pipelines, probe.second));
@@ -40,8 +35,7 @@ Trace play(const Launch& launch, const ArithmeticProbe& probe) {
     const std::uint32_t slow = launch.die.slow_sm_cycles[static_cast<std::size_t>(sm)];
     const auto [played, is_new] = cycles.try_emplace(slow);
     if (is_new) played->second = issue_warps(pipelines, program, probe.warps, slow);
-    LaneTrace& lane = trace.lanes.emplace_back();
-    lane.sm = sm;
+    LaneTrace& lane = add_lane(trace, sm);
     const auto own = static_cast<std::uint32_t>(played->second);
     lane.elapsed_cycles =
         noise.read_window(noise.disturb(own, 0) + launch.model.clock.sink_window_cycles);

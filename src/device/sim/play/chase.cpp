@@ -96,9 +96,7 @@ struct Player {
     chase.count(window);
   }
 
-  void amortise(LaneTrace& trace, const Load& load) {
-    trace.elapsed_cycles += disturb(load) + model.clock.loop_cycles;
-  }
+  void amortise(LaneTrace& trace, const Load& load) { trace.elapsed_cycles += disturb(load); }
 
   /// Lanes number `first` to `end` - 1, at the same time.
   void play(std::size_t first, std::size_t end, Trace& trace) {

@@ -9,8 +9,6 @@ namespace {
 
 // Blocks of a launch start within this time of each other.
 constexpr double launch_spread_ns = 2000;
-// The device-wide timer starts from the host's time; any value far from 0 will do.
-constexpr std::uint64_t globaltimer_epoch_ns = 1'700'000'000'000'000'000ULL;
 
 }  // namespace
 
@@ -21,9 +19,7 @@ Trace play(const Launch& launch, const ClockProbe& probe) {
       probe.window == ClockWindow::sink ? clock.sink_window_cycles : clock.empty_window_cycles;
   Trace trace;
   for (int sm : probe.sms) {
-    LaneTrace& lane = trace.lanes.emplace_back();
-    lane.sm = sm;
-    lane.accesses = probe.samples;
+    LaneTrace& lane = add_lane(trace, sm, probe.samples);
     for (std::uint64_t i = 0; i < probe.samples; ++i) {
       const std::uint32_t duration = noise.disturb(cycles, launch.model.noise.clock_jitter_cycles);
       lane.elapsed_cycles += duration;
@@ -40,18 +36,12 @@ Trace play(const Launch& launch, const TimestampProbe& probe) {
   const std::uint32_t sample_cycles = clock.empty_window_cycles + clock.sink_window_cycles;
   Trace trace;
   for (int sm : probe.sms) {
-    const std::uint64_t base_cycles = launch.die.clock_base_cycles[static_cast<std::size_t>(sm)];
-    LaneTrace& lane = trace.lanes.emplace_back();
-    lane.sm = sm;
-    lane.accesses = probe.samples;
+    LaneTrace& lane = add_lane(trace, sm, probe.samples);
     double time_ns = launch.now_ns + launch_spread_ns * noise.random().unit();
     for (std::uint64_t i = 0; i < probe.samples; ++i) {
-      const std::uint64_t cycles =
-          base_cycles + static_cast<std::uint64_t>(time_ns * launch.sm_clock_hz / 1e9);
-      const auto timer_ns = static_cast<std::uint64_t>(time_ns);
-      lane.clock_cycles.push_back(cycles - cycles % clock.granularity_cycles);
-      lane.globaltimer_ns.push_back(globaltimer_epoch_ns + timer_ns -
-                                    timer_ns % clock.globaltimer_step_ns);
+      const auto cycles = static_cast<std::uint64_t>(time_ns * launch.sm_clock_hz / 1e9);
+      lane.clock_cycles.push_back(read_clock(launch, sm, cycles));
+      lane.globaltimer_ns.push_back(read_timer(launch, time_ns));
       time_ns += noise.disturb(sample_cycles, launch.model.noise.clock_jitter_cycles) * 1e9 /
                  launch.sm_clock_hz;
     }

@@ -73,8 +73,7 @@ Trace play(const Launch& launch, const ClusterProbe& probe) {
   for (int i = 0; i < probe.launches; ++i) {
     for (const std::vector<int>& cluster : scheduler.fill(probe.cluster_blocks)) {
       for (int sm : cluster) {
-        LaneTrace& lane = trace.lanes.emplace_back();
-        lane.sm = sm;
+        LaneTrace& lane = add_lane(trace, sm);
         lane.cluster = number;
       }
       ++number;

@@ -19,9 +19,7 @@ constexpr std::uint64_t fewest_rows = 8;
 
 void check_fits(const Launch& launch, const ConstantStreamProbe& probe) {
   launch.memory.path(LoadPath::constant);
-  if (!launch.model.units.constants) {
-    throw DeviceError("the rates of constants are not known (the model declares none)");
-  }
+  declared(launch.model.units.constants, "rates of constants");
   const int most = launch.die.info.max_threads_per_block / static_cast<int>(warp_threads);
   if (probe.warps > most) {
     throw DeviceError("a constant stream has " + std::to_string(probe.warps) +
@@ -94,8 +92,7 @@ Trace play(const Launch& launch, const ConstantStreamProbe& probe) {
     const double pace = (own.whole - own.half) / (static_cast<double>(played) / 2);
     const double more = static_cast<double>(probe.accesses) - static_cast<double>(played);
     const double cycles = (own.whole + pace * more) * (1 + repeat_spread * noise.bell());
-    LaneTrace& lane = trace.lanes.emplace_back();
-    lane.sm = probe.sms[i];
+    LaneTrace& lane = add_lane(trace, probe.sms[i]);
     lane.elapsed_cycles = static_cast<std::uint64_t>(std::llround(cycles));
     lane.accesses = probe.accesses * threads;
   }

@@ -4,7 +4,6 @@
 #include "device/sim/cores/simt.hpp"
 #include "device/sim/noise.hpp"
 #include "device/sim/play/cluster.hpp"
-#include "device/sim/play/control_parts.hpp"
 #include "device/sim/play/play.hpp"
 
 #include <algorithm>
@@ -39,15 +38,8 @@ class BranchWriter {
     if (first == last) return write_path();
     // A switch halves what is left; a chain asks for one path after the other.
     const int middle = probe_.shape == BranchShape::else_chain ? first : (first + last) / 2;
-    const std::size_t branch = program_.size();
-    program_.push_back(
-        {.op = SimtOp::branch, .threads = threads_of(probe_.path_of_thread, middle + 1, last)});
-    write(first, middle);
-    const std::size_t jump = program_.size();
-    program_.push_back({.op = SimtOp::jump});
-    program_[branch].target = static_cast<int>(program_.size());
-    write(middle + 1, last);
-    program_[branch].join = program_[jump].target = static_cast<int>(program_.size());
+    write_branch(
+        middle + 1, last, [&] { write(first, middle); }, [&] { write(middle + 1, last); });
   }
 
   /// The paths whose numbers begin with the bits of `prefix`, one for each level above.
@@ -56,19 +48,26 @@ class BranchWriter {
     const int half = 1 << (probe_.depth - level - 1);
     const int first = prefix * 2 * half;
     program_.push_back({.op = SimtOp::operate});
-    const std::size_t branch = program_.size();
-    program_.push_back({.op = SimtOp::branch,
-                        .threads = threads_of(probe_.path_of_thread, first, first + half - 1)});
-    write_nest(level + 1, 2 * prefix + 1);
-    const std::size_t jump = program_.size();
-    program_.push_back({.op = SimtOp::jump});
-    program_[branch].target = static_cast<int>(program_.size());
-    write_nest(level + 1, 2 * prefix);
-    program_[branch].join = program_[jump].target = static_cast<int>(program_.size());
+    write_branch(
+        first, first + half - 1, [&] { write_nest(level + 1, 2 * prefix + 1); },
+        [&] { write_nest(level + 1, 2 * prefix); });
     program_.push_back({.op = SimtOp::operate});
   }
 
  private:
+  /// The threads of the paths `first` .. `last` jump to what `write_taken` writes.
+  template <class WriteFalling, class WriteTaken>
+  void write_branch(int first, int last, WriteFalling write_falling, WriteTaken write_taken) {
+    const std::size_t branch = program_.size();
+    program_.push_back(
+        {.op = SimtOp::branch, .threads = threads_of(probe_.path_of_thread, first, last)});
+    write_falling();
+    const std::size_t jump = program_.size();
+    program_.push_back({.op = SimtOp::jump});
+    program_[branch].target = static_cast<int>(program_.size());
+    write_taken();
+    program_[branch].join = program_[jump].target = static_cast<int>(program_.size());
+  }
   void write_path() {
     program_.push_back({.op = SimtOp::stamp, .slot = slot_of(BranchStamp::path_begin)});
     program_.insert(program_.end(), branch_path_operations, {.op = SimtOp::operate});
@@ -111,17 +110,15 @@ Trace barrier_lanes(const Launch& launch, const std::vector<int>& sms, double cy
   Noise noise(launch.model, launch.seed);
   Trace trace;
   for (int sm : sms) {
-    LaneTrace& lane = trace.lanes.emplace_back();
-    lane.sm = sm;
-    lane.accesses = static_cast<std::uint64_t>(probe.barriers);
+    LaneTrace& lane = add_lane(trace, sm, static_cast<std::uint64_t>(probe.barriers));
     lane.elapsed_cycles = noise.disturb(static_cast<std::uint32_t>(std::lround(cycles)),
-                                        declared_control(launch).jitter_cycles);
+                                        launch.model.units.control->jitter_cycles);
   }
   return trace;
 }
 
 Trace play_cluster_barrier(const Launch& launch, const BarrierProbe& probe) {
-  const ControlModel& control = declared_control(launch);
+  const ControlModel& control = declared(launch.model.units.control, "control flow");
   ClusterScheduler scheduler(launch);
   const std::vector<std::vector<int>> clusters = scheduler.fill(probe.cluster_blocks);
   if (control.cluster_barrier_cycles == 0) {
@@ -142,18 +139,8 @@ Trace play_cluster_barrier(const Launch& launch, const BarrierProbe& probe) {
 
 }  // namespace
 
-const ControlModel& declared_control(const Launch& launch) {
-  if (launch.model.units.control) return *launch.model.units.control;
-  throw DeviceError("nothing is known of the control flow of this GPU (its model declares none)");
-}
-
-std::uint64_t read_sm_clock(const Launch& launch, int sm, std::uint64_t cycles) {
-  const std::uint64_t now = launch.die.clock_base_cycles[static_cast<std::size_t>(sm)] + cycles;
-  return now - now % launch.model.clock.granularity_cycles;
-}
-
 Trace play(const Launch& launch, const BranchProbe& probe) {
-  const ControlModel& control = declared_control(launch);
+  const ControlModel& control = declared(launch.model.units.control, "control flow");
   resident_blocks(launch.model, probe.warps * static_cast<int>(warp_threads), 0);
   const Program program = branch_program(probe);
   Noise noise(launch.model, launch.seed);
@@ -167,12 +154,11 @@ Trace play(const Launch& launch, const BranchProbe& probe) {
     }
     block.run();
     for (std::size_t warp = 0; warp < static_cast<std::size_t>(probe.warps); ++warp) {
-      LaneTrace& lane = trace.lanes.emplace_back();
-      lane.sm = sm;
+      LaneTrace& lane = add_lane(trace, sm);
       lane.warp = static_cast<int>(warp);
       for (std::size_t thread = 0; thread < warp_threads; ++thread) {
         for (std::size_t slot = 0; slot < branch_stamps; ++slot) {
-          lane.clock_cycles.push_back(read_sm_clock(launch, sm, block.stamp(warp, thread, slot)));
+          lane.clock_cycles.push_back(read_clock(launch, sm, block.stamp(warp, thread, slot)));
         }
       }
     }
@@ -181,7 +167,7 @@ Trace play(const Launch& launch, const BranchProbe& probe) {
 }
 
 Trace play(const Launch& launch, const BarrierProbe& probe) {
-  const ControlModel& control = declared_control(launch);
+  const ControlModel& control = declared(launch.model.units.control, "control flow");
   if (probe.kind == BarrierKind::cluster) return play_cluster_barrier(launch, probe);
   if (probe.kind == BarrierKind::grid) {
     const double sms = launch.die.info.sm_count;
@@ -196,24 +182,19 @@ Trace play(const Launch& launch, const BarrierProbe& probe) {
 }
 
 Trace play(const Launch& launch, const SleepProbe& probe) {
-  const ControlModel& control = declared_control(launch);
-  if (!control.sleep) {
-    throw DeviceError("this GPU has no instruction to sleep (from compute capability 7.0 on)");
-  }
+  const SleepModel& sleep =
+      declared(declared(launch.model.units.control, "control flow").sleep, "instruction to sleep");
   Noise noise(launch.model, launch.seed);
   Trace trace;
   for (int sm : probe.sms) {
-    LaneTrace& lane = trace.lanes.emplace_back();
-    lane.sm = sm;
-    lane.accesses = static_cast<std::uint64_t>(probe.samples);
+    LaneTrace& lane = add_lane(trace, sm, static_cast<std::uint64_t>(probe.samples));
     for (int i = 0; i < probe.samples; ++i) {
       // The looks go on whether somebody sleeps or not.
-      const double first_look_ns = control.sleep->step_ns * noise.random().unit();
+      const double first_look_ns = sleep.step_ns * noise.random().unit();
       const double late_ns = std::max(0.0, probe.asked_ns - first_look_ns);
-      const double looks = std::ceil(late_ns / control.sleep->step_ns);
-      const double asleep_ns =
-          probe.asked_ns == 0 ? 0 : first_look_ns + looks * control.sleep->step_ns;
-      const double cycles = (control.sleep->least_ns + asleep_ns) * launch.sm_clock_hz / 1e9;
+      const double looks = std::ceil(late_ns / sleep.step_ns);
+      const double asleep_ns = probe.asked_ns == 0 ? 0 : first_look_ns + looks * sleep.step_ns;
+      const double cycles = (sleep.least_ns + asleep_ns) * launch.sm_clock_hz / 1e9;
       lane.window_cycles.push_back(
           noise.read_window(noise.disturb(static_cast<std::uint32_t>(std::lround(cycles)), 0)));
       lane.elapsed_cycles += lane.window_cycles.back();

@@ -12,14 +12,13 @@
 namespace sonde::sim {
 namespace {
 
-const DsmModel& declared(const Launch& launch) {
-  if (launch.model.units.dsm) return *launch.model.units.dsm;
-  throw DeviceError("this GPU has no distributed shared memory (its model declares none)");
+const DsmModel& dsm_of(const Launch& launch) {
+  return declared(launch.model.units.dsm, "distributed shared memory");
 }
 
 /// Of a load by one SM from the shared memory of another.
 std::uint32_t pair_cycles(const Launch& launch, int reader, int target) {
-  const DsmModel& dsm = declared(launch);
+  const DsmModel& dsm = dsm_of(launch);
   const auto from = static_cast<std::size_t>(reader);
   const auto to = static_cast<std::size_t>(target);
   const std::uint32_t slow = launch.die.slow_sm_cycles[from];
@@ -31,7 +30,7 @@ std::uint32_t pair_cycles(const Launch& launch, int reader, int target) {
 }
 
 Trace play_latency(const Launch& launch, const DsmProbe& probe) {
-  const DsmModel& dsm = declared(launch);
+  const DsmModel& dsm = dsm_of(launch);
   ClusterScheduler scheduler(launch);
   Noise noise(launch.model, launch.seed);
   const ClockModel& clock = launch.model.clock;
@@ -41,15 +40,14 @@ Trace play_latency(const Launch& launch, const DsmProbe& probe) {
     for (int reader : cluster) {
       for (int target : cluster) {
         const std::uint32_t cycles = pair_cycles(launch, reader, target);
-        LaneTrace& lane = trace.lanes.emplace_back();
-        lane.sm = reader;
+        LaneTrace& lane = add_lane(trace, reader);
         lane.cluster = number;
         lane.accesses = probe.accesses;
         for (std::uint64_t i = 0; i < probe.accesses; ++i) {
           const std::uint32_t own =
               noise.disturb(cycles, dsm.jitter_cycles) + clock.sink_window_cycles;
           lane.window_cycles.push_back(noise.read_window(own));
-          lane.elapsed_cycles += own + clock.loop_cycles;
+          lane.elapsed_cycles += own;
         }
       }
     }
@@ -72,7 +70,7 @@ std::map<int, int> readers_of_gpcs(const Launch& launch, const DsmProbe& probe,
 }
 
 Trace play_stream(const Launch& launch, const DsmProbe& probe) {
-  const DsmModel& dsm = declared(launch);
+  const DsmModel& dsm = dsm_of(launch);
   ClusterScheduler scheduler(launch);
   Noise noise(launch.model, launch.seed);
   resident_blocks(launch.model, probe.block_threads, launch.die.info.shared_bytes_per_block);
@@ -92,8 +90,7 @@ Trace play_stream(const Launch& launch, const DsmProbe& probe) {
       const double rate =
           reader == target ? dsm.own_bytes_per_cycle : std::min(dsm.port_bytes_per_cycle, share);
       const double cycles = static_cast<double>(loads) * dsm_element_bytes / rate;
-      LaneTrace& lane = trace.lanes.emplace_back();
-      lane.sm = reader;
+      LaneTrace& lane = add_lane(trace, reader);
       lane.cluster = number;
       lane.accesses = loads;
       lane.elapsed_cycles = pair_cycles(launch, reader, target) +

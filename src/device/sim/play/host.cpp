@@ -9,15 +9,14 @@
 namespace sonde::sim {
 namespace {
 
-const HostModel& declared(const Launch& launch) {
-  if (launch.model.units.host) return *launch.model.units.host;
-  throw DeviceError("nothing is known of the way to the host (the model declares none)");
+const HostModel& host_of(const Launch& launch) {
+  return declared(launch.model.units.host, "way to the host");
 }
 
 /// Share of its declared rate that the link has as it is: each lane carries its part, and each
 /// generation twice as much as the one before.
 double share_of_link(const Launch& launch) {
-  const HostModel& host = declared(launch);
+  const HostModel& host = host_of(launch);
   const PcieLink link = pcie_link(host, launch.faults);
   return static_cast<double>(*link.width) / host.pcie_width *
          std::exp2(*link.generation - host.pcie_generation);
@@ -33,7 +32,7 @@ double bytes_per_s(const HostModel& host, HostKind kind) {
 }
 
 Trace play_copies(const Launch& launch, const HostProbe& probe) {
-  const HostModel& host = declared(launch);
+  const HostModel& host = host_of(launch);
   check_data(launch);
   const double moved = static_cast<double>(probe.bytes) * (probe.kind == HostKind::both ? 2 : 1);
   const double rate =
@@ -49,15 +48,13 @@ Trace play_copies(const Launch& launch, const HostProbe& probe) {
 }
 
 Trace play_latency(const Launch& launch, const HostProbe& probe) {
-  const HostModel& host = declared(launch);
+  const HostModel& host = host_of(launch);
   const double cycles_of_ns = launch.sm_clock_hz * 1e-9;
   const auto cycles = static_cast<std::uint32_t>(std::lround(host.latency_ns * cycles_of_ns)) +
                       launch.die.slow_sm_cycles[static_cast<std::size_t>(probe.sm)];
   Noise noise(launch.model, launch.seed);
   Trace trace;
-  LaneTrace& lane = trace.lanes.emplace_back();
-  lane.sm = probe.sm;
-  lane.accesses = probe.accesses;
+  LaneTrace& lane = add_lane(trace, probe.sm, probe.accesses);
   for (std::uint64_t i = 0; i < probe.accesses; ++i) {
     const std::uint32_t own = noise.disturb(cycles, host.jitter_ns * cycles_of_ns) +
                               launch.model.clock.sink_window_cycles;

@@ -1,7 +1,6 @@
 // Checks that all plays share: blocks that do not fit and wrong data end a launch here.
 #include "device/sim/play/launch.hpp"
 
-#include "base/error.hpp"
 #include "base/failure_marks.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/units.hpp"
@@ -12,6 +11,18 @@
 #include <numeric>
 
 namespace sonde::sim {
+
+std::uint64_t read_clock(const Launch& launch, int sm, std::uint64_t cycles) {
+  const std::uint64_t now = launch.die.clock_base_cycles[static_cast<std::size_t>(sm)] + cycles;
+  return now - now % launch.model.clock.granularity_cycles;
+}
+
+std::uint64_t read_timer(const Launch& launch, double time_ns) {
+  // It starts from the host's time; any value far from 0 will do.
+  constexpr std::uint64_t epoch_ns = 1'700'000'000'000'000'000ULL;
+  const auto whole_ns = static_cast<std::uint64_t>(time_ns);
+  return epoch_ns + whole_ns - whole_ns % launch.model.clock.globaltimer_step_ns;
+}
 
 void check_data(const Launch& launch) {
   const std::uint64_t period = launch.faults.wrong_data_period;

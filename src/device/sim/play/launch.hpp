@@ -2,6 +2,7 @@
 // an SM, and true data. The plays of this folder start from it.
 #pragma once
 
+#include "base/error.hpp"
 #include "device/sim/memory/buffer_place.hpp"
 #include "device/sim/memory/memory_system.hpp"
 #include "device/sim/peer.hpp"
@@ -32,6 +33,26 @@ struct Launch {
 inline std::uint64_t buffer_offset(const Launch& launch, Place place, std::uint64_t buffer_bytes) {
   return draw_buffer_offset(launch.model, launch.die.seed, place, buffer_bytes);
 }
+
+/// What the model says of a part of the GPU. @throws DeviceError if it says nothing
+template <class Part>
+const Part& declared(const std::optional<Part>& part, const char* name) {
+  if (part) return *part;
+  throw DeviceError("nothing is known of the " + std::string(name) +
+                    " of this GPU (its model declares none)");
+}
+
+/// One more lane, on that SM.
+inline LaneTrace& add_lane(Trace& trace, int sm, std::uint64_t accesses = 0) {
+  LaneTrace& lane = trace.lanes.emplace_back();
+  lane.sm = sm;
+  lane.accesses = accesses;
+  return lane;
+}
+
+/// What an SM's clock shows so many cycles after time 0, and the timer of the GPU.
+std::uint64_t read_clock(const Launch& launch, int sm, std::uint64_t cycles);
+std::uint64_t read_timer(const Launch& launch, double time_ns);
 
 /// What a launch does that checks the words it loads. @throws DeviceError by the fault wrong_data
 void check_data(const Launch& launch);

@@ -68,10 +68,7 @@ bool may_run(const Model& model, const OccupancyModel& rules, const OccupancyPro
 
 Trace play(const Launch& launch, const OccupancyProbe& probe) {
   const Model& model = launch.model;
-  if (!model.units.occupancy) {
-    throw DeviceError("nothing is known of the registers of this GPU (its model declares none)");
-  }
-  const OccupancyModel& rules = *model.units.occupancy;
+  const OccupancyModel& rules = declared(model.units.occupancy, "registers");
   const std::uint64_t threads =
       round_up(static_cast<std::uint64_t>(probe.block_threads), rules.thread_quantum);
   const std::uint64_t warps = round_up(threads, warp_threads) / warp_threads;
@@ -88,9 +85,7 @@ Trace play(const Launch& launch, const OccupancyProbe& probe) {
   }
   Trace trace;
   for (std::size_t sm = 0; sm < launch.die.sms.size(); ++sm) {
-    LaneTrace& lane = trace.lanes.emplace_back();
-    lane.sm = static_cast<int>(sm);
-    lane.accesses = blocks;
+    add_lane(trace, static_cast<int>(sm), blocks);
   }
   return trace;
 }

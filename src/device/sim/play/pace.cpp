@@ -8,21 +8,8 @@
 namespace sonde::sim {
 namespace {
 
-// The device-wide timer starts from the host's time; any value far from 0 will do.
-constexpr std::uint64_t globaltimer_epoch_ns = 1'700'000'000'000'000'000ULL;
 // From one reading of the timer to the next, while a thread waits for its time.
 constexpr double reading_ns = 30;
-
-std::uint64_t read_timer(const ClockModel& clock, double time_ns) {
-  const auto whole_ns = static_cast<std::uint64_t>(time_ns);
-  return globaltimer_epoch_ns + whole_ns - whole_ns % clock.globaltimer_step_ns;
-}
-
-std::uint64_t read_clock(const Launch& launch, int sm, double cycles) {
-  const std::uint64_t now = launch.die.clock_base_cycles[static_cast<std::size_t>(sm)] +
-                            static_cast<std::uint64_t>(cycles);
-  return now - now % launch.model.clock.granularity_cycles;
-}
 
 /// One launch after the other, their blocks dealt to the SMs, on each of which so many run at once.
 void play_blocks(const Launch& launch, const LaunchProbe& probe, Noise& noise, Trace& trace) {
@@ -38,13 +25,12 @@ void play_blocks(const Launch& launch, const LaunchProbe& probe, Noise& noise, T
       const double wave_ns = busy_ns * wave;
       const double from_ns = begin_ns + wave_ns + launches.spread_ns * noise.random().unit();
       const double to_ns = from_ns + busy_ns + reading_ns * noise.random().unit();
-      LaneTrace& lane = trace.lanes.emplace_back();
-      lane.sm = block % sms;
+      LaneTrace& lane = add_lane(trace, block % sms);
       lane.cluster = number;
       for (double time_ns : {from_ns, to_ns}) {
-        lane.globaltimer_ns.push_back(read_timer(launch.model.clock, time_ns));
-        lane.clock_cycles.push_back(
-            read_clock(launch, lane.sm, time_ns * launch.sm_clock_hz / 1e9));
+        lane.globaltimer_ns.push_back(read_timer(launch, time_ns));
+        lane.clock_cycles.push_back(read_clock(
+            launch, lane.sm, static_cast<std::uint64_t>(time_ns * launch.sm_clock_hz / 1e9)));
       }
       lane.elapsed_cycles = lane.clock_cycles.back() - lane.clock_cycles.front();
       end_ns = std::max(end_ns, to_ns);
@@ -106,8 +92,7 @@ Trace play(const Launch& launch, const PaceProbe& probe) {
   const auto interval_ns = static_cast<double>(probe.interval_ns);
   Trace trace;
   for (int sm : probe.sms) {
-    LaneTrace& lane = trace.lanes.emplace_back();
-    lane.sm = sm;
+    LaneTrace& lane = add_lane(trace, sm);
     const double first_ns =
         std::min(launch.model.units.launches.spread_ns, interval_ns / 2) * noise.random().unit();
     for (std::uint64_t i = 0; i < probe.samples; ++i) {
@@ -115,8 +100,9 @@ Trace play(const Launch& launch, const PaceProbe& probe) {
       const double time_ns = first_ns + static_cast<double>(i) * interval_ns + late_ns;
       // What the clock counted before the launch is not played again; only differences are told.
       const double before = launch.now_ns * launch.sm_clock_hz / 1e9;
-      lane.clock_cycles.push_back(read_clock(launch, sm, before + pace.cycles_at(time_ns)));
-      lane.globaltimer_ns.push_back(read_timer(launch.model.clock, launch.now_ns + time_ns));
+      lane.clock_cycles.push_back(
+          read_clock(launch, sm, static_cast<std::uint64_t>(before + pace.cycles_at(time_ns))));
+      lane.globaltimer_ns.push_back(read_timer(launch, launch.now_ns + time_ns));
     }
     lane.elapsed_cycles = lane.clock_cycles.back() - lane.clock_cycles.front();
   }

@@ -22,8 +22,7 @@ void chase_lane(const Launch& launch, const LinkState& link, const ChaseProbe& p
     if (counted) ++counts[std::min<std::size_t>(window, histogram_bins - 1)];
   }
   for (std::uint64_t access = 0; access < probe.amortised_accesses; ++access) {
-    lane.elapsed_cycles +=
-        noise.disturb(link.latency_cycles, link.jitter_cycles) + launch.model.clock.loop_cycles;
+    lane.elapsed_cycles += noise.disturb(link.latency_cycles, link.jitter_cycles);
   }
   if (counted) lane.histogram = to_histogram<std::uint64_t>(counts);
 }
@@ -60,8 +59,7 @@ Trace play_at_peer(const Launch& launch, const StreamProbe& probe) {
   }
   const double last_cycles = trace.repeat_ns.back() * launch.sm_clock_hz / 1e9;
   for (const int sm : probe.sms) {
-    LaneTrace& lane = trace.lanes.emplace_back();
-    lane.sm = sm;
+    LaneTrace& lane = add_lane(trace, sm);
     lane.elapsed_cycles = static_cast<std::uint64_t>(std::llround(last_cycles));
   }
   return trace;

@@ -117,17 +117,12 @@ MachineModel describe_machine(const Launch& launch, const ProgramProbe& probe,
                               std::uint64_t shared_bytes, double share) {
   const UnitsModel& units = launch.model.units;
   const PathCaches caches = find_caches(launch);
-  MachineModel machine{.sm = {},
-                       .l1 = describe_l1(launch, probe, caches.l1, shared_bytes),
-                       .memory = describe_memory(launch, caches, share)};
-  machine.sm.schedulers = units.pipelines ? units.pipelines->schedulers : 1;
-  machine.sm.issue_cycles = units.programs ? units.programs->issue_cycles : 1;
-  machine.sm.scheduler = probe.machine.scheduler.value_or(WarpScheduler::greedy_then_oldest);
-  machine.sm.mshrs = units.lsu.mshrs;
-  machine.sm.miss_queue_entries = units.lsu.miss_queue_entries;
-  machine.sm.l1_hit_cycles = caches.l1_hit_cycles;
-  machine.sm.bypass_fetch_bytes = units.lsu.bypass_fetch_bytes;
-  return machine;
+  return {.sm = {.schedulers = units.pipelines ? units.pipelines->schedulers : 1,
+                 .issue_cycles = units.programs ? units.programs->issue_cycles : 1,
+                 .l1_hit_cycles = caches.l1_hit_cycles,
+                 .lsu = units.lsu},
+          .l1 = describe_l1(launch, probe, caches.l1, shared_bytes),
+          .memory = describe_memory(launch, caches, share)};
 }
 
 void check_machine(const Launch& launch, const ProgramProbe& probe) {
@@ -184,8 +179,7 @@ void add_lanes(const Launch& launch, const ProgramProbe& probe, int sm, const Ma
   const double jitter = launch.model.units.dram.jitter_cycles;
   for (std::size_t warp = 0; warp < played.warps.size(); ++warp) {
     const WarpResult& result = played.warps[warp];
-    LaneTrace& lane = trace.lanes.emplace_back();
-    lane.sm = sm;
+    LaneTrace& lane = add_lane(trace, sm);
     lane.warp = static_cast<int>(warp);
     lane.accesses = result.accesses;
     // A slow SM takes longer for every access that waits for the one before.

@@ -127,9 +127,7 @@ Trace play(const Launch& launch, const SharedChaseProbe& probe) {
   trace.shared_carveout_bytes = choose_carveout(launch.die.info, block_bytes, {});
   for (int sm : probe.sms) {
     const std::uint32_t own = cycles + launch.die.slow_sm_cycles[static_cast<std::size_t>(sm)];
-    LaneTrace& lane = trace.lanes.emplace_back();
-    lane.sm = sm;
-    lane.accesses = probe.accesses;
+    LaneTrace& lane = add_lane(trace, sm, probe.accesses);
     ChaseLoads loads(shared, probe);
     for (std::uint64_t i = 0; i < probe.accesses; ++i) {
       const std::uint32_t load = own + loads.extra_cycles();
@@ -138,8 +136,7 @@ Trace play(const Launch& launch, const SharedChaseProbe& probe) {
     }
     for (std::uint64_t i = 0; i < probe.accesses; ++i) {
       const std::uint32_t load = own + loads.extra_cycles();
-      lane.elapsed_cycles +=
-          noise.disturb(load, shared.jitter_cycles) + launch.model.clock.loop_cycles;
+      lane.elapsed_cycles += noise.disturb(load, shared.jitter_cycles);
     }
   }
   return trace;
@@ -147,12 +144,8 @@ Trace play(const Launch& launch, const SharedChaseProbe& probe) {
 
 Trace play(const Launch& launch, const SharedAtomicProbe& probe) {
   const SharedModel& shared = launch.model.units.shared;
-  if (!shared.atomics) {
-    throw DeviceError(
-        "nothing is known of atomics on shared memory of this GPU (its model declares none)");
-  }
   const std::uint32_t turns = count_atomic_turns(shared, probe.form, probe.thread_offsets_bytes);
-  const SharedAtomicModel& atomics = *shared.atomics;
+  const SharedAtomicModel& atomics = declared(shared.atomics, "atomics on shared memory");
   const double cycles = probe.form == AtomicForm::returned
                             ? atomics.latency_cycles + (turns - 1) * atomics.thread_cycles
                             : std::max(atomics.interval_cycles, turns * atomics.thread_cycles);
@@ -160,9 +153,7 @@ Trace play(const Launch& launch, const SharedAtomicProbe& probe) {
   Trace trace;
   for (int sm : probe.sms) {
     const double own = cycles + launch.die.slow_sm_cycles[static_cast<std::size_t>(sm)];
-    LaneTrace& lane = trace.lanes.emplace_back();
-    lane.sm = sm;
-    lane.accesses = probe.accesses;
+    LaneTrace& lane = add_lane(trace, sm, probe.accesses);
     lane.elapsed_cycles = noise.disturb(
         static_cast<std::uint32_t>(std::lround(own * static_cast<double>(probe.accesses))),
         shared.jitter_cycles);
@@ -193,8 +184,7 @@ Trace play(const Launch& launch, const SharedStreamProbe& probe) {
   const auto& carveouts = launch.die.info.shared_carveouts_bytes;
   trace.shared_carveout_bytes = carveouts.empty() ? 0 : carveouts.back();
   for (std::size_t sm = 0; sm < launch.die.sms.size(); ++sm) {
-    LaneTrace& lane = trace.lanes.emplace_back();
-    lane.sm = static_cast<int>(sm);
+    LaneTrace& lane = add_lane(trace, static_cast<int>(sm));
     lane.elapsed_cycles = noise.disturb(static_cast<std::uint32_t>(std::lround(cycles)), 1);
     lane.accesses = static_cast<std::uint64_t>(probe.blocks_per_sm) *
                     static_cast<std::uint64_t>(probe.block_threads) *

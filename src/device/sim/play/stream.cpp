@@ -326,8 +326,7 @@ Trace play(const Launch& launch, const StreamProbe& probe) {
     return trace;
   }
   for (std::size_t i = 0; i < probe.sms.size(); ++i) {
-    LaneTrace& lane = trace.lanes.emplace_back();
-    lane.sm = plan.sms[i];
+    LaneTrace& lane = add_lane(trace, plan.sms[i]);
     lane.elapsed_cycles = static_cast<std::uint64_t>(
         std::llround(cycles[i] * last_factor * (1 - repeat_spread * noise.random().unit())));
   }

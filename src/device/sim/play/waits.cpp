@@ -2,7 +2,6 @@
 // warps of cores/simt, which find out who gets through.
 #include "device/sim/cores/simt.hpp"
 #include "device/sim/noise.hpp"
-#include "device/sim/play/control_parts.hpp"
 #include "device/sim/play/play.hpp"
 
 #include <cmath>
@@ -79,7 +78,7 @@ std::uint64_t told_cycles(const SimtBlock& block, WaitProgram program, std::size
 }  // namespace
 
 Trace play(const Launch& launch, const WaitProbe& probe) {
-  const ControlModel& control = declared_control(launch);
+  const ControlModel& control = declared(launch.model.units.control, "control flow");
   const SimtCosts costs{.look_cycles = static_cast<std::uint32_t>(
                             std::lround(launch.model.units.shared.latency_cycles(1))),
                         .stamp_cycles = launch.model.clock.empty_window_cycles};
@@ -89,8 +88,7 @@ Trace play(const Launch& launch, const WaitProbe& probe) {
   Noise noise(launch.model, launch.seed);
   Trace trace;
   for (int sm : probe.sms) {  // on all of them the same happens
-    LaneTrace& lane = trace.lanes.emplace_back();
-    lane.sm = sm;
+    LaneTrace& lane = add_lane(trace, sm);
     lane.elapsed_cycles = block.end_cycles();
     const std::uint64_t late = noise.disturb(1, control.jitter_cycles) - 1;
     for (std::size_t warp = 0; warp < 2; ++warp) {

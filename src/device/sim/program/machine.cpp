@@ -7,17 +7,6 @@
 namespace sonde::sim {
 namespace {
 
-SmPlay describe_play(const ProgramProbe& probe, int sm) {
-  return {.sm = sm,
-          .warps = {.blocks = probe.resident_blocks,
-                    .block_warps = block_warps(probe.program.kernels.front()),
-                    .active = probe.active_warps},
-          .level = probe.level,
-          .cached = probe.cached,
-          .bypass_path = probe.bypass_path,
-          .windows = probe.windows};
-}
-
 /// The first blocks, one to each SM in turn until all SMs are full.
 void give_first_blocks(std::vector<ProgramSm>& sms, int resident_blocks) {
   for (int block = 0; block < resident_blocks; ++block) {
@@ -95,8 +84,8 @@ std::vector<MachineSm> play_machine(const MachineModel& model, const ProgramProb
     sms.reserve(results.size());
     for (std::size_t at = 0; at < results.size(); ++at) {
       if (model.l1) l1s[at].clear();
-      sms.emplace_back(model.sm, describe_play(probe, static_cast<int>(at)),
-                       model.l1 ? &l1s[at] : nullptr, memory, work, begin,
+      sms.emplace_back(model.sm, probe, static_cast<int>(at), model.l1 ? &l1s[at] : nullptr, memory,
+                       work, begin,
                        SmBypass{.decider = decider_of(at), .observer = generators[at].get()});
     }
     give_first_blocks(sms, probe.resident_blocks);

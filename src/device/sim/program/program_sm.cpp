@@ -8,20 +8,25 @@
 
 namespace sonde::sim {
 
-ProgramSm::ProgramSm(const SmModel& model, const SmPlay& play, L1Tags* l1, MemorySide& memory,
-                     KernelWork& work, double begin, const SmBypass& bypass)
+ProgramSm::ProgramSm(const SmModel& model, const ProgramProbe& probe, int sm, L1Tags* l1,
+                     MemorySide& memory, KernelWork& work, double begin, const SmBypass& bypass)
     : model_(model),
-      play_(play),
+      probe_(probe),
+      sm_(sm),
       l1_(l1),
       memory_(memory),
       work_(work),
       bypass_(bypass),
-      warps_(play.warps, work),
-      schedulers_(model.scheduler, model.schedulers, warps_.count(), begin),
+      warps_({.blocks = probe.resident_blocks,
+              .block_warps = block_warps(probe.program.kernels.front()),
+              .active = probe.active_warps},
+             work),
+      schedulers_(probe.machine.scheduler.value_or(WarpScheduler::greedy_then_oldest),
+                  model.schedulers, warps_.count(), begin),
       results_(warps_.count()),
       unit_free_(begin),
-      miss_queue_(model.miss_queue_entries),
-      bypass_queue_(model.miss_queue_entries),
+      miss_queue_(model.lsu.miss_queue_entries),
+      bypass_queue_(model.lsu.miss_queue_entries),
       now_(begin),
       end_(begin) {
   for (std::size_t slot = 0; slot < warps_.count(); ++slot) schedulers_.set_waiting(slot);
@@ -35,7 +40,7 @@ void ProgramSm::settle(std::size_t slot) {
   if (warp.accesses.at_end()) return schedulers_.set_waiting(slot);
   const ProgramAccess& access = warp.accesses.access();
   const bool begins = warp.accesses.begins_pass();
-  const bool waits = begins || access.waits || access.store || play_.windows;
+  const bool waits = begins || access.waits || access.store || probe_.windows;
   if (waits && warp.outstanding > 0) return schedulers_.set_waiting(slot);
   const bool instructions =
       begins && !warp.instructions_issued && work_.kernel().kernel().instructions > 0;
@@ -61,14 +66,14 @@ void ProgramSm::issue_access(std::size_t slot) {
   ResidentWarp& warp = warps_[slot];
   Entry& entry = unit_[(unit_first_ + unit_count_++) % unit_entries];
   warp.accesses.lines(entry.lines);
-  entry.unit = play_.level == BypassLevel::warp ? warp.warp : warps_.block_of(slot);
-  const int units = bypass_.decider != nullptr ? bypass_.decider->cached() : play_.cached;
+  entry.unit = probe_.level == BypassLevel::warp ? warp.warp : warps_.block_of(slot);
+  const int units = bypass_.decider != nullptr ? bypass_.decider->cached() : probe_.cached;
   const bool cached = entry.unit < units;
   entry.next = 0;
   entry.slot = slot;
   entry.store = warp.accesses.access().store;
   entry.cached = l1_ != nullptr && cached;
-  entry.uses_l1 = l1_ != nullptr && (cached || play_.bypass_path != BypassPath::past_l1);
+  entry.uses_l1 = l1_ != nullptr && (cached || probe_.bypass_path != BypassPath::past_l1);
   entry.begun = false;
   entry.issued = now_;
   entry.ready = now_;
@@ -142,7 +147,7 @@ bool ProgramSm::play_load(Entry& entry, const LineAccess& access) {
       if (entry.cached) return fail_until(answer.time);
       break;
     case L1Outcome::miss:
-      if (entry.cached || play_.bypass_path == BypassPath::evict_first) {
+      if (entry.cached || probe_.bypass_path == BypassPath::evict_first) {
         return play_miss(entry, access, answer);
       }
       break;
@@ -155,11 +160,11 @@ bool ProgramSm::play_load(Entry& entry, const LineAccess& access) {
 
 bool ProgramSm::play_miss(Entry& entry, const LineAccess& access, const L1Answer& miss) {
   while (!fills_.empty() && fills_.top() <= now_) fills_.pop();
-  if (fills_.size() >= model_.mshrs) return fail_until(fills_.top());
+  if (fills_.size() >= model_.lsu.mshrs) return fail_until(fills_.top());
   if (miss_queue_.room_at() > now_) return fail_until(miss_queue_.room_at());
   ++counts_.l1_misses;
-  const double filled = memory_.load(play_.sm, now_, access.line, miss.fetched);
-  miss_queue_.take(memory_.free_time(play_.sm));
+  const double filled = memory_.load(sm_, now_, access.line, miss.fetched);
+  miss_queue_.take(memory_.free_time(sm_));
   fills_.push(filled);
   l1_->reserve(access, miss, filled, entry.cached);
   entry.ready = std::max(entry.ready, filled);
@@ -170,9 +175,9 @@ bool ProgramSm::play_miss(Entry& entry, const LineAccess& access, const L1Answer
 bool ProgramSm::play_past_l1(Entry& entry, const LineAccess& access) {
   if (bypass_queue_.room_at() > now_) return wait_until(bypass_queue_.room_at());
   const Sectors sectors =
-      fetched_sectors(access.sectors, model_.bypass_fetch_bytes, work_.kernel().line_bytes());
-  entry.ready = std::max(entry.ready, memory_.load(play_.sm, now_, access.line, sectors));
-  bypass_queue_.take(memory_.free_time(play_.sm));
+      fetched_sectors(access.sectors, model_.lsu.bypass_fetch_bytes, work_.kernel().line_bytes());
+  entry.ready = std::max(entry.ready, memory_.load(sm_, now_, access.line, sectors));
+  bypass_queue_.take(memory_.free_time(sm_));
   return true;
 }
 
@@ -180,8 +185,8 @@ bool ProgramSm::play_past_l1(Entry& entry, const LineAccess& access) {
 bool ProgramSm::play_store(const LineAccess& access) {
   if (bypass_queue_.room_at() > now_) return wait_until(bypass_queue_.room_at());
   if (l1_ != nullptr) l1_->store(access);
-  memory_.store(play_.sm, now_, access.line, access.sectors);
-  bypass_queue_.take(memory_.free_time(play_.sm));
+  memory_.store(sm_, now_, access.line, access.sectors);
+  bypass_queue_.take(memory_.free_time(sm_));
   return true;
 }
 
@@ -203,7 +208,7 @@ void ProgramSm::finish(const Entry& entry) {
   ResidentWarp& warp = warps_[entry.slot];
   --warp.outstanding;
   warp.pass_ready = std::max(warp.pass_ready, std::ceil(entry.ready));
-  if (play_.windows) {
+  if (probe_.windows) {
     WarpResult& result = results_[entry.slot];
     result.windows.push_back(entry.ready - entry.issued);
     // The next instruction of the warp could issue once the unit had taken all lines.

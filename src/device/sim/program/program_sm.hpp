@@ -3,6 +3,7 @@
 // section 2.2 and table 1).
 #pragma once
 
+#include "device/sim/model/units.hpp"
 #include "device/sim/program/bypass_generator.hpp"
 #include "device/sim/program/l1_tags.hpp"
 #include "device/sim/program/memory_side.hpp"
@@ -22,21 +23,8 @@ namespace sonde::sim {
 struct SmModel {
   int schedulers = 2;
   double issue_cycles = 1;  // of a scheduler for one instruction
-  WarpScheduler scheduler = WarpScheduler::greedy_then_oldest;
-  std::uint32_t mshrs = 32;
-  std::uint32_t miss_queue_entries = 8;  // and of the queue of the way past the L1
   double l1_hit_cycles = 0;
-  std::uint64_t bypass_fetch_bytes = 32;  // block that a load past the L1 brings
-};
-
-/// What it plays.
-struct SmPlay {
-  int sm = 0;
-  ResidentShape warps;
-  BypassLevel level = BypassLevel::warp;
-  int cached = 0;  // the first so many units use the L1, if there is no decider
-  BypassPath bypass_path = BypassPath::past_l1;
-  bool windows = false;  // a load waits for the one before
+  LsuModel lsu;  // whose miss queue is also that of the way past the L1
 };
 
 /// Who chooses how many units use the L1, and who counts what this SM does for it; or null.
@@ -61,8 +49,9 @@ struct WarpResult {
 
 class ProgramSm {
  public:
-  /// An SM that has no block yet. @param l1 null: there is none  @param work outlives the SM
-  ProgramSm(const SmModel& model, const SmPlay& play, L1Tags* l1, MemorySide& memory,
+  /// An SM that has no block yet. @param probe outlives the SM, as work does
+  /// @param l1 null: there is none
+  ProgramSm(const SmModel& model, const ProgramProbe& probe, int sm, L1Tags* l1, MemorySide& memory,
             KernelWork& work, double begin, const SmBypass& bypass);
 
   /// Takes a block. @pre nothing has been played
@@ -113,7 +102,8 @@ class ProgramSm {
   void find_next_time();
 
   SmModel model_;
-  SmPlay play_;
+  const ProgramProbe& probe_;
+  int sm_;
   L1Tags* l1_;
   MemorySide& memory_;
   KernelWork& work_;
