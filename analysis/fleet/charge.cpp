@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace sonde {
 namespace {
 
@@ -21,29 +23,41 @@ constexpr EnumName<Ground> ground_names[] = {
     {Ground::past, "compared with its own past"},
     {Ground::peers, "compared with its peers"},
     {Ground::reference, "compared with reference values of its model"}};
-constexpr EnumName<Trouble> trouble_names[] = {{Trouble::contention, "contention"},
-                                               {Trouble::lost, "lost"},
-                                               {Trouble::hang, "hang"},
-                                               {Trouble::sticky_error, "sticky error"},
-                                               {Trouble::wrong_data, "wrong data"},
-                                               {Trouble::ecc_uncorrected, "ECC"},
-                                               {Trouble::remap_failure, "ECC"},
-                                               {Trouble::xid, "Xid"},
-                                               {Trouble::thermal, "thermal"},
-                                               {Trouble::power, "power"},
-                                               {Trouble::clock, "clock"},
-                                               {Trouble::pcie_link, "link"},
-                                               {Trouble::nvlink, "link"},
-                                               {Trouble::host_rate, "link"},
-                                               {Trouble::peer_rate, "link"},
-                                               {Trouble::ecc_corrected, "ECC"},
-                                               {Trouble::remap_pending, "ECC"},
-                                               {Trouble::memory_rate, "memory"},
-                                               {Trouble::slice, "memory"},
-                                               {Trouble::sm, "SM"},
-                                               {Trouble::structure, "structure"},
-                                               {Trouble::fewer_gpus, "structure"},
-                                               {Trouble::unknown, "unknown"}};
+struct TroubleName {
+  Trouble trouble;
+  std::string_view key;
+  std::string_view text;
+};
+constexpr TroubleName trouble_names[] = {
+    {Trouble::contention, "contention", "contention"},
+    {Trouble::lost, "lost", "lost"},
+    {Trouble::hang, "hang", "hang"},
+    {Trouble::sticky_error, "sticky_error", "sticky error"},
+    {Trouble::wrong_data, "wrong_data", "wrong data"},
+    {Trouble::ecc_uncorrected, "ecc_uncorrected", "ECC"},
+    {Trouble::remap_failure, "remap_failure", "ECC"},
+    {Trouble::xid, "xid", "Xid"},
+    {Trouble::thermal, "thermal", "thermal"},
+    {Trouble::power, "power", "power"},
+    {Trouble::clock, "clock", "clock"},
+    {Trouble::pcie_link, "pcie_link", "link"},
+    {Trouble::nvlink, "nvlink", "link"},
+    {Trouble::host_rate, "host_rate", "link"},
+    {Trouble::peer_rate, "peer_rate", "link"},
+    {Trouble::ecc_corrected, "ecc_corrected", "ECC"},
+    {Trouble::remap_pending, "remap_pending", "ECC"},
+    {Trouble::memory_rate, "memory_rate", "memory"},
+    {Trouble::slice, "slice", "memory"},
+    {Trouble::sm, "sm", "SM"},
+    {Trouble::structure, "structure", "structure"},
+    {Trouble::fewer_gpus, "fewer_gpus", "structure"},
+    {Trouble::unknown, "unknown", "unknown"},
+};
+
+const TroubleName& names_of(Trouble trouble) {
+  return *std::ranges::find(trouble_names, trouble, &TroubleName::trouble);
+}
+
 constexpr EnumName<Unit::Kind> unit_names[] = {{Unit::Kind::gpu, "GPU"},
                                                {Unit::Kind::sm, "SM"},
                                                {Unit::Kind::slice, "slice"},
@@ -54,7 +68,8 @@ constexpr EnumName<Unit::Kind> unit_names[] = {{Unit::Kind::gpu, "GPU"},
 std::string_view to_text(Severity severity) { return name_of(severity_names, severity); }
 std::string_view to_text(Verdict verdict) { return name_of(verdict_names, verdict); }
 std::string_view to_text(Ground ground) { return name_of(ground_names, ground); }
-std::string_view to_text(Trouble trouble) { return name_of(trouble_names, trouble); }
+std::string_view to_text(Trouble trouble) { return names_of(trouble).text; }
+std::string_view key_of(Trouble trouble) { return names_of(trouble).key; }
 
 std::string to_text(const Unit& unit) {
   const std::string_view kind = name_of(unit_names, unit.kind);

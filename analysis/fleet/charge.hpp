@@ -56,6 +56,8 @@ std::string_view to_text(Verdict verdict);
 std::string_view to_text(Ground ground);
 /// The class that reports and drain reasons name: "memory", "link", "SM", "ECC", ...
 std::string_view to_text(Trouble trouble);
+/// As in the enum: what docs/remedies.md names it by.
+std::string_view key_of(Trouble trouble);
 
 /// The part of a GPU that a charge is about. No numbers: not one part alone.
 struct Unit {

@@ -1,14 +1,90 @@
-// Clocks, temperature and throttling of a device over its probes.
+// Clocks, temperature and throttling of a device over its probes; causes and headlines.
 #include "analysis/fleet/conditions.hpp"
 
+#include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
 #include "base/error.hpp"
+#include "base/units.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 namespace sonde {
+namespace {
+
+/// What a metric measures, by parts of its name: the first that fits.
+struct MeasuredPart {
+  Trouble trouble;
+  std::array<std::string_view, 6> texts;  // unused ones are empty
+};
+constexpr MeasuredPart measured_parts[] = {
+    {Trouble::host_rate, {"host."}},
+    {Trouble::peer_rate, {"peer."}},
+    {Trouble::clock, {"sm_clock_hz", "clock.sm_hz"}},
+    {Trouble::memory_rate, {"global.", "dram", "l2", "tlb"}},
+    {Trouble::sm, {"l1", "shared", "arithmetic", "control", "instruction", "constant"}},
+};
+
+std::string clock_headline(const DeviceConditions& conditions, double clock_deviation_fraction) {
+  std::string text =
+      fmt::format("SM clock {} below its peers'", percent_text(clock_deviation_fraction));
+  if (conditions.temperature_c > 0) text += fmt::format(" at {:.0f} C", conditions.temperature_c);
+  const std::string reasons = throttle_text(conditions.throttle_reasons);
+  return reasons.empty() ? text : text + ", throttled: " + reasons;
+}
+
+/// The headline of a charge: "memory bandwidth 7 % low"; "" if metric and reason say as much.
+std::string headline_of(const Charge& charge, const DeviceConditions& conditions,
+                        double clock_deviation_fraction) {
+  if (!charge.cause.empty()) return charge.cause;
+  const std::string size = percent_text(charge.size);
+  const bool of_slice = charge.trouble == Trouble::slice;
+  if (charge.unit.is_named() && (of_slice || charge.trouble == Trouble::sm)) {
+    return fmt::format("{}{} is {} slower than the others{}", to_text(charge.unit),
+                       of_slice ? " of the L2" : "", size, of_slice ? "" : " of this GPU");
+  }
+  if (charge.undecided) return "";
+  const bool of_clock = charge.trouble == Trouble::clock || charge.trouble == Trouble::thermal ||
+                        charge.trouble == Trouble::power;
+  if (of_clock && clock_deviation_fraction < 0) {
+    return clock_headline(conditions, clock_deviation_fraction);
+  }
+  if (charge.trouble == Trouble::memory_rate && charge.size < 0 &&
+      (charge.metric.ends_with("bytes_per_s") || charge.metric == "global.efficiency")) {
+    return fmt::format("{} bandwidth {} low", charge.metric.starts_with("l2.") ? "L2" : "memory",
+                       size);
+  }
+  if (charge.metric == "global.loaded_latency_ns") {
+    return fmt::format("latency of memory under load {} high", size);
+  }
+  if (charge.metric == "device.sm_count") {
+    return fmt::format("{} SMs where its peers have {}", charge.value, charge.reference);
+  }
+  return "";
+}
+
+std::string conditions_text(const DeviceConditions& conditions, double clock_deviation) {
+  std::vector<std::string> parts;
+  if (conditions.sm_clock_hz > 0) {
+    parts.push_back("SM clock " + format_quantity(conditions.sm_clock_hz, "Hz"));
+    if (!(std::abs(clock_deviation) < 0.005)) {
+      parts.back() += fmt::format(" ({} peers)", side_text(clock_deviation));
+    }
+  }
+  if (conditions.temperature_c > 0) {
+    parts.push_back(fmt::format("{:.0f} C", conditions.temperature_c));
+  }
+  parts.push_back(conditions.throttle_reasons == 0
+                      ? "not throttled"
+                      : "throttled: " + throttle_text(conditions.throttle_reasons));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace
 
 DeviceConditions summarize_conditions(const DeviceResult& device) {
   DeviceConditions conditions;
@@ -73,9 +149,46 @@ std::vector<DeviceConditions> conditions_of(const RunResult& run,
   return all;
 }
 
-bool is_contended(const DeviceResult& device) {
+int foreign_processes(const DeviceResult& device) {
   return std::max({device.info.foreign_processes, device.before.foreign_processes,
-                   device.after.foreign_processes}) > 0;
+                   device.after.foreign_processes});
+}
+
+Trouble likely_trouble(const Charge& charge, const DeviceConditions& conditions,
+                       double clock_deviation_fraction) {
+  const bool in_cycles = charge.metric.ends_with("_cycles");  // a slower clock does not change it
+  if (!in_cycles && clock_deviation_fraction < 0 &&
+      2 * std::abs(clock_deviation_fraction) >= std::abs(charge.size)) {
+    if ((conditions.throttle_reasons & thermal_throttle_mask) != 0) return Trouble::thermal;
+    if ((conditions.throttle_reasons & power_throttle_mask) != 0) return Trouble::power;
+    return Trouble::clock;
+  }
+  for (const MeasuredPart& part : measured_parts) {
+    for (const std::string_view text : part.texts) {
+      if (!text.empty() && charge.metric.find(text) != std::string::npos) return part.trouble;
+    }
+  }
+  return Trouble::unknown;
+}
+
+void add_causes(const RunResult& run, const std::vector<DeviceConditions>& all,
+                const std::map<std::size_t, double>& clock_deviations,
+                std::vector<Charge>& charges) {
+  for (Charge& charge : charges) {
+    if (charge.device == Charge::no_device || !charge.weighs()) continue;
+    const auto found = clock_deviations.find(charge.device);
+    const double clock_deviation = found == clock_deviations.end() ? 0 : found->second;
+    const DeviceConditions& conditions = all[charge.device];
+    if (charge.trouble == Trouble::unknown) {
+      charge.trouble = likely_trouble(charge, conditions, clock_deviation);
+    }
+    charge.cause = headline_of(charge, conditions, clock_deviation);
+    charge.evidence +=
+        (charge.evidence.empty() ? "" : "; ") + conditions_text(conditions, clock_deviation);
+    const std::string setting =
+        describe_setting(run.provenance, run.devices[charge.device].point_index);
+    if (!setting.empty()) charge.evidence += "; with " + setting;
+  }
 }
 
 }  // namespace sonde

@@ -1,9 +1,7 @@
 // What weighs most comes first: a GPU that is gone, then its worst charge, then what is missing.
 #include "analysis/fleet/decide.hpp"
 
-#include "analysis/fleet/causes.hpp"
 #include "analysis/fleet/conditions.hpp"
-#include "analysis/fleet/failures.hpp"
 #include "analysis/fleet/health.hpp"
 #include "analysis/fleet/value_text.hpp"
 
@@ -11,11 +9,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <ranges>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace sonde {
@@ -65,8 +65,7 @@ std::optional<double> goodness(const RunResult& run, const FleetAnalysis& analys
                                const Charge& charge) {
   const Metric* metric = find_metric(charge.metric, analysis.registry);
   if (metric == nullptr || metric->better == Better::neither) return {};
-  const Finding* finding = find_finding(run.devices.at(charge.device), charge.metric);
-  const auto number = finding == nullptr ? std::nullopt : number_of(*finding);
+  const auto number = number_of(run.devices.at(charge.device), charge.metric);
   if (!number) return {};
   return metric->better == Better::higher ? *number : -*number;
 }
@@ -75,43 +74,52 @@ std::optional<double> goodness(const RunResult& run, const FleetAnalysis& analys
 /// the same kind that devices show by themselves (a link that is down): it clears the devices that
 /// are better than all of these, and no others.
 void settle_undecided(const RunResult& run, FleetAnalysis& analysis) {
-  std::map<std::size_t, std::size_t> group_of;  // by device
-  for (std::size_t group = 0; group < analysis.groups.size(); ++group) {
-    for (const std::size_t device : analysis.groups[group].devices) group_of[device] = group;
-  }
-  std::set<std::pair<std::size_t, std::string_view>> told;
+  using Place = std::pair<std::size_t, std::string_view>;  // group and metric
+  const auto place_of = [&](const Charge& charge) -> Place {
+    return {group_of(analysis, charge.device), charge.metric};
+  };
+  std::set<Place> told;
   std::set<std::pair<std::size_t, Trouble>> told_by_itself;  // device and trouble
   for (const Charge& charge : analysis.charges) {
-    const bool tells = charge.ground == Ground::past || charge.ground == Ground::reference;
-    if (tells && charge.weighs()) told.emplace(group_of[charge.device], charge.metric);
-    if (charge.ground == Ground::itself && charge.weighs()) {
-      told_by_itself.emplace(charge.device, charge.trouble);
+    if (!charge.weighs()) continue;
+    if (charge.ground == Ground::itself) told_by_itself.emplace(charge.device, charge.trouble);
+    if (charge.ground == Ground::past || charge.ground == Ground::reference) {
+      told.insert(place_of(charge));
     }
   }
-  // The best of the devices that are charged by themselves, by group and metric.
-  std::map<std::pair<std::size_t, std::string_view>, double> best_wrong;
+  std::map<Place, double> best_wrong;  // of the devices that are charged by themselves
   for (const Charge& charge : analysis.charges) {
     if (!charge.undecided || !told_by_itself.contains({charge.device, charge.trouble})) continue;
     const auto own = goodness(run, analysis, charge);
     if (!own) continue;
-    const std::pair place(group_of[charge.device], std::string_view(charge.metric));
-    const auto [best, is_first] = best_wrong.try_emplace(place, *own);
-    best->second = std::max(best->second, *own);
+    double& best = best_wrong.try_emplace(place_of(charge), *own).first->second;
+    best = std::max(best, *own);
   }
   for (Charge& charge : analysis.charges) {
     if (!charge.undecided || !charge.weighs()) continue;
-    const std::pair place(group_of[charge.device], std::string_view(charge.metric));
+    const Place place = place_of(charge);
     const auto wrong = best_wrong.find(place);
-    const auto own = goodness(run, analysis, charge);
     if (told.contains(place)) {
       charge.reason += "; past or reference values tell";
-    } else if (wrong != best_wrong.end() && own && *own > wrong->second) {
+    } else if (wrong != best_wrong.end() && goodness(run, analysis, charge) > wrong->second) {
       charge.reason += "; the others are charged by themselves";
     } else {
       continue;
     }
     charge.severity = Severity::info;
   }
+}
+
+/// Whether the first charge is told before the second: contention, then the worse severity, then
+/// the order of causes (Trouble), then one that names a part, then the larger deviation.
+bool is_told_before(const Charge& one, const Charge& other) {
+  const auto order = [](const Charge& charge) {
+    const bool contended = charge.trouble == Trouble::contention && charge.weighs();
+    return std::tuple(!contended, -static_cast<int>(charge.severity), charge.trouble,
+                      !charge.unit.is_named(), !charge.metric.ends_with("bytes_per_s"),
+                      std::isfinite(charge.size) ? -std::abs(charge.size) : 0);
+  };
+  return order(one) < order(other);
 }
 
 std::string leading_reason(const Charge& charge) {
@@ -167,7 +175,7 @@ bool is_audited(const DeviceResult& device, const DeviceVerdict& verdict) {
 
 /// Each device once, by the worst of its verdicts over the settings of a sweep.
 FleetCounts count_devices(const RunResult& run, const std::vector<DeviceVerdict>& verdicts) {
-  std::map<std::string, Verdict> worst;  // of each device, over the settings of a sweep
+  std::map<std::string, Verdict> worst;
   std::set<std::string_view> audited;
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     if (is_audited(run.devices[i], verdicts[i])) audited.insert(run.devices[i].info.uuid);
@@ -191,6 +199,14 @@ FleetCounts count_devices(const RunResult& run, const std::vector<DeviceVerdict>
 }
 
 }  // namespace
+
+std::size_t group_of(const FleetAnalysis& analysis, std::size_t device) {
+  const auto has = [&](const ComparisonGroup& group) {
+    return std::ranges::binary_search(group.devices, device);
+  };
+  return static_cast<std::size_t>(std::ranges::find_if(analysis.groups, has) -
+                                  analysis.groups.begin());
+}
 
 bool is_missing(Status status) { return status == Status::failed || status == Status::not_run; }
 

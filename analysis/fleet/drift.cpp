@@ -1,7 +1,6 @@
 // Tests all slopes, and says what clock and temperature did meanwhile.
 #include "analysis/fleet/drift.hpp"
 
-#include "analysis/fleet/causes.hpp"
 #include "analysis/fleet/conditions.hpp"
 #include "analysis/fleet/finding_finder.hpp"
 #include "analysis/fleet/repeats.hpp"
@@ -42,6 +41,13 @@ struct Line {
   Trend trend = {};
 };
 
+/// "90 s", "45 min", "4.0 h".
+std::string duration_text(double seconds) {
+  if (seconds < 120) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
 /// Repeats in which it was read.
 std::vector<Reading> known(std::vector<Reading> readings, double Reading::*number) {
   std::erase_if(readings, [=](const Reading& one) { return !(one.*number > 0); });
@@ -76,10 +82,9 @@ Line line_of(const RunResult& run, const std::vector<std::size_t>& rows,
   Line line{.metric = &metric};
   for (const std::size_t row : rows) {
     const DeviceConditions& at = conditions[row];
-    const Finding* finding = finder.in(run.devices[row]);
-    const double value = &metric == &clock_metric ? at.sm_clock_hz
-                         : finding == nullptr     ? 0
-                                                  : number_of(*finding).value_or(0);
+    const double value = &metric == &clock_metric
+                             ? at.sm_clock_hz
+                             : number_of(finder.in(run.devices[row])).value_or(0);
     if (!(value > 0) || !(at.start_unix_s > 0)) continue;
     line.readings.push_back({at.start_unix_s, value, at.sm_clock_hz, std::round(at.temperature_c)});
   }
@@ -104,27 +109,25 @@ std::vector<Line> fit_lines(const RunResult& run, const std::vector<DeviceCondit
       Line line = line_of(run, repeats[device], conditions, *metric, finder);
       if (line.readings.size() < least_repeats) continue;
       line.device = device;
-      line.trend = trend_of(line, &Reading::value, metric->unit == "cycle" ? 1 : 0);
+      line.trend = trend_of(line, &Reading::value, resolution_of(*metric));
       if (line.trend.first > 0) lines.push_back(std::move(line));
     }
   }
   return lines;
 }
 
-bool is_large(const Line& line, const ReduceOptions& options) {
-  const double least = tolerance_for(*line.metric, options).warn * line.trend.first;
-  return std::abs(line.trend.change()) >= std::max(least, line.metric->unit == "cycle" ? 1.5 : 0);
+bool is_large(const Line& line) {
+  return std::abs(line.trend.change()) >=
+         std::max(line.metric->warn * line.trend.first, least_steps * resolution_of(*line.metric));
 }
 
 /// @param conditions of all repeats of the device together
-Charge charge_of(const Line& line, const DeviceConditions& conditions,
-                 const ReduceOptions& options) {
+Charge charge_of(const Line& line, const DeviceConditions& conditions) {
   const double fraction = line.trend.fraction();
   const double clock_fraction = trend_of(line, &Reading::sm_clock_hz).fraction();
   const double warming_c = trend_of(line, &Reading::temperature_c).change();
   const std::string span =
       duration_text(line.readings.back().unix_s - line.readings.front().unix_s);
-  const double warn = tolerance_for(*line.metric, options).warn;
   Charge charge{
       .device = line.device,
       .ground = Ground::past,
@@ -158,8 +161,8 @@ Charge charge_of(const Line& line, const DeviceConditions& conditions,
                                     : "; SM clock ",
                   meanwhile);
   charge.evidence =
-      fmt::format("{:.1f} x the tolerance of {:g} %, {:.1f} x the deviation of the slope",
-                  std::abs(fraction) / warn, 100 * warn, std::abs(line.trend.deviations()));
+      fmt::format("{}, {:.1f} x the deviation of the slope",
+                  tolerance_text(fraction, line.metric->warn), std::abs(line.trend.deviations()));
   return charge;
 }
 
@@ -172,7 +175,7 @@ std::vector<Charge> drift_charges(const RunResult& run,
   std::vector<Line> lines = fit_lines(run, conditions, options.registry);
   const auto tests = static_cast<double>(lines.size());
   std::erase_if(lines, [&](const Line& line) {
-    return !is_large(line, options) || line.trend.p_value * tests > most_chance;
+    return !is_large(line) || line.trend.p_value * tests > most_chance;
   });
   std::ranges::stable_sort(lines, {}, &Line::device);
   const std::vector<std::vector<std::size_t>> repeats = repeats_of(run);
@@ -180,7 +183,7 @@ std::vector<Charge> drift_charges(const RunResult& run,
   for (const Line& line : lines) {
     std::vector<DeviceConditions> of_device;
     for (const std::size_t row : repeats[line.device]) of_device.push_back(conditions[row]);
-    charges.push_back(charge_of(line, centre_of_conditions(of_device), options));
+    charges.push_back(charge_of(line, centre_of_conditions(of_device)));
   }
   return charges;
 }

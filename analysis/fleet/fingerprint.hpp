@@ -3,7 +3,7 @@
 // apart from all others is named.
 #pragma once
 
-#include "analysis/metrics.hpp"
+#include "analysis/fleet/fleet.hpp"
 
 #include <cstddef>
 #include <span>
@@ -30,9 +30,6 @@ inline bool is_slice_map(const Metric& metric) {
   return metric.name == "cache.l2.slice_latency_cycles";
 }
 
-/// The finite values of a map: of some SMs it may know nothing (NaN).
-std::vector<double> known_values(std::span<const double> values);
-
 /// Sorted, less its median, as fractions of it, at `points` equidistant quantiles. @pre a
 /// value is known
 std::vector<double> sorted_profile(std::span<const double> values, std::size_t points);
@@ -55,4 +52,12 @@ struct OutlyingSm {
 /// a group of many and no finding. Empty for fewer than 9 SMs. @pre `better` is not neither
 std::vector<OutlyingSm> outlying_sms(std::span<const double> values, Better better,
                                      double resolution, double tolerance, double floor_fraction);
+
+/// SMs and slices that stand apart from all others of their device, in maps that have a better
+/// direction. What a die shows is not put to a vote: only where the same unit stands apart by the
+/// same amount on more than two thirds of five devices or more, GPUs of the model are built so, and
+/// one note says it for all.
+std::vector<Charge> unit_charges(const RunResult& run, const std::vector<ComparisonGroup>& groups,
+                                 const ReduceOptions& options);
+
 }  // namespace sonde

@@ -14,14 +14,6 @@
 
 namespace sonde {
 
-/// Tolerances for metrics whose name starts with `prefix` (the longest prefix wins), as fractions
-/// of the peers' median.
-struct Tolerance {
-  std::string prefix;
-  double warn = 0;
-  double fail = 0;
-};
-
 /// Under which conditions a device was measured.
 struct DeviceConditions {
   double sm_clock_hz = 0;    // median over the probes, else after the run; 0: not known
@@ -53,7 +45,6 @@ std::span<const ModelReference> shipped_references();
 
 struct ReduceOptions {
   std::span<const Metric> registry = all_metrics();
-  std::vector<Tolerance> tolerances = {};  // instead of those of the registry
   /// Of each device, where the run comes without its probes; else they are asked.
   std::span<const DeviceConditions> conditions = {};
   /// Where the run is the centre of repeats, what drifted over them (drift.hpp).
@@ -67,9 +58,9 @@ inline constexpr std::size_t least_group = 3;
 
 /// Devices that may be compared with each other; indices into RunResult::devices.
 struct ComparisonGroup {
-  std::string label;  // "NVIDIA H200, 140 GiB, ECC on"
-  std::vector<std::size_t> devices;
-  std::size_t reference_gpus = 0;  // other GPUs of the model that stand in for peers; 0: none
+  std::string label;                 // "NVIDIA H200, 140 GiB, ECC on"
+  std::vector<std::size_t> devices;  // ascending
+  std::size_t reference_gpus = 0;    // other GPUs of the model that stand in for peers; 0: none
 };
 
 /// A device's place in its group.
@@ -94,7 +85,7 @@ struct MetricStatistics {
   double min = 0;
   double max = 0;
   double cv = 0;         // standard deviation / mean; NaN if the mean is 0
-  double center = 0;     // median of the devices that agree (majority.hpp); of all if ambiguous
+  double center = 0;     // median of the devices that agree (series.hpp); of all if ambiguous
   double scale = 0;      // their robust standard deviation: what scores are divided by
   double threshold = 0;  // calibrated for those that agree; 0: fewer than 9, no score verdict
   std::vector<Standing> furthest;  // at most 3, furthest out first; empty if nobody is out
@@ -142,4 +133,8 @@ struct FleetAnalysis {
   std::vector<DeviceVerdict> verdicts;
   std::vector<Gap> gaps;
 };
+
+/// The group that the device belongs to; the number of groups if to none.
+std::size_t group_of(const FleetAnalysis& analysis, std::size_t device);
+
 }  // namespace sonde

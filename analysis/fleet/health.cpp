@@ -1,44 +1,23 @@
-// The rules of alarms, and charges from health, heat and other processes.
+// Charges from health, heat, other processes, failures of jobs and the number of GPUs.
 #include "analysis/fleet/health.hpp"
 
-#include "analysis/fleet/calibration.hpp"
 #include "analysis/fleet/conditions.hpp"
 #include "analysis/fleet/device_charges.hpp"
+#include "analysis/fleet/tolerance.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
+#include "base/failure_marks.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <set>
 
 namespace sonde {
 namespace {
-
-constexpr std::array rules{
-    AlarmRule{"device.throttle_reasons", "health.throttle_reasons"},
-    AlarmRule{"device.ecc_corrected", "health.ecc_corrected"},
-    AlarmRule{"device.ecc_uncorrected", "health.ecc_uncorrected"},
-    AlarmRule{"device.remapped_rows", "health.remapped_rows"},
-    AlarmRule{"device.remap_pending", "health.remap_pending"},
-    AlarmRule{"device.remap_failure", "health.remap_failure"},
-    AlarmRule{"device.pcie_replays", "host.new_pcie_replays"},
-    AlarmRule{"device.nvlink_errors", "host.new_nvlink_errors"},
-    AlarmRule{"device.xids", "host.xids"},
-    AlarmRule{"host.pcie_replays", "host.new_pcie_replays"},
-    AlarmRule{"host.new_pcie_replays", "host.new_pcie_replays"},
-    AlarmRule{"host.nvlink_crc_errors", "host.new_nvlink_errors"},
-    AlarmRule{"host.nvlink_replays", "host.new_nvlink_errors"},
-    AlarmRule{"host.nvlink_recoveries", "host.new_nvlink_errors"},
-    AlarmRule{"host.new_nvlink_errors", "host.new_nvlink_errors"},
-    AlarmRule{"host.new_nvlink_errors_by_link", "host.new_nvlink_errors"},
-    AlarmRule{"host.xids", "host.xids"},
-    AlarmRule{"host.new_xids", "host.new_xids"},
-    AlarmRule{"soak.throttle_reasons", "health.throttle_reasons"},
-};
 
 void judge_memory_errors(ChargesOfDevice& device) {
   using enum Trouble;
@@ -82,17 +61,15 @@ void judge_throttling(ChargesOfDevice& device, const DeviceConditions& condition
 }
 
 void judge_neighbours(ChargesOfDevice& device) {
-  if (!is_contended(device.result())) return;
-  const DeviceResult& result = device.result();
-  const int most = std::max({result.info.foreign_processes, result.before.foreign_processes,
-                             result.after.foreign_processes});
-  Charge& charge = device.add(
-      Severity::warn, Trouble::contention, "health.foreign_processes", fmt::format("{}", most),
-      fmt::format(
-          "{} process{} of others {} on this GPU while it was measured: its numbers are not "
-          "its own, and it is not judged by them",
-          most, most == 1 ? "" : "es", most == 1 ? "was" : "were"));
-  charge.cause = "another process was on this GPU";
+  const int most = foreign_processes(device.result());
+  if (most <= 0) return;
+  const bool one = most == 1;
+  device
+      .add(Severity::warn, Trouble::contention, "health.foreign_processes", fmt::format("{}", most),
+           fmt::format("{} process{} of others {} on this GPU while it was measured: its numbers "
+                       "are not its own, and it is not judged by them",
+                       most, one ? "" : "es", one ? "was" : "were"))
+      .cause = "another process was on this GPU";
 }
 
 /// A total that stands still while a GPU is measured.
@@ -107,6 +84,11 @@ constexpr Counter counters[] = {
     {"health.remapped_rows", "remapped memory rows", &Health::remapped_rows},
 };
 
+/// A warning for each device with far more corrected memory errors since its driver was loaded, or
+/// far more remapped rows, than its peers: ten times their median or more (ten or more where that
+/// is 0), and an outlier of the group. Counts scatter with their size, therefore they are compared
+/// as 2 sqrt(n + 3/8), whose standard deviation is 1 for any Poisson rate (Anscombe 1948); a group
+/// that scatters more than that widens it.
 void compare_counts(const RunResult& run, const std::vector<std::size_t>& devices,
                     const Counter& counter, std::vector<Charge>& charges) {
   constexpr double least_factor = 10;  // an order of magnitude: errors come in bursts
@@ -152,34 +134,8 @@ std::size_t usual_per_node(const std::map<std::string, std::set<std::string>>& n
                                                                                           : 0;
 }
 
-}  // namespace
-
-std::span<const AlarmRule> alarm_rules() { return rules; }
-
-std::vector<Charge> health_charges(const RunResult& run,
-                                   const std::vector<DeviceConditions>& conditions) {
-  std::vector<Charge> charges;
-  for (std::size_t index = 0; index < run.devices.size(); ++index) {
-    ChargesOfDevice device{run, index, charges};
-    judge_neighbours(device);
-    judge_memory_errors(device);
-    judge_throttling(device, conditions.at(index));
-  }
-  return charges;
-}
-
-std::vector<Charge> error_count_charges(const RunResult& run,
-                                        const std::vector<ComparisonGroup>& groups) {
-  std::vector<Charge> charges;
-  for (const ComparisonGroup& group : groups) {
-    if (group.devices.size() < least_group) continue;
-    for (const Counter& counter : counters) compare_counts(run, group.devices, counter, charges);
-  }
-  return charges;
-}
-
-std::vector<Charge> node_charges(const RunResult& run) {
-  std::vector<Charge> charges;
+/// A node that shows fewer GPUs than most nodes of the run do.
+void add_nodes(const RunResult& run, std::vector<Charge>& charges) {
   const auto nodes = gpus_by_node(run);
   const std::size_t usual = usual_per_node(nodes);
   for (const auto& [node, gpus] : nodes) {
@@ -195,12 +151,102 @@ std::vector<Charge> node_charges(const RunResult& run) {
                        .reason = fmt::format("{} GPUs where most of the {} nodes have {}",
                                              gpus.size(), nodes.size(), usual)});
   }
+}
+
+struct Failure {
+  std::string_view mark;
+  const char* metric;
+  Trouble trouble;
+};
+
+constexpr Failure failures[] = {
+    {wrong_data_mark, "health.wrong_data", Trouble::wrong_data},
+    {hang_mark, "health.hang", Trouble::hang},
+    {sticky_error_mark, "health.sticky_error", Trouble::sticky_error},
+};
+
+bool says(Status status, const std::string& reason, std::string_view mark) {
+  return (status == Status::failed || status == Status::not_run) &&
+         reason.find(mark) != std::string::npos;
+}
+
+/// Jobs that say so, or one of whose findings does, and the first one's reason.
+struct Seen {
+  std::vector<std::string> jobs;
+  std::string reason;
+};
+
+Seen look_for(const DeviceResult& device, std::string_view mark) {
+  Seen seen;
+  const auto look_at = [&](const std::string& job, Status status, const std::string& reason) {
+    if (!says(status, reason, mark)) return;
+    if (seen.jobs.empty()) seen.reason = reason;
+    if (std::ranges::find(seen.jobs, job) == seen.jobs.end()) seen.jobs.push_back(job);
+  };
+  for (const auto* jobs : {&device.jobs, &device.again}) {
+    for (const JobResult& job : *jobs) {
+      look_at(job.job, job.status, job.reason);
+      for (const Finding& one : job.findings) look_at(job.job, one.status, one.reason);
+    }
+  }
+  return seen;
+}
+
+/// From the reasons of jobs and findings that failed, second tries too: at most one of each failure
+/// per device, however many devices show it.
+void add_failures(const RunResult& run, std::vector<Charge>& charges) {
+  std::set<std::string_view> gpus;
+  for (const DeviceResult& device : run.devices) gpus.insert(device.info.uuid);
+  for (const Failure& failure : failures) {
+    std::set<std::string_view> failed;
+    for (std::size_t device = 0; device < run.devices.size(); ++device) {
+      const Seen seen = look_for(run.devices[device], failure.mark);
+      if (seen.jobs.empty()) continue;
+      failed.insert(run.devices[device].info.uuid);
+      const std::string jobs = fmt::format("{}", fmt::join(seen.jobs, ", "));
+      ChargesOfDevice(run, device, charges)
+          .add(Severity::fail, failure.trouble, failure.metric, jobs,
+               fmt::format("in {}: {}", jobs, seen.reason));
+    }
+    if (gpus.size() < 3 || 2 * failed.size() <= gpus.size()) continue;
+    charges.push_back({.ground = Ground::itself,
+                       .trouble = failure.trouble,
+                       .metric = failure.metric,
+                       .n = gpus.size(),
+                       .reason = fmt::format("{} of {} GPUs show it: look at program and driver "
+                                             "before you replace GPUs",
+                                             failed.size(), gpus.size())});
+  }
+}
+
+}  // namespace
+
+std::vector<Charge> health_charges(const RunResult& run, const std::vector<ComparisonGroup>& groups,
+                                   const std::vector<DeviceConditions>& conditions) {
+  std::vector<Charge> charges;
+  for (std::size_t index = 0; index < run.devices.size(); ++index) {
+    ChargesOfDevice device{run, index, charges};
+    judge_neighbours(device);
+    judge_memory_errors(device);
+    judge_throttling(device, conditions.at(index));
+  }
+  for (const ComparisonGroup& group : groups) {
+    if (group.devices.size() < least_group) continue;
+    for (const Counter& counter : counters) compare_counts(run, group.devices, counter, charges);
+  }
+  add_failures(run, charges);
+  add_nodes(run, charges);
   return charges;
 }
 
 std::size_t usual_device_count(const RunResult& run) {
   const auto nodes = gpus_by_node(run);
   return usual_per_node(nodes) * nodes.size();
+}
+
+std::string gone_reason(const DeviceResult& device) {
+  if (says(Status::failed, device.reason, gone_mark)) return device.reason;
+  return look_for(device, gone_mark).reason;
 }
 
 }  // namespace sonde

@@ -1,7 +1,6 @@
 // Compares every metric that a device has in both runs.
 #include "analysis/fleet/history.hpp"
 
-#include "analysis/fleet/causes.hpp"
 #include "analysis/fleet/conditions.hpp"
 #include "analysis/fleet/decide.hpp"
 #include "analysis/fleet/fingerprint.hpp"
@@ -62,16 +61,14 @@ using Told = std::optional<Charge>;
 
 /// A change that the tolerance and both days' repeats cannot explain.
 /// @param within standard deviations that chance explains
-Told number_change(const Pair& pair, double before, double after, double within,
-                   const ReduceOptions& options) {
-  const Tolerance tolerance = tolerance_for(pair.metric, options);
+Told number_change(const Pair& pair, double before, double after, double within) {
   const double repeat = std::hypot(repeat_deviation(pair.before), repeat_deviation(pair.after));
   const double fraction =
-      unexplained_fraction(pair.metric, after, {before, before}, tolerance.warn, within * repeat);
+      unexplained_fraction(pair.metric, after, {before, before}, pair.metric.warn, within * repeat);
   if (!(std::abs(fraction) > 0)) return {};
   Charge change{.ground = Ground::past, .size = fraction};
   if (is_worse(pair.metric.better, fraction)) {
-    change.severity = std::abs(fraction) >= tolerance.fail ? Severity::fail : Severity::warn;
+    change.severity = std::abs(fraction) >= pair.metric.fail ? Severity::fail : Severity::warn;
   }
   change.reason =
       fmt::format("{} {} than before", percent_text(fraction), fraction > 0 ? "more" : "less");
@@ -80,7 +77,7 @@ Told number_change(const Pair& pair, double before, double after, double within,
 
 /// The place of a per-SM map that moved most; meaningful only because it is the same die.
 Told map_change(const Pair& pair, const std::vector<double>& before,
-                const std::vector<double>& after, const ReduceOptions& options) {
+                const std::vector<double>& after) {
   Told worst;
   if (before.size() != after.size() || pair.metric.better == Better::neither) return worst;
   // Of many places one moves far by chance.
@@ -88,7 +85,7 @@ Told map_change(const Pair& pair, const std::vector<double>& before,
   const double within =
       std::max(within_factor, -boost::math::quantile(boost::math::normal(), chance / 2));
   for (std::size_t sm = 0; sm < before.size(); ++sm) {
-    Told change = number_change(pair, before[sm], after[sm], within, options);
+    Told change = number_change(pair, before[sm], after[sm], within);
     if (!change || (worst && std::abs(change->size) <= std::abs(worst->size))) continue;
     change->reason = fmt::format("place {} moved from {:.6g} to {:.6g}, {}", sm, before[sm],
                                  after[sm], change->reason);
@@ -97,40 +94,39 @@ Told map_change(const Pair& pair, const std::vector<double>& before,
   return worst;
 }
 
-Told structure_change(const Pair& pair, const ReduceOptions& options) {
+Told structure_change(const Pair& pair) {
   const std::string before = ballot_text(pair.before);
   const std::string after = ballot_text(pair.after);
   if (before.empty() || after.empty() || before == after) return {};
   const auto from = number_of(pair.before);
   const auto to = number_of(pair.after);
   if (pair.metric.kind == MetricKind::capacity && from && to &&
-      capacities_agree(edge_of(pair.before), edge_of(pair.after),
-                       tolerance_for(pair.metric, options).warn)) {
+      capacities_agree(edge_of(pair.before), edge_of(pair.after), pair.metric.warn)) {
     return {};
   }
   if (from && to && std::min(pair.before.confidence, pair.after.confidence) < sure_confidence) {
-    return number_change(pair, *from, *to, within_factor, options);
+    return number_change(pair, *from, *to, within_factor);
   }
   return Charge{.ground = Ground::past,
                 .severity = Severity::fail,
                 .reason = "structure does not change: one of the two is wrong"};
 }
 
-Told change_of(const Pair& pair, const ReduceOptions& options) {
+Told change_of(const Pair& pair) {
   // Each run numbers slices and peers anew.
   if (!pair.metric.not_compared.empty() || pair.metric.kind == MetricKind::inventory ||
       is_slice_map(pair.metric) || is_link_list(pair.metric)) {
     return {};
   }
-  if (is_structure(pair.metric.kind)) return structure_change(pair, options);
+  if (is_structure(pair.metric.kind)) return structure_change(pair);
   if (const auto* before = vector_of(pair.before), *after = vector_of(pair.after);
       before != nullptr && after != nullptr) {
-    return map_change(pair, *before, *after, options);
+    return map_change(pair, *before, *after);
   }
   const auto before = number_of(pair.before);
   const auto after = number_of(pair.after);
   if (!before || !after) return {};
-  return number_change(pair, *before, *after, within_factor, options);
+  return number_change(pair, *before, *after, within_factor);
 }
 
 /// @param same_jobs both were asked for the same suite and jobs
@@ -141,7 +137,7 @@ std::vector<Change> compare_device(const DeviceResult& before, const DeviceResul
     const Finding* from = find_finding(before, metric.name);
     const Finding* to = find_finding(after, metric.name);
     if (from == nullptr || to == nullptr) continue;
-    Told change = change_of({.metric = metric, .before = *from, .after = *to}, options);
+    Told change = change_of({.metric = metric, .before = *from, .after = *to});
     if (!change) continue;
     if (!same_jobs && std::isnan(change->size)) {
       change->severity = std::min(change->severity, Severity::warn);

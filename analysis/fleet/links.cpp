@@ -3,8 +3,8 @@
 
 #include "analysis/fleet/device_charges.hpp"
 #include "analysis/fleet/fingerprint.hpp"
+#include "analysis/fleet/remedies.hpp"
 #include "analysis/fleet/value_text.hpp"
-#include "analysis/fleet/xids.hpp"
 #include "analysis/peer_links.hpp"
 #include "analysis/statistics.hpp"
 #include "base/units.hpp"
@@ -45,7 +45,7 @@ Codes codes_of(const ChargesOfDevice& device, const char* metric) {
 void judge_xids(ChargesOfDevice& device) {
   const auto judge = [&](const char* metric, int code, std::size_t count, const char* when) {
     if (count == 0) return;
-    const XidMeaning& meaning = meaning_of_xid(code);
+    const XidMeaning meaning = meaning_of_xid(code);
     Charge& charge = device.add(meaning.severity, Trouble::xid, metric, fmt::format("{}", code),
                                 fmt::format("the driver logged Xid {} {} time{} {}: {}", code,
                                             count, count == 1 ? "" : "s", when, meaning.text));
@@ -133,7 +133,7 @@ void judge_pcie(ChargesOfDevice& device) {
 void judge_peer_links(ChargesOfDevice& device) {
   for (const char* metric : {"peer.read_bytes_per_s", "peer.write_bytes_per_s"}) {
     const Finding* finding = find_finding(device.result(), metric);
-    const std::vector<double>* rates = finding == nullptr ? nullptr : vector_of(*finding);
+    const std::vector<double>* rates = vector_of(finding);
     if (rates == nullptr) continue;
     const double noise = finding->reproducibility / median(known_values(*rates));
     const std::vector<SlowLink> slow = find_slow_links(*rates, noise);

@@ -1,9 +1,7 @@
 // From series and their statistics to charges on the ground of peers.
 #include "analysis/fleet/peers.hpp"
 
-#include "analysis/fleet/calibration.hpp"
 #include "analysis/fleet/conditions.hpp"
-#include "analysis/fleet/majority.hpp"
 #include "analysis/fleet/tolerance.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
@@ -14,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace sonde {
 namespace {
@@ -26,43 +25,42 @@ class Judge {
       : run_(run), series_(series), statistics_(statistics) {}
 
   std::vector<Charge> charges() const {
-    if (scatters_too_much()) return not_judged(too_much_scatter());
+    if (const std::string why = too_much_scatter(); !why.empty()) return not_judged(why);
     return statistics_.ambiguous ? charge_all() : charge_outliers();
   }
 
  private:
-  double warn() const { return series_.tolerance.warn; }
+  double warn() const { return series_.metric.warn; }
   std::size_t n() const { return series_.samples.size(); }
   std::string shown(double value) const {
-    return series_.reference == 1 ? percent_text(value) : format_quantity(value, series_.unit);
+    return series_.reference == 1 ? percent_text(value)
+                                  : format_quantity(value, series_.metric.unit);
   }
 
   /// "placement.l2_latency_cycles (median)" for a summary of a map.
   std::string name() const {
-    return series_.metric + (series_.summary.empty() ? "" : " (" + series_.summary + ")");
+    return std::string(series_.metric.name) +
+           (series_.summary.empty() ? "" : " (" + series_.summary + ")");
   }
 
   /// A note; none where no direction is better, as such metrics give no verdict anyway.
   std::vector<Charge> not_judged(const std::string& why) const {
-    if (series_.better == Better::neither) return {};
+    if (series_.metric.better == Better::neither) return {};
     return {{.ground = Ground::peers,
              .metric = name(),
              .n = n(),
              .reason = fmt::format("not judged: {}, n={}", why, n())}};
   }
 
-  /// Whether the tolerance is less than what replicates scatter.
-  bool scatters_too_much() const {
-    const double reference = series_.reference_at(statistics_.center);
-    return reference > 0 && warn() * reference < within_factor * typical_reproduced(series_);
-  }
-
+  /// Why nobody is judged: the tolerance is less than what replicates scatter. "" if it is not.
   std::string too_much_scatter() const {
-    const double scatter = typical_reproduced(series_) / series_.reference_at(statistics_.center);
+    const double reference = series_.reference_at(statistics_.center);
+    const double scatter = typical_reproduced(series_);
+    if (!(reference > 0 && warn() * reference < within_factor * scatter)) return "";
     return fmt::format(
         "its tolerance of {:g} % is less than {:g} times the {} by which its value scatters "
         "between replicates (standard deviation)",
-        100 * warn(), within_factor, percent_text(scatter));
+        100 * warn(), within_factor, percent_text(scatter / reference));
   }
 
   Charge charge_for(const Sample& sample, double from) const {
@@ -88,12 +86,12 @@ class Judge {
   }
 
   Severity severity_of(const Charge& charge) const {
-    if (!is_worse(series_.better, charge.size)) return Severity::info;
+    if (!is_worse(series_.metric.better, charge.size)) return Severity::info;
     // Clocks move with power and cooling: a slow one is a reason to look, its effects may fail.
     const bool may_fail =
-        charge.certainty >= least_failing_confidence && series_.metric != clock_metric.name;
-    return may_fail && std::abs(charge.size) >= series_.tolerance.fail ? Severity::fail
-                                                                       : Severity::warn;
+        charge.certainty >= least_failing_confidence && series_.metric.name != clock_metric.name;
+    return may_fail && std::abs(charge.size) >= series_.metric.fail ? Severity::fail
+                                                                    : Severity::warn;
   }
 
   std::string reason_of(const Charge& charge) const {
@@ -101,15 +99,14 @@ class Judge {
       return fmt::format("{} where its peers have {}, n={}", charge.value, charge.reference, n());
     }
     const std::size_t agreeing = statistics_.agreeing;
-    return fmt::format("{} is {} {} its peers' {}, n={}{}", charge.value, percent_text(charge.size),
-                       charge.size > 0 ? "above" : "below", charge.reference, n(),
+    return fmt::format("{} is {} its peers' {}, n={}{}", charge.value, side_text(charge.size),
+                       charge.reference, n(),
                        agreeing < n() - 1 ? fmt::format(", of which {} agree", agreeing) : "");
   }
 
   std::string evidence_of(const Charge& charge) const {
     const double score = std::abs(charge.score);
-    return fmt::format("{:.1f} x the tolerance of {:g} %; ", std::abs(charge.size) / warn(),
-                       100 * warn()) +
+    return tolerance_text(charge.size, warn()) + "; " +
            (statistics_.threshold > 0
                 ? fmt::format("score {:.1f}, healthy groups of {} stay below {:.1f}", score,
                               statistics_.agreeing, statistics_.threshold)
@@ -128,8 +125,8 @@ class Judge {
       const double score = (sample.value - statistics_.center) / statistics_.scale;
       if (std::abs(score) < cut || !matters(sample)) continue;
       Charge charge = charge_for(sample, statistics_.center);
-      const bool far = std::abs(charge.size) >= series_.tolerance.fail;
-      if (far && is_worse(series_.better, -charge.size)) return charge_all();
+      const bool far = std::abs(charge.size) >= series_.metric.fail;
+      if (far && is_worse(series_.metric.better, -charge.size)) return charge_all();
       charge.score = score;
       charge.severity = severity_of(charge);
       charge.reason = reason_of(charge);
@@ -144,13 +141,13 @@ class Judge {
     const auto parts = parts_of(series_);
     if (parts.size() < 2) return not_judged("devices scatter too far apart");
     const std::vector<std::size_t>& best =
-        series_.better == Better::lower ? parts.back() : parts.front();
+        series_.metric.better == Better::lower ? parts.back() : parts.front();
     const std::string text = parts_text(parts);
     std::vector<Charge> charges;
     for (const Sample& sample : series_.samples) {
       Charge charge = charge_for(sample, series_.samples[best.back()].value);
       charge.undecided = true;
-      charge.severity = series_.better == Better::neither ? Severity::info : Severity::warn;
+      charge.severity = series_.metric.better == Better::neither ? Severity::info : Severity::warn;
       charge.reference = "";
       charge.reason =
           fmt::format("{}; the group falls into parts, n={}: {}: cannot tell which is wrong",
@@ -195,10 +192,12 @@ class Judge {
 
 }  // namespace
 
-std::vector<Charge> peer_charges(const RunResult& run, const Series& series,
-                                 const MetricStatistics& statistics) {
-  if (series.samples.size() < 2 || !series.not_compared.empty()) return {};
-  return Judge(run, series, statistics).charges();
+const MetricStatistics& compare_peers(const RunResult& run, const Series& series, Compared& all) {
+  const MetricStatistics& statistics = all.statistics.emplace_back(describe(series));
+  if (series.samples.size() >= 2 && series.metric.not_compared.empty()) {
+    std::ranges::move(Judge(run, series, statistics).charges(), std::back_inserter(all.charges));
+  }
+  return statistics;
 }
 
 }  // namespace sonde

@@ -2,7 +2,6 @@
 #include "analysis/fleet/quorum.hpp"
 
 #include "analysis/fleet/finding_finder.hpp"
-#include "analysis/fleet/series.hpp"
 #include "analysis/fleet/tolerance.hpp"
 #include "analysis/fleet/value_text.hpp"
 
@@ -92,14 +91,9 @@ MetricStatistics statistics_of(const Metric& metric, std::size_t group,
                                const std::vector<Ballot>& ballots, const Quorum& quorum) {
   std::vector<double> numbers;
   for (const Ballot& ballot : ballots) {
-    if (ballot.edge) numbers.push_back(*number_of(*ballot.finding));
+    if (ballot.edge) numbers.push_back(*number_of(ballot.finding));
   }
-  MetricStatistics statistics;
-  statistics.metric = metric.name;
-  statistics.unit = metric.unit;
-  statistics.kind = metric.kind;
-  statistics.group = group;
-  fill_numbers(statistics, numbers);
+  MetricStatistics statistics = statistics_of(metric, group, numbers);
   statistics.n = ballots.size();
   statistics.consensus = quorum.is_majority() ? shown(quorum.middle, metric) : "";
   statistics.agreeing = quorum.agreeing;
@@ -192,13 +186,13 @@ void charge_dissenters(const Metric& metric, const std::vector<Ballot>& ballots,
 }  // namespace
 
 void compare_structure(const RunResult& run, const std::vector<ComparisonGroup>& groups,
-                       const ReduceOptions& options, StructureVerdicts& all) {
+                       const ReduceOptions& options, Compared& all) {
   for (std::size_t group = 0; group < groups.size(); ++group) {
     for (const Metric& metric : options.registry) {
       if (!is_structure(metric.kind)) continue;
       const std::vector<Ballot> ballots = collect_ballots(run, groups[group], metric);
       if (ballots.empty()) continue;
-      const Quorum quorum = count(ballots, tolerance_for(metric, options).warn);
+      const Quorum quorum = count(ballots, metric.warn);
       all.statistics.push_back(statistics_of(metric, group, ballots, quorum));
       if (!metric.not_compared.empty()) continue;
       if (!quorum.is_majority() || may_be_right(metric, ballots, quorum)) {

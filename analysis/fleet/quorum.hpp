@@ -2,20 +2,15 @@
 // reference. Capacities may have a gradual edge and are compared as intervals.
 #pragma once
 
-#include "analysis/fleet/fleet.hpp"
+#include "analysis/fleet/series.hpp"
 
 namespace sonde {
-
-struct StructureVerdicts {
-  std::vector<MetricStatistics> statistics;
-  std::vector<Charge> charges;
-};
 
 /// Statistics of every structural metric and capacity of every group, and charges by those that are
 /// compared, appended. A device whose value differs from the majority's fails, if both sides are
 /// sure. All devices are warned, and the values named, where there is no majority, where one of the
 /// others has more (of what more is better of), or where half as many agree on another value.
 void compare_structure(const RunResult& run, const std::vector<ComparisonGroup>& groups,
-                       const ReduceOptions& options, StructureVerdicts& all);
+                       const ReduceOptions& options, Compared& all);
 
 }  // namespace sonde

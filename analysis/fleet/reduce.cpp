@@ -2,35 +2,26 @@
 // device itself, of its peers, of its past and of reference values; a second look; the verdicts.
 #include "analysis/fleet/reduce.hpp"
 
-#include "analysis/fleet/causes.hpp"
 #include "analysis/fleet/conditions.hpp"
 #include "analysis/fleet/decide.hpp"
-#include "analysis/fleet/failures.hpp"
-#include "analysis/fleet/gaps.hpp"
+#include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/health.hpp"
 #include "analysis/fleet/links.hpp"
-#include "analysis/fleet/majority.hpp"
 #include "analysis/fleet/peers.hpp"
 #include "analysis/fleet/quorum.hpp"
 #include "analysis/fleet/references.hpp"
 #include "analysis/fleet/series.hpp"
 #include "analysis/fleet/suspects.hpp"
-#include "analysis/fleet/units.hpp"
-#include "analysis/fleet/value_text.hpp"
-#include "base/units.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
 #include <future>
 #include <iterator>
 #include <map>
-#include <ranges>
 #include <set>
-#include <span>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace sonde {
@@ -62,45 +53,6 @@ std::vector<ComparisonGroup> comparison_groups(const RunResult& run, const Reduc
     if (reference != nullptr) group.reference_gpus = reference->gpus;
   }
   return groups;
-}
-
-std::string conditions_text(const DeviceConditions& conditions, double clock_deviation) {
-  std::vector<std::string> parts;
-  if (conditions.sm_clock_hz > 0) {
-    parts.push_back(fmt::format("SM clock {}{}", format_quantity(conditions.sm_clock_hz, "Hz"),
-                                std::abs(clock_deviation) < 0.005
-                                    ? ""
-                                    : fmt::format(" ({} {} peers)", percent_text(clock_deviation),
-                                                  clock_deviation > 0 ? "above" : "below")));
-  }
-  if (conditions.temperature_c > 0) {
-    parts.push_back(fmt::format("{:.0f} C", conditions.temperature_c));
-  }
-  parts.push_back(conditions.throttle_reasons == 0
-                      ? "not throttled"
-                      : "throttled: " + throttle_text(conditions.throttle_reasons));
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
-/// Names the cause of each charge, and the conditions under which its device was measured.
-void add_causes(const RunResult& run, const std::vector<DeviceConditions>& all,
-                const std::map<std::size_t, double>& clock_deviations,
-                std::vector<Charge>& charges) {
-  for (Charge& charge : charges) {
-    if (charge.device == Charge::no_device || !charge.weighs()) continue;
-    const auto found = clock_deviations.find(charge.device);
-    const double clock_deviation = found == clock_deviations.end() ? 0 : found->second;
-    const DeviceConditions& conditions = all[charge.device];
-    if (charge.trouble == Trouble::unknown) {
-      charge.trouble = likely_trouble(charge, conditions, clock_deviation);
-    }
-    charge.cause = headline_of(charge, conditions, clock_deviation);
-    charge.evidence +=
-        (charge.evidence.empty() ? "" : "; ") + conditions_text(conditions, clock_deviation);
-    const std::string setting =
-        describe_setting(run.provenance, run.devices[charge.device].point_index);
-    if (!setting.empty()) charge.evidence += "; with " + setting;
-  }
 }
 
 /// A named SM or slice says more than the summaries of the map that it moved.
@@ -136,83 +88,100 @@ void sort_statistics(FleetAnalysis& analysis) {
   std::ranges::stable_sort(analysis.statistics, {}, place);
 }
 
-/// What is gathered while the findings of each turn are there.
-struct Gathered {
-  std::vector<MetricStatistics> statistics;
-  std::vector<Charge> of_peers;
-  std::vector<Charge> of_units;
-  std::vector<Charge> of_links;
-  std::vector<Charge> of_references;
-  StructureVerdicts structure;
-  Gaps gaps;
-};
+/// What has no answer, by job, status and reason: collected while the findings are there, as a
+/// large fleet has millions.
+using Gaps = std::map<std::tuple<std::string, std::string, std::string>, Gap, std::less<>>;
 
-void append(std::vector<Charge>& charges, std::vector<Charge> more) {
-  std::ranges::move(more, std::back_inserter(charges));
+template <class T>
+void insert_sorted(std::vector<T>& all, const T& one) {
+  const auto place = std::ranges::lower_bound(all, one);
+  if (place == all.end() || *place != one) all.insert(place, one);
 }
 
-const MetricStatistics& add_series(const RunResult& run, const Series& series, Gathered& all) {
-  const MetricStatistics& its = all.statistics.emplace_back(describe(series));
-  append(all.of_peers, peer_charges(run, series, its));
-  return its;
+/// Of all jobs ("") or of one: how they ended and their findings. The same may be added again.
+void add_gaps(const RunResult& run, std::string_view only, Gaps& gaps) {
+  for (std::size_t device = 0; device < run.devices.size(); ++device) {
+    for (const JobResult& job : run.devices[device].jobs) {
+      if (!only.empty() && job.job != only) continue;
+      const auto add_if_gap = [&](Status status, const std::string& reason,
+                                  const std::string& metric) {
+        if (status == Status::ok) return;
+        const std::tuple key{std::string_view(job.job), to_text(status), std::string_view(reason)};
+        auto gap = gaps.find(key);
+        if (gap == gaps.end()) {
+          gap = gaps.try_emplace({job.job, std::string(to_text(status)), reason}).first;
+          gap->second = {job.job, std::string(to_text(status)), reason, {}, {}};
+        }
+        insert_sorted(gap->second.metrics, metric);
+        insert_sorted(gap->second.devices, device);
+      };
+      add_if_gap(job.status, job.reason, "(the job)");
+      for (const Finding& finding : job.findings) {
+        add_if_gap(finding.status, finding.reason, finding.metric);
+      }
+    }
+  }
+}
+
+template <class T>
+void append(std::vector<T>& all, std::vector<T> more) {
+  std::ranges::move(more, std::back_inserter(all));
 }
 
 /// Series take about as long as all else, which goes on meanwhile.
 /// @param job whose findings are there; "": all
 void gather(const RunResult& run, const std::vector<ComparisonGroup>& groups, std::string_view job,
-            const ReduceOptions& options, Gathered& all) {
+            const ReduceOptions& options, Compared& all, Gaps& gaps) {
   auto series = std::async(std::launch::async, [&] {
-    for_each_series(run, groups, options, [&](const Series& one) { add_series(run, one, all); });
+    Compared compared;
+    for_each_series(run, groups, options,
+                    [&](const Series& one) { compare_peers(run, one, compared); });
+    return compared;
   });
-  append(all.of_units, unit_charges(run, groups, options));
-  compare_structure(run, groups, options, all.structure);
-  append(all.of_links, link_charges(run));
-  append(all.of_references, reference_charges(run, groups, options));
-  add_gaps(run, job, all.gaps);
-  series.get();
+  Compared others;
+  append(others.charges, unit_charges(run, groups, options));
+  compare_structure(run, groups, options, others);
+  append(others.charges, reference_charges(run, groups, options));
+  append(others.charges, link_charges(run));
+  add_gaps(run, job, gaps);
+  Compared of_series = series.get();
+  for (Compared* part : {&of_series, &others}) {
+    append(all.statistics, std::move(part->statistics));
+    append(all.charges, std::move(part->charges));
+  }
 }
 
 /// @returns distance of each device's SM clock from its peers', as a fraction
 std::map<std::size_t, double> add_clocks(const RunResult& run,
                                          const std::vector<ComparisonGroup>& groups,
                                          const std::vector<DeviceConditions>& conditions,
-                                         const ReduceOptions& options, Gathered& all) {
+                                         Compared& all) {
   std::map<std::size_t, double> deviations;
-  for (const Series& clocks : clock_series(groups, conditions, options)) {
-    for (const Standing& standing : standings(clocks, add_series(run, clocks, all))) {
+  for (const Series& clocks : clock_series(groups, conditions)) {
+    for (const Standing& standing : standings(clocks, compare_peers(run, clocks, all))) {
       deviations[standing.device] = standing.deviation_fraction;
     }
   }
   return deviations;
 }
 
-/// Calls `work` with the job of each turn ("" for all jobs) and its metrics, while their findings
-/// are there.
-using Work = std::function<void(std::string_view job, const std::vector<Metric>& metrics)>;
-/// Does so for all turns that give one of these metrics; for all turns if there are none.
-using Turns = std::function<void(std::span<const Metric> wanted, const Work& work)>;
-
-Turns whole(std::span<const Metric> registry) {
-  return [registry](std::span<const Metric> wanted, const Work& work) {
-    const std::span<const Metric> metrics = wanted.empty() ? registry : wanted;
-    work("", {metrics.begin(), metrics.end()});
-  };
+/// Those of these metrics that the turn has.
+std::vector<Metric> metrics_of(const Turn& turn, std::span<const Metric> metrics) {
+  if (turn.job.empty()) return {metrics.begin(), metrics.end()};
+  std::vector<Metric> found;
+  for (const std::string& name : turn.metrics) {
+    const Metric* metric = find_metric(name, metrics);
+    if (metric != nullptr) found.push_back(*metric);
+  }
+  return found;
 }
 
-Turns in_turns(const RunInTurns& source, std::span<const Metric> registry) {
-  return [&source, registry](std::span<const Metric> wanted, const Work& work) {
-    for (const Turn& turn : source.turns) {
-      std::vector<Metric> metrics;
-      for (const std::string& name : turn.metrics) {
-        const Metric* metric = find_metric(name, wanted.empty() ? registry : wanted);
-        if (metric != nullptr) metrics.push_back(*metric);
-      }
-      if (metrics.empty() && !wanted.empty()) continue;
-      source.load(turn);
-      work(turn.job, metrics);
-      source.drop(turn);
-    }
-  };
+/// A run that is in memory, in one turn.
+RunInTurns whole(const RunResult& run) {
+  return {.run = run,
+          .turns = {{.job = "", .metrics = {}}},
+          .load = [](const Turn&) {},
+          .drop = [](const Turn&) {}};
 }
 
 void sort_by_registry(std::vector<Charge>& charges, std::span<const Metric> registry) {
@@ -221,53 +190,54 @@ void sort_by_registry(std::vector<Charge>& charges, std::span<const Metric> regi
   });
 }
 
-FleetAnalysis reduce(const RunResult& run, const Turns& turns, const ReduceOptions& options);
-
 /// Judges what was measured again as the first values were, and settles the charges by that.
-void look_again(const RunResult& run, const Turns& turns, const ReduceOptions& options,
-                FleetAnalysis& first) {
-  const std::vector<Metric> doubted = doubted_metrics(first, run);
+void look_again(const RunInTurns& source, const ReduceOptions& options, FleetAnalysis& first) {
+  const std::vector<Metric> doubted = doubted_metrics(first, source.run);
   if (doubted.empty()) return;
   RunResult second;
-  turns(doubted, [&](std::string_view, const std::vector<Metric>& metrics) {
-    add_second_tries(run, metrics, second);
-  });
+  for (const Turn& turn : source.turns) {
+    const std::vector<Metric> metrics = metrics_of(turn, doubted);
+    if (metrics.empty()) continue;
+    source.load(turn);
+    add_second_tries(source.run, metrics, second);
+    source.drop(turn);
+  }
   ReduceOptions narrow = options;
   narrow.registry = doubted;
   narrow.conditions = {};
   narrow.drifts = {};
-  settle_suspects(run, reduce(second, whole(doubted), narrow), first);
+  settle_suspects(source.run, reduce_fleet(second, narrow), first);
 }
 
-FleetAnalysis reduce(const RunResult& run, const Turns& turns, const ReduceOptions& options) {
+}  // namespace
+
+FleetAnalysis reduce_fleet(const RunInTurns& source, const ReduceOptions& options) {
+  const RunResult& run = source.run;
   FleetAnalysis analysis;
   analysis.registry = options.registry;
   analysis.groups = comparison_groups(run, options);
-  Gathered all;
-  turns({}, [&](std::string_view job, const std::vector<Metric>& metrics) {
+  Compared all;
+  Gaps gaps;
+  for (const Turn& turn : source.turns) {
+    const std::vector<Metric> metrics = metrics_of(turn, options.registry);
     ReduceOptions narrow = options;
     narrow.registry = metrics;
-    gather(run, analysis.groups, job, narrow, all);
-  });
-  const std::vector<DeviceConditions> conditions = conditions_of(run, options.conditions);
-  const auto deviations = add_clocks(run, analysis.groups, conditions, options, all);
-  analysis.statistics = std::move(all.statistics);
-  std::ranges::move(all.structure.statistics, std::back_inserter(analysis.statistics));
-  sort_statistics(analysis);
-  for (std::vector<Charge>* charges :
-       {&all.of_peers, &all.of_units, &all.structure.charges, &all.of_references, &all.of_links}) {
-    append(analysis.charges, std::move(*charges));
+    source.load(turn);
+    gather(run, analysis.groups, turn.job, narrow, all, gaps);
+    source.drop(turn);
   }
-  sort_by_registry(analysis.charges, options.registry);
-  append(analysis.charges, health_charges(run, conditions));
-  append(analysis.charges, error_count_charges(run, analysis.groups));
-  append(analysis.charges, failure_charges(run));
-  append(analysis.charges, node_charges(run));
+  const std::vector<DeviceConditions> conditions = conditions_of(run, options.conditions);
+  const auto deviations = add_clocks(run, analysis.groups, conditions, all);
+  analysis.statistics = std::move(all.statistics);
+  sort_statistics(analysis);
+  sort_by_registry(all.charges, options.registry);
+  analysis.charges = std::move(all.charges);
+  append(analysis.charges, health_charges(run, analysis.groups, conditions));
   drop_explained_summaries(analysis.charges);
-  look_again(run, turns, options, analysis);
+  look_again(source, options, analysis);
   append(analysis.charges, {options.drifts.begin(), options.drifts.end()});
   add_causes(run, conditions, deviations, analysis.charges);
-  for (auto& [key, gap] : all.gaps) analysis.gaps.push_back(std::move(gap));
+  for (auto& [key, gap] : gaps) analysis.gaps.push_back(std::move(gap));
   for (const DeviceResult& device : run.devices) {
     analysis.verdicts.emplace_back().missing = count_missing(device);
   }
@@ -275,14 +245,8 @@ FleetAnalysis reduce(const RunResult& run, const Turns& turns, const ReduceOptio
   return analysis;
 }
 
-}  // namespace
-
 FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
-  return reduce(run, whole(options.registry), options);
-}
-
-FleetAnalysis reduce_fleet(const RunInTurns& source, const ReduceOptions& options) {
-  return reduce(source.run, in_turns(source, options.registry), options);
+  return reduce_fleet(whole(run), options);
 }
 
 ExitStatus exit_status(const FleetAnalysis& analysis) {

@@ -23,8 +23,8 @@ struct Turn {
 /// A run that has its jobs' outcomes, all second tries, and the job `topology`, but whose other
 /// findings are in memory in turns only.
 struct RunInTurns {
-  RunResult& run;
-  std::vector<Turn> turns;  // all findings of all jobs once
+  const RunResult& run;
+  std::vector<Turn> turns;  // all findings of all jobs once; of job "" those of all jobs
   /// Puts the findings of a turn into their places in the run, and takes them out again, but for
   /// those that failed or were not measured.
   std::function<void(const Turn& turn)> load;

@@ -34,44 +34,35 @@ std::string band_text(const ReferenceValue& reference, std::string_view unit) {
   return low == high ? low : fmt::format("{} to {}", low, high);
 }
 
-Charge charge_for(const ModelReference& model, const ReferenceValue& reference,
-                  const Metric& metric, double value, double fraction, double warn) {
-  Charge charge{.ground = Ground::reference,
-                .severity = std::abs(fraction) >= 2 * warn ? Severity::fail : Severity::warn,
-                .trouble = is_structure(metric.kind) ? Trouble::structure : Trouble::unknown,
-                .metric = reference.metric,
-                .value = format_quantity(value, metric.unit),
-                .reference = band_text(reference, metric.unit),
-                .size = fraction,
-                .n = model.gpus + 1};
-  charge.reason = fmt::format("{} is {} {} what {} other GPUs of this model had, {}", charge.value,
-                              percent_text(fraction), fraction > 0 ? "above" : "below", model.gpus,
-                              charge.reference);
-  charge.evidence =
-      fmt::format("{:.1f} x the {:g} % that are granted to other machines; reference: {}",
-                  std::abs(fraction) / warn, 100 * warn, fmt::join(model.sources, ", "));
-  return charge;
-}
-
 void judge_device(const RunResult& run, std::size_t device, const ModelReference& model,
                   const ReduceOptions& options, std::vector<Charge>& charges) {
   for (const ReferenceValue& reference : model.values) {
     const Metric* metric = find_metric(reference.metric, options.registry);
-    const Finding* found =
-        metric == nullptr ? nullptr : find_finding(run.devices[device], reference.metric);
-    const auto value = found == nullptr ? std::nullopt : number_of(*found);
+    if (metric == nullptr) continue;
+    const Finding* found = find_finding(run.devices[device], reference.metric);
+    const auto value = number_of(found);
     if (!value || found->confidence < least_confidence) continue;
-    const double warn = tolerance_for(*metric, options).fail;
+    const double warn = metric->fail;
     const double fraction = unexplained_fraction(*metric, *value, {reference.low, reference.high},
                                                  warn, within_factor * repeat_deviation(*found));
-    // Sizes and counts are judged in both directions.
-    if (fraction == 0 || !(is_structure(metric->kind) || is_worse(metric->better, fraction))) {
-      continue;
-    }
-    Charge charge = charge_for(model, reference, *metric, *value, fraction, warn);
-    charge.device = device;
-    charge.certainty = found->confidence;
-    charges.push_back(std::move(charge));
+    const bool is_count = is_structure(metric->kind);
+    if (fraction == 0 || !(is_count || is_worse(metric->better, fraction))) continue;
+    Charge& charge = charges.emplace_back(
+        Charge{.device = device,
+               .ground = Ground::reference,
+               .severity = std::abs(fraction) >= 2 * warn ? Severity::fail : Severity::warn,
+               .trouble = is_count ? Trouble::structure : Trouble::unknown,
+               .metric = reference.metric,
+               .value = format_quantity(*value, metric->unit),
+               .reference = band_text(reference, metric->unit),
+               .size = fraction,
+               .certainty = found->confidence,
+               .n = model.gpus + 1});
+    charge.reason = fmt::format("{} is {} what {} other GPUs of this model had, {}", charge.value,
+                                side_text(fraction), model.gpus, charge.reference);
+    charge.evidence =
+        fmt::format("{:.1f} x the {:g} % that are granted to other machines; reference: {}",
+                    std::abs(fraction) / warn, 100 * warn, fmt::join(model.sources, ", "));
   }
 }
 

@@ -1,4 +1,5 @@
-// Pulls the numbers that can be compared out of the devices' findings.
+// Pulls the numbers that can be compared out of the devices' findings; the densest half of them,
+// and what agrees with it.
 #include "analysis/fleet/series.hpp"
 
 #include "analysis/fleet/conditions.hpp"
@@ -11,25 +12,21 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <span>
+#include <tuple>
 
 namespace sonde {
 namespace {
 
+// A tolerance is three times the usual scatter of healthy devices. A group that scatters twice as
+// much is still believed; beyond that the scatter itself is the fault.
+constexpr double most_scatter_of_tolerance = 2.0 / 3;
+
+constexpr int most_rounds = 30;
+constexpr std::size_t furthest_shown = 3;
+
 // Quantiles of a sorted per-SM map: enough that one SM in 132 moves some of them.
 constexpr std::size_t profile_points = 65;
-
-Series series_of(const Metric& metric, std::size_t group, const ReduceOptions& options) {
-  Series series;
-  series.metric = metric.name;
-  series.unit = metric.unit;
-  series.kind = metric.kind;
-  series.better = metric.better;
-  series.group = group;
-  series.not_compared = metric.not_compared;
-  series.tolerance = tolerance_for(metric, options);
-  series.resolution = metric.unit == "cycle" ? 1 : 0;  // clocks count whole cycles
-  return series;
-}
 
 Sample sample_of(std::size_t device, const Finding& finding, double value) {
   return {.device = device,
@@ -41,11 +38,11 @@ Sample sample_of(std::size_t device, const Finding& finding, double value) {
 
 void add_numbers(const RunResult& run, const ComparisonGroup& group, Series series,
                  const std::function<void(Series)>& take) {
-  FindingFinder finder(series.metric);
+  FindingFinder finder(series.metric.name);
   for (const std::size_t device : group.devices) {
     const Finding* finding = finder.in(run.devices[device]);
-    const auto value = finding == nullptr ? std::nullopt : number_of(*finding);
-    if (value) series.samples.push_back(sample_of(device, *finding, *value));
+    if (const auto value = number_of(finding))
+      series.samples.push_back(sample_of(device, *finding, *value));
   }
   if (!series.samples.empty()) take(std::move(series));
 }
@@ -58,17 +55,17 @@ void add_map(const RunResult& run, const ComparisonGroup& group, Series medians,
   medians.summary = "median";
   Series distances = medians;
   distances.summary = "profile distance";
-  distances.unit = "1";
-  distances.better = Better::lower;
+  distances.metric.unit = "1";
+  distances.metric.better = Better::lower;
+  distances.metric.warn *= 2;
+  distances.metric.fail *= 2;
   distances.resolution = 0;
   distances.reference = 1;
-  distances.tolerance.warn *= 2;
-  distances.tolerance.fail *= 2;
   std::vector<std::vector<double>> profiles;
-  FindingFinder finder(medians.metric);
+  FindingFinder finder(medians.metric.name);
   for (const std::size_t device : group.devices) {
     const Finding* finding = finder.in(run.devices[device]);
-    const std::vector<double>* values = finding != nullptr ? vector_of(*finding) : nullptr;
+    const std::vector<double>* values = vector_of(finding);
     if (values == nullptr || values->empty()) continue;
     const double middle = median(known_values(*values));
     if (!(middle > 0)) continue;
@@ -93,27 +90,99 @@ double median_of(const Series& series, double Sample::*number) {
   return median(std::move(values));
 }
 
+std::vector<double> values_of(const Series& series) {
+  std::vector<double> values;
+  for (const Sample& sample : series.samples) values.push_back(sample.value);
+  return values;
+}
+
+/// No scatter is believed below what the clock, the repeats and experience allow.
+double scale_of(const Series& series, std::span<const double> members, double center) {
+  const double reference = series.reference_at(center);
+  const double most = reference > 0 ? most_scatter_of_tolerance * series.metric.warn * reference
+                                    : std::numeric_limits<double>::infinity();
+  return std::max({std::min(normal_scale * median_absolute_deviation(members), most),
+                   normal_scale * series.resolution / std::sqrt(12.0), typical_repeat(series),
+                   scale_floor_fraction * reference});
+}
+
+/// How far two devices may lie apart that agree.
+double most_extent(const Series& series, double reference, double repeat) {
+  const double fraction = series.samples.size() == 2 ? series.metric.warn : series.metric.fail;
+  return std::max(fraction * reference, least_difference(series, repeat, repeat));
+}
+
+/// By score; without a majority, and so without scores, by deviation. Of equals those that come
+/// first.
+std::vector<Standing> furthest_of(std::vector<Standing> all) {
+  std::erase_if(all, [](const Standing& one) { return !(std::abs(one.deviation_fraction) > 0); });
+  const std::size_t shown = std::min(all.size(), furthest_shown);
+  std::ranges::partial_sort(
+      all, all.begin() + static_cast<std::ptrdiff_t>(shown), {}, [](const Standing& one) {
+        return std::tuple(-std::abs(one.score), -std::abs(one.deviation_fraction), one.device);
+      });
+  all.resize(shown);
+  return all;
+}
+
+/// Sets center and scale, and how many agree: 0 without a majority. @pre two samples or more
+void find_majority(const Series& series, MetricStatistics& statistics) {
+  std::vector<double> sorted = values_of(series);
+  std::ranges::sort(sorted);
+  const std::size_t half = sorted.size() / 2 + 1;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i + half <= sorted.size(); ++i) {
+    if (sorted[i + half - 1] - sorted[i] < sorted[begin + half - 1] - sorted[begin]) begin = i;
+  }
+  std::span<const double> members = std::span(sorted).subspan(begin, half);
+  const auto center_of = [](std::span<const double> all) {
+    return median(std::vector(all.begin(), all.end()));
+  };
+  const double repeat = sorted.size() == 2
+                            ? std::max(series.samples[0].repeat, series.samples[1].repeat)
+                            : typical_repeat(series);
+  const double reference = series.reference_at(center_of(members));
+  if (members.back() - members.front() > most_extent(series, reference, repeat)) return;
+  double center = 0;
+  double scale = 0;
+  for (int round = 0; round < most_rounds; ++round) {
+    center = center_of(members);
+    scale = scale_of(series, members, center);
+    const double limit = std::max(score_limit(members.size()) * scale,
+                                  series.metric.warn * series.reference_at(center));
+    const auto low = std::ranges::lower_bound(sorted, center - limit);
+    const auto high = std::ranges::upper_bound(sorted, center + limit);
+    const std::span<const double> next(low, high);
+    if (next.data() == members.data() && next.size() == members.size()) break;
+    members = next;
+  }
+  if (2 * members.size() <= sorted.size()) return;
+  statistics.agreeing = members.size();
+  statistics.center = center;
+  statistics.scale = scale;
+}
+
 }  // namespace
 
 void for_each_series(const RunResult& run, const std::vector<ComparisonGroup>& groups,
                      const ReduceOptions& options, const std::function<void(Series)>& take) {
   for (std::size_t group = 0; group < groups.size(); ++group) {
     for (const Metric& metric : options.registry) {
+      Series series{.metric = metric, .group = group, .resolution = resolution_of(metric)};
       if (metric.kind == MetricKind::continuous) {
-        add_numbers(run, groups[group], series_of(metric, group, options), take);
+        add_numbers(run, groups[group], std::move(series), take);
       } else if (is_compared_map(metric)) {
-        add_map(run, groups[group], series_of(metric, group, options), take);
+        add_map(run, groups[group], std::move(series), take);
       }
     }
   }
 }
 
 std::vector<Series> clock_series(const std::vector<ComparisonGroup>& groups,
-                                 const std::vector<DeviceConditions>& conditions,
-                                 const ReduceOptions& options) {
+                                 const std::vector<DeviceConditions>& conditions) {
   std::vector<Series> all;
   for (std::size_t group = 0; group < groups.size(); ++group) {
-    Series series = series_of(clock_metric, group, options);
+    Series series{.metric = clock_metric, .group = group};
     for (const std::size_t device : groups[group].devices) {
       const double clock_hz = conditions.at(device).sm_clock_hz;
       if (clock_hz > 0) series.samples.push_back({.device = device, .value = clock_hz});
@@ -123,19 +192,14 @@ std::vector<Series> clock_series(const std::vector<ComparisonGroup>& groups,
   return all;
 }
 
-std::vector<double> values_of(const Series& series) {
-  std::vector<double> values;
-  for (const Sample& sample : series.samples) values.push_back(sample.value);
-  return values;
-}
-
 double typical_repeat(const Series& series) { return median_of(series, &Sample::repeat); }
 double typical_reproduced(const Series& series) { return median_of(series, &Sample::reproduced); }
 
 double least_difference(const Series& series, double one_repeat, double other_repeat) {
   constexpr double gage_limit = 0.30;  // deviation of a value / least difference that is judged
   return std::max({std::max(one_repeat, other_repeat) / gage_limit,
-                   within_factor * std::hypot(one_repeat, other_repeat), 1.5 * series.resolution});
+                   within_factor * std::hypot(one_repeat, other_repeat),
+                   least_steps * series.resolution});
 }
 
 double standard_deviation(const std::vector<double>& values) {
@@ -147,9 +211,33 @@ double standard_deviation(const std::vector<double>& values) {
   return std::sqrt(squares / (count - 1));
 }
 
-void fill_numbers(MetricStatistics& statistics, const std::vector<double>& values) {
+std::vector<std::vector<std::size_t>> parts_of(const Series& series) {
+  std::vector<std::size_t> order(series.samples.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](std::size_t i) { return series.samples[i].value; });
+  const double reference = series.reference_at(median(values_of(series)));
+  const double gap =
+      std::max(series.metric.warn * reference,
+               least_difference(series, typical_repeat(series), typical_repeat(series)));
+  std::vector<std::vector<std::size_t>> parts{{order.front()}};
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const double step = series.samples[order[i]].value - series.samples[order[i - 1]].value;
+    if (step >= gap) parts.emplace_back();
+    parts.back().push_back(order[i]);
+  }
+  std::ranges::reverse(parts);
+  return parts;
+}
+
+MetricStatistics statistics_of(const Metric& metric, std::size_t group,
+                               const std::vector<double>& values) {
+  MetricStatistics statistics;
+  statistics.metric = metric.name;
+  statistics.unit = metric.unit;
+  statistics.kind = metric.kind;
+  statistics.group = group;
   statistics.n = values.size();
-  if (values.empty()) return;
+  if (values.empty()) return statistics;
   statistics.median = median(values);
   statistics.mad = median_absolute_deviation(values);
   statistics.min = std::ranges::min(values);
@@ -158,6 +246,36 @@ void fill_numbers(MetricStatistics& statistics, const std::vector<double>& value
       std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   statistics.cv = mean != 0 ? standard_deviation(values) / std::abs(mean)
                             : std::numeric_limits<double>::quiet_NaN();
+  return statistics;
+}
+
+MetricStatistics describe(const Series& series) {
+  MetricStatistics statistics = statistics_of(series.metric, series.group, values_of(series));
+  statistics.summary = series.summary;
+  statistics.center = statistics.median;
+  if (series.samples.size() >= 2) {
+    find_majority(series, statistics);
+    statistics.ambiguous = statistics.agreeing == 0;
+  }
+  if (statistics.agreeing >= least_scored_devices) {
+    statistics.threshold = score_limit(statistics.agreeing);
+  }
+  statistics.furthest = furthest_of(standings(series, statistics));
+  return statistics;
+}
+
+std::vector<Standing> standings(const Series& series, const MetricStatistics& statistics) {
+  const double reference = series.reference_at(statistics.center);
+  std::vector<Standing> all;
+  for (const Sample& sample : series.samples) {
+    const double deviation = sample.value - statistics.center;
+    all.push_back({.device = sample.device,
+                   .value = sample.value,
+                   .deviation_fraction = reference > 0 ? deviation / reference
+                                                       : std::numeric_limits<double>::quiet_NaN(),
+                   .score = statistics.scale > 0 ? deviation / statistics.scale : 0});
+  }
+  return all;
 }
 
 }  // namespace sonde

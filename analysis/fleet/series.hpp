@@ -1,4 +1,6 @@
-// One number of every device of a group.
+// One number of every device of a group, and which of the devices agree with each other: all are
+// compared with these, so that a faulty device moves neither the reference nor the scatter that
+// others are judged by.
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
@@ -19,21 +21,21 @@ struct Sample {
 };
 
 struct Series {
-  std::string metric;
-  std::string summary;  // of a per-SM map: which number of it
-  std::string unit;
-  MetricKind kind = MetricKind::continuous;
-  Better better = Better::neither;  // who deviates the other way is worse
+  Metric metric;  // of a summary of a map with the unit, direction and tolerances of that
+  std::string summary = "";  // of a per-SM map: which number of it
   std::size_t group = 0;
-  std::vector<Sample> samples;
+  std::vector<Sample> samples = {};
   double resolution = 0;  // smallest step of a value: whole cycles
   /// What deviations are fractions of; 0: the median. Summaries that are fractions already say 1.
   double reference = 0;
 
-  std::string not_compared;             // as in the registry
-  Tolerance tolerance{"", 0.03, 0.05};  // of options, else of the registry
-
   double reference_at(double median) const { return reference != 0 ? reference : std::abs(median); }
+};
+
+/// What comparing devices with each other gives.
+struct Compared {
+  std::vector<MetricStatistics> statistics;
+  std::vector<Charge> charges;
 };
 
 /// Calls `take` with every number of every group, one after the other: continuous metrics, and the
@@ -43,10 +45,8 @@ void for_each_series(const RunResult& run, const std::vector<ComparisonGroup>& g
 
 /// The SM clock of each group, as the probes saw it. @param conditions of each device
 std::vector<Series> clock_series(const std::vector<ComparisonGroup>& groups,
-                                 const std::vector<DeviceConditions>& conditions,
-                                 const ReduceOptions& options);
+                                 const std::vector<DeviceConditions>& conditions);
 
-std::vector<double> values_of(const Series& series);
 /// Of a sample; 0 for fewer than two values.
 double standard_deviation(const std::vector<double>& values);
 
@@ -59,7 +59,23 @@ double typical_reproduced(const Series& series);
 /// @param repeat standard deviation of the value of either
 double least_difference(const Series& series, double one_repeat, double other_repeat);
 
-/// n, median, MAD, min, max and CV of plain numbers.
-void fill_numbers(MetricStatistics& statistics, const std::vector<double>& values);
+/// Groups of values between which lie gaps larger than the tolerance: indices into the samples,
+/// those with the largest values first. @pre samples not empty
+std::vector<std::vector<std::size_t>> parts_of(const Series& series);
+
+/// Of a metric with n, median, MAD, min, max and CV of plain numbers.
+MetricStatistics statistics_of(const Metric& metric, std::size_t group,
+                               const std::vector<double>& values);
+
+/// The same, with scale and cut by those that agree, and the three furthest out. These start with
+/// the densest half of the values, and take in all that lie within the cut, until nothing changes
+/// (the shorth; Andrews et al. 1972, with the trimming of SuperBench, ATC'24). Nobody agrees if the
+/// densest half is wider than the tolerance at which a device fails (of two devices: at which it
+/// warns), or if what agrees is not more than half. Adding a device that lies outside, or moving
+/// one further out, changes neither center nor scale.
+MetricStatistics describe(const Series& series);
+
+/// All devices of the series, in its order. @pre statistics = describe(series)
+std::vector<Standing> standings(const Series& series, const MetricStatistics& statistics);
 
 }  // namespace sonde

@@ -69,14 +69,6 @@ Weighty weighty_charges(const FleetAnalysis& analysis) {
   return all;
 }
 
-std::size_t group_of(const FleetAnalysis& analysis, std::size_t device) {
-  const auto has = [&](const ComparisonGroup& group) {
-    return std::ranges::find(group.devices, device) != group.devices.end();
-  };
-  return static_cast<std::size_t>(std::ranges::find_if(analysis.groups, has) -
-                                  analysis.groups.begin());
-}
-
 /// Numbers of the units that both charges name.
 std::vector<int> common_units(const Charge& one, const Charge& other) {
   std::vector<int> common = one.unit.numbers;

@@ -1,7 +1,6 @@
 // Text of findings, and the numbers in them that can be compared.
 #include "analysis/fleet/value_text.hpp"
 
-#include "analysis/fleet/fingerprint.hpp"
 #include "analysis/statistics.hpp"
 #include "base/units.hpp"
 
@@ -10,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace sonde {
 namespace {
@@ -32,6 +32,15 @@ std::string vector_text(const std::vector<double>& values, std::string_view unit
   return fmt::format("[{}]", fmt::join(texts, ", "));
 }
 
+/// "between 57 and 59 MiB"; "48 KiB" if it has no width.
+std::string interval_text(const Interval& interval, std::string_view unit) {
+  if (interval.low == interval.high) return format_quantity(interval.low, unit);
+  const DisplayUnit display = display_unit(interval.high, unit);
+  return fmt::format("between {:.4g} and {:.4g}{}{}", interval.low / display.divisor,
+                     interval.high / display.divisor, display.text.empty() ? "" : " ",
+                     display.text);
+}
+
 }  // namespace
 
 std::string value_text(const Finding& finding, std::string_view unit) {
@@ -44,14 +53,6 @@ std::string value_text(const Finding& finding, std::string_view unit) {
     return vector_text(*values, unit);
   }
   return status_text(finding);
-}
-
-std::string interval_text(const Interval& interval, std::string_view unit) {
-  if (interval.low == interval.high) return format_quantity(interval.low, unit);
-  const DisplayUnit display = display_unit(interval.high, unit);
-  return fmt::format("between {:.4g} and {:.4g}{}{}", interval.low / display.divisor,
-                     interval.high / display.divisor, display.text.empty() ? "" : " ",
-                     display.text);
 }
 
 std::string ballot_text(const Finding& finding) {
@@ -67,24 +68,30 @@ std::string ballot_text(const Finding& finding) {
   return "";
 }
 
-std::optional<double> number_of(const Finding& finding) {
-  const auto* number = std::get_if<double>(&finding.value);
-  if (finding.status != Status::ok || number == nullptr || !std::isfinite(*number)) return {};
-  return *number;
+std::optional<double> number_of(const Finding* finding) {
+  if (finding == nullptr || finding->status != Status::ok) return {};
+  const auto* number = std::get_if<double>(&finding->value);
+  return number != nullptr && std::isfinite(*number) ? std::optional(*number) : std::nullopt;
 }
 
-const std::vector<double>* vector_of(const Finding& finding) {
-  return finding.status == Status::ok ? std::get_if<std::vector<double>>(&finding.value) : nullptr;
+const std::vector<double>* vector_of(const Finding* finding) {
+  if (finding == nullptr || finding->status != Status::ok) return nullptr;
+  return std::get_if<std::vector<double>>(&finding->value);
 }
 
 std::optional<double> number_of(const DeviceResult& device, std::string_view metric) {
-  const Finding* finding = find_finding(device, metric);
-  return finding != nullptr ? number_of(*finding) : std::nullopt;
+  return number_of(find_finding(device, metric));
 }
 
 const std::vector<double>* vector_of(const DeviceResult& device, std::string_view metric) {
-  const Finding* finding = find_finding(device, metric);
-  return finding != nullptr ? vector_of(*finding) : nullptr;
+  return vector_of(find_finding(device, metric));
+}
+
+std::vector<double> known_values(std::span<const double> values) {
+  std::vector<double> known;
+  std::ranges::copy_if(values, std::back_inserter(known),
+                       [](double value) { return std::isfinite(value); });
+  return known;
 }
 
 Interval edge_of(const Finding& finding) {
@@ -117,6 +124,15 @@ std::string signed_percent_text(double fraction) {
   return (fraction < 0 ? "-" : "+") + percent_text(fraction);
 }
 
+std::string side_text(double fraction) {
+  return percent_text(fraction) + (fraction > 0 ? " above" : " below");
+}
+
+std::string tolerance_text(double fraction, double tolerance) {
+  return fmt::format("{:.1f} x the tolerance of {:g} %", std::abs(fraction) / tolerance,
+                     100 * tolerance);
+}
+
 std::string name_devices(const RunResult& run, std::span<const std::size_t> devices) {
   constexpr std::size_t most_named = 4;
   std::vector<std::string> names;
@@ -130,12 +146,6 @@ std::string name_devices(const RunResult& run, std::span<const std::size_t> devi
       "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "));
   if (named < names.size()) text += fmt::format(" and {} more", names.size() - named);
   return text;
-}
-
-std::string duration_text(double seconds) {
-  if (seconds < 120) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.1f} h", seconds / 3600);
 }
 
 }  // namespace sonde

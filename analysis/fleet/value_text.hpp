@@ -14,20 +14,22 @@ namespace sonde {
 /// values, median 36]"; statuses without a value give "not present", "not resolvable", ...
 std::string value_text(const Finding& finding, std::string_view unit);
 
-/// "between 57 and 59 MiB"; "48 KiB" if it has no width.
-std::string interval_text(const Interval& interval, std::string_view unit);
-
 /// Exact text of a structural value, for voting: equal texts are equal values. Empty if the device
 /// gave no answer (not resolvable, failed, ...); "not present" is an answer.
 std::string ballot_text(const Finding& finding);
 
-/// The value if it is a number and the status ok.
-std::optional<double> number_of(const Finding& finding);
-/// The value if it is a vector of numbers and the status ok; else nullptr.
-const std::vector<double>* vector_of(const Finding& finding);
+/// The value if it is a number and the status ok. Nothing of no finding.
+std::optional<double> number_of(const Finding* finding);
+inline std::optional<double> number_of(const Finding& finding) { return number_of(&finding); }
+/// The value if it is a vector of numbers and the status ok; else nullptr. Nothing of no finding.
+const std::vector<double>* vector_of(const Finding* finding);
+inline const std::vector<double>* vector_of(const Finding& finding) { return vector_of(&finding); }
 /// The same of a device's finding; nothing if it has none of that metric.
 std::optional<double> number_of(const DeviceResult& device, std::string_view metric);
 const std::vector<double>* vector_of(const DeviceResult& device, std::string_view metric);
+
+/// The finite values of a map: of some SMs it may know nothing (NaN).
+std::vector<double> known_values(std::span<const double> values);
 
 /// Standard error of a median over that of a mean: sqrt(pi / 2), Gaussian.
 inline constexpr double median_error = 1.2533;
@@ -50,11 +52,12 @@ double repeat_deviation(const Finding& finding);
 std::string percent_text(double fraction);
 /// "-19.9 %" of -0.199.
 std::string signed_percent_text(double fraction);
+/// "19.9 % below" of -0.199.
+std::string side_text(double fraction);
+/// "6.6 x the tolerance of 3 %" of 0.199 and 0.03.
+std::string tolerance_text(double fraction, double tolerance);
 
 /// "node01 rank 3, node02 rank 0 and 5 more", in the order of the names.
 std::string name_devices(const RunResult& run, std::span<const std::size_t> devices);
-
-/// "90 s", "45 min", "4.0 h".
-std::string duration_text(double seconds);
 
 }  // namespace sonde

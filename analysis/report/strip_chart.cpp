@@ -78,7 +78,7 @@ void add_compared(const RunResult& run, const FleetAnalysis& analysis, std::vect
   for (const MetricStatistics& statistics : analysis.statistics) {
     if (!is_compared(analysis, statistics)) continue;
     const auto series = std::ranges::find_if(all, [&](const Series& one) {
-      return one.metric == statistics.metric && one.summary == statistics.summary &&
+      return one.metric.name == statistics.metric && one.summary == statistics.summary &&
              one.group == statistics.group;
     });
     if (series == all.end() || series->samples.size() < statistics.n) continue;  // not in memory
@@ -101,8 +101,7 @@ void add_structure(const RunResult& run, const FleetAnalysis& analysis,
     Strip strip{&statistics, std::abs(statistics.median), {}};
     FindingFinder finder(statistics.metric);
     for (const std::size_t device : devices) {
-      const Finding* finding = finder.in(run.devices[device]);
-      const auto value = finding != nullptr ? number_of(*finding) : std::nullopt;
+      const auto value = number_of(finder.in(run.devices[device]));
       if (value) strip.values.emplace(device, *value);
     }
     if (strip.values.size() > 1) strips.push_back(std::move(strip));

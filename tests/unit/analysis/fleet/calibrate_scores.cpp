@@ -1,4 +1,4 @@
-// Prints the rows of the table in analysis/fleet/calibration.cpp: `calibrate_scores [groups]
+// Prints the rows of the table in analysis/fleet/tolerance.cpp: `calibrate_scores [groups]
 // [seed]`.
 #include "unit/analysis/fleet/simulate_calibration.hpp"
 

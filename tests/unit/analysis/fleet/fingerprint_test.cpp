@@ -22,26 +22,30 @@ std::vector<OutlyingSm> slow_ones(const std::vector<double>& map) {
   return outlying_sms(map, Better::lower, 1, 0.03, 0.005);
 }
 
-TEST(FingerprintTest, names_the_slow_sm) {
-  std::vector<double> map = flat_map();
-  map[17] = 39.5;
-
-  const auto out = slow_ones(map);
-
-  ASSERT_EQ(out.size(), 1u);
-  EXPECT_EQ(out[0].sm, 17);
-  EXPECT_NEAR(out[0].deviation_fraction, 3.5 / 36, 1e-12);
+std::vector<int> numbers_of(const std::vector<OutlyingSm>& all) {
+  std::vector<int> numbers;
+  for (const OutlyingSm& one : all) numbers.push_back(one.sm);
+  return numbers;
 }
 
-TEST(FingerprintTest, names_both_sms_of_a_slow_tpc) {
-  std::vector<double> map = flat_map();
-  map[16] = map[17] = 40;
-
-  EXPECT_EQ(slow_ones(map).size(), 2u);
-}
-
-TEST(FingerprintTest, whole_cycle_steps_are_no_outliers) {
-  EXPECT_TRUE(slow_ones(flat_map()).empty());
+TEST(FingerprintTest, names_the_sms_that_stand_apart_for_the_worse) {
+  const auto slow_with = [](std::vector<std::pair<std::size_t, double>> values) {
+    std::vector<double> map = flat_map();
+    for (const auto& [sm, cycles] : values) map[sm] = cycles;
+    return numbers_of(slow_ones(map));
+  };
+  EXPECT_THAT(slow_with({{17, 39.5}}), testing::ElementsAre(17));
+  EXPECT_THAT(slow_with({{16, 40}, {17, 40}}), testing::ElementsAre(16, 17)) << "a TPC";
+  EXPECT_THAT(slow_with({}), testing::IsEmpty()) << "steps of whole cycles";
+  EXPECT_THAT(slow_with({{17, 30}}), testing::IsEmpty()) << "a fast one";
+  EXPECT_TRUE(slow_ones(std::vector<double>(132, std::nan(""))).empty());
+  std::vector<double> far_gpc(132, 280);
+  for (std::size_t sm = 0; sm < 16; ++sm) far_gpc[sm] = 300;
+  EXPECT_TRUE(slow_ones(far_gpc).empty());
+  std::vector<double> rates(132, 60e9);
+  rates[5] = 50e9;
+  EXPECT_THAT(numbers_of(outlying_sms(rates, Better::higher, 0, 0.03, 0.005)),
+              testing::ElementsAre(5));
 }
 
 /// SMs of which a map knows nothing, as those that share no cluster with others (dsm.sm_cycles).
@@ -59,19 +63,6 @@ TEST(FingerprintTest, sms_without_a_value_do_not_count) {
   EXPECT_NEAR(profile.back(), 3.5 / 36, 1e-12);
 }
 
-TEST(FingerprintTest, a_map_without_any_value_says_nothing) {
-  const std::vector<double> map(132, std::nan(""));
-
-  EXPECT_TRUE(slow_ones(map).empty());
-}
-
-TEST(FingerprintTest, far_gpc_is_a_group_and_no_outlier) {
-  std::vector<double> map(132, 280);
-  for (std::size_t sm = 0; sm < 16; ++sm) map[sm] = 300;
-
-  EXPECT_TRUE(slow_ones(map).empty());
-}
-
 /// As of a simulated H200 whose slice 35 answers half of its SMs 30 cycles later.
 TEST(FingerprintTest, names_the_slow_slice_among_two_groups) {
   std::vector<double> map;
@@ -85,23 +76,6 @@ TEST(FingerprintTest, names_the_slow_slice_among_two_groups) {
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(out[0].sm, 35);
   EXPECT_TRUE(outlying_sms(healthy, Better::lower, 1, 0.001, 0.005).empty());
-}
-
-TEST(FingerprintTest, fast_sm_is_no_defect) {
-  std::vector<double> map = flat_map();
-  map[17] = 30;
-
-  EXPECT_TRUE(slow_ones(map).empty());
-}
-
-TEST(FingerprintTest, less_is_worse_for_throughput) {
-  std::vector<double> map(132, 60e9);
-  map[5] = 50e9;
-
-  const auto out = outlying_sms(map, Better::higher, 0, 0.03, 0.005);
-
-  ASSERT_EQ(out.size(), 1u);
-  EXPECT_EQ(out[0].sm, 5);
 }
 
 TEST(FingerprintTest, profiles_do_not_see_the_order_of_sms) {
@@ -134,13 +108,6 @@ TEST(FingerprintTest, device_with_a_slow_sm_is_named_among_four) {
   EXPECT_THAT(analysis.verdicts[3].reason, HasSubstr("SM 17 (TPC 8, GPC "));
   EXPECT_THAT(analysis.charges.front().unit.numbers, testing::ElementsAre(17));
   EXPECT_EQ(analysis.counts.passed, 3u);
-}
-
-TEST(FingerprintTest, slow_sm_is_found_on_a_single_device) {
-  RunResult run = maker::healthy_fleet(1, 5);
-  maker::slow_sm(run.devices[0], "placement.l1_latency_cycles", 101, 3);
-
-  EXPECT_EQ(reduce_fleet(run, maker::options()).verdicts[0].verdict, Verdict::fail);
 }
 
 /// 47 slices around 264 cycles, as an H200 has them.
@@ -202,25 +169,6 @@ TEST(FingerprintTest, a_cycle_in_one_map_or_at_two_sms_is_no_finding) {
   maker::slow_sm(run.devices[2], "placement.l2_latency_cycles", 18, 1);
 
   EXPECT_EQ(reduce_fleet(run, maker::options()).counts.passed, 4u);
-}
-
-TEST(FingerprintTest, a_cycle_on_two_of_four_is_not_put_to_a_vote) {
-  RunResult run = even_fleet(4);
-  for (const std::size_t device : {1u, 2u}) {
-    maker::slow_sm(run.devices[device], "placement.l1_latency_cycles", 17, 1);
-    maker::slow_sm(run.devices[device], "placement.l2_latency_cycles", 17, 1);
-  }
-
-  EXPECT_EQ(reduce_fleet(run, maker::options()).counts.warned, 2u);
-}
-
-/// Two of three GPUs with a slow SM used to acquit each other.
-TEST(FingerprintTest, slow_sms_of_two_gpus_do_not_acquit_each_other) {
-  RunResult run = maker::healthy_fleet(3, 5);
-  maker::slow_sm(run.devices[0], "placement.l1_latency_cycles", 17, 30);
-  maker::slow_sm(run.devices[1], "placement.l1_latency_cycles", 20, 30);
-
-  EXPECT_EQ(reduce_fleet(run, maker::options()).counts.failed, 2u);
 }
 
 TEST(FingerprintTest, the_same_sm_by_the_same_amount_on_most_of_five_is_how_they_are_built) {

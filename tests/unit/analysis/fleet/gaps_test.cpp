@@ -1,5 +1,5 @@
 // Gaps are the same, however often and in which turns they are added.
-#include "analysis/fleet/gaps.hpp"
+#include "analysis/fleet/reduce.hpp"
 
 #include <gmock/gmock.h>
 
@@ -33,9 +33,7 @@ RunResult run_with_gaps() {
   return run;
 }
 
-void expect_all(const Gaps& collected) {
-  std::vector<Gap> gaps;
-  for (const auto& [key, gap] : collected) gaps.push_back(gap);
+void expect_all(const std::vector<Gap>& gaps) {
   ASSERT_EQ(gaps.size(), 4u);
   EXPECT_EQ(gaps[0].job, "a");
   EXPECT_EQ(gaps[0].status, "failed");
@@ -48,27 +46,25 @@ void expect_all(const Gaps& collected) {
   EXPECT_EQ(gaps[3].job, "b");
 }
 
-TEST(GapsTest, one_for_each_job_status_and_reason) {
-  Gaps gaps;
-  add_gaps(run_with_gaps(), "", gaps);
-  expect_all(gaps);
-}
-
-TEST(GapsTest, turns_that_see_a_part_and_some_of_it_again_come_to_the_same) {
+TEST(GapsTest, one_for_each_job_status_and_reason_in_whatever_turns) {
   const RunResult whole = run_with_gaps();
-  Gaps gaps;
-  for (const char* turn : {"a", "b"}) {
-    for (const auto& dropped : {"x.one", "x.two"}) {
-      RunResult run = whole;
-      for (DeviceResult& device : run.devices) {
-        for (JobResult& job : device.jobs) {
-          std::erase_if(job.findings, [&](const Finding& one) { return one.metric == dropped; });
-        }
-      }
-      add_gaps(run, turn, gaps);
-    }
+  expect_all(reduce_fleet(whole).gaps);
+
+  RunResult run = whole;
+  RunInTurns source{.run = run, .turns = {}, .load = {}, .drop = [](const Turn&) {}};
+  for (const char* job : {"a", "b"}) {
+    for (const char* dropped : {"x.one", "x.two"}) source.turns.push_back({job, {dropped}});
   }
-  expect_all(gaps);
+  source.load = [&](const Turn& turn) {
+    run = whole;
+    for (DeviceResult& device : run.devices) {
+      for (JobResult& job : device.jobs) {
+        std::erase_if(job.findings,
+                      [&](const Finding& one) { return one.metric == turn.metrics.front(); });
+      }
+    }
+  };
+  expect_all(reduce_fleet(source).gaps);
 }
 
 }  // namespace

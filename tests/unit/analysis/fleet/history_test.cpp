@@ -88,17 +88,6 @@ TEST(HistoryTest, a_gradual_edge_may_lie_elsewhere_in_its_interval) {
   EXPECT_EQ(compare_runs(before, after, maker::options()).changes.size(), 1u);
 }
 
-TEST(HistoryTest, structure_may_not_change) {
-  const RunResult before = maker::healthy_fleet(1, 1);
-  RunResult after = before;
-  maker::finding_of(after.devices[0], "cache.l1.replacement").value = std::string("fifo");
-
-  const RunComparison comparison = compare_runs(before, after, maker::options());
-
-  ASSERT_EQ(comparison.changes.size(), 1u);
-  EXPECT_EQ(comparison.changes[0].charge.severity, Severity::fail);
-}
-
 TEST(HistoryTest, structure_that_is_not_sure_is_compared_by_tolerance) {
   RunResult before = maker::healthy_fleet(1, 1);
   Finding& size = maker::finding_of(before.devices[0], "cache.l2.size_bytes");
@@ -110,17 +99,6 @@ TEST(HistoryTest, structure_that_is_not_sure_is_compared_by_tolerance) {
 
   EXPECT_TRUE(compare_runs(before, after, maker::options()).changes.empty());
   EXPECT_EQ(compare_runs(before, far_after, maker::options()).changes.size(), 1u);
-}
-
-TEST(HistoryTest, unpaired_devices_are_listed) {
-  const RunResult before = maker::healthy_fleet(2, 1);
-  RunResult after = before;
-  after.devices[1].info.uuid = "GPU-new";
-
-  const RunComparison comparison = compare_runs(before, after, maker::options());
-
-  EXPECT_THAT(comparison.only_before, testing::ElementsAre(before.devices[1].info.uuid));
-  EXPECT_THAT(comparison.only_after, testing::ElementsAre("GPU-new"));
 }
 
 /// One GPU at each of these values of the axes.
@@ -152,13 +130,8 @@ TEST(HistoryTest, a_gpu_of_a_sweep_is_paired_and_listed_by_its_setting) {
   EXPECT_THAT(comparison.only_after, ElementsAre(uuid + " (memory-percent=25)"));
   ASSERT_EQ(comparison.changes.size(), 1u);
   EXPECT_EQ(comparison.changes[0].setting, "memory-percent=100");
-}
-
-TEST(HistoryTest, a_gpu_at_other_settings_is_not_paired) {
-  const RunResult before = swept({"memory-percent"}, {{"50"}, {"100"}});
-  const RunResult after = swept({"memory-percent"}, {{"25"}, {"75"}});
-  EXPECT_EQ(compare_runs(before, after, maker::options()).paired_gpus, 0u);
-  EXPECT_EQ(compare_runs(before, before, maker::options()).paired_gpus, 1u);
+  const RunResult others = swept({"memory-percent"}, {{"25"}, {"75"}});
+  EXPECT_EQ(compare_runs(before, others, maker::options()).paired_gpus, 0u);
 }
 
 TEST(HistoryTest, points_of_a_sweep_over_jobs_were_asked_for_the_same) {

@@ -1,4 +1,5 @@
-// Remedies: the commands fit the trouble, exist, are safe to paste, and stand in docs/remedies.md.
+// Remedies: the commands fit the trouble, exist, and are safe to paste. Xid codes: which GPU may
+// still be used.
 #include "analysis/fleet/remedies.hpp"
 
 #include "base/escape.hpp"
@@ -6,10 +7,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include <cctype>
+#include <iterator>
 #include <regex>
 #include <set>
 #include <sstream>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -47,6 +50,11 @@ std::set<std::string> arguments_of(const std::regex& option) {
   return all;
 }
 
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream words(text);
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
 const auto changes_something = AnyOf(HasSubstr("drain"), HasSubstr("reset"), HasSubstr("replace"),
                                      HasSubstr("power it off"), HasSubstr("seat "));
 
@@ -75,52 +83,20 @@ TEST(RemediesTest, wrong_data_and_uncorrected_errors_drain_the_node) {
   }
 }
 
-TEST(RemediesTest, nvlink_is_looked_at_by_nvlink_commands) {
-  const std::vector<std::string> lines = remedies(Trouble::nvlink, "GPU-1");
-
-  EXPECT_THAT(lines, Contains("nvidia-smi nvlink -i GPU-1 -s"));
-  EXPECT_THAT(lines, Contains("nvidia-smi nvlink -i GPU-1 -e"));
-  EXPECT_THAT(lines, Contains(HasSubstr("fabricmanager.log")));
-  EXPECT_THAT(lines, Each(Not(HasSubstr("pcie"))));
-}
-
 // Else: "Failed to parse --display/-d flags" (PCIE) or "is not a valid field to query".
 TEST(RemediesTest, nvidia_smi_knows_the_sections_and_fields) {
   // nvidia-smi -h of driver 580.159.04.
-  const std::vector<std::string> sections{"MEMORY",
-                                          "UTILIZATION",
-                                          "ECC",
-                                          "TEMPERATURE",
-                                          "POWER",
-                                          "CLOCK",
-                                          "COMPUTE",
-                                          "PIDS",
-                                          "PERFORMANCE",
-                                          "VOLTAGE",
-                                          "SUPPORTED_CLOCKS",
-                                          "PAGE_RETIREMENT",
-                                          "ACCOUNTING",
-                                          "ENCODER_STATS",
-                                          "SUPPORTED_GPU_TARGET_TEMP",
-                                          "FBC_STATS",
-                                          "ROW_REMAPPER",
-                                          "GSP_FIRMWARE_VERSION"};
+  const auto sections = words_of(
+      "MEMORY UTILIZATION ECC TEMPERATURE POWER CLOCK COMPUTE PIDS PERFORMANCE VOLTAGE "
+      "SUPPORTED_CLOCKS PAGE_RETIREMENT ACCOUNTING ENCODER_STATS SUPPORTED_GPU_TARGET_TEMP "
+      "FBC_STATS "
+      "ROW_REMAPPER GSP_FIRMWARE_VERSION");
   EXPECT_THAT(arguments_of(std::regex("-d ([A-Z_,]+)")), IsSubsetOf(sections));
   // Asked of H100 and H200 with that driver.
-  const std::vector<std::string> fields{"index",
-                                        "fabric.state",
-                                        "fabric.status",
-                                        "name",
-                                        "vbios_version",
-                                        "mig.mode.current",
-                                        "ecc.mode.current",
-                                        "memory.total",
-                                        "gpu_recovery_action",
-                                        "pci.bus_id",
-                                        "pcie.link.gen.current",
-                                        "pcie.link.gen.max",
-                                        "pcie.link.width.current",
-                                        "pcie.link.width.max"};
+  const auto fields = words_of(
+      "index fabric.state fabric.status name vbios_version mig.mode.current ecc.mode.current "
+      "memory.total gpu_recovery_action pci.bus_id pcie.link.gen.current pcie.link.gen.max "
+      "pcie.link.width.current pcie.link.width.max");
   EXPECT_THAT(arguments_of(std::regex("--query-gpu=(\\S+)")), IsSubsetOf(fields));
 }
 
@@ -142,15 +118,46 @@ TEST(RemediesTest, commands_for_a_gpu_name_it_and_nothing_else_reaches_the_shell
   }
 }
 
-TEST(RemediesTest, the_page_for_people_has_the_same_lines_in_order) {
-  std::ifstream file(SONDE_SOURCE_DIR "/docs/remedies.md");
-  std::stringstream read;
-  read << file.rdbuf();
-  const std::string page = read.str();
-  for (const Trouble trouble : all_troubles()) {
-    std::string list;
-    for (const std::string& line : remedies(trouble, "UUID")) list += "    " + line + "\n";
-    EXPECT_THAT(page, HasSubstr("\n\n" + list + "\n"));
+std::vector<Severity> severities_of(const std::vector<int>& codes) {
+  std::vector<Severity> severities;
+  for (const int code : codes) severities.push_back(meaning_of_xid(code).severity);
+  return severities;
+}
+
+TEST(XidsTest, the_severity_says_whether_the_gpu_may_be_used_before_the_remedy) {
+  EXPECT_THAT(severities_of({46, 48, 54, 62, 64, 74, 79, 95, 119, 136, 140, 143, 158}),
+              Each(Severity::fail));
+  EXPECT_THAT(severities_of({63, 92, 94, 121, 144, 150, 154, 157}), Each(Severity::warn));
+  EXPECT_THAT(severities_of({13, 31, 43, 45, 137}), Each(Severity::info));
+}
+
+TEST(XidsTest, each_row_of_the_page_is_read_whole) {
+  std::istringstream page{std::string(remedy_page().front().text)};
+  const std::regex row(
+      R"(\| (\d+) \| ([^|]+) \| ([^|]+) \| (fail|warn|info) \| ([^|]+\.) \| [^|]+ \|)");
+  int last = 0;
+  std::size_t rows = 0;
+  for (std::string line; std::getline(page, line);) {
+    std::smatch parts;
+    if (line.size() < 3 || line[0] != '|' || std::isdigit(line[2]) == 0) continue;
+    ASSERT_TRUE(std::regex_match(line, parts, row)) << line;
+    const XidMeaning meaning = meaning_of_xid(std::stoi(parts[1]));
+    EXPECT_EQ(meaning.text, parts[2].str());
+    EXPECT_EQ(meaning.severity == Severity::info, parts[3] == "program") << line;
+    EXPECT_EQ(to_text(meaning.severity), parts[4].str());
+    EXPECT_EQ(meaning.remedy, parts[5].str());
+    EXPECT_LT(std::exchange(last, std::stoi(parts[1])), std::stoi(parts[1])) << "codes ascend";
+    ++rows;
+  }
+  EXPECT_GE(rows, 53U);
+}
+
+TEST(XidsTest, an_unknown_code_is_a_warning_that_says_so) {
+  for (const int code : {-1, 0, 1, 1000}) {
+    const XidMeaning unknown = meaning_of_xid(code);
+    EXPECT_EQ(unknown.severity, Severity::warn);
+    EXPECT_THAT(std::string(unknown.text), HasSubstr("not in the table"));
+    EXPECT_THAT(std::string(unknown.remedy), HasSubstr("catalogue"));
   }
 }
 

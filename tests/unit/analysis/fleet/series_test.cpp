@@ -1,4 +1,4 @@
-#include "analysis/fleet/majority.hpp"
+#include "analysis/fleet/series.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,7 @@ namespace sonde {
 namespace {
 
 Series series_of(const std::vector<double>& values, double repeat = 0) {
-  Series series;
-  series.metric = "m";
+  Series series{.metric = {"m", "", MetricKind::continuous, Better::neither, "", "", ""}};
   for (std::size_t i = 0; i < values.size(); ++i) {
     series.samples.push_back({i, values[i], repeat});
   }

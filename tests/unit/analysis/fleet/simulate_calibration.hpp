@@ -1,8 +1,8 @@
-// The simulation behind the table in analysis/fleet/calibration.cpp: the tool prints its rows, and
+// The simulation behind the table in analysis/fleet/tolerance.cpp: the tool prints its rows, and
 // a test sees that they come out again.
 #pragma once
 
-#include "analysis/fleet/calibration.hpp"
+#include "analysis/fleet/tolerance.hpp"
 #include "analysis/statistics.hpp"
 #include "base/random.hpp"
 
