@@ -1,6 +1,6 @@
 // How many of so many drawn chips get their GPCs and TPCs exactly, and how many wrongly. Ends with
 // 1 if fewer than 99 % of the GPC maps are exact, or if any map is wrong.
-#include "sim/floor_map_score.hpp"
+#include "sim/score/floor_map_score.hpp"
 #include "support/random_floor_map.hpp"
 
 #include <fmt/format.h>

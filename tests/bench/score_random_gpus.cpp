@@ -1,150 +1,53 @@
-// Simulated GPUs of a population or of model files, each measured by a whole suite in a process of
-// its own: how many of the values that they declare come back, by family of metrics. Ends with 1 if
-// a bar is missed.
+// Simulated GPUs of a population, each measured by a whole suite: how many of the values that they
+// declare come back, by family of metrics. Ends with 1 if a bar is missed.
 #include "base/error.hpp"
-#include "sim/score_table.hpp"
+#include "sim/score/score_table.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
-#include <sys/wait.h>
-#include <unistd.h>
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
+#include <atomic>
+#include <future>
+#include <mutex>
 
 namespace sonde::test {
 namespace {
-
-using nlohmann::json;
-
-json to_json(const GpuScore& score) {
-  json values = json::array();
-  for (const ScoredValue& value : score.values) {
-    values.push_back(
-        {value.metric, static_cast<int>(value.verdict), value.is_confident, value.line});
-  }
-  return {{"values", values},
-          {"lost_jobs", score.lost_jobs},
-          {"job_seconds", score.job_seconds},
-          {"not_judged", score.not_judged}};
-}
-
-GpuScore from_json(const GpuToScore& gpu, const json& text) {
-  GpuScore score{.gpu = describe(gpu),
-                 .lost_jobs = text["lost_jobs"],
-                 .job_seconds = text["job_seconds"],
-                 .not_judged = text["not_judged"]};
-  for (const json& value : text["values"]) {
-    score.values.push_back(
-        {value[0], static_cast<Verdict>(value[1].get<int>()), value[2], value[3]});
-  }
-  return score;
-}
 
 struct Options {
   std::uint64_t first_seed = 1;
   std::uint64_t gpus = 400;
   Population population = Population::odd;
-  std::filesystem::path written;
-  unsigned processes = 1;
-  unsigned gpu_limit_s = 1800;
+  unsigned threads = 1;
   bool with_unresolved = false;
+  bool with_model_only = false;
   std::vector<std::string> jobs;
   std::string suite = "standard";
   ScoreOptions score;
   Bars bars;
 };
 
-/// Runs seeds, so many at a time, and collects what the processes leave in a folder.
-class Workers {
- public:
-  Workers(const Options& options, ScoreTable& table) : options_(options), table_(table) {
-    std::string made = (std::filesystem::temp_directory_path() / "sonde_scores_XXXXXX").string();
-    if (mkdtemp(made.data()) == nullptr) throw Error("cannot make a folder for the scores");
-    folder_ = made;
-  }
-  ~Workers() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  Workers(const Workers&) = delete;
-  Workers& operator=(const Workers&) = delete;
-
-  void run(const std::vector<GpuToScore>& gpus) {
-    for (const GpuToScore& gpu : gpus) {
-      if (running_.size() >= options_.processes) collect();
-      start(gpu);
-    }
-    while (!running_.empty()) collect();
-  }
-
- private:
-  std::filesystem::path file_of(const GpuToScore& gpu) const {
-    return folder_ / (describe(gpu) + ".json");
-  }
-
-  void start(const GpuToScore& gpu) {
-    const pid_t child = fork();
-    if (child < 0) throw Error("cannot start a process");
-    if (child > 0) {
-      running_[child] = gpu;
-      return;
-    }
-    alarm(options_.gpu_limit_s);
-    try {
-      std::ofstream(file_of(gpu)) << to_json(score_gpu(gpu, options_.score)).dump();
-    } catch (const std::exception& error) {
-      fmt::print(stderr, "{}: {}\n", describe(gpu), error.what());
-      _exit(1);
-    }
-    _exit(0);
-  }
-
-  void collect() {
-    int status = 0;
-    const pid_t child = waitpid(-1, &status, 0);
-    const auto found = running_.find(child);
-    if (found == running_.end()) return;
-    const GpuToScore gpu = found->second;
-    running_.erase(found);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-      const GpuScore score = from_json(gpu, json::parse(std::ifstream(file_of(gpu))));
+ScoreTable score_all(const Options& options) {
+  ScoreTable table;
+  std::mutex one_at_a_time;
+  std::atomic<std::uint64_t> next = 0;
+  const auto work = [&] {
+    for (std::uint64_t at = next++; at < options.gpus; at = next++) {
+      const GpuScore score = score_gpu(
+          {.seed = options.first_seed + at, .population = options.population}, options.score);
+      const std::lock_guard lock(one_at_a_time);
       fmt::print(stderr, "{}: {} values, {} wrong, {} jobs lost\n", score.gpu, score.values.size(),
                  std::ranges::count(score.values, Verdict::wrong, &ScoredValue::verdict),
                  score.lost_jobs.size());
-      table_.add(score);
-      return;
+      table.add(score);
     }
-    const std::string why = WIFSIGNALED(status)
-                                ? fmt::format("the process ended by signal {}", WTERMSIG(status))
-                                : "the process failed";
-    table_.add(score_lost_gpu(gpu, options_.score, why));
+  };
+  std::vector<std::future<void>> workers;
+  for (unsigned i = 0; i < options.threads; ++i) {
+    workers.push_back(std::async(std::launch::async, work));
   }
-
-  const Options& options_;
-  ScoreTable& table_;
-  std::filesystem::path folder_;
-  std::map<pid_t, GpuToScore> running_;
-};
-
-/// The models of a folder, by name.
-std::vector<GpuToScore> written_gpus(const std::filesystem::path& folder, std::uint64_t seed) {
-  std::vector<GpuToScore> gpus;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() == ".json") gpus.push_back({.seed = seed, .model = entry.path()});
-  }
-  std::ranges::sort(gpus, {}, &GpuToScore::model);
-  return gpus;
-}
-
-std::vector<GpuToScore> gpus_to_score(const Options& options) {
-  if (!options.written.empty()) return written_gpus(options.written, options.first_seed);
-  std::vector<GpuToScore> gpus;
-  for (std::uint64_t i = 0; i < options.gpus; ++i)
-    gpus.push_back({.seed = options.first_seed + i, .population = options.population});
-  return gpus;
+  for (std::future<void>& worker : workers) worker.get();
+  return table;
 }
 
 void add_options(CLI::App& app, Options& options) {
@@ -158,17 +61,14 @@ void add_options(CLI::App& app, Options& options) {
       ->transform(CLI::CheckedTransformer(populations))
       ->default_str("odd");
   app.add_option("--gpus", options.gpus, "how many are scored")->capture_default_str();
-  app.add_option("--processes", options.processes, "GPUs at a time")
+  app.add_option("--threads", options.threads, "GPUs at a time")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   app.add_option("--jobs", options.jobs, "only these and what they build on")->delimiter(',');
   app.add_option("--suite", options.suite, "quick, standard or full")->capture_default_str();
   app.add_option("--job-limit-s", options.score.job_limit_s, "a job over it is lost")
       ->capture_default_str();
-  app.add_option("--gpu-limit-s", options.gpu_limit_s, "a GPU over it is lost")
-      ->capture_default_str();
-  app.add_option("--written", options.written, "folder of models, instead of a population")
-      ->check(CLI::ExistingDirectory);
+  app.add_flag("--print-model", options.with_model_only, "the drawn model of the first seed");
   app.add_flag("--unresolved", options.with_unresolved, "print what is unresolved, too");
   Bars& bars = options.bars;
   app.add_option("--least-honest-share", bars.least_honest_share)->capture_default_str();
@@ -183,10 +83,15 @@ int run(int argc, char** argv) {
   Options options;
   add_options(app, options);
   CLI11_PARSE(app, argc, argv);
+  if (options.with_model_only) {
+    fmt::print("{}\n", options.population == Population::plausible
+                           ? draw_plausible_gpu(options.first_seed)
+                           : draw_gpu(options.first_seed));
+    return 0;
+  }
   options.score.level = parse_suite_level(options.suite);
   options.score.jobs = select_jobs(options.score.level, options.jobs);
-  ScoreTable table;
-  Workers(options, table).run(gpus_to_score(options));
+  const ScoreTable table = score_all(options);
   table.print(options.with_unresolved);
   const std::vector<std::string> missed = table.missed(options.bars);
   for (const std::string& line : missed) fmt::print("MISSED {}\n", line);

@@ -5,13 +5,12 @@ Both programs measure every model with every seed; their exported findings are c
 A seed fixes the simulated die and all random choices, so a change that is meant to measure the
 same must find the same: structure exactly, continuous values within their spread.
 
-    compare_builds.py OLD_SONDE NEW_SONDE [--models h200 gtx980] [--cache DIR]
+    compare_builds.py OLD_SONDE NEW_SONDE [--models h200 gtx980] [--exact]
 
 Exit status: 0 nothing differs, 1 something differs or nothing was compared, 2 bad usage.
 """
 import argparse
 import dataclasses
-import hashlib
 import json
 import os
 import re
@@ -51,15 +50,9 @@ class Comparison:
     differences: list = dataclasses.field(default_factory=list)
 
 
-@dataclasses.dataclass(frozen=True)
-class Rules:
-    allowed: frozenset = frozenset()  # (metric or "*", old status, new status)
-    reasons: bool = False  # reasons must be equal too
-    exact: bool = False  # values, confidences, samples and spreads must be equal to the last bit
-
-
-def compare(old, new, kinds, rules=Rules()):
-    """Compares two exported run files (parsed JSON). `kinds`: metric -> kind, from the registry."""
+def compare(old, new, kinds, exact):
+    """Compares two exported run files (parsed JSON). `kinds`: metric -> kind, from the registry; `exact`: values,
+    confidences, samples and spreads must be equal to the last bit."""
     result = Comparison()
     old_devices, new_devices = old["devices"], new["devices"]
     if len(old_devices) != len(new_devices):
@@ -67,7 +60,7 @@ def compare(old, new, kinds, rules=Rules()):
     for before, after in zip(old_devices, new_devices):
         _compare_fields(result, "device", before, after, ("uuid", "name", "status", "verdict"))
         _compare_jobs(result, before["jobs"], after["jobs"])
-        _compare_findings(result, before["findings"], after["findings"], kinds, rules)
+        _compare_findings(result, before["findings"], after["findings"], kinds, exact)
     return result
 
 
@@ -84,7 +77,7 @@ def _compare_jobs(result, old, new):
         _compare_fields(result, f"job {job}", old.get(job, {}), new.get(job, {}), ("status",))
 
 
-def _compare_findings(result, old, new, kinds, rules):
+def _compare_findings(result, old, new, kinds, exact):
     step_cycles = old.get(STEP_METRIC, {}).get("value") or 1
     for metric in {**old, **new}:
         if metric not in old or metric not in new:
@@ -94,22 +87,19 @@ def _compare_findings(result, old, new, kinds, rules):
             result.differences.append(Difference(metric, *pair))
             continue
         allowance = 0.0
-        if not rules.exact:
+        if not exact:
             allowance = spread_allowance(old[metric], new[metric], kinds.get(metric), step_cycles)
         if metric not in kinds:
             result.differences.append(Difference(f"{metric} kind", "not in the registry", ""))
-        _compare_finding(result, metric, old[metric], new[metric], allowance, rules)
+        _compare_finding(result, metric, old[metric], new[metric], allowance, exact)
 
 
-def _compare_finding(result, metric, old, new, allowance, rules):
+def _compare_finding(result, metric, old, new, allowance, exact):
     result.values += 1
-    statuses = old["status"], new["status"]
-    if statuses[0] != statuses[1]:
-        if not rules.allowed & {("*", *statuses), (metric, *statuses)}:
-            result.differences.append(Difference(f"{metric} status", *statuses))
+    if old["status"] != new["status"]:
+        result.differences.append(Difference(f"{metric} status", old["status"], new["status"]))
         return
-    names = ["unit"] + ["reason"] * rules.reasons
-    names += ["confidence", "samples", "repeatability"] * rules.exact
+    names = ["unit"] + ["confidence", "samples", "repeatability"] * exact
     _compare_fields(result, metric, old, new, names)
     _compare_values(result, metric, old["value"], new["value"], allowance)
 
@@ -165,40 +155,14 @@ def spread_allowance(old, new, kind, step_cycles):
     return (spread, LEAST_SPREAD_RELATIVE)
 
 
-def read_registry(markdown):
-    """{metric: (unit, kind, better)} from `sonde list metrics --format markdown`."""
-    registry = {}
+def read_kinds(markdown):
+    """{metric: kind} from `sonde list metrics --format markdown`."""
+    kinds = {}
     for line in markdown.splitlines():
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)]
         if len(cells) >= 8 and "." in cells[1]:
-            registry[cells[1]] = tuple(cells[2:5])
-    return registry
-
-
-def compare_registries(old, new):
-    result = Comparison()
-    for metric in {**old, **new}:
-        result.values += 1
-        before, after = old.get(metric, MISSING), new.get(metric, MISSING)
-        if before != after:
-            result.differences.append(Difference(f"registry {metric}", before, after))
-    return result
-
-
-def read_allowed(words):
-    """{(metric or "*", old, new)} from OLD:NEW, METRIC:OLD:NEW or files of such lines."""
-    allowed = set()
-    for word in words:
-        lines = [word]
-        if Path(word).is_file():
-            lines = [line.split("#")[0].strip() for line in Path(word).read_text().splitlines()]
-        for line in filter(None, lines):
-            parts = line.split(":")
-            if len(parts) not in (2, 3):
-                raise SystemExit(f"compare_builds: --allow {line} (neither a file nor OLD:NEW or "
-                                 "METRIC:OLD:NEW) name statuses such as not_present:skipped")
-            allowed.add(tuple(parts) if len(parts) == 3 else ("*", *parts))
-    return frozenset(allowed)
+            kinds[cells[1]] = cells[3]
+    return kinds
 
 
 def shorten(value, width=40):
@@ -243,39 +207,13 @@ def measure(program, case, scratch):
     return text, elapsed_s
 
 
-def open_cache(folder, program):
-    """Makes the folder, or makes sure that it holds the results of this very program."""
-    folder.mkdir(parents=True, exist_ok=True)
-    digest = hashlib.sha256(Path(program).read_bytes()).hexdigest()
-    owner = folder / "program.sha256"
-    if owner.exists() and owner.read_text().strip() != digest:
-        raise SystemExit(f"compare_builds: {folder} (it holds results of another program than "
-                         f"{program}) remove it, or name another folder with --cache")
-    owner.write_text(digest + "\n")
-    return folder
-
-
-def measure_or_recall(program, case, scratch, cache):
-    """As measure; elapsed_s is None when the cache had the result."""
-    kept = cache / f"{case}.json" if cache else None
-    if kept and kept.exists():
-        return kept.read_text(), None
-    text, elapsed_s = measure(program, case, scratch)
-    if kept:
-        partial = kept.with_suffix(f".{os.getpid()}.part")
-        partial.write_text(text)
-        partial.rename(kept)
-    return text, elapsed_s
-
-
-def compare_case(case, options, kinds, rules):
+def compare_case(case, options, kinds):
     with tempfile.TemporaryDirectory(prefix="compare_builds.") as scratch:
-        old_text, old_s = measure_or_recall(options.old, case, scratch, options.cache)
+        old_text, old_s = measure(options.old, case, scratch)
         new_text, new_s = measure(options.new, case, scratch)
-    taken = "from the cache" if old_s is None else f"{old_s:.1f} s"
-    result = compare(json.loads(old_text), json.loads(new_text), kinds, rules)
+    result = compare(json.loads(old_text), json.loads(new_text), kinds, options.exact)
     print(f"{case}: {result.values} values, {len(result.differences)} differ "
-          f"(old {taken}, new {new_s:.1f} s)", file=sys.stderr, flush=True)
+          f"(old {old_s:.1f} s, new {new_s:.1f} s)", file=sys.stderr, flush=True)
     return case, result
 
 
@@ -289,10 +227,9 @@ def report(results):
     """Prints what differs. @returns the exit status."""
     rows = [("model", "seed", "metric", "old", "new")]
     for case, result in results:
-        model, seed = (case.model, str(case.seed)) if case else ("-", "-")
-        rows += [(model, seed, one.what, shorten(one.old), shorten(one.new))
+        rows += [(case.model, str(case.seed), one.what, shorten(one.old), shorten(one.new))
                  for one in result.differences]
-    values = sum(result.values for case, result in results if case)
+    values = sum(result.values for _, result in results)
     if len(rows) > 1:
         print_table(rows)
     print(f"{values} values compared, {len(rows) - 1} differences")
@@ -310,10 +247,6 @@ def read_options():
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--suite", default="standard")
     parser.add_argument("--jobs-parallel", type=int, default=2, help="runs at one time")
-    parser.add_argument("--cache", type=Path, help="folder for the old program's results")
-    parser.add_argument("--allow", nargs="+", default=[], metavar="STATUS:STATUS",
-                        help="changes of status that are meant: OLD:NEW, METRIC:OLD:NEW or a file")
-    parser.add_argument("--reasons", action="store_true", help="compare reasons too")
     parser.add_argument("--exact", action="store_true",
                         help="nothing for spread; confidence, samples and spread are equal too")
     options = parser.parse_args()
@@ -325,17 +258,13 @@ def read_options():
 
 def main():
     options = read_options()
-    rules = Rules(read_allowed(options.allow), options.reasons, options.exact)
-    if options.cache:
-        open_cache(options.cache, options.old)
-    registries = [read_registry(call(program, "list", "metrics", "--format", "markdown"))
-                  for program in (options.old, options.new)]
-    kinds = {name: row[1] for registry in registries for name, row in registry.items()}
+    kinds = {}
+    for program in (options.old, options.new):
+        kinds |= read_kinds(call(program, "list", "metrics", "--format", "markdown"))
     models = options.models or call(options.new, "list", "models").split()
     cases = [Case(model, seed, options.suite) for model in models for seed in options.seeds]
     with ThreadPoolExecutor(options.jobs_parallel) as pool:
-        results = list(pool.map(lambda case: compare_case(case, options, kinds, rules), cases))
-    return report([(None, compare_registries(*registries)), *results])
+        return report(list(pool.map(lambda case: compare_case(case, options, kinds), cases)))
 
 
 if __name__ == "__main__":

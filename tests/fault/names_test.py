@@ -49,11 +49,6 @@ class NamesTest(FaultTest):
         self.assertEqual(self.run_on(hosts, ["node838", "node839"]), OK, self.said)
         self.assertEqual(self.nodes(), ["node838", "node839"])
 
-    def test_cloud(self):
-        hosts = ["ip-10-0-3-17", "ip-10-0-3-18"]
-        self.assertEqual(self.run_on(hosts, ["gpu-st-p5-1", "gpu-st-p5-2"]), OK, self.said)
-        self.assertEqual(self.nodes(), ["gpu-st-p5-1", "gpu-st-p5-2"])
-
     def test_containers(self):
         """Two on one node, each with an id for a host name."""
         self.assertEqual(self.run_on(["4f1c7a09be21", "d2870cc1a6f3"], ["n1", "n1"]), OK, self.said)

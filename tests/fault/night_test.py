@@ -8,7 +8,6 @@ import signal
 import subprocess
 import unittest
 from collections import Counter
-from pathlib import Path
 
 from fault_run import INCOMPLETE, OK, RESUMABLE, SONDE, FaultTest, export, left_behind, processes
 
@@ -41,11 +40,6 @@ class FillTest(NightTest):
             self.assertLess(budget_s, 100, self.said)
             status = self.run_night(f"{budget_s}s", "--resume", **how)
         return status
-
-    def dry_run(self, budget):
-        command = self.command(BACKEND, "--time-budget", budget, "--dry-run", jobs="clock", suite="full")
-        return subprocess.run(command, cwd=self.folder, text=True, timeout=60, check=True,
-                              stdout=subprocess.PIPE).stdout
 
     def stand(self):
         """How many repeats the run says it has."""
@@ -113,13 +107,6 @@ class FillTest(NightTest):
         run = self.read()
         self.assertEqual(len(run["points"]), 1)
         self.assertEqual([device["verdict"] for device in run["devices"]], ["incomplete"])
-
-    def test_an_explicit_number_of_repeats_is_that_number(self):
-        self.assertEqual(self.run_night("60s", "--repeat", "2", ranks=1), OK, self.said)
-        self.assertEqual(len(self.read()["points"]), 2)
-
-    def test_a_dry_run_tells_that_it_fills_the_budget(self):
-        self.assertIn("repeated until the time budget of 1h is over", self.dry_run("1h"))
 
 
 class DriftTest(NightTest):

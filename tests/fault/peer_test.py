@@ -11,7 +11,7 @@ import subprocess
 import time
 import unittest
 
-from fault_run import FAILED, INCOMPLETE, MPI_ENVIRONMENT, OK, RESUMABLE, SONDE, FaultTest, left_behind
+from fault_run import FAILED, INCOMPLETE, OK, RESUMABLE, SONDE, FaultTest, left_behind
 from fault_run import processes
 
 JOBS = "clock,peer"
@@ -125,13 +125,6 @@ class MatrixTest(PeerTest):
         self.assertLess(time.time() - begin, 10)
         self.assertEqual(self.findings()[0]["peer.read_bytes_per_s"]["status"], "not_resolvable")
 
-    def test_the_quick_suite_leaves_the_job_out(self):
-        for suite, there in (("quick", False), ("standard", True), ("full", True)):
-            said = subprocess.run([SONDE, "run", "--backend", "sim:h200", "--suite", suite,
-                                   "--dry-run"], text=True, stdout=subprocess.PIPE, timeout=60,
-                                  env=os.environ | MPI_ENVIRONMENT, check=True).stdout
-            self.assertEqual(" peer" in said, there, suite)
-
     def test_a_whole_run_that_is_resumed_measures_no_links_again(self):
         self.assertEqual(self.run_peers("sim:h200", 2), OK, self.said)
         before = self.findings()
@@ -194,19 +187,6 @@ class FailureTest(PeerTest):
         self.assertEqual(devices[1]["jobs"]["clock"]["status"], "ok")
         self.assertEqual(devices[1]["status"], "incomplete")
         self.assertIn("peer", devices[1]["reason"])
-
-    def test_a_rank_killed_before_ends_without_links(self):
-        backend = "sim:h200,h200+hang=3,h200"  # in clock
-        command = self.command(backend, "--rendezvous-timeout-s", "5", jobs=JOBS, ranks=3)
-        command[1:1] = ["--enable-recovery", "--mca", "orte_abort_on_non_zero_status", "0"]
-        child = self.start(command)
-        self.wait_until(lambda: self.is_measuring() and self.pids("worker", 1), child)
-        for pid in self.pids("rank", 1):
-            os.kill(pid, signal.SIGKILL)
-        self.finish(child)
-        for rank in (0, 2):
-            self.assertEqual(self.devices()[rank]["jobs"]["clock"]["status"], "ok")
-            self.assertEqual(self.devices()[rank]["status"], "incomplete")
 
     def test_a_signal_ends_the_waiting(self):
         backend = f"sim:h200,h200+hang={IN_TURN},h200"

@@ -37,8 +37,12 @@ class SweepTest(FaultTest):
         return run
 
     def undisturbed_sweep(self):
-        self.assertEqual(self.run_sweep(output="calm.h5"), OK, self.said)
-        return by_setting(self.read("calm.h5"))
+        """What it found; measured once for all tests."""
+        if not hasattr(SweepTest, "calm_sweep"):
+            self.assertEqual(self.run_sweep(output="calm.h5"), OK, self.said)
+            SweepTest.calm_sweep = by_setting(self.read("calm.h5"))
+            (self.folder / "calm.h5").unlink()
+        return SweepTest.calm_sweep
 
     def check_equal(self, expected):
         self.assertEqual(differences(expected, by_setting(self.read())), [])
@@ -78,13 +82,6 @@ class WholeTest(SweepTest):
         self.assertEqual(run["counts"]["passed"], 2)
         finding = run["devices"][0]["findings"]["shared.latency_cycles"]
         self.assertEqual(finding["replicates"] % 4, 0)
-
-    def test_ranks_and_points_do_not_matter_to_what_is_found(self):
-        expected = self.undisturbed_sweep()
-        one_gpu = next(iter(expected.values()))
-        self.assertEqual(self.run_sonde("sim:gtx980", *SWEEP, jobs=JOBS), OK, self.said)
-        self.assertIn(one_gpu["findings"],
-                      [one["findings"] for one in by_setting(self.read()).values()])
 
     def test_a_plain_run_is_the_first_repeat(self):
         self.assertEqual(self.run_sweep(sweep=(), output="plain.h5"), OK, self.said)
@@ -153,8 +150,8 @@ class MergeTest(SweepTest):
                          [])
 
     def test_parts_of_other_options_are_refused(self):
-        self.assertEqual(self.run_sweep(output="a.h5"), OK, self.said)
-        self.assertEqual(self.run_sonde(BACKEND, jobs="clock", output="b.h5"), OK, self.said)
+        for jobs, output in (("clock,shared", "a.h5"), ("clock", "b.h5")):
+            self.assertEqual(self.run_sonde("sim:gtx980", jobs=jobs, output=output), OK, self.said)
         status, said = self.merge("a.h5", "b.h5")
         self.assertEqual(status, USAGE)
         self.assertIn("another configuration than the first file (--jobs clock, not ", said)
@@ -188,12 +185,6 @@ class JobOptionTest(SweepTest):
         self.assertLess(found[0]["value"], 50)
         self.assertGreater(found[1]["value"], 150)
 
-    def test_the_load_path_is_the_one_that_is_set(self):
-        status, found = self.latencies("--sweep", "chase.path=ca,cg")
-        self.assertEqual(status, OK, self.said)
-        self.assertLess(found[0]["value"], 50)
-        self.assertGreater(found[1]["value"], 150)
-
     def test_a_carve_out_that_the_gpu_has_not_is_not_present(self):
         status, found = self.latencies("--sweep", "chase.carveout_bytes=64KiB,65KiB")
         self.assertEqual(status, OK, self.said)
@@ -207,7 +198,7 @@ class JobOptionTest(SweepTest):
 
 
 class OvernightTest(SweepTest):
-    """examples/overnight.toml, as two tasks of a job array, each requeued twice."""
+    """examples/overnight.toml, as two tasks of a job array, one of them requeued twice."""
 
     def task(self, seed, output, *more):
         example = Path(__file__).resolve().parents[2] / "examples" / "overnight.toml"
@@ -222,20 +213,19 @@ class OvernightTest(SweepTest):
             return 0
 
     def test_a_disturbed_night_ends_as_a_calm_one(self):
-        for seed in ("1", "2"):
-            self.assertEqual(self.finish(self.task(seed, f"calm-{seed}.h5")), OK, self.said)
-            output = f"night-{seed}.h5"
-            self.assertEqual(self.finish(self.task(seed, output, "--time-budget", "0.001s")),
-                             RESUMABLE, self.said)
-            child = self.task(seed, output)
-            self.wait_until(lambda: self.whole_points(output) > 2, child)
-            for process in processes.targets(processes.find_processes(self.folder.name), "rank"):
-                os.kill(process.pid, signal.SIGKILL)
-            self.finish(child)
-            self.assertEqual(self.finish(self.task(seed, output)), OK, self.said)
+        for output in ("calm-1.h5", "night-2.h5"):
+            self.assertEqual(self.finish(self.task(output[-4], output)), OK, self.said)
+        self.assertEqual(self.finish(self.task("1", "night-1.h5", "--time-budget", "0.001s")), RESUMABLE,
+                         self.said)
+        child = self.task("1", "night-1.h5")
+        self.wait_until(lambda: self.whole_points("night-1.h5") > 2, child)
+        for process in processes.targets(processes.find_processes(self.folder.name), "rank"):
+            os.kill(process.pid, signal.SIGKILL)
+        self.finish(child)
+        self.assertEqual(self.finish(self.task("1", "night-1.h5")), OK, self.said)
         self.assertEqual(self.merge("night-1.h5", "night-2.h5")[0], OK)
         fleet = by_setting(self.read("merged.h5"))
-        calm = by_setting(self.read("calm-1.h5")) | by_setting(self.read("calm-2.h5"))
+        calm = by_setting(self.read("calm-1.h5")) | by_setting(self.read("night-2.h5"))
         self.assertEqual(len(fleet), 4 * 9)  # GPUs and carve-outs
         self.assertEqual(differences(calm, fleet), [])
         for device in self.read("merged.h5")["devices"]:

@@ -4,7 +4,7 @@
 #include "analysis/metrics.hpp"
 #include "device/open_device.hpp"
 #include "jobs/suite.hpp"
-#include "sim/hierarchy_truth.hpp"
+#include "sim/shipped_json.hpp"
 
 #include <gtest/gtest.h>
 

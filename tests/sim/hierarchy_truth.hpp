@@ -1,23 +1,42 @@
 // What the jobs on caches, TLBs and latencies must find, read off a model's declaration.
 #pragma once
 
-#include "device/sim/die.hpp"
 #include "sim/job_on_sim.hpp"
+#include "sim/score/declared_suite.hpp"
+#include "sim/score/finding_verdict.hpp"
+#include "sim/shipped_json.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 
 namespace sonde::test {
 
-inline constexpr std::array shipped_models{"gtx280", "c2070",       "gtx560ti", "gtx780",
-                                           "gtx980", "fermi_dac16", "h200"};
-
-/// The shared part that the cache jobs choose: the smallest that records a thousand accesses.
+/// The shared part that the cache jobs choose.
 inline std::uint64_t chosen_carveout(JobOnSim& sim) {
-  for (std::uint64_t carveout : sim.device().info().shared_carveouts_bytes) {
-    if (sim.device().recordable_accesses(carveout) >= 1024) return carveout;
+  const std::vector<std::uint64_t> carveouts = recordable_carveouts(sim.device());
+  return carveouts.empty() ? sim.device().info().shared_bytes_per_sm : carveouts.front();
+}
+
+/// What the model declares of metrics with these prefixes was found, as far as the suite asks for
+/// it.
+/// @param unresolved so many may be honestly left open
+inline void expect_declared(JobOnSim& sim, const std::vector<std::string>& prefixes,
+                            int unresolved = 0) {
+  int judged = 0;
+  for (const DeclaredValue& declared : declared_suite(sim.truth(), sim.seed(), sim.device())) {
+    const Finding* finding = sim.find_if_any(declared.metric);
+    const bool is_asked = std::ranges::any_of(
+        prefixes, [&](const std::string& prefix) { return declared.metric.starts_with(prefix); });
+    if (!is_asked || (finding == nullptr && declared.optional)) continue;
+    if (finding != nullptr && finding->status == Status::skipped) continue;
+    ++judged;
+    const Verdict verdict = judge(declared, finding);
+    if (verdict == Verdict::unresolvable && unresolved-- > 0) continue;
+    EXPECT_EQ(verdict, Verdict::right)
+        << declared.metric << ": declared " << describe(declared.value) << ", found "
+        << (finding != nullptr ? describe(*finding) : "nothing");
   }
-  return sim.device().info().shared_bytes_per_sm;
+  EXPECT_GT(judged, 5);
 }
 
 inline const sim::PathModel* path_of(const sim::Model& model, LoadPath path) {
@@ -51,55 +70,20 @@ inline double tolerance_cycles(const sim::Model& model, double expected_cycles) 
   return std::max(2.0, expected_cycles / 100) + slices;
 }
 
-inline std::uint64_t largest_entry(const sim::Model& model) {
-  std::uint64_t entry = model.pages.page_bytes;
-  for (const sim::CacheModel& tlb : model.pages.tlbs) entry = std::max(entry, tlb.line_bytes);
-  return entry;
-}
-
-inline std::uint64_t smallest_entry(const sim::Model& model) {
-  std::uint64_t entry = largest_entry(model);
-  for (const sim::CacheModel& tlb : model.pages.tlbs) entry = std::min(entry, tlb.sector_bytes);
-  return entry;
-}
-
 /// Findings of the cache and TLB jobs as they should be, for jobs that build on them.
 inline void assume_hierarchy(JobOnSim& sim) {
-  const sim::Model& model = sim.truth();
-  const std::uint64_t carveout = chosen_carveout(sim);
-  if (const sim::CacheModel* l1 = first_cache(model, LoadPath::all_levels)) {
-    sim.assume("cache.l1.size_bytes", size_of(*l1, carveout));
-    sim.assume("cache.l1.line_bytes", static_cast<double>(l1->line_bytes));
+  for (const DeclaredValue& declared : declared_suite(sim.truth(), sim.seed(), sim.device())) {
+    const bool is_structure =
+        declared.metric.starts_with("cache.") || declared.metric.starts_with("tlb.");
+    if (!is_structure) continue;
+    if (const auto* number = std::get_if<double>(&declared.value)) {
+      sim.assume(declared.metric, *number);
+    } else if (std::holds_alternative<Absent>(declared.value)) {
+      sim.assume(not_present(declared.metric, "assumed"));
+    }
   }
-  if (const sim::CacheModel* readonly = first_cache(model, LoadPath::read_only)) {
-    sim.assume("cache.readonly.size_bytes", size_of(*readonly, carveout));
-    sim.assume("cache.readonly.line_bytes", static_cast<double>(readonly->line_bytes));
-  }
-  if (const sim::CacheModel* l2 = model.find_cache("l2")) {
-    const double part = size_of(*l2, carveout);
-    sim.assume("cache.l2.size_bytes", part * model.partitions.count);
-    sim.assume("cache.l2.first_miss_bytes", part);
-    sim.assume("cache.l2.line_bytes", static_cast<double>(l2->line_bytes));
-  }
-  const char* names[] = {"tlb.l1", "tlb.l2", "tlb.l3"};
-  for (std::size_t i = 0; i < model.pages.tlbs.size(); ++i) {
-    const sim::CacheModel& tlb = model.pages.tlbs[i];
-    const auto entries = static_cast<double>(tlb.geometries.front().lines());
-    const std::string name = names[i];
-    sim.assume(name + ".entries", entries);
-    sim.assume(name + ".entry_bytes", static_cast<double>(tlb.line_bytes));
-    sim.assume(name + ".reach_bytes", entries * static_cast<double>(tlb.line_bytes));
-  }
-  for (std::size_t i = model.pages.tlbs.size(); i < std::size(names); ++i) {
-    sim.assume(no_answer(std::string(names[i]) + ".reach_bytes", Status::not_present, "assumed"));
-  }
-  if (!model.pages.tlbs.empty()) {
-    sim.assume("tlb.page_bytes", static_cast<double>(smallest_entry(model)));
-  }
-  if (model.pages.window_bytes > 0) {
-    sim.assume("tlb.page_window_bytes", static_cast<double>(model.pages.window_bytes));
-  } else {
-    sim.assume(no_answer("tlb.page_window_bytes", Status::not_present, "assumed"));
+  if (const sim::CacheModel* l2 = sim.truth().find_cache("l2")) {
+    sim.assume("cache.l2.first_miss_bytes", size_of(*l2, chosen_carveout(sim)));
   }
 }
 

@@ -30,6 +30,7 @@ class JobOnSim {
 
   const sim::Model& truth() const { return truth_; }
   Device& device() { return *device_; }
+  std::uint64_t seed() const { return seed_; }
 
   void assume(std::string metric, Value value) {
     assume(found(std::move(metric), std::move(value), 1, 1));

@@ -1,107 +1,70 @@
 // The job latency gives back the declared latencies of every shipped model: levels by path, and
 // Mei and Chu's patterns.
 #include "sim/hierarchy_truth.hpp"
-#include "sim/shipped_json.hpp"
-
-#include <fstream>
-#include <optional>
 
 namespace sonde::test {
 namespace {
 
-/// Declared latencies of the patterns on a path; unset where the device has no such pattern.
-struct DeclaredPatterns {
-  std::array<std::optional<double>, 6> cycles;
-};
-
-DeclaredPatterns declared_patterns(const sim::Model& model, LoadPath path) {
-  const sim::PathModel& declared = *path_of(model, path);
-  const sim::PageModel& pages = model.pages;
-  const std::size_t walk_cached = pages.tlbs.size();
-  const std::size_t walk_cold = walk_cached + 1;
-  DeclaredPatterns patterns;
-  if (!declared.caches.empty()) {
-    const sim::LatencyRow& hit = declared.hit.front();
-    patterns.cycles[0] = hit[0];
-    if (hit[walk_cached] > hit[0]) {
-      patterns.cycles[1] = hit[1];
-      patterns.cycles[2] = hit[walk_cached];
-    }
-  }
-  // Of a divided memory the middle of both partitions.
-  const sim::LatencyRow& near = declared.dram;
-  const sim::LatencyRow& far = declared.dram_far.empty() ? near : declared.dram_far;
-  const auto middle = [&](std::size_t walk) { return (near[walk] + far[walk]) / 2.0; };
-  patterns.cycles[3] = middle(0);
-  if (near[walk_cold] > near[0]) patterns.cycles[4] = middle(walk_cold);
-  if (pages.window_bytes > 0) patterns.cycles[5] = middle(walk_cold + 1);
-  return patterns;
+std::uint64_t largest_entry(const sim::Model& model) {
+  std::uint64_t entry = model.pages.page_bytes;
+  for (const sim::CacheModel& tlb : model.pages.tlbs) entry = std::max(entry, tlb.line_bytes);
+  return entry;
 }
 
-class LatencyTest : public ShippedModelTest {
- protected:
-  void SetUp() override {
-    assume_hierarchy(sim_);
-    sim_.run("latency", seed() == 1 ? SuiteLevel::standard : SuiteLevel::quick);
-  }
+std::uint64_t smallest_entry(const sim::Model& model) {
+  std::uint64_t entry = largest_entry(model);
+  for (const sim::CacheModel& tlb : model.pages.tlbs) entry = std::min(entry, tlb.sector_bytes);
+  return entry;
+}
 
-  /// SM 0 lies above the declared latency of whatever the last cache of the path or the memory
-  /// serves; the first cache of a path with two is its own.
-  double offset_cycles(LoadPath path, bool served_by_first) const {
-    const bool own = served_by_first && first_cache(sim_.truth(), path) != nullptr;
-    return own ? 0 : sm_offset_cycles(sim_.truth(), seed(), path);
+/// Findings of the cache and TLB jobs as they should be: sizes, lines, reaches and pages alone.
+void assume_levels(JobOnSim& sim) {
+  const sim::Model& model = sim.truth();
+  const std::uint64_t carveout = chosen_carveout(sim);
+  if (const sim::CacheModel* l1 = first_cache(model, LoadPath::all_levels)) {
+    sim.assume("cache.l1.size_bytes", size_of(*l1, carveout));
+    sim.assume("cache.l1.line_bytes", static_cast<double>(l1->line_bytes));
   }
-
-  void expect_near(const std::string& metric, double expected_cycles) {
-    EXPECT_NEAR(sim_.number(metric), expected_cycles,
-                tolerance_cycles(sim_.truth(), expected_cycles))
-        << metric;
+  if (const sim::CacheModel* readonly = first_cache(model, LoadPath::read_only)) {
+    sim.assume("cache.readonly.size_bytes", size_of(*readonly, carveout));
+    sim.assume("cache.readonly.line_bytes", static_cast<double>(readonly->line_bytes));
   }
-};
-
-TEST_P(LatencyTest, gives_back_the_patterns) {
-  for (const auto& [path, prefix] :
-       {std::pair{LoadPath::all_levels, "latency."}, std::pair{LoadPath::past_l1, "latency.cg."}}) {
-    const DeclaredPatterns declared = declared_patterns(sim_.truth(), path);
-    for (std::size_t i = 0; i < declared.cycles.size(); ++i) {
-      const std::string metric = std::string(prefix) + "p" + std::to_string(i + 1) + "_cycles";
-      if (declared.cycles[i]) {
-        expect_near(metric, *declared.cycles[i] + offset_cycles(path, i < 3));
-      } else {
-        EXPECT_EQ(sim_.status(metric), Status::not_present) << metric;
-      }
-    }
+  if (const sim::CacheModel* l2 = model.find_cache("l2")) {
+    const double part = size_of(*l2, carveout);
+    sim.assume("cache.l2.size_bytes", part * model.partitions.count);
+    sim.assume("cache.l2.first_miss_bytes", part);
+    sim.assume("cache.l2.line_bytes", static_cast<double>(l2->line_bytes));
+  }
+  const char* names[] = {"tlb.l1", "tlb.l2", "tlb.l3"};
+  for (std::size_t i = 0; i < model.pages.tlbs.size(); ++i) {
+    const sim::CacheModel& tlb = model.pages.tlbs[i];
+    const auto entries = static_cast<double>(tlb.geometries.front().lines());
+    const std::string name = names[i];
+    sim.assume(name + ".entries", entries);
+    sim.assume(name + ".entry_bytes", static_cast<double>(tlb.line_bytes));
+    sim.assume(name + ".reach_bytes", entries * static_cast<double>(tlb.line_bytes));
+  }
+  for (std::size_t i = model.pages.tlbs.size(); i < std::size(names); ++i) {
+    sim.assume(no_answer(std::string(names[i]) + ".reach_bytes", Status::not_present, "assumed"));
+  }
+  if (!model.pages.tlbs.empty()) {
+    sim.assume("tlb.page_bytes", static_cast<double>(smallest_entry(model)));
+  }
+  if (model.pages.window_bytes > 0) {
+    sim.assume("tlb.page_window_bytes", static_cast<double>(model.pages.window_bytes));
+  } else {
+    sim.assume(no_answer("tlb.page_window_bytes", Status::not_present, "assumed"));
   }
 }
 
-TEST_P(LatencyTest, gives_back_the_levels_of_each_path) {
-  for (LoadPath path :
-       {LoadPath::all_levels, LoadPath::past_l1, LoadPath::read_only, LoadPath::uncached}) {
-    const std::string prefix = "latency." + std::string(to_text(path));
-    const sim::PathModel* declared = path_of(sim_.truth(), path);
-    if (declared == nullptr) {
-      EXPECT_EQ(sim_.status(prefix + ".dram_cycles"), Status::not_present);
-      continue;
-    }
-    const double offset = offset_cycles(path, false);
-    if (first_cache(sim_.truth(), path) != nullptr) {
-      expect_near(prefix + ".l1_cycles", declared->hit.front().front());
-    } else if (path == LoadPath::all_levels || path == LoadPath::read_only) {
-      EXPECT_EQ(sim_.status(prefix + ".l1_cycles"), Status::not_present);
-    }
-    if (declared->caches.empty()) {
-      EXPECT_EQ(sim_.status(prefix + ".l2_cycles"), Status::not_present);
-    } else {
-      expect_near(prefix + ".l2_cycles", declared->hit.back().front() + offset);
-    }
-    const bool divided = !declared->dram_far.empty();
-    const double near = declared->dram.front();
-    const double far = divided ? declared->dram_far.front() : near;
-    expect_near(prefix + ".dram_cycles", (near + far) / 2 + offset);
-  }
-}
+class LatencyTest : public ShippedModelTest {};
 
-TEST_P(LatencyTest, staircase_rises_from_the_first_level_to_the_memory) {
+TEST_P(LatencyTest, gives_back_patterns_levels_and_a_staircase) {
+  assume_levels(sim_);
+
+  sim_.run("latency", seed() == 1 ? SuiteLevel::standard : SuiteLevel::quick);
+
+  expect_declared(sim_, {"latency."});
   const std::vector<double> bytes = sim_.vector("latency.staircase_bytes");
   const std::vector<double> cycles = sim_.vector("latency.staircase_cycles");
   ASSERT_EQ(bytes.size(), cycles.size());
@@ -119,27 +82,15 @@ TEST_P(LatencyTest, staircase_rises_from_the_first_level_to_the_memory) {
 
 INSTANTIATE_TEST_SUITE_P(Shipped, LatencyTest, all_models_and_seeds(), name_case);
 
-TEST(LatencyPartitionsTest, hopper_memory_has_two) {
-  JobOnSim sim("h200");
-  assume_hierarchy(sim);
-  sim.run("latency", SuiteLevel::quick);
-
-  const double offset = sm_offset_cycles(sim.truth(), 1, LoadPath::past_l1);
-  const sim::PathModel& cg = *path_of(sim.truth(), LoadPath::past_l1);
-  EXPECT_NEAR(sim.number("latency.dram_near_cycles"), cg.dram.front() + offset, 10);
-  EXPECT_NEAR(sim.number("latency.dram_far_cycles"), cg.dram_far.front() + offset, 10);
-}
-
 /// An L2 of two partitions that keep no copies of each other's lines, and whole pages at home in
 /// one of them: hits of a page are all near or all far.
 TEST(LatencyPartitionsTest, without_copies_near_hits_are_no_first_level) {
   nlohmann::json model = test::json_of("h200");
   model["partitions"] = {{"home_mask", "0x1E00000"}};
-  const std::string path = testing::TempDir() + "partitions_without_copies.json";
-  std::ofstream(path) << model.dump();
-  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+  const std::string path = write_model(model, "partitions_without_copies");
+  for (std::uint64_t seed : {1u, 2u}) {
     JobOnSim sim(path, seed);
-    assume_hierarchy(sim);
+    assume_levels(sim);
     ASSERT_NO_THROW(sim.run("latency", SuiteLevel::quick)) << seed;
     EXPECT_NEAR(sim.number("latency.ca.l1_cycles"), sim.number("latency.l1_cycles"), 0.5);
   }

@@ -1,31 +1,21 @@
 // TLBs that no shipped model has: an H200 whose second level hashes addresses of a buffer that is
 // not aligned, as on the real one, and one that replaces in the order of filling.
-#include "device/sim/model/model_files.hpp"
 #include "jobs/tlb/tlb_probe.hpp"
 #include "sim/job_on_sim.hpp"
+#include "sim/shipped_json.hpp"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-
-#include <algorithm>
-#include <fstream>
 
 namespace sonde::test {
 namespace {
 
 using nlohmann::json;
 
-json shipped(std::string_view name) {
-  const auto models = sim::shipped_models();
-  const auto found = std::find_if(models.begin(), models.end(),
-                                  [&](const auto& model) { return model.name == name; });
-  return json::parse(found->json);
-}
-
-/// A file with the model of a small H200: fewer SMs, and smaller chases for the same levels.
-std::string write_model(const std::string& name, const json& second_level) {
-  json model = shipped("h200");
+/// A small H200: fewer SMs, and smaller chases for the same levels.
+json small_h200(const json& second_level = json::object()) {
+  json model = json_of("h200");
   model["chip"]["gpcs"] = 2;
   model["chip"]["tpcs_per_gpc"] = 4;
   model["chip"]["min_tpcs_per_gpc"] = 4;
@@ -34,9 +24,7 @@ std::string write_model(const std::string& name, const json& second_level) {
   model["caches"][1].erase("tpc_cycles");
   model["pages"]["tlbs"][0]["scope"] = "tpc";
   for (const auto& [key, value] : second_level.items()) model["pages"]["tlbs"][1][key] = value;
-  const std::string path = testing::TempDir() + name + ".json";
-  std::ofstream(path) << model;
-  return path;
+  return model;
 }
 
 constexpr std::uint32_t sets = 32;
@@ -57,8 +45,9 @@ json second_level(const json& index, std::string_view replacement) {
 /// In 20 GiB a buffer of 16 GiB does not begin at a multiple of what the masks look at, and one of
 /// these bits, 34, is beyond it.
 TEST(TlbStructureTest, sees_through_a_hash_wherever_the_buffer_begins) {
-  const std::string path = write_model("hashed", second_level(hash_of_entries(), "lru"));
-  for (std::uint64_t seed : {1, 2, 3}) {
+  const std::string path =
+      write_model(small_h200(second_level(hash_of_entries(), "lru")), "hashed");
+  for (std::uint64_t seed : {1, 2}) {
     JobOnSim sim(path, seed);
 
     sim.run("tlb");
@@ -78,11 +67,9 @@ TEST(TlbStructureTest, sees_through_a_hash_wherever_the_buffer_begins) {
 TEST(TlbStructureTest, tells_policies_that_wait_for_a_hit) {
   const std::pair<const char*, const char*> policies[] = {{"srrip", "SRRIP"}, {"nru", "NRU"}};
   for (const auto& [declared, wanted] : policies) {
-    json model = json::parse(std::ifstream(write_model(declared, json::object())));
+    json model = small_h200();
     model["pages"]["tlbs"][0]["replacement"] = declared;
-    const std::string path = testing::TempDir() + declared + "_first.json";
-    std::ofstream(path) << model;
-    JobOnSim sim(path);
+    JobOnSim sim(write_model(model, std::string(declared) + "_first"));
 
     sim.run("tlb");
 
@@ -92,7 +79,7 @@ TEST(TlbStructureTest, tells_policies_that_wait_for_a_hit) {
 
 TEST(TlbStructureTest, tells_the_order_of_filling_from_that_of_use) {
   const json field{{"kind", "bit_field"}, {"low_bit", 25}, {"bits", 5}};
-  JobOnSim sim(write_model("fifo", second_level(field, "fifo")));
+  JobOnSim sim(write_model(small_h200(second_level(field, "fifo")), "fifo"));
 
   sim.run("tlb");
 
@@ -103,12 +90,11 @@ TEST(TlbStructureTest, tells_the_order_of_filling_from_that_of_use) {
 
 /// A miss of the first level costs ten cycles; an access scatters by half as much.
 TEST(TlbStructureTest, finds_entries_whose_misses_are_hardly_more_than_the_noise) {
-  json model = json::parse(std::ifstream(write_model("noisy_first", json::object())));
+  json model = small_h200();
   for (json& cache : model["caches"]) {
     if (cache["name"] == "l2") cache["jitter_cycles"] = 5;
   }
-  const std::string path = testing::TempDir() + "noisy_first_level.json";
-  std::ofstream(path) << model;
+  const std::string path = write_model(model, "noisy_first_level");
   for (const std::uint64_t seed : {5, 6}) {
     JobOnSim sim(path, seed);
 
@@ -118,31 +104,6 @@ TEST(TlbStructureTest, finds_entries_whose_misses_are_hardly_more_than_the_noise
     EXPECT_EQ(sim.number("tlb.l1.entries"), 16) << seed;
     EXPECT_EQ(sim.number("tlb.l1.sets"), 1) << seed;
   }
-}
-
-/// A second level of 256 entries of 32 MiB, which has been found.
-TlbUnderTest known_level(JobRun& run) {
-  TlbUnderTest tlb{set_up_page_chases(run)};
-  tlb.name = "tlb.l2";
-  tlb.level = {.penalty_cycles = 100,
-               .threshold_cycles = 50,
-               .fitting_bytes = 256 * 32_MiB,
-               .overflowing_bytes = 257 * 32_MiB};
-  tlb.granularity_bytes = tlb.entry_bytes = 32_MiB;
-  tlb.entries = 256;
-  return tlb;
-}
-
-TEST(TlbStructureTest, a_search_ends_when_the_device_was_at_work_for_too_long) {
-  JobOnSim sim(write_model("ended", second_level(hash_of_entries(), "lru")));
-  sim.run_part("tlb", [](JobRun& run) {
-    const TlbUnderTest tlb = known_level(run);
-    const std::vector<Lines> lists{{0, 32_MiB}};
-    TlbProbe in_time(tlb, end_of_search(run));
-    EXPECT_NO_THROW(in_time.ask(lists, {}));
-    TlbProbe over_time(tlb, run.device_s() / 2);
-    EXPECT_THROW(over_time.ask(lists, {}), SearchOverTime);
-  });
 }
 
 }  // namespace

@@ -32,14 +32,6 @@ TEST(BypassModelTest, finds_the_power_with_which_waiting_grows) {
   }
 }
 
-TEST(BypassModelTest, pools_programs_that_differ) {
-  const auto law = fit_wait(std::vector{make_sweep(1), make_sweep(6)}, 100);
-  ASSERT_TRUE(law);
-  EXPECT_GT(law->exponent, 1.2);
-  EXPECT_LT(law->exponent, 5.8);
-  EXPECT_LT(law->r2, 0.95);
-}
-
 TEST(BypassModelTest, without_waiting_there_is_no_power) {
   EXPECT_FALSE(fit_wait(std::vector{make_sweep(3)}, 50000));
   BypassSweep only_last = make_sweep(3);
@@ -47,14 +39,6 @@ TEST(BypassModelTest, without_waiting_there_is_no_power) {
     only_last.wait_cycles[at] = std::numeric_limits<double>::quiet_NaN();
   }
   EXPECT_FALSE(fit_wait(std::vector{only_last}, 100)) << "one point is no curve";
-}
-
-TEST(BypassModelTest, waiting_that_does_not_follow_the_share_has_no_r2) {
-  BypassSweep level = make_sweep(3);
-  for (std::size_t at = 0; at < 8; ++at) level.wait_cycles[at] = at % 2 == 0 ? 40000 : 0;
-  const auto law = fit_wait(std::vector{level}, 100);
-  ASSERT_TRUE(law);
-  EXPECT_LT(law->r2, 0.5);
 }
 
 TEST(BypassModelTest, adjusted_hits_are_those_of_section_5) {
@@ -74,14 +58,6 @@ TEST(BypassModelTest, chooses_the_most_adjusted_hits_and_bypasses_no_more_than_n
   EXPECT_EQ(choose_cached(sweep, 0.5, 3), 8u) << "of equal ones the last";
 }
 
-TEST(BypassModelTest, nobody_uses_the_l1_where_every_hit_costs_more_than_it_gains) {
-  BypassSweep sweep = make_sweep(1);
-  sweep.estimated_hits.assign(9, 0);
-  EXPECT_EQ(choose_cached(sweep, 0.5, 1), 0u);
-  sweep.performance = {9, 1, 1, 1, 1, 1, 1, 1, 1};
-  EXPECT_EQ(best_cached(sweep, 0.01), 0u);
-}
-
 TEST(BypassModelTest, the_best_is_measured_within_a_tolerance) {
   BypassSweep sweep = make_sweep(3);
   EXPECT_EQ(best_cached(sweep, 0.01), 5u);
@@ -98,24 +74,6 @@ TEST(BypassModelTest, learns_the_weight_that_chooses_well) {
   EXPECT_EQ(choose_cached(sweep, learnt, 3), choose_cached(sweep, 2, 3));
   sweep.performance.assign(9, 1);
   EXPECT_DOUBLE_EQ(learn_e(std::vector{sweep}, 3), 0.5) << "where all do, the paper's";
-}
-
-LaneTrace lane(int sm, std::uint64_t elapsed, std::vector<std::uint32_t> windows) {
-  LaneTrace lane;
-  lane.sm = sm;
-  lane.elapsed_cycles = elapsed;
-  lane.accesses = windows.size();
-  lane.window_cycles = std::move(windows);
-  return lane;
-}
-
-TEST(BypassModelTest, windows_are_read_for_each_sm) {
-  const std::vector<LaneTrace> lanes{lane(3, 100, {40, 300, 50, 310}), lane(3, 200, {300, 300}),
-                                     lane(9, 100, {60, 300, 70, 310}), lane(9, 200, {300, 300})};
-  const LoadWindows windows = summarize_windows(lanes, {true, false});
-  EXPECT_EQ(windows.loads, 4);
-  EXPECT_DOUBLE_EQ(windows.mean_cycles, (175 + 185) / 2.0);
-  EXPECT_DOUBLE_EQ(accesses_per_cycle(lanes), 4 / 100.0 + 2 / 200.0);
 }
 
 }  // namespace

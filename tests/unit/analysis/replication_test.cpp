@@ -1,11 +1,7 @@
 // When replicates suffice, and what they give: by numbers that a person can check.
 #include "analysis/replication.hpp"
 
-#include "base/random.hpp"
-
 #include <gtest/gtest.h>
-
-#include <cmath>
 
 namespace sonde {
 namespace {
@@ -39,29 +35,6 @@ TEST(DeviationBetweenTest, sees_the_smaller_of_two_groups) {
   std::vector<double> values(9, 100.0);  // median absolute deviation 0
   values.insert(values.end(), 5, 110.0);
   EXPECT_GT(deviation_between(values), 2);
-}
-
-TEST(DeviationBetweenTest, is_that_of_normal_values) {
-  Random random(3);
-  std::vector<double> values;
-  for (int i = 0; i < 2000; ++i) {  // sum of twelve uniform numbers: normal, standard deviation 1
-    double sum = -6;
-    for (int j = 0; j < 12; ++j) sum += random.unit();
-    values.push_back(300 + 5 * sum);
-  }
-  EXPECT_NEAR(deviation_between(values), 5, 0.4);
-}
-
-TEST(DeviationBetweenTest, one_value_has_none) {
-  EXPECT_EQ(deviation_between(std::vector<double>{7}), 0);
-}
-
-TEST(ReplicatesTest, whole_cycles_resolve_below_one) {
-  std::vector<double> samples(70, 32.0);
-  samples.insert(samples.end(), 30, 33.0);
-  const double value = value_of_replicate(samples);
-  EXPECT_GT(value, 32.2);
-  EXPECT_LT(value, 32.4);
 }
 
 TEST(ReplicatesTest, an_outlier_moves_neither_value_nor_centre) {

@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <set>
-
 namespace sonde {
 namespace {
 
@@ -24,67 +21,10 @@ TEST(SharingTest, two_lists_in_one_cache_lose_and_in_two_do_not) {
   EXPECT_EQ(judge_loss(0.5, 1), Loss::unclear) << "misses much when it is alone";
 }
 
-TEST(SharingTest, lines_of_others_are_as_own_ones_or_as_new_ones) {
-  const MissedShares missed{.own = 0.02, .fresh = 0.98};
-  EXPECT_TRUE(tell_lines_apart(missed));
-  EXPECT_EQ(judge_found(missed, 0), Found::all);
-  EXPECT_EQ(judge_found(missed, 0.1), Found::all);
-  EXPECT_EQ(judge_found(missed, 0.5), Found::unclear);
-  EXPECT_EQ(judge_found(missed, 0.9), Found::none);
-  EXPECT_FALSE(tell_lines_apart({.own = 0.4, .fresh = 1})) << "the cache does not keep them";
-  EXPECT_FALSE(tell_lines_apart({.own = 0, .fresh = 0.1})) << "old lines are still there";
-}
-
-/// Asks for groups of which some SMs share, and counts the questions.
-struct Oracle {
-  std::set<int> sharing;
-  std::set<int> unclear = {};
-  int asked = 0;
-
-  Sharers search(const std::vector<int>& others) {
-    return find_sharers(others, [this](const std::vector<int>& sms) {
-      ++asked;
-      Found found = Found::none;
-      for (int sm : sms) {
-        if (unclear.contains(sm)) found = std::max(found, Found::unclear);
-        if (sharing.contains(sm)) found = Found::all;
-      }
-      return found;
-    });
-  }
-};
-
 std::vector<int> from_1_to(int last) {
   std::vector<int> sms;
   for (int sm = 1; sm <= last; ++sm) sms.push_back(sm);
   return sms;
-}
-
-TEST(SharingTest, one_question_for_a_private_cache_and_few_for_a_pair) {
-  Oracle none{.sharing = {}};
-  EXPECT_THAT(none.search(from_1_to(131)).sms, IsEmpty());
-  EXPECT_EQ(none.asked, 1);
-
-  Oracle partner{.sharing = {1}};
-  EXPECT_THAT(partner.search(from_1_to(131)).sms, ElementsAre(1));
-  EXPECT_LE(partner.asked, 1 + 2 * 8) << "two for each halving of 131";
-}
-
-TEST(SharingTest, all_sharers_are_found_wherever_they_are) {
-  Oracle some{.sharing = {2, 3, 17, 64, 131}};
-  EXPECT_THAT(some.search(from_1_to(131)).sms, ElementsAre(2, 3, 17, 64, 131));
-
-  Oracle all{.sharing = {}};
-  for (int sm : from_1_to(29)) all.sharing.insert(sm);
-  EXPECT_THAT(all.search(from_1_to(29)).sms, UnorderedElementsAreArray(from_1_to(29)));
-  EXPECT_THAT(all.search({}).sms, IsEmpty());
-}
-
-TEST(SharingTest, an_sm_of_which_one_cannot_tell_is_named) {
-  Oracle oracle{.sharing = {4}, .unclear = {9}};
-  const Sharers sharers = oracle.search(from_1_to(20));
-  EXPECT_THAT(sharers.sms, ElementsAre(4));
-  EXPECT_THAT(sharers.unclear, ElementsAre(9));
 }
 
 /// Twelve SMs: TPCs of two, dealt over three GPCs.
@@ -113,18 +53,6 @@ TEST(SharingTest, a_scope_is_as_sure_as_the_groups_that_name_it) {
   EXPECT_EQ(name_scope({0}, 12, groups).confidence, 1);
   EXPECT_EQ(name_scope({0, 1}, 12, groups).confidence, 0.9);
   EXPECT_EQ(name_scope({0, 1, 6, 7}, 12, groups).confidence, 0.7);
-}
-
-TEST(SharingTest, without_groups_numbers_tell_only_what_is_sure) {
-  EXPECT_EQ(name_scope({0}, 12, {}).name, "sm");
-  EXPECT_EQ(name_scope({0, 1}, 12, {}).name, "tpc");
-  EXPECT_LT(name_scope({0, 1}, 12, {}).confidence, 0.95);
-  EXPECT_EQ(name_scope({0, 1, 2}, 12, {}).name, std::nullopt) << "a TPC of GT200, or a GPC";
-  EXPECT_EQ(name_scope({0, 2}, 12, {}).name, std::nullopt);
-  EXPECT_EQ(name_scope({0, 1, 2, 3}, 12, {}).name, std::nullopt);
-  KnownGroups one_unseen = twelve_sms();
-  one_unseen.gpc_of_sm[5] = -1;
-  EXPECT_EQ(name_scope({0, 1, 6, 7}, 12, one_unseen).name, std::nullopt);
 }
 
 TEST(SharingTest, a_guess_goes_by_the_number_of_sms_beyond_a_tpc) {

@@ -1,13 +1,10 @@
 #include "analysis/statistics.hpp"
 
 #include "base/error.hpp"
-#include "base/random.hpp"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 namespace sonde {
@@ -19,10 +16,6 @@ TEST(StatisticsTest, median_takes_the_middle_and_ignores_outliers) {
   EXPECT_TRUE(std::isnan(median(std::vector<double>{})));
 }
 
-TEST(StatisticsTest, mad_is_the_middle_deviation) {
-  EXPECT_DOUBLE_EQ(median_absolute_deviation(std::vector<double>{1, 1, 2, 2, 4, 6, 9}), 1);
-}
-
 TEST(StatisticsTest, quantile_interpolates_between_order_statistics) {
   EXPECT_DOUBLE_EQ(quantile({10, 20, 30, 40}, 0.5), 25);
   EXPECT_DOUBLE_EQ(quantile({10, 20, 30, 40}, 0.25), 17.5);
@@ -32,25 +25,6 @@ TEST(StatisticsTest, quantile_interpolates_between_order_statistics) {
 TEST(StatisticsTest, trimmed_mean_resolves_below_one_and_drops_outliers) {
   EXPECT_DOUBLE_EQ(trimmed_mean({30, 31, 31, 30, 31, 31, 30, 30, 0, 9000}, 0.1), 30.5);
   EXPECT_DOUBLE_EQ(trimmed_mean({7}, 0.5), 7);
-}
-
-TEST(StatisticsTest, quantiles_and_trimmed_means_are_those_of_sorted_values) {
-  Random random(3);
-  std::vector<double> values;
-  for (int i = 0; i < 1000; ++i) values.push_back(static_cast<double>(random.below(300)));
-  std::vector<double> sorted = values;
-  std::ranges::sort(sorted);
-  EXPECT_DOUBLE_EQ(quantile(values, 0), sorted.front());
-  EXPECT_DOUBLE_EQ(quantile(values, 0.3), 0.3 * sorted[300] + 0.7 * sorted[299]);
-  EXPECT_DOUBLE_EQ(quantile(values, 1), sorted.back());
-  EXPECT_DOUBLE_EQ(trimmed_mean(values, 0.2),
-                   std::accumulate(sorted.begin() + 200, sorted.end() - 200, 0.0) / 600);
-}
-
-TEST(StatisticsTest, median_in_place_is_the_median) {
-  std::vector<double> values{4, 1, 2, 3};
-  EXPECT_DOUBLE_EQ(median_in_place(values), 2.5);
-  EXPECT_TRUE(std::isnan(median_in_place({})));
 }
 
 TEST(StatisticsTest, modes_are_cut_at_gaps_and_rare_ones_left_out) {
@@ -67,13 +41,6 @@ TEST(StatisticsTest, two_touching_groups_are_split_where_variance_says) {
   EXPECT_EQ(split.low.count, 5u);
   EXPECT_DOUBLE_EQ(split.high.center, 21);
   EXPECT_GT(split.explained_fraction, 0.95);
-}
-
-TEST(StatisticsTest, equal_values_are_not_split) {
-  const TwoModes split = split_in_two({5, 5, 5});
-  EXPECT_EQ(split.low.count, 3u);
-  EXPECT_EQ(split.high.count, 0u);
-  EXPECT_DOUBLE_EQ(split.explained_fraction, 0);
 }
 
 TEST(StatisticsTest, line_is_fitted_with_its_r2) {

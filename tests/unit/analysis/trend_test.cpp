@@ -11,14 +11,6 @@ namespace {
 
 const std::vector<double> hours{0, 1, 2, 3, 4};
 
-TEST(TrendTest, a_line_comes_back_with_its_ends) {
-  const Trend trend = fit_trend(hours, std::vector<double>{10, 9, 8, 7, 6});
-  EXPECT_DOUBLE_EQ(trend.first, 10);
-  EXPECT_DOUBLE_EQ(trend.last, 6);
-  EXPECT_DOUBLE_EQ(trend.fraction(), -0.4);
-  EXPECT_EQ(trend.p_value, 0);
-}
-
 /// Slope 0.6, residual squares 5.2, standard error sqrt(5.2 / 3 / 10), t = 1.4412; with 3 degrees
 /// of freedom its distribution has a closed form: 1/2 + (t / sqrt(3) / (1 + t^2 / 3) + atan(t /
 /// sqrt(3))) / pi.
@@ -28,12 +20,6 @@ TEST(TrendTest, the_chance_is_that_of_students_t) {
   EXPECT_NEAR(trend.deviation, 4 * 0.4163332, 1e-6);
   EXPECT_NEAR(trend.deviations(), 1.4411534, 1e-6);
   EXPECT_NEAR(trend.p_value, 0.2451939, 1e-6);
-}
-
-TEST(TrendTest, times_may_come_in_any_order) {
-  const Trend trend =
-      fit_trend(std::vector<double>{4, 0, 3, 1, 2}, std::vector<double>{3, 1, 5, 3, 2});
-  EXPECT_NEAR(trend.change(), 2.4, 1e-12);
 }
 
 TEST(TrendTest, values_that_are_rounded_scatter_by_their_step_at_least) {

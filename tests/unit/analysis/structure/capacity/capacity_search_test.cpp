@@ -31,14 +31,6 @@ TEST(CapacitySearchTest, finds_the_last_footprint_that_fits) {
   }
 }
 
-TEST(CapacitySearchTest, halves_when_the_start_is_too_large) {
-  Oracle oracle{96};
-
-  const CapacityBound bound = search(oracle, {32, 1 << 20, 1 << 22, 0});
-
-  EXPECT_EQ(bound.fitting_bytes, 96U);
-}
-
 TEST(CapacitySearchTest, says_that_nothing_overflows) {
   Oracle oracle{1 << 30};
 
@@ -69,41 +61,6 @@ TEST(CapacitySearchTest, a_bound_near_the_one_seen_takes_few_questions) {
     EXPECT_EQ(bound.overflowing_bytes, size + 32);
     EXPECT_LT(oracle.questions, size > 8000 && size < 9000 ? 4 : 24);
   }
-}
-
-TEST(CapacitySearchTest, a_bound_far_from_the_one_seen_may_not_be_met) {
-  const CapacityLimits limits{.step_bytes = 32, .limit_bytes = 1 << 16};
-  const CapacityBound seen{8192, 8256};
-
-  const auto all = find_capacity_bound_near(limits, seen, [](auto) { return Fit::fits; });
-  const auto none = find_capacity_bound_near(limits, seen, [](auto) { return Fit::overflows; });
-
-  EXPECT_EQ(all.fitting_bytes, 1U << 16);
-  EXPECT_EQ(all.overflowing_bytes, 0U);
-  EXPECT_EQ(none.fitting_bytes, 0U);
-  EXPECT_EQ(none.overflowing_bytes, 32U);
-}
-
-TEST(CapacitySearchTest, stops_at_the_precision_asked_for) {
-  Oracle exact{1000000};
-  Oracle rough{1000000};
-
-  search(exact, {32, 1024, 1 << 22, 0});
-  const CapacityBound bound = search(rough, {32, 1024, 1 << 22, 1.0 / 32});
-
-  EXPECT_LT(rough.questions, exact.questions);
-  EXPECT_LE(bound.fitting_bytes, 1000000U);
-  EXPECT_GT(bound.overflowing_bytes, 1000000U);
-  EXPECT_LE(bound.overflowing_bytes - bound.fitting_bytes, bound.overflowing_bytes / 32);
-}
-
-TEST(CapacitySearchTest, soft_sizes_close_to_each_other_round_to_the_same) {
-  constexpr std::uint64_t kib = 1024;
-
-  EXPECT_EQ(round_gradual_size(241 * kib + 384), 240 * kib);
-  EXPECT_EQ(round_gradual_size(242 * kib + 128), 240 * kib);
-  EXPECT_EQ(round_gradual_size(248 * kib), 248 * kib);
-  EXPECT_EQ(round_gradual_size(5), 5U);
 }
 
 }  // namespace

@@ -16,18 +16,6 @@ TexelMisses corners_of(std::size_t rows, std::size_t columns) {
   return access;
 }
 
-TEST(TexelBlockTest, finds_rectangles_of_every_shape) {
-  for (std::size_t rows : {1U, 2U, 8U}) {
-    for (std::size_t columns : {1U, 2U, 16U}) {
-      const auto block = find_texel_block(corners_of(rows, columns));
-      ASSERT_TRUE(block);
-      EXPECT_EQ(block->rows, rows);
-      EXPECT_EQ(block->columns, columns);
-      EXPECT_EQ(block->agreement, 1);
-    }
-  }
-}
-
 TEST(TexelBlockTest, bears_a_few_slow_hits) {
   TexelMisses access = corners_of(2, 2);
   access.missed[0] = true;

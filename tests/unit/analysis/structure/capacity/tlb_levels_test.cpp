@@ -25,36 +25,6 @@ std::vector<PageChaseCosts> chases(std::uint64_t first_mib, std::uint64_t second
   return result;
 }
 
-TEST(TlbLevelsTest, finds_both_levels_with_their_brackets) {
-  const auto levels = find_tlb_levels(chases(32, 130, 4096), 3);
-
-  ASSERT_EQ(levels.size(), 2U);
-  EXPECT_EQ(levels[0].penalty_cycles, 11);
-  EXPECT_EQ(levels[0].fitting_bytes, 32 * mib);
-  EXPECT_EQ(levels[0].overflowing_bytes, 64 * mib);
-  EXPECT_EQ(levels[1].penalty_cycles, 75);
-  EXPECT_EQ(levels[1].fitting_bytes, 128 * mib);
-  EXPECT_EQ(levels[1].overflowing_bytes, 256 * mib);
-  EXPECT_GT(levels[1].threshold_cycles, 11);
-}
-
-TEST(TlbLevelsTest, a_first_level_of_a_dozen_entries_is_no_noise) {
-  std::vector<PageChaseCosts> seen{{1 * mib, std::vector<double>(4, 1)},
-                                   {2 * mib, std::vector<double>(8, 0)},
-                                   {4 * mib, std::vector<double>(16, 1)}};
-  for (std::size_t page : {3U, 7U, 9U}) seen[2].cost_cycles[page] = 57;  // random victims
-  for (std::uint64_t span : {8U, 16U, 32U})
-    seen.push_back({span * mib, std::vector<double>(64, 58)});
-  for (std::uint64_t span : {64U, 128U})
-    seen.push_back({span * mib, std::vector<double>(256, 121)});
-
-  const auto levels = find_tlb_levels(seen, 3);
-
-  ASSERT_EQ(levels.size(), 2U);
-  EXPECT_EQ(levels[0].fitting_bytes, 2 * mib);
-  EXPECT_EQ(levels[1].penalty_cycles, 121);
-}
-
 TEST(TlbLevelsTest, lines_that_a_cache_lost_hide_no_level) {
   auto seen = chases(256, 2048, 8192);
   for (PageChaseCosts& chase : seen) {
@@ -119,17 +89,6 @@ TEST(TlbLevelsTest, misses_that_find_the_page_table_and_others_are_one_level) {
   EXPECT_EQ(levels[1].fitting_bytes, 512 * mib);
 }
 
-TEST(TlbLevelsTest, crossing_page_windows_is_no_level) {
-  auto seen = chases(32, 130, 4096);
-  for (PageChaseCosts& chase : seen) {
-    for (std::size_t page = 2048; page < chase.cost_cycles.size(); page += 2048) {
-      chase.cost_cycles[page] = 2400;
-    }
-  }
-
-  EXPECT_EQ(find_tlb_levels(seen, 3).size(), 2U);
-}
-
 TEST(TlbLevelsTest, crossing_page_windows_in_coarse_steps_is_no_level) {
   auto seen = chases(32, 130, 1024);
   seen.push_back({2048 * mib, std::vector<double>(512, 75)});  // steps of 4 MiB
@@ -164,16 +123,6 @@ TEST(TlbLevelsTest, entries_as_large_as_page_windows_are_a_level) {
   EXPECT_EQ(levels[1].fitting_bytes, 4096 * mib);
 }
 
-TEST(TlbLevelsTest, lines_lost_at_either_access_are_no_level) {
-  auto seen = chases(1 << 20, 1 << 20, 1024);
-  for (std::size_t page = 0; page < 40; page += 2) {
-    seen.back().cost_cycles[page] = 140;
-    seen.back().cost_cycles[page + 1] = -140;
-  }
-
-  EXPECT_TRUE(find_tlb_levels(seen, 3).empty());
-}
-
 /// Of 4096 lines 512 KiB apart an L2 kept all, and 256 KiB apart few.
 TEST(TlbLevelsTest, lines_lost_at_one_span_are_no_level) {
   std::vector<PageChaseCosts> seen{{512 * mib, std::vector<double>(2048, 0)},
@@ -188,13 +137,6 @@ TEST(TlbLevelsTest, lines_lost_at_one_span_are_no_level) {
   EXPECT_EQ(levels[0].penalty_cycles, 50);
 }
 
-TEST(TlbLevelsTest, spread_within_a_level_is_no_level) {
-  auto seen = chases(32, 1 << 20, 4096);
-  for (double& cost : seen.back().cost_cycles) cost += cost > 5 ? 3 : 0;
-
-  EXPECT_EQ(find_tlb_levels(seen, 3).size(), 1U);
-}
-
 /// As an H200 showed once in 26 runs, and an H100 once in 40.
 TEST(TlbLevelsTest, pages_that_cost_more_in_one_chase_alone_are_no_level) {
   auto seen = chases(256, 2048, 8192);
@@ -207,22 +149,6 @@ TEST(TlbLevelsTest, pages_that_cost_more_in_one_chase_alone_are_no_level) {
   ASSERT_EQ(levels.size(), 2U);
   EXPECT_EQ(levels[0].penalty_cycles, 11);
   EXPECT_EQ(levels[0].fitting_bytes, 256 * mib);
-}
-
-TEST(TlbLevelsTest, eight_entries_of_the_smallest_chases_are_a_level) {
-  std::vector<PageChaseCosts> seen;
-  for (std::uint64_t pages = 4; pages <= 256; pages *= 2) {
-    seen.push_back({pages * mib / 4, std::vector<double>(pages, pages > 8 ? 20 : 0)});
-  }
-
-  const auto levels = find_tlb_levels(seen, 3);
-
-  ASSERT_EQ(levels.size(), 1U);
-  EXPECT_EQ(levels[0].fitting_bytes, 2 * mib);
-}
-
-TEST(TlbLevelsTest, no_cost_is_no_level) {
-  EXPECT_TRUE(find_tlb_levels(chases(1 << 20, 1 << 20, 1024), 3).empty());
 }
 
 /// Four sub-entries of each entry of one of two sets miss first, then those of both: in steps of a

@@ -12,28 +12,6 @@ using testing::HasSubstr;
 
 SmGroups groups(const std::vector<int>& numbers) { return make_groups(numbers, Singles::keep); }
 
-TEST(ChipMapTest, maps_are_the_same_if_they_part_the_same_sms) {
-  EXPECT_TRUE(same_groups(groups({0, 0, 1, 1}), groups({5, 5, 2, 2})));
-  EXPECT_TRUE(same_groups(groups({0, 0, 1, -1}), groups({0, 0, 1, 1})));
-  EXPECT_FALSE(same_groups(groups({0, 0, 1, 1}), groups({0, 0, 0, 0})));
-  EXPECT_FALSE(same_groups(groups({0, 0, 0, 0}), groups({0, 0, 1, 1})));
-  EXPECT_TRUE(maps_into(groups({0, 0, 1, 1, 2, 2}), groups({0, 0, 0, 0, 1, 1})));
-  EXPECT_FALSE(maps_into(groups({0, 0, 0, 1, 1, 1}), groups({0, 0, 1, 1, 2, 2})));
-}
-
-TEST(ChipMapTest, methods_that_agree_are_certain) {
-  const MapEvidence evidence[] = {{"clocks", groups({0, 0, 1, 1}), 0.9},
-                                  {"ports", groups({1, 1, 0, 0}), 0.8}};
-  const MapVerdict verdict = combine_maps(evidence);
-  EXPECT_EQ(verdict.confidence(4), 1);
-  EXPECT_EQ(verdict.remark(4), "by clocks and ports");
-}
-
-TEST(ChipMapTest, one_method_alone_is_as_sure_as_it_is) {
-  const MapEvidence evidence[] = {{"clocks", {}, 0.9}, {"ports", groups({0, 0, 1, 1}), 0.8}};
-  EXPECT_EQ(combine_maps(evidence).confidence(4), 0.8);
-}
-
 TEST(ChipMapTest, a_contradiction_is_doubted_and_said) {
   const MapEvidence evidence[] = {{"clusters", groups({0, 0, 1, 1}), 0.9},
                                   {"ports", groups({0, 1, 0, 1}), 0.95}};
@@ -59,12 +37,6 @@ TEST(ChipMapTest, sms_without_a_group_cost_confidence) {
   EXPECT_THAT(verdict.remark(4), HasSubstr("2 of 4 SMs are in no group"));
 }
 
-TEST(ChipMapTest, a_second_map_fills_what_the_first_does_not_know) {
-  EXPECT_THAT(
-      fill_groups(groups({0, 0, -1, 1, 1, -1, -1}), groups({0, 0, 0, 1, 1, 2, 2})).group_of_sm,
-      ElementsAre(0, 0, 0, 1, 1, 2, 2));
-}
-
 /// GPCs {0, 1, 2, 3} and {4, 5, 6, 7}, often enough for both halves; SMs 8 and 9 only ever pair.
 std::vector<Cluster> some_clusters() {
   std::vector<Cluster> clusters;
@@ -77,27 +49,10 @@ std::vector<Cluster> some_clusters() {
   return clusters;
 }
 
-TEST(ChipMapTest, a_tpc_that_shares_no_cluster_with_others_is_no_gpc) {
-  const SmGroups tpcs = groups({0, 0, 1, 1, 2, 2, 3, 3, 4, 4});
-  for (const SmGroups& known : {tpcs, SmGroups{}}) {
-    EXPECT_THAT(gpcs_of_clusters(some_clusters(), known, 10).group_of_sm,
-                ElementsAre(0, 0, 0, 0, 1, 1, 1, 1, -1, -1));
-  }
-}
-
 TEST(ChipMapTest, clusters_of_which_half_say_less_tell_no_gpcs) {
   std::vector<Cluster> clusters = some_clusters();
   clusters.push_back({3, 4});  // in one half only
   EXPECT_TRUE(gpcs_of_clusters(clusters, {}, 10).sizes.empty());
-}
-
-TEST(ChipMapTest, launches_that_repeat_each_other_tell_as_much) {
-  std::vector<Cluster> clusters;
-  for (int launch = 0; launch < 24; ++launch) {
-    clusters.insert(clusters.end(), {{0, 1}, {2, 3}, {4, 5}, {6, 7}});
-    clusters.insert(clusters.end(), {{0, 1, 2, 3}, {4, 5, 6, 7}});
-  }
-  EXPECT_THAT(gpcs_of_clusters(clusters, {}, 8).group_of_sm, ElementsAre(0, 0, 0, 0, 1, 1, 1, 1));
 }
 
 TEST(ChipMapTest, pairs_are_tpcs_if_all_sms_have_one_partner_and_larger_clusters_join_them) {

@@ -1,8 +1,6 @@
 #include "analysis/structure/cores/issue.hpp"
 
-#include "base/error.hpp"
-
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -37,13 +35,6 @@ TEST(IssueTest, schedulers_come_back) {
   }
 }
 
-TEST(IssueTest, loops_that_add_some_percent_change_nothing) {
-  std::vector<double> cycles = stairs(32, 4, 4, 4);
-  for (double& value : cycles) value *= 1.03;
-  ASSERT_TRUE(infer_issue(cycles).has_value());
-  EXPECT_EQ(infer_issue(cycles)->schedulers, 4);
-}
-
 TEST(IssueTest, times_that_never_climb_say_nothing) {
   EXPECT_FALSE(infer_issue(std::vector<double>(32, 9.0)).has_value());
   EXPECT_FALSE(infer_issue({}).has_value());
@@ -69,37 +60,6 @@ TEST(IssueTest, times_that_fit_nothing_are_not_forced) {
   cycles = stairs(32, 4, 4, 4);
   cycles[7] = std::nan("");
   EXPECT_FALSE(infer_issue(cycles).has_value());
-}
-
-TEST(IssueTest, overlap_is_that_of_the_faster_one) {
-  EXPECT_DOUBLE_EQ(overlap_of(1, 1, 2), 0);
-  EXPECT_DOUBLE_EQ(overlap_of(1, 1, 1), 1);
-  EXPECT_DOUBLE_EQ(overlap_of(8, 1, 8), 1);
-  EXPECT_DOUBLE_EQ(overlap_of(8, 1, 8.5), 0.5);
-}
-
-Trace trace_of(const std::vector<std::uint64_t>& elapsed_cycles) {
-  Trace trace;
-  for (std::uint64_t cycles : elapsed_cycles) {
-    LaneTrace& lane = trace.lanes.emplace_back();
-    lane.sm = static_cast<int>(trace.lanes.size());
-    lane.elapsed_cycles = cycles;
-  }
-  return trace;
-}
-
-TEST(IssueTest, what_begins_and_ends_a_run_drops_out) {
-  // 100 cycles of overhead, 4 and 5 cycles a step.
-  const auto cycles = step_cycles(trace_of({1124, 1380}), trace_of({4196, 5220}), 256, 1024);
-
-  ASSERT_EQ(cycles.size(), 2u);
-  EXPECT_DOUBLE_EQ(cycles[0], 4);
-  EXPECT_DOUBLE_EQ(cycles[1], 5);
-}
-
-TEST(IssueTest, runs_that_cannot_be_compared_are_refused) {
-  EXPECT_TRUE(std::isnan(step_cycles(trace_of({500}), trace_of({500}), 256, 1024)[0]));
-  EXPECT_THROW(step_cycles(trace_of({1, 2}), trace_of({1}), 256, 1024), Error);
 }
 
 }  // namespace

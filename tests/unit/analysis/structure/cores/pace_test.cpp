@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <cmath>
-
 namespace sonde {
 namespace {
 
@@ -29,15 +27,6 @@ std::vector<PacePoint> points_of(const std::vector<double>& rates_hz) {
   return points;
 }
 
-TEST(PaceTest, launches_are_compared_by_their_first_and_last_blocks) {
-  const LaunchOrder order = order_launches(
-      std::vector{block(0, 0, 100), block(0, 30, 130), block(1, 150, 250), block(1, 200, 300)});
-
-  EXPECT_THAT(order.gaps_ns, ElementsAre(20));
-  EXPECT_THAT(order.spreads_ns, ElementsAre(30, 50));
-  EXPECT_EQ(name_order(order, 0), "serial");
-}
-
 TEST(PaceTest, launches_that_begin_early_overlap) {
   const LaunchOrder overlap =
       order_launches(std::vector{block(0, 0, 100), block(1, 50, 150), block(2, 90, 200)});
@@ -48,31 +37,6 @@ TEST(PaceTest, launches_that_begin_early_overlap) {
       order_launches(std::vector{block(0, 0, 100), block(1, 50, 150), block(2, 160, 200)});
   EXPECT_EQ(name_order(mixed, 1), std::nullopt);
   EXPECT_EQ(name_order({}, 1), std::nullopt);
-}
-
-TEST(PaceTest, the_pace_is_the_median_of_the_lanes) {
-  std::vector<LaneTrace> lanes(3);
-  for (std::size_t i = 0; i < lanes.size(); ++i) {
-    lanes[i].globaltimer_ns = {epoch_ns, epoch_ns + 1000, epoch_ns + 3000};
-    lanes[i].clock_cycles = {7, 7 + 2000, 7 + 2000 + 3000 + 100 * i};
-  }
-  const std::vector<PacePoint> points = pace_over_time(lanes);
-
-  ASSERT_THAT(points, SizeIs(2));
-  EXPECT_EQ(points[0].time_ns, 0);
-  EXPECT_DOUBLE_EQ(points[0].hz, 2e9);
-  EXPECT_EQ(points[1].time_ns, 1000);
-  EXPECT_DOUBLE_EQ(points[1].hz, 1.55e9);
-  EXPECT_TRUE(pace_over_time({}).empty());
-}
-
-TEST(PaceTest, a_clock_is_steady_from_the_first_three_points_on_that_are) {
-  const auto pace =
-      find_pace(points_of({1e9, 1.5e9, 2e9, 1.5e9, 2e9, 2e9, 2e9, 2e9, 2e9, 2e9, 2e9, 2e9}));
-  ASSERT_TRUE(pace);
-  EXPECT_EQ(pace->settle_ns, 4 * 5e5);
-  EXPECT_EQ(pace->hz, 2e9);
-  EXPECT_EQ(pace->points, 8u);
 }
 
 TEST(PaceTest, one_odd_point_of_many_does_not_unsettle_a_clock) {
@@ -107,15 +71,6 @@ TEST(PaceTest, what_speaks_against_a_clock_is_named) {
   state.under_load.reset();
   state.throttle_reasons = 0x01;  // idle: no harm
   EXPECT_THAT(doubts_of(state), ElementsAre(HasSubstr("steady")));
-}
-
-TEST(PaceTest, nothing_speaks_against_a_clock_near_its_highest) {
-  EXPECT_TRUE(doubts_of({.throttle_reasons = 0,
-                         .highest_hz = 2e9,
-                         .idle_hz = 1.99e9,
-                         .under_load = Pace{.hz = 1.98e9}})
-                  .empty());
-  EXPECT_TRUE(doubts_of({.under_load = Pace{.hz = 1e9}}).empty());  // nothing to compare it with
 }
 
 }  // namespace

@@ -45,12 +45,6 @@ TEST(SlowUnitsTest, healthy_maps_name_nobody) {
   EXPECT_LE(named, 6) << "of 6000 maps, of which fewer than one in 1000 may";
 }
 
-TEST(SlowUnitsTest, scatter_of_the_peers_hides_what_is_not_beyond_it) {
-  UnitMap map = map_of(66, 280, 6, 1);
-  map.values[5] = 295;
-  EXPECT_TRUE(find_slow_units(map).empty());
-}
-
 TEST(SlowUnitsTest, a_slow_port_is_below_its_peers) {
   UnitMap map = map_of(66, 54.5, 0.1, 2);
   map.better = Better::higher;
@@ -68,29 +62,12 @@ TEST(SlowUnitsTest, many_far_ones_are_how_the_chip_is_built) {
   EXPECT_TRUE(find_slow_units(map).empty());
 }
 
-TEST(SlowUnitsTest, two_of_many_are_both_named_the_worst_first) {
-  UnitMap map = map_of(132, 31, 0.05, 4);
-  map.values[17] += 3;
-  map.values[90] += 4;
-  const auto slow = find_slow_units(map);
-  ASSERT_EQ(slow.size(), 2u);
-  EXPECT_EQ(slow[0].number, 90);
-  EXPECT_EQ(slow[1].number, 17);
-}
-
 TEST(SlowUnitsTest, unknown_values_and_tiny_chips_say_nothing) {
   UnitMap map = map_of(16, 31, 0.05, 5);
   map.values[3] = NAN;
   EXPECT_TRUE(find_slow_units(map).empty());
   map.values = {31, 31, 40};
   EXPECT_TRUE(find_slow_units(map).empty());
-}
-
-TEST(SlowUnitsTest, groups_have_the_mean_of_their_sms) {
-  UnitMap map = map_of(5, 0, 0, 6);
-  map.values = {1, 3, 5, 7, 100};
-  const UnitMap tpcs = by_group(map, make_groups({0, 0, 1, 1, -1}, Singles::keep));
-  EXPECT_EQ(tpcs.values, (std::vector<double>{2, 6}));
 }
 
 }  // namespace

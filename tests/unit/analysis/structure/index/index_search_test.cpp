@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <functional>
 
 namespace sonde {
@@ -47,26 +46,6 @@ std::vector<std::uint64_t> canonical(const std::vector<std::uint64_t>& masks) {
   return basis.rows();
 }
 
-TEST(IndexFunctionTest, finds_bit_fields_of_any_width) {
-  for (int bits = 1; bits <= 12; ++bits) {
-    const std::uint32_t sets = 1U << bits;
-    for (double wrong : {0.0, 0.01}) {
-      const Index index = [&](std::uint64_t offset) { return offset >> 8 & (sets - 1); };
-      const auto lines =
-          place_lines({.lines = std::max(250U, 6 * sets), .wrong = wrong}, index, sets);
-
-      const IndexFunction found = fit_index_function(lines, 128);
-
-      ASSERT_EQ(found.kind, IndexKind::bit_field) << bits << " bits: " << found.reason;
-      EXPECT_EQ(found.sets, sets);
-      EXPECT_EQ(describe(found), bits == 1 ? "bit 8" : "bits 8-" + std::to_string(7 + bits));
-      EXPECT_GE(found.agreement, 1 - 2 * wrong);
-      EXPECT_EQ(found.agreement<1, wrong> 0);
-      EXPECT_EQ(found.known_bits, 0xffff80U);
-    }
-  }
-}
-
 TEST(IndexFunctionTest, finds_random_xor_masks_with_wrong_labels) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     for (int rank : {1, 2, 5, 11}) {
@@ -91,17 +70,6 @@ TEST(IndexFunctionTest, finds_random_xor_masks_with_wrong_labels) {
   }
 }
 
-TEST(IndexFunctionTest, reads_a_hash_of_three_plain_bits_and_two_xors) {
-  const std::vector<std::uint64_t> true_masks = {1 << 9, 1 << 10, 1 << 11, 1 << 7 | 1 << 13,
-                                                 1 << 8 | 1 << 14};
-  const Index index = [&](std::uint64_t offset) { return fold_bits(offset, true_masks); };
-
-  const IndexFunction found = fit_index_function(place_lines({.lines = 400}, index, 32), 128);
-
-  EXPECT_EQ(found.kind, IndexKind::xor_masks);
-  EXPECT_EQ(describe(found), "bits 9-11, 7^13, 8^14");
-}
-
 TEST(IndexFunctionTest, finds_remainders) {
   for (std::uint32_t sets : {3U, 7U, 12U, 14U, 112U, 1792U}) {
     for (std::uint64_t granularity : {32U, 128U, 96U, 4096U}) {
@@ -117,42 +85,6 @@ TEST(IndexFunctionTest, finds_remainders) {
       EXPECT_EQ(found.granularity_bytes, granularity);
     }
   }
-}
-
-TEST(IndexFunctionTest, finds_few_unequal_sets_of_a_tlb_in_consecutive_pages) {
-  std::vector<PlacedLine> pages;
-  for (std::uint64_t page = 0; page < 66; ++page)
-    pages.push_back({page << 21, page % 7 == 0 ? 6U : static_cast<std::uint32_t>(page % 7 - 1)});
-
-  const IndexFunction found = fit_index_function(pages, 1 << 21);
-
-  EXPECT_EQ(describe(found), "(address / 2 MiB) mod 7");
-  EXPECT_EQ(found.agreement, 1);
-}
-
-TEST(IndexFunctionTest, calls_one_set_one_set_even_with_wrong_labels) {
-  auto lines = place_lines(
-      {.lines = 300}, [](std::uint64_t) { return 0; }, 1);
-  lines[7].set = 5;
-  lines[100].set = 6;
-
-  const IndexFunction found = fit_index_function(lines, 128);
-
-  EXPECT_EQ(found.kind, IndexKind::one_set);
-  EXPECT_EQ(found.sets, 1U);
-  EXPECT_NEAR(found.agreement, 298.0 / 300, 1e-12);
-  EXPECT_EQ(describe(found), "one set");
-}
-
-TEST(IndexFunctionTest, leaves_sets_of_labels_that_nobody_else_has_aside) {
-  const Index index = [](std::uint64_t offset) { return offset >> 7 & 3; };
-  auto lines = place_lines({.lines = 228}, index, 4);
-  lines[20].set = 1;
-  lines[30].set = 2;
-
-  const IndexFunction found = fit_index_function(lines, 128);
-
-  EXPECT_EQ(describe(found), "bits 7-8");
 }
 
 TEST(IndexFunctionTest, names_nothing_that_is_a_table) {
@@ -177,18 +109,6 @@ TEST(IndexFunctionTest, tells_the_block_that_shares_a_set_where_nothing_fits) {
 
   EXPECT_EQ(found.kind, IndexKind::unresolved);
   EXPECT_THAT(found.reason, testing::HasSubstr("128 consecutive bytes share one"));
-}
-
-TEST(IndexFunctionTest, asks_for_more_lines_rather_than_guess) {
-  const Index index = [](std::uint64_t offset) { return mix_bits(offset) % 8; };
-  int guesses = 0;
-  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    const auto lines = place_lines({.lines = 20, .seed = seed}, index, 8);
-    if (fit_index_function(lines, 128).kind != IndexKind::unresolved) ++guesses;
-  }
-
-  EXPECT_EQ(guesses, 0);
-  EXPECT_EQ(fit_index_function({}, 128).kind, IndexKind::unresolved);
 }
 
 TEST(IndexFunctionTest, knows_only_bits_that_varied) {
@@ -230,27 +150,6 @@ TEST(IndexFunctionTest, one_false_member_costs_no_mask) {
 
   EXPECT_EQ(index.kind, IndexKind::xor_masks);
   EXPECT_EQ(index.sets, 8U);
-}
-
-TEST(IndexFunctionTest, one_true_member_that_differs_adds_no_mask) {
-  const std::vector<std::uint64_t> masks{0x25A80, 0x59500, 0x8C200};
-  Random random(12);
-  std::vector<std::uint64_t> members;
-  std::vector<std::uint64_t> others;
-  while (members.size() < 64) {
-    const std::uint64_t line = random.below(1 << 14) * 128;
-    const bool is_seventh = members.size() == 6;
-    if (fold_bits(line, masks) != 5) {
-      others.push_back(line);
-    } else if ((fold_bits(line, {0x103000}) == 1) == is_seventh) {
-      members.push_back(line);
-    }
-  }
-
-  const IndexFunction index = fit_one_set(members, others);
-
-  EXPECT_EQ(index.sets, 8U);
-  EXPECT_EQ(index.agreement, 1);
 }
 
 /// Under random replacement many lines of the set do not show. If by chance nearly all that do have

@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <bit>
 #include <numeric>
 #include <string>
@@ -190,12 +189,6 @@ TEST(SliceFunctionFitTest, a_table_behind_a_hash_is_no_remainder) {
   for (std::uint32_t& label : labels) label = table[label];
 
   EXPECT_FALSE(fit_slice_function(labels, line_bytes).is_known());
-}
-
-TEST(SliceFunctionFitTest, text_names_the_bits_of_the_offset) {
-  Random random(8);
-  const Hash two_bits{.masks = {0b101, 0b10}, .slices = 4};
-  EXPECT_EQ(describe(fit_slice_function(label_page(two_bits, 1, random), line_bytes)), "7^9, 8");
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 
 namespace sonde {
 namespace {
@@ -39,20 +38,6 @@ struct ToyL2 {
   }
 };
 
-/// Whether each label stands for one slice, and each slice for one label.
-bool part_alike(const std::vector<std::uint32_t>& labels,
-                const std::vector<std::uint32_t>& slices) {
-  std::map<std::uint32_t, std::uint32_t> slice_of_label;
-  std::map<std::uint32_t, std::uint32_t> label_of_slice;
-  for (std::size_t line = 0; line < labels.size(); ++line) {
-    const std::uint32_t label = labels[line];
-    const std::uint32_t slice = slices[line];
-    if (slice_of_label.try_emplace(label, slice).first->second != slice) return false;
-    if (label_of_slice.try_emplace(slice, label).first->second != label) return false;
-  }
-  return true;
-}
-
 ToyL2 draw_l2(std::uint32_t slices, std::size_t lines) {
   ToyL2 l2;
   Random random(slices);
@@ -60,19 +45,6 @@ ToyL2 draw_l2(std::uint32_t slices, std::size_t lines) {
     l2.slice_of_line.push_back(static_cast<std::uint32_t>(random.below(slices)));
   }
   return l2;
-}
-
-TEST(SliceLabelsTest, lines_of_a_slice_get_one_label) {
-  for (const std::uint32_t slices : {2u, 3u, 7u, 47u}) {
-    ToyL2 l2 = draw_l2(slices, 4096);
-    l2.common_cycles = 90;
-
-    const SliceLabels found = label_lines(l2.alone(), l2.contended());
-
-    EXPECT_EQ(found.slices, slices) << found.reason;
-    EXPECT_TRUE(part_alike(found.labels, l2.slice_of_line));
-    EXPECT_NEAR(found.wait_cycles, 400, 5);
-  }
 }
 
 TEST(SliceLabelsTest, lines_of_a_slice_may_wait_for_several_rounds_of_its_queue) {
@@ -86,33 +58,6 @@ TEST(SliceLabelsTest, lines_of_a_slice_may_wait_for_several_rounds_of_its_queue)
     EXPECT_TRUE(waiting.is_clear);
     EXPECT_EQ(std::ranges::count(waiting.waits, true), 20) << own;
   }
-}
-
-TEST(SliceLabelsTest, one_slice_is_none) {
-  ToyL2 l2 = draw_l2(1, 1024);
-
-  const SliceLabels found = label_lines(l2.alone(), l2.contended());
-
-  EXPECT_EQ(found.slices, 0u);
-  EXPECT_FALSE(found.reason.empty());
-}
-
-TEST(SliceLabelsTest, waits_within_the_scatter_are_none) {
-  ToyL2 l2 = draw_l2(8, 1024);
-  l2.wait_cycles = 30;
-  l2.noise_cycles = 100;
-
-  EXPECT_EQ(label_lines(l2.alone(), l2.contended()).slices, 0u);
-}
-
-TEST(SliceLabelsTest, a_line_that_nobody_waits_with_stays_unknown) {
-  ToyL2 l2 = draw_l2(8, 4096);
-  l2.slice_of_line[17] = 8;
-
-  const SliceLabels found = label_lines(l2.alone(), l2.contended());
-
-  EXPECT_EQ(found.slices, 8u) << found.reason;
-  EXPECT_EQ(found.labels[17], unknown_slice);
 }
 
 TEST(SliceLabelsTest, many_such_lines_mean_that_there_are_no_slices) {

@@ -14,37 +14,6 @@ FootprintChase chase(std::uint64_t span_bytes, const std::vector<std::pair<int, 
   return made;
 }
 
-TEST(LatencyLevelsTest, each_steady_place_is_a_class) {
-  const auto classes = find_latency_classes({chase(1024, {{100, 8}}), chase(2048, {{100, 8}}),
-                                             chase(8192, {{100, 81}}), chase(16384, {{100, 220}})},
-                                            12);
-
-  ASSERT_EQ(classes.size(), 3U);
-  EXPECT_EQ(classes[0].first_span_bytes, 1024U);
-  EXPECT_EQ(classes[0].cycles.size(), 200U);
-  EXPECT_EQ(classes[1].low_cycles, 81);
-  EXPECT_EQ(classes[1].high_cycles, 83);
-  EXPECT_EQ(classes[2].first_span_bytes, 16384U);
-  EXPECT_EQ(threshold_between(classes[0], classes[1]), (10 + 81) / 2.0);
-}
-
-TEST(LatencyLevelsTest, what_is_seen_in_passing_is_no_class) {
-  const auto classes = find_latency_classes(
-      {chase(1024, {{100, 8}}), chase(3072, {{40, 8}, {55, 81}, {5, 300}})}, 12);
-
-  ASSERT_EQ(classes.size(), 2U);
-  EXPECT_EQ(classes[0].cycles.size(), 100U);
-  EXPECT_EQ(classes[1].cycles.size(), 55U);
-}
-
-TEST(LatencyLevelsTest, slices_of_one_cache_are_one_class) {
-  const auto classes = find_latency_classes(
-      {chase(1024, {{20, 270}, {20, 278}, {20, 286}}), chase(2048, {{60, 294}})}, 12);
-
-  ASSERT_EQ(classes.size(), 1U);
-  EXPECT_EQ(classes[0].cycles.size(), 120U);
-}
-
 TEST(LatencyLevelsTest, an_even_mixture_shows_both) {
   EXPECT_EQ(find_latency_classes({chase(1024, {{50, 8}, {50, 81}})}, 12).size(), 2U);
   EXPECT_TRUE(find_latency_classes({chase(1024, {{34, 8}, {33, 81}, {33, 220}})}, 12).empty());

@@ -37,25 +37,11 @@ TEST(MemoryReplicatesTest, both_partitions_are_values_whatever_the_mix) {
   }
 }
 
-TEST(MemoryReplicatesTest, distances_of_sms_may_hide_the_groups_of_all_samples_together) {
-  const MemorySummary memory = summarize_memory_replicates(draw(550, 640, 160, 1));
-  ASSERT_TRUE(memory.partitions);
-  EXPECT_NEAR(memory.partitions->far.center - memory.partitions->near.center, 90, 15);
-}
-
 TEST(MemoryReplicatesTest, one_group_is_one_value) {
   const MemorySummary memory = summarize_memory_replicates(draw(600, 600, 30, 1));
   EXPECT_FALSE(memory.partitions);
   EXPECT_NEAR(memory.all.center, 600, 6);
   EXPECT_TRUE(found_memory("latency.dram_cycles", memory).modes.empty());
-}
-
-TEST(MemoryReplicatesTest, partitions_are_modes_of_the_finding) {
-  const Finding finding =
-      found_memory("latency.dram_cycles", summarize_memory_replicates(draw(550, 750, 30, 1)));
-  ASSERT_EQ(finding.modes.size(), 2u);
-  EXPECT_LT(finding.modes[0], finding.modes[1]);
-  EXPECT_FALSE(finding.reason.empty());
 }
 
 }  // namespace

@@ -86,29 +86,6 @@ std::vector<std::uint32_t> equal(std::size_t sets, std::uint32_t ways) {
   return std::vector<std::uint32_t>(sets, ways);
 }
 
-TEST(SetSearchTest, finds_the_field_of_a_classical_cache) {
-  const Toy toy{equal(64, 6), [](std::uint64_t a) { return (a >> 7) % 64; }};
-
-  const SetLayout found = find_set_layout(space_for(toy, 128, 1 << 21), toy.oracle());
-
-  EXPECT_EQ(describe(found.index), "bits 7-12");
-  EXPECT_EQ(found.ways_per_set, equal(64, 6));
-  EXPECT_EQ(found.conflict->ways(), 6U);
-  EXPECT_EQ(found.agreement, 1);
-  EXPECT_GT(found.checked_sets, 100U);
-}
-
-TEST(SetSearchTest, finds_few_sets_of_many_ways_under_a_hash_and_outliers) {
-  const std::vector<std::uint64_t> masks{0x25A80, 0x59500};
-  Toy toy{equal(4, 192), [&](std::uint64_t a) { return bits(a, masks); }};
-  toy.outliers = 1e-4;
-
-  const SetLayout found = find_set_layout(space_for(toy, 32, 1 << 21), toy.oracle());
-
-  EXPECT_EQ(found.index.masks, (std::vector<std::uint64_t>{0x25A80, 0x59500}));
-  EXPECT_EQ(found.ways_per_set, equal(4, 192));
-}
-
 TEST(SetSearchTest, finds_many_hashed_sets_of_few_ways) {
   // The tags of the L1 of an H200 (docs/results).
   const std::vector<std::uint64_t> masks{0x1b0080, 0x60100, 0x40200, 0x1a0400, 0x170800,
@@ -121,16 +98,6 @@ TEST(SetSearchTest, finds_many_hashed_sets_of_few_ways) {
   EXPECT_EQ(found.index.sets, 512U);
   EXPECT_EQ(found.ways_per_set, equal(512, 4));
   EXPECT_EQ(found.agreement, 1);
-}
-
-TEST(SetSearchTest, finds_sets_of_random_replacement) {
-  Toy toy{equal(32, 4), [](std::uint64_t a) { return (a >> 7) % 32; }};
-  toy.policy = ToyPolicy::random;
-
-  const SetLayout found = find_set_layout(space_for(toy, 128, 1 << 21), toy.oracle());
-
-  EXPECT_EQ(describe(found.index), "bits 7-11");
-  EXPECT_EQ(found.ways_per_set, equal(32, 4));
 }
 
 /// Where no function tells sets they are looked for one by one, and a search in groups overlooks
@@ -233,15 +200,6 @@ TEST(SetSearchTest, does_not_guess_ways_next_to_lines_whose_sets_it_cannot_tell)
   EXPECT_FALSE(found.reason.empty());
 }
 
-TEST(SetSearchTest, finds_one_set_of_very_many_ways) {
-  const Toy toy{equal(1, 1500), [](std::uint64_t) { return 0; }};
-
-  const SetLayout found = find_set_layout(space_for(toy, 128, 1 << 20), toy.oracle());
-
-  EXPECT_EQ(describe(found.index), "one set");
-  EXPECT_EQ(found.ways_per_set, equal(1, 1500));
-}
-
 TEST(SetSearchTest, finds_unequal_sets_under_a_modulo) {
   Toy toy{equal(448, 14), [](std::uint64_t a) { return (a >> 5) % 448; }};
   for (std::size_t set = 320; set < 448; ++set) toy.ways[set] = 13;
@@ -315,26 +273,6 @@ TEST(SetSearchTest, does_not_take_two_sets_for_one_because_the_first_is_no_two) 
 
     for (const std::uint32_t ways : found.ways_per_set) EXPECT_EQ(ways, 8U) << "seed " << seed;
   }
-}
-
-TEST(SetSearchTest, knows_a_fully_associative_cache) {
-  const Toy toy{{16}, [](std::uint64_t) { return 0; }};
-
-  const SetLayout found = find_set_layout(space_for(toy, 1 << 21, 1ULL << 30), toy.oracle());
-
-  EXPECT_EQ(found.index.kind, IndexKind::one_set);
-  EXPECT_EQ(found.ways_per_set, equal(1, 16));
-}
-
-TEST(SetSearchTest, says_when_nothing_overflows) {
-  const Toy toy{{100000}, [](std::uint64_t) { return 0; }};
-  LinePool space = space_for(toy, 128, 1 << 21);
-  space.cached_lines = 100;
-
-  const SetLayout found = find_set_layout(space, toy.oracle());
-
-  EXPECT_FALSE(found.conflict);
-  EXPECT_EQ(found.reason, "all 1024 lines fit");
 }
 
 /// Lines that are accessed in every pass of each list, and take ways like those of the list.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <optional>
 
 namespace sonde {
@@ -117,27 +116,6 @@ TEST_F(WaysPerSetTest, a_single_pass_that_was_disturbed_makes_no_set_smaller) {
   const auto found = measure([&](const Lines& of_set, std::uint64_t set, std::uint64_t) {
     return set == 127 && of_set.size() == set_ways ? 1u : 0u;
   });
-  EXPECT_EQ(found, std::vector<std::uint32_t>(index.sets, set_ways));
-}
-
-/// SRRIP sets of hundreds of ways still lose lines of earlier chases in the first passes.
-TEST_F(WaysPerSetTest, lines_that_settle_late_make_no_set_smaller) {
-  const auto found = measure([&](const Lines& of_set, std::uint64_t set, std::uint64_t) {
-    return set == 127 && of_set.size() == set_ways ? passes - 1 : 0u;
-  });
-  EXPECT_EQ(found, std::vector<std::uint32_t>(index.sets, set_ways));
-}
-
-/// Of a cache of few sets two that lost lines in one order are half of all.
-TEST_F(WaysPerSetTest, half_of_a_few_sets_that_look_smaller_are_asked_again) {
-  index.masks.resize(2);
-  index.sets = 4;
-  std::map<std::uint64_t, Lines> first_orders;
-  const auto found =
-      measure([&](const Lines& of_set, std::uint64_t set, std::uint64_t) -> std::uint32_t {
-        if (set % 2 == 0 || of_set.size() < set_ways) return 0;
-        return first_orders.try_emplace(set, of_set).first->second == of_set ? passes : 0;
-      });
   EXPECT_EQ(found, std::vector<std::uint32_t>(index.sets, set_ways));
 }
 

@@ -1,0 +1,207 @@
+// The job arithmetic finds what models declare of their pipelines: latencies, lanes, what shares a
+// unit, schedulers; of the shipped models, of pipelines drawn for each seed, and of Wong's GTX 280.
+#include "base/arithmetic_ops.hpp"
+#include "sim/job_on_sim.hpp"
+#include "sim/shipped_json.hpp"
+#include "support/draws.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace sonde {
+namespace {
+
+using test::Draws;
+using test::JobOnSim;
+using test::json_of;
+using test::write_model;
+
+JobOnSim arithmetic_on(const std::string& model, std::uint64_t seed = 1) {
+  JobOnSim sim(model, seed);
+  sim.run("arithmetic");
+  return sim;
+}
+
+std::string metric(std::string_view op, const char* rest) {
+  return "arithmetic." + std::string(op) + "." + rest;
+}
+
+/// Cycles that a step of one chain takes: one instruction after the other.
+double declared_latency(const sim::PipelinesModel& pipelines, const sim::OpModel& op) {
+  double cycles = 0;
+  for (std::size_t instruction : op.instructions) {
+    cycles += pipelines.instructions[instruction].executions.front().latency_cycles;
+  }
+  return cycles;
+}
+
+/// Steps of warps per cycle that units and schedulers can do at most, were there chains enough.
+double declared_rate(const sim::PipelinesModel& pipelines, const sim::OpModel& op) {
+  std::vector<double> busy_cycles(pipelines.units.size());
+  for (std::size_t instruction : op.instructions) {
+    const auto& execution = pipelines.instructions[instruction].executions.front();
+    busy_cycles[execution.unit] += execution.occupied_cycles;
+  }
+  const double slots = pipelines.schedulers * pipelines.issue_width;
+  double rate =
+      slots / (static_cast<double>(op.instructions.size()) * pipelines.issue_interval_cycles);
+  for (std::size_t unit = 0; unit < busy_cycles.size(); ++unit) {
+    if (busy_cycles[unit] <= 0) continue;
+    const sim::UnitModel& model = pipelines.units[unit];
+    const double units =
+        model.count * (model.scope == sim::UnitScope::sm ? 1.0 : pipelines.schedulers);
+    rate = std::min(rate, units / busy_cycles[unit]);
+  }
+  return rate;
+}
+
+bool has_one_way(const sim::PipelinesModel& pipelines, const sim::OpModel& op) {
+  return std::ranges::all_of(op.instructions, [&](std::size_t instruction) {
+    return pipelines.instructions[instruction].executions.size() == 1;
+  });
+}
+
+/// Latencies and rates of all operations.
+/// @param sequences least share of the rate that units and schedulers allow: warps that wait for
+///   one of several units in order leave gaps in the others
+void expect_declared(const JobOnSim& sim, double tolerance, double sequences) {
+  const sim::PipelinesModel& pipelines = *sim.truth().units.pipelines;
+  for (const ArithmeticOp& known : arithmetic_ops) {
+    const sim::OpModel* op = pipelines.find_op(std::string(known.name));
+    if (op == nullptr) {
+      EXPECT_EQ(sim.status(metric(known.name, "latency_cycles")), Status::not_resolvable);
+      continue;
+    }
+    const double latency = declared_latency(pipelines, *op);
+    const double found_latency = sim.number(metric(known.name, "latency_cycles"));
+    if (known.group_warps == 1) {
+      EXPECT_NEAR(found_latency, latency, 0.01 * latency) << known.name;
+    } else {  // its warps may have to take turns
+      const double turns = known.group_warps / declared_rate(pipelines, *op);
+      EXPECT_GE(found_latency, 0.99 * std::max(latency, turns)) << known.name;
+      EXPECT_LE(found_latency, 1.01 * (latency + turns)) << known.name;
+    }
+    if (!has_one_way(pipelines, *op)) continue;
+    const double chains = known.group_warps > 1
+                              ? 2 * known.group_warps
+                              : 4.0 * sim.truth().device.max_threads_per_block / 32;
+    const double rate = std::min(declared_rate(pipelines, *op), chains / latency);
+    const double found = sim.number(metric(known.name, "throughput_per_cycle_per_sm"));
+    const double least = op->instructions.size() == 1 ? 1 - tolerance : sequences;
+    EXPECT_GE(found, least * rate * known.per_warp) << known.name;
+    EXPECT_LE(found, (1 + tolerance) * rate * known.per_warp) << known.name;
+    EXPECT_EQ(sim.find(metric(known.name, "latency_cycles")).reason,
+              pipelines.machine_code(op->name));
+  }
+}
+
+class ArithmeticOfModelTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(ArithmeticOfModelTest, declared_latencies_and_lanes_come_back) {
+  expect_declared(arithmetic_on(GetParam()), 0.02, 0.98);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shipped, ArithmeticOfModelTest,
+                         testing::Values("gtx280", "c2070", "fermi_dac16", "gtx560ti", "gtx780",
+                                         "gtx980", "h200"));
+
+/// Any GPU: a few kinds of units, private or shared, and sequences of instructions.
+nlohmann::json draw_pipelines(std::uint64_t seed) {
+  Draws draws(seed, "pipelines");
+  nlohmann::json units, instructions, ops;
+  for (const char* unit : {"a", "b", "c"}) {
+    units.push_back({{"name", unit}, {"scope", draws.chance(0.6) ? "scheduler" : "sm"}});
+    for (int i = 0; i < 2; ++i) {
+      const int lanes = draws.pick({4, 8, 16, 32});
+      instructions.push_back({{"name", unit + std::to_string(i)},
+                              {"on",
+                               {{{"unit", unit},
+                                 {"lanes", lanes},
+                                 {"latency_cycles", 32 / lanes + draws.log_between(3, 60)}}}}});
+    }
+  }
+  for (const ArithmeticOp& op : arithmetic_ops) {
+    if (draws.chance(0.7)) continue;
+    nlohmann::json sequence;
+    for (std::uint64_t i = draws.between(1, 3); i > 0; --i) {
+      sequence.push_back(instructions[draws.random().below(instructions.size())]["name"]);
+    }
+    ops[std::string(op.name)] = sequence;
+  }
+  ops["float_fma"] = {instructions[draws.random().below(instructions.size())]["name"]};
+  return {{"schedulers", draws.pick({1, 2, 4, 8})},
+          {"issue_interval_cycles", draws.pick({1, 2})},
+          {"units", units},
+          {"instructions", instructions},
+          {"ops", ops}};
+}
+
+TEST(ArithmeticSimTest, drawn_pipelines_come_back_or_are_not_told) {
+  int told = 0;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE(seed);
+    nlohmann::json model = json_of("gtx980");
+    model["pipelines"] = draw_pipelines(seed);
+    const JobOnSim sim = arithmetic_on(write_model(model, "pipelines" + std::to_string(seed)));
+    expect_declared(sim, 0.02, 0.6);
+    if (sim.status("arithmetic.schedulers") != Status::ok) continue;
+    ++told;
+    EXPECT_EQ(sim.number("arithmetic.schedulers"), sim.truth().units.pipelines->schedulers);
+  }
+  EXPECT_GE(told, 3);
+}
+
+/// Wong 2010, section IV-B and figure 6.
+TEST(ArithmeticSimTest, the_gtx280_is_as_published) {
+  const JobOnSim sim = arithmetic_on("gtx280");
+  const std::vector<double> latency = sim.vector("arithmetic.int_add.by_warps_cycles");
+  const std::vector<double> rate = sim.vector("arithmetic.int_add.by_warps_per_cycle");
+
+  ASSERT_EQ(latency.size(), 16u);  // 512 threads
+  for (std::size_t warps = 1; warps <= 5; ++warps) EXPECT_NEAR(latency[warps - 1], 24, 0.1);
+  for (std::size_t warps : {6u, 7u}) {
+    EXPECT_GT(latency[warps - 1], 25) << warps;
+    EXPECT_LT(rate[warps - 1], 7.9) << warps;
+  }
+  for (std::size_t warps = 8; warps <= 16; ++warps) EXPECT_NEAR(rate[warps - 1], 8, 0.05) << warps;
+  EXPECT_NEAR(sim.number(metric("float_fma", "throughput_per_cycle_per_sm")), 7.9, 0.15);
+  EXPECT_NEAR(sim.number(metric("int_mul", "latency_cycles")), 96, 0.5);
+  EXPECT_NEAR(sim.number(metric("int_mad", "latency_cycles")), 120, 0.5);
+  EXPECT_NEAR(sim.number(metric("float_sqrt_fast", "latency_cycles")),
+              sim.number(metric("float_rsqrt", "latency_cycles")) +
+                  sim.number(metric("float_reciprocal", "latency_cycles")),
+              0.5);
+  // Fitted: products on both kinds of units.
+  EXPECT_NEAR(sim.number(metric("float_mul", "throughput_per_cycle_per_sm")), 11.2, 0.15);
+  // The special function units work beside the others, and sums and logic take turns.
+  EXPECT_NEAR(sim.number("arithmetic.float_fma_with_float_rsqrt.overlap"), 1, 0.1);
+  EXPECT_NEAR(sim.number("arithmetic.int_add_with_int_logic.overlap"), 0, 0.05);
+  EXPECT_EQ(sim.status("arithmetic.schedulers"), Status::not_resolvable);
+}
+
+TEST(ArithmeticSimTest, the_h200_issues_one_instruction_a_cycle_on_each_of_four_schedulers) {
+  const JobOnSim sim = arithmetic_on("h200");
+
+  EXPECT_EQ(sim.number("arithmetic.schedulers"), 4);
+  EXPECT_NEAR(sim.number("arithmetic.issue_per_cycle_per_scheduler"), 1, 0.02);
+  EXPECT_NEAR(sim.number("arithmetic.float_fma_with_int_add.overlap"), 1, 0.05);
+  EXPECT_NEAR(sim.number("arithmetic.float_fma_with_float_mul.overlap"), 0, 0.05);
+  const std::vector<double> by_ilp = sim.vector("arithmetic.float_fma.by_ilp_cycles");
+  EXPECT_NEAR(by_ilp[0], 4, 0.1);
+  EXPECT_NEAR(by_ilp[3], 8, 0.1);
+}
+
+TEST(ArithmeticSimTest, a_slow_sm_stands_out_of_the_map_and_not_of_the_value) {
+  const JobOnSim sim = arithmetic_on("h200+slow_sm=17:3");
+  const std::vector<double> map = sim.vector("arithmetic.float_fma.by_sm_cycles");
+
+  ASSERT_EQ(map.size(), 132u);
+  EXPECT_NEAR(map[16], 4, 0.3);
+  EXPECT_NEAR(map[17], 7, 0.3);
+  EXPECT_NEAR(sim.number(metric("float_fma", "latency_cycles")), 4, 0.05);
+}
+
+}  // namespace
+}  // namespace sonde

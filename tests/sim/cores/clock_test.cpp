@@ -1,0 +1,155 @@
+// The clock job finds the declared clock of every shipped GPU.
+#include "base/random.hpp"
+#include "sim/job_on_sim.hpp"
+#include "sim/shipped_json.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <map>
+#include <tuple>
+
+namespace sonde {
+namespace {
+
+using test::JobOnSim;
+using test::json_of;
+using test::write_model;
+
+void expect_clock(const JobOnSim& sim) {
+  const sim::ClockModel& clock = sim.truth().clock;
+  const double granularity = clock.granularity_cycles;
+  EXPECT_NEAR(sim.number("clock.overhead_cycles"), clock.empty_window_cycles, granularity / 2);
+  EXPECT_NEAR(sim.number("clock.window_cycles"), clock.sink_window_cycles, granularity / 2);
+  EXPECT_EQ(sim.number("clock.granularity_cycles"), granularity);
+  EXPECT_EQ(sim.number("clock.globaltimer_step_ns"), clock.globaltimer_step_ns);
+  const double declared_hz = sim.truth().device.sm_clock_hz;
+  EXPECT_NEAR(sim.number("clock.sm_hz"), declared_hz, declared_hz * 1e-3);
+  const char* scopes[] = {"sm", "tpc", "gpc", "partition", "device"};
+  EXPECT_EQ(sim.text("clock.scope"), scopes[static_cast<int>(clock.scope)]);
+}
+
+void expect_launches(const JobOnSim& sim) {
+  const sim::LaunchModel& launches = sim.truth().units.launches;
+  const double step_ns = sim.truth().clock.globaltimer_step_ns;
+  const double lone_ns = launches.wait_ns + launches.kernel_ns;
+  EXPECT_NEAR(sim.number("clock.launch_overhead_ns"), lone_ns, 0.05 * lone_ns);
+  EXPECT_NEAR(sim.number("clock.launch_queued_ns"), launches.kernel_ns + launches.gap_ns,
+              0.02 * lone_ns);
+  EXPECT_NEAR(sim.number("clock.launch_gap_ns"), launches.gap_ns, step_ns + 100);
+  EXPECT_NEAR(sim.number("clock.launch_spread_ns"), launches.spread_ns,
+              step_ns + 0.2 * launches.spread_ns);
+  EXPECT_EQ(sim.text("clock.launch_order"), "serial");
+}
+
+void expect_steady_pace(const JobOnSim& sim) {
+  const double declared_hz = sim.truth().device.sm_clock_hz;
+  EXPECT_NEAR(sim.number("clock.load_hz"), declared_hz, 1e-3 * declared_hz);
+  EXPECT_NEAR(sim.number("clock.load_ratio"), 1, 2e-3);
+  EXPECT_EQ(sim.number("clock.settle_ms"), 0);
+  EXPECT_LT(sim.number("clock.jitter_fraction"), 2e-3);
+  EXPECT_EQ(sim.text("clock.sound"), "yes");
+  EXPECT_EQ(sim.find("clock.sound").reason, "");
+}
+
+class ClockSimTest : public testing::TestWithParam<std::tuple<const char*, std::uint64_t>> {};
+
+TEST_P(ClockSimTest, clock_launches_and_pace_are_as_declared) {
+  JobOnSim sim(std::get<0>(GetParam()), std::get<1>(GetParam()));
+  sim.run("clock");
+
+  expect_clock(sim);
+  expect_launches(sim);
+  expect_steady_pace(sim);
+}
+
+INSTANTIATE_TEST_SUITE_P(ShippedGpus, ClockSimTest,
+                         testing::Combine(testing::Values("gtx280", "c2070", "gtx560ti", "gtx780",
+                                                          "gtx980", "fermi_dac16", "h200"),
+                                          testing::Values(1u, 7u)));
+
+TEST(ClockSimTruthTest, tpcs_of_gt200_have_three_sms_on_one_clock) {
+  JobOnSim sim("gtx280");
+  sim.run("clock");
+
+  std::map<double, int> sizes;
+  for (double group : sim.vector("clock.group_of_sm")) ++sizes[group];
+  EXPECT_EQ(sizes.size(), 10u);
+  for (const auto& [group, size] : sizes) EXPECT_EQ(size, 3) << "group " << group;
+}
+
+TEST(ClockPaceSimTest, a_clock_that_never_becomes_steady_is_not_sound) {
+  nlohmann::json model = json_of("h200");
+  model["pace"] = {{"cold_factor", 0.3}, {"ramp_ns", 200e6}};
+  JobOnSim sim(write_model(model, "slow_ramp"));
+  sim.run("clock");
+
+  EXPECT_EQ(sim.status("clock.settle_ms"), Status::not_resolvable);
+  EXPECT_EQ(sim.status("clock.load_hz"), Status::not_resolvable);
+  EXPECT_EQ(sim.text("clock.sound"), "no");
+}
+
+TEST(ClockPaceSimTest, a_clock_that_falls_under_load_is_measured_and_not_sound) {
+  nlohmann::json model = json_of("h200");
+  model["pace"] = {{"load_factor", 0.85}, {"jitter_fraction", 0.001}};
+  JobOnSim sim(write_model(model, "falls_under_load"));
+  sim.run("clock");
+
+  EXPECT_NEAR(sim.number("clock.load_hz"), 0.85 * 1980e6, 3e6);
+  EXPECT_NEAR(sim.number("clock.load_ratio"), 0.85, 0.002);
+  EXPECT_NEAR(sim.number("clock.jitter_fraction"), 0.001, 0.0004);
+  EXPECT_EQ(sim.text("clock.sound"), "no");
+  EXPECT_NE(sim.find("clock.sound").reason.find("85 %"), std::string::npos);
+}
+
+TEST(ClockPaceSimTest, a_throttled_gpu_is_not_sound_and_says_why) {
+  JobOnSim sim("h200+throttle=0.95");
+  sim.run("clock");
+
+  EXPECT_NEAR(sim.number("clock.load_hz"), 0.95 * 1980e6, 3e6);
+  EXPECT_EQ(sim.text("clock.sound"), "no");
+  EXPECT_NE(sim.find("clock.sound").reason.find("heat or power"), std::string::npos);
+}
+
+/// Drawn launches and clocks come back, and what is said of the clock follows from them.
+TEST(ClockPaceSimTest, drawn_launches_and_clocks_come_back) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    Random random(derive_seed(seed, "launches and pace"));
+    nlohmann::json model = json_of("h200");
+    const double wait_ns = 2'000 + 40'000 * random.unit();
+    const double kernel_ns = 500 + 4'000 * random.unit();
+    const double gap_ns = 200 + 9'000 * random.unit();
+    const double spread_ns = 100 + 5'000 * random.unit();
+    const double load_factor = 0.7 + 0.3 * random.unit();
+    const double ramp_ns = 18e6 * random.unit();
+    model["launches"] = {{"wait_ns", wait_ns},
+                         {"kernel_ns", kernel_ns},
+                         {"gap_ns", gap_ns},
+                         {"spread_ns", spread_ns}};
+    model["pace"] = {{"cold_factor", 0.7}, {"ramp_ns", ramp_ns}, {"load_factor", load_factor}};
+    JobOnSim sim(write_model(model, "drawn_pace"), seed);
+    sim.run("clock");
+
+    EXPECT_NEAR(sim.number("clock.launch_overhead_ns"), wait_ns + kernel_ns, 1) << seed;
+    EXPECT_NEAR(sim.number("clock.launch_queued_ns"), kernel_ns + gap_ns, 1) << seed;
+    EXPECT_NEAR(sim.number("clock.launch_gap_ns"), gap_ns, 64) << seed;  // two steps of the timer
+    EXPECT_NEAR(sim.number("clock.launch_spread_ns"), spread_ns, 64 + 0.1 * spread_ns) << seed;
+    EXPECT_NEAR(sim.number("clock.load_ratio"), load_factor, 0.003) << seed;
+    EXPECT_NEAR(sim.number("clock.settle_ms"), ramp_ns * 1e-6, 0.8) << seed;
+    if (std::abs(load_factor - 0.98) < 0.005) continue;
+    EXPECT_EQ(sim.text("clock.sound"), load_factor > 0.98 ? "yes" : "no") << seed;
+  }
+}
+
+TEST(ClockPaceSimTest, the_quick_suite_leaves_settling_out) {
+  JobOnSim sim("h200");
+  sim.run("clock", SuiteLevel::quick);
+
+  EXPECT_EQ(sim.status("clock.settle_ms"), Status::skipped);
+  EXPECT_EQ(sim.status("clock.load_hz"), Status::ok);
+  EXPECT_EQ(sim.text("clock.sound"), "yes");
+}
+
+}  // namespace
+}  // namespace sonde

@@ -1,0 +1,97 @@
+// The job registers finds the declared rule by which an SM takes blocks, and what Wong 2010 found
+// on the GT200.
+#include "base/random.hpp"
+#include "sim/job_on_sim.hpp"
+#include "sim/shipped_json.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace sonde {
+namespace {
+
+using test::JobOnSim;
+
+JobOnSim registers_on(const std::string& model, std::uint64_t seed = 1) {
+  JobOnSim sim(model, seed);
+  sim.run("registers");
+  return sim;
+}
+
+class RegistersSimTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(RegistersSimTest, declared_rule_comes_back) {
+  const JobOnSim sim = registers_on(GetParam());
+  const sim::OccupancyModel& declared = *sim.truth().units.occupancy;
+  const DeviceInfo& info = sim.truth().device;
+
+  EXPECT_EQ(sim.number("registers.per_sm"), declared.registers_per_sm);
+  EXPECT_EQ(sim.number("registers.max_per_thread"), declared.max_registers_per_thread);
+  EXPECT_EQ(sim.number("registers.allocation_unit"), declared.register_unit);
+  EXPECT_EQ(sim.number("registers.thread_quantum"), declared.thread_quantum);
+  EXPECT_EQ(sim.number("registers.max_blocks_per_sm"),
+            sim.truth().units.throughput.max_blocks_per_sm);
+  EXPECT_EQ(sim.number("registers.max_warps_per_sm"), info.max_threads_per_sm / 32);
+  const double half_bytes = static_cast<double>(info.shared_bytes_per_sm) / 2 -
+                            static_cast<double>(info.reserved_shared_bytes_per_block);
+  EXPECT_EQ(sim.number("registers.two_blocks_shared_bytes"),
+            std::min(half_bytes, static_cast<double>(info.shared_bytes_per_block)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Shipped, RegistersSimTest, testing::ValuesIn(test::shipped_models),
+                         [](const auto& model) { return std::string(model.param); });
+
+/// Wong 2010, section IV-E and figure 9.
+TEST(RegistersWongTest, gt200) {
+  const JobOnSim sim = registers_on("gtx280");
+
+  EXPECT_EQ(sim.number("registers.per_sm"), 16384);
+  EXPECT_EQ(sim.number("registers.allocation_unit"), 4);
+  EXPECT_EQ(sim.number("registers.max_per_thread"), 128);
+  EXPECT_EQ(sim.number("registers.thread_quantum"), 64);
+  const std::vector<double> threads = sim.vector("registers.block_threads");
+  const std::vector<double> blocks = sim.vector("registers.resident_blocks");
+  ASSERT_EQ(threads.size(), blocks.size());
+  for (std::size_t i = 0; i < threads.size(); ++i) {
+    // 64 registers: 256 threads fill the file.
+    if (threads[i] > 256) {
+      EXPECT_EQ(blocks[i], 0) << threads[i];
+    } else if (threads[i] > 128) {
+      EXPECT_EQ(blocks[i], 1) << threads[i];
+    }
+  }
+}
+
+TEST(RegistersRandomTest, random_rules_come_back_or_are_not_told) {
+  const nlohmann::json shipped = test::json_of("gtx980");
+  Random random(20261122);
+  int told = 0;
+  constexpr int tries = 16;
+  for (int i = 0; i < tries; ++i) {
+    nlohmann::json model = shipped;
+    const auto most_threads = static_cast<int>(1024 << random.below(2));
+    model["device"]["max_threads_per_sm"] = most_threads;
+    model["throughput"]["max_blocks_per_sm"] = 8 << random.below(3);
+    model["occupancy"] = {{"registers_per_sm", 32768 << random.below(2)},
+                          {"max_registers_per_thread", 64 + random.below(192)},
+                          {"register_unit", 1 << random.below(5)},
+                          {"thread_quantum", 32 << random.below(3)},
+                          {"parts", 1 << random.below(3)}};
+    SCOPED_TRACE(model["occupancy"].dump());
+    const JobOnSim sim = registers_on(test::write_model(model, "random_registers"),
+                                      10 + static_cast<std::uint64_t>(i));
+    const nlohmann::json& truth = model["occupancy"];
+    EXPECT_EQ(sim.number("registers.max_per_thread"), truth["max_registers_per_thread"]);
+    for (const auto& [metric, key] : {std::pair{"registers.per_sm", "registers_per_sm"},
+                                      std::pair{"registers.allocation_unit", "register_unit"},
+                                      std::pair{"registers.thread_quantum", "thread_quantum"}}) {
+      if (sim.status(metric) != Status::ok) continue;
+      EXPECT_EQ(sim.number(metric), truth[key]) << metric;
+      ++told;
+    }
+  }
+  EXPECT_GE(told, 3 * tries * 3 / 4);
+}
+
+}  // namespace
+}  // namespace sonde
