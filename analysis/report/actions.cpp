@@ -15,8 +15,6 @@
 namespace sonde {
 namespace {
 
-bool is_bad(Verdict verdict) { return verdict == Verdict::fail || verdict == Verdict::lost; }
-
 /// Once for each class of fault: a sweep has a verdict on a GPU at each of its settings.
 struct BadGpu {
   const DeviceResult* device;
@@ -30,7 +28,7 @@ std::vector<BadGpu> bad_gpus(const RunResult& run, const FleetAnalysis& analysis
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
     const DeviceResult& device = run.devices[i];
     const DeviceVerdict& verdict = analysis.verdicts[i];
-    if (!is_bad(verdict.verdict)) continue;
+    if (verdict.verdict != Verdict::fail && verdict.verdict != Verdict::lost) continue;
     const auto [place, is_new] =
         places.try_emplace({device.node, device.info.uuid, verdict.likely}, all.size());
     if (is_new) all.push_back({&device, verdict.likely, verdict.verdict});
@@ -40,18 +38,15 @@ std::vector<BadGpu> bad_gpus(const RunResult& run, const FleetAnalysis& analysis
   return all;
 }
 
-/// Sites parse drain reasons by prefix and key=value (NVSentinel's Slurm drain monitor).
-std::string drain_reason(const BadGpu& bad) {
-  return fmt::format("verdict={} gpu={} class={}", to_text(bad.verdict), bad.device->info.uuid,
-                     to_text(bad.likely));
-}
-
-/// Why each bad node is bad, by its name.
+/// Why each bad node is bad, by its name. Sites parse reasons by prefix and key=value (NVSentinel's
+/// Slurm drain monitor).
 std::map<std::string, std::vector<std::string>> bad_nodes(const RunResult& run,
                                                           const FleetAnalysis& analysis) {
   std::map<std::string, std::vector<std::string>> reasons;
   for (const BadGpu& bad : bad_gpus(run, analysis)) {
-    reasons[bad.device->node].push_back(drain_reason(bad));
+    reasons[bad.device->node].push_back(fmt::format("verdict={} gpu={} class={}",
+                                                    to_text(bad.verdict), bad.device->info.uuid,
+                                                    to_text(bad.likely)));
   }
   for (const Charge& charge : analysis.charges) {
     if (charge.device != Charge::no_device || charge.severity != Severity::fail) continue;
@@ -63,21 +58,17 @@ std::map<std::string, std::vector<std::string>> bad_nodes(const RunResult& run,
 
 }  // namespace
 
-std::string render_exclude(const RunResult& run, const FleetAnalysis& analysis) {
+std::vector<std::string> commands_to_paste(const RunResult& run, const FleetAnalysis& analysis) {
   std::string nodes;
+  std::vector<std::string> commands;
   for (const auto& [node, reasons] : bad_nodes(run, analysis)) {
     nodes += (nodes.empty() ? "--exclude=" : ",") + node;
+    commands.push_back(
+        fmt::format("scontrol update nodename={} state=drain reason={}", quote_shell(node),
+                    quote_shell(fmt::format("sonde: {}", fmt::join(reasons, ", ")))));
   }
-  return nodes.empty() ? "" : quote_shell(nodes);
-}
-
-std::string render_drain(const RunResult& run, const FleetAnalysis& analysis) {
-  std::string text;
-  for (const auto& [node, reasons] : bad_nodes(run, analysis)) {
-    text += fmt::format("scontrol update nodename={} state=drain reason={}\n", quote_shell(node),
-                        quote_shell(fmt::format("sonde: {}", fmt::join(reasons, ", "))));
-  }
-  return text;
+  if (!nodes.empty()) commands.insert(commands.begin(), quote_shell(nodes));
+  return commands;
 }
 
 }  // namespace sonde

@@ -31,10 +31,6 @@ constexpr std::size_t most_named_groups = 4;
 constexpr std::size_t most_named_jobs = 6;       // on a line of 100 columns
 constexpr double least_shown_fraction = 0.0005;  // would read "0.0 %"
 
-std::string number_text(double value, const DisplayUnit& display) {
-  return std::isfinite(value) ? fmt::format("{:.4g}", value / display.divisor) : "-";
-}
-
 std::string furthest_text(const RunResult& run, const MetricStatistics& statistics) {
   if (statistics.n < 2 || statistics.furthest.empty()) return "";
   const Standing& furthest = statistics.furthest.front();
@@ -50,12 +46,6 @@ std::string name_some(const std::vector<std::string>& metrics) {
   return metrics.size() == 1 ? metrics.front()
                              : fmt::format("{} and {} more", metrics.front(), metrics.size() - 1);
 }
-
-/// Of one job on all devices.
-struct JobTimes {
-  std::vector<double> elapsed_s;
-  std::vector<double> device_s;
-};
 
 /// Modes of the value and the interval of its edge, if it has them.
 std::string modes_and_edge(const Finding& finding, const std::string& unit) {
@@ -116,6 +106,10 @@ std::string_view to_text(Better better) { return name_of(better_names, better); 
 std::string unit_of(std::span<const Metric> registry, std::string_view metric) {
   const Metric* known = find_metric(metric, registry);
   return known != nullptr ? std::string(known->unit) : "";
+}
+
+std::string number_text(double value, const DisplayUnit& display) {
+  return std::isfinite(value) ? fmt::format("{:.4g}", value / display.divisor) : "-";
 }
 
 std::string place_of(const DeviceResult& device) {
@@ -293,26 +287,26 @@ TextTable finding_table(const JobResult& job, std::span<const Metric> registry) 
 
 TextTable time_table(const RunResult& run) {
   std::vector<std::string> names;  // in the order in which the devices ran them
-  std::map<std::string, JobTimes> times;
+  std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> times;
   for (const DeviceResult& device : run.devices) {
     for (const JobResult& job : device.jobs) {
       if (!(job.elapsed_s > 0)) continue;
-      JobTimes& of_job = times[job.job];
-      if (of_job.elapsed_s.empty()) names.push_back(job.job);
-      of_job.elapsed_s.push_back(job.elapsed_s);
-      of_job.device_s.push_back(job.device_s);
+      auto& [elapsed_s, device_s] = times[job.job];
+      if (elapsed_s.empty()) names.push_back(job.job);
+      elapsed_s.push_back(job.elapsed_s);
+      device_s.push_back(job.device_s);
     }
   }
   TextTable table{{{"job"}, {"s", Align::right}, {"GPU at work", Align::right}}, {}};
-  double all_elapsed_s = 0;
-  double all_device_s = 0;
   const auto add_row = [&table](const std::string& name, double elapsed_s, double device_s) {
     const std::string part = fmt::format("{:.0f} %", 100 * std::min(1.0, device_s / elapsed_s));
     table.rows.push_back({name, fmt::format("{:.2f}", elapsed_s), part});
   };
+  double all_elapsed_s = 0;
+  double all_device_s = 0;
   for (const std::string& name : names) {
-    const double elapsed_s = median(times[name].elapsed_s);
-    const double device_s = median(times[name].device_s);
+    const double elapsed_s = median(times[name].first);
+    const double device_s = median(times[name].second);
     all_elapsed_s += elapsed_s;
     all_device_s += device_s;
     add_row(name, elapsed_s, device_s);

@@ -3,6 +3,7 @@
 
 #include "analysis/fleet/fleet.hpp"
 #include "analysis/report/table.hpp"
+#include "base/units.hpp"
 
 namespace sonde {
 
@@ -42,6 +43,8 @@ std::string_view to_text(MetricKind kind);
 std::string_view to_text(Better better);
 /// "" if the registry does not know the metric.
 std::string unit_of(std::span<const Metric> registry, std::string_view metric);
+/// Four digits in that unit; "-" if it is not finite.
+std::string number_text(double value, const DisplayUnit& display);
 /// "node03 rank 2".
 std::string place_of(const DeviceResult& device);
 /// In a sweep with its setting: "node03 rank 2, memory-percent=50".

@@ -1,6 +1,7 @@
 // Findings of the job `peer`, put together from the rows of the devices of a node.
 #include "analysis/report/peer_matrix.hpp"
 
+#include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/content.hpp"
 #include "analysis/statistics.hpp"
@@ -9,8 +10,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -65,20 +66,16 @@ std::string link_of(const Node& node) {
   return link;
 }
 
-/// What a device measured; empty unless it has a value for each GPU of the node.
-std::vector<double> row_of(const Node& node, const DeviceResult& device, const char* metric) {
-  const auto* values = vector_of(device, metric);
-  const bool whole = values != nullptr && values->size() == node.ranks.size();
-  return whole ? *values : std::vector<double>{};
-}
-
+/// Of the devices that have a value for each GPU of the node.
 void add_matrix(const Node& node, const char* metric, std::span<const Metric> registry,
                 std::vector<PeerMatrix>& matrices) {
+  std::vector<std::pair<int, const std::vector<double>*>> rows;
   std::vector<double> known;
   for (const DeviceResult* device : node.devices) {
-    for (const double value : row_of(node, *device, metric)) {
-      if (std::isfinite(value)) known.push_back(value);
-    }
+    const auto* values = vector_of(*device, metric);
+    if (values == nullptr || values->size() != node.ranks.size()) continue;
+    rows.emplace_back(device->rank, values);
+    std::ranges::copy(known_values(*values), std::back_inserter(known));
   }
   if (known.empty()) return;
   const DisplayUnit display = display_unit(median(known), unit_of(registry, metric));
@@ -90,14 +87,9 @@ void add_matrix(const Node& node, const char* metric, std::span<const Metric> re
   for (const double rank : node.ranks) {
     matrix.table.columns.push_back({fmt::format("rank {}", rank), Align::right});
   }
-  for (const DeviceResult* device : node.devices) {
-    const std::vector<double> values = row_of(node, *device, metric);
-    if (values.empty()) continue;
-    std::vector<std::string> cells{std::to_string(device->rank)};
-    for (const double value : values) {
-      cells.push_back(std::isfinite(value) ? fmt::format("{:.4g}", value / display.divisor) : "-");
-    }
-    matrix.table.rows.push_back(std::move(cells));
+  for (const auto& [rank, values] : rows) {
+    std::vector<std::string>& cells = matrix.table.rows.emplace_back(1, std::to_string(rank));
+    for (const double value : *values) cells.push_back(number_text(value, display));
   }
   matrices.push_back(std::move(matrix));
 }

@@ -13,9 +13,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <compare>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace sonde {
 namespace {
@@ -83,23 +83,23 @@ std::string options_of(const Provenance& provenance, const DeviceResult& device)
   const auto options = nlohmann::json::parse(
       of_point ? points[device.point_index].config_json : provenance.config_json, nullptr, false);
   if (!options.is_object()) return "";
+  const auto texts_of = [&options](const char* name) {
+    std::vector<std::string> texts;
+    const nlohmann::json items = options.value(name, nlohmann::json());
+    for (const nlohmann::json& item : items) {
+      if (item.is_string()) texts.push_back(item.get<std::string>());
+    }
+    return texts;
+  };
   std::string text;
-  const nlohmann::json suite = options.value("suite", nlohmann::json());
-  if (suite.is_string() && suite != "standard") {
-    text += " --suite " + quote_shell(suite.get<std::string>());
+  for (const std::string& suite : texts_of("suite")) {
+    if (suite != "standard") text += " --suite " + quote_shell(suite);
   }
   const nlohmann::json percent = options.value("memory_percent", nlohmann::json());
   if (percent.is_number() && percent != 100) text += " --memory-percent " + percent.dump();
-  std::vector<std::string> sms;
-  const nlohmann::json named = options.value("sms", nlohmann::json::array());
-  for (const auto& item : named) {
-    if (item.is_string()) sms.push_back(item.get<std::string>());
-  }
+  const std::vector<std::string> sms = texts_of("sms");
   if (!sms.empty()) text += " --sms " + quote_shell(fmt::format("{}", fmt::join(sms, ",")));
-  const nlohmann::json settings = options.value("set", nlohmann::json::array());
-  for (const auto& item : settings) {
-    if (item.is_string()) text += " --set " + quote_shell(item.get<std::string>());
-  }
+  for (const std::string& setting : texts_of("set")) text += " --set " + quote_shell(setting);
   return text;
 }
 
@@ -201,14 +201,8 @@ bool is_of_group(const Charge& charge) { return charge.undecided && charge.n > 2
 /// the same are together, the worst first.
 std::vector<std::vector<std::size_t>> alike_devices(const RunResult& run,
                                                     const FleetAnalysis& analysis, Verdict wanted) {
-  struct Shown {
-    std::string_view uuid;
-    DeviceOutcome status;
-    Trouble likely;
-    std::string_view what;
-    auto operator<=>(const Shown&) const = default;
-  };
-  std::map<Shown, std::size_t> places;
+  std::map<std::tuple<std::string_view, DeviceOutcome, Trouble, std::string_view>, std::size_t>
+      places;  // by UUID, outcome, likely trouble and what leads
   std::vector<std::vector<std::size_t>> all;
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
     const DeviceVerdict& verdict = analysis.verdicts[i];
@@ -216,11 +210,10 @@ std::vector<std::vector<std::size_t>> alike_devices(const RunResult& run,
     const auto weighty = weighty_charges(analysis, verdict);
     const bool has_metric = wanted != Verdict::lost && !weighty.empty();
     const bool of_group = has_metric && is_of_group(*weighty.front());
-    const Shown shown{.uuid = of_group ? std::string_view() : run.devices[i].info.uuid,
-                      .status = run.devices[i].status,
-                      .likely = verdict.likely,
-                      .what = has_metric ? weighty.front()->metric : verdict.reason};
-    const auto [place, is_new] = places.try_emplace(shown, all.size());
+    const auto [place, is_new] = places.try_emplace(
+        {of_group ? std::string_view() : run.devices[i].info.uuid, run.devices[i].status,
+         verdict.likely, has_metric ? weighty.front()->metric : verdict.reason},
+        all.size());
     if (is_new || (run.provenance.axes.empty() && !of_group)) {
       all.push_back({i});
     } else {

@@ -17,15 +17,16 @@ struct SpanLatency {
   std::uint64_t step_bytes = 0;
   double window_cycles = 0;
   bool at_edge = false;  // from the search for the exact size
+  double accesses = 0;
 };
 
 /// The chases of one job through one load path that looked for a capacity.
 struct RawLatency {
-  std::string job;                   // "cache.l1"
-  std::string path;                  // "ca" (docs/load-paths.md)
-  std::size_t chases = 0;            // with recorded accesses
-  std::vector<WindowCount> windows;  // all their recorded accesses, ascending
-  std::vector<SpanLatency> spans;    // of the first place, by at_edge, then step, then span
+  std::string job;                                      // "cache.l1"
+  std::string path;                                     // "ca" (docs/load-paths.md)
+  std::size_t chases = 0;                               // with recorded accesses
+  std::map<std::uint32_t, std::uint64_t> windows = {};  // accesses of all by their cycles
+  std::vector<SpanLatency> spans = {};  // of the first place, by at_edge, then step, then span
 };
 
 /// "cache.l1 through ca".

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sonde {
 
@@ -57,12 +58,10 @@ std::string render_junit(const RunResult& run, const FleetAnalysis& analysis);
 std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
                         const RawLatencies& raw = {});
 
-/// "--exclude=node03,node07" for sbatch; empty if no device failed or was lost.
-std::string render_exclude(const RunResult& run, const FleetAnalysis& analysis);
-
-/// One `scontrol update ... state=drain` line per node with a failed or lost device. Printed for
-/// a person to run; sonde never runs it.
-std::string render_drain(const RunResult& run, const FleetAnalysis& analysis);
+/// "--exclude=node03,node07" for sbatch, then a `scontrol update ... state=drain` for each of these
+/// nodes, on which a device failed or was lost; none if none did. Printed for a person to run;
+/// sonde never runs them.
+std::vector<std::string> commands_to_paste(const RunResult& run, const FleetAnalysis& analysis);
 
 /// Of `sonde compare`.
 std::string render_comparison(const RunComparison& comparison);

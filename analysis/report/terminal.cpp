@@ -1,19 +1,17 @@
 // The report as plain text for a log, a pipe or a terminal.
-#include "analysis/report/consensus.hpp"
 #include "analysis/report/content.hpp"
-#include "analysis/report/drawing_text.hpp"
+#include "analysis/report/drawing/consensus.hpp"
 #include "analysis/report/peer_matrix.hpp"
 #include "analysis/report/problems.hpp"
 #include "analysis/report/report.hpp"
 #include "base/escape.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
 #include <limits>
-#include <ranges>
-#include <sstream>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -21,6 +19,7 @@ namespace {
 constexpr std::size_t text_width = 100;  // of sentences: longer lines are hard to read
 constexpr std::size_t reason_width = 72;
 constexpr std::size_t most_listed_devices = 8;  // a node
+constexpr double sure = 0.95;  // from there on nothing is said of how sure a value is
 
 std::string paint(Colour colour, const char* code, std::string_view text) {
   return colour == Colour::on ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
@@ -88,22 +87,50 @@ std::string heading_of(const JobResult& job) {
   return text;
 }
 
+std::string value_of(const DrawnFact& fact) {
+  if (!fact.answered || fact.confidence >= sure) return fact.text;
+  return fmt::format("{} (sure to {:.2f})", fact.text, fact.confidence);
+}
+
+void add_unit(const DrawnUnit& unit, TextTable& table) {
+  std::string name = unit.name;
+  std::string size = unit.size;
+  if (unit.facts.empty()) table.rows.push_back({name, size, "", ""});
+  for (const DrawnFact& fact : unit.facts) {
+    table.rows.push_back(
+        {std::exchange(name, ""), std::exchange(size, ""), fact.label, value_of(fact)});
+  }
+}
+
+/// A title for each frame, outermost first, and below it a line for each fact of its units: unit
+/// and size, what it is, the value, and how sure it is where that is less than `sure`.
+std::string drawing_text(const DeviceDrawing& drawing, std::size_t width) {
+  TextTable table{.columns = {{"unit"}, {"size"}, {"what"}, {"value"}}, .rows = {}};
+  for (const DrawnFrame& frame : drawing.frames) {
+    if (frame.units.empty()) continue;
+    // The device's own frame has the rest of its title, too.
+    table.rows.push_back({frame.name.substr(0, frame.name.find(',')), "", "", ""});
+    for (DrawnUnit unit : frame.units) {
+      unit.name = "  " + unit.name;
+      add_unit(unit, table);
+    }
+  }
+  std::string text = plain_table(table, "  ", width);
+  if (!drawing.unresolved.empty()) {
+    text += fmt::format("  not known whether there: {}\n", fmt::join(drawing.unresolved, ", "));
+  }
+  return text;
+}
+
 /// Of each group, the largest first, what most of its devices say.
 std::string drawings_text(const RunResult& run, const FleetAnalysis& analysis, Colour colour,
                           std::size_t width) {
-  constexpr std::size_t most_groups = 8;
-  std::vector<const ComparisonGroup*> groups;
-  for (const ComparisonGroup& group : analysis.groups) groups.push_back(&group);
-  std::ranges::stable_sort(groups, std::ranges::greater{},
-                           [](const ComparisonGroup* group) { return group->devices.size(); });
   std::string text;
-  for (const ComparisonGroup* group : groups | std::views::take(most_groups)) {
-    const std::string drawn = drawing_text(draw_device(consensus_of(run, group->devices)), width);
-    if (drawn.empty()) continue;
+  for (const auto& [group, drawing] : draw_groups(run, analysis)) {
     const std::size_t n = group->devices.size();
     text += title(colour,
                   n == 1 ? group->label : fmt::format("{}: what most of {} say", group->label, n));
-    text += drawn;
+    text += drawing_text(drawing, width);
   }
   return text;
 }
@@ -139,12 +166,9 @@ std::string fleet_tables(const RunResult& run, const FleetAnalysis& analysis, Co
 }
 
 std::string paste_text(const RunResult& run, const FleetAnalysis& analysis, Colour colour) {
-  const std::string exclude = render_exclude(run, analysis);
-  if (exclude.empty()) return "";
-  std::string text = title(colour, "TO PASTE (nothing of this was run)") + line("  ", exclude);
-  std::istringstream drains(render_drain(run, analysis));
-  for (std::string drain; std::getline(drains, drain);) text += line("  ", drain);
-  return text;
+  std::string text;
+  for (const std::string& command : commands_to_paste(run, analysis)) text += line("  ", command);
+  return text.empty() ? "" : title(colour, "TO PASTE (nothing of this was run)") + text;
 }
 
 }  // namespace

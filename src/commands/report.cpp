@@ -1,5 +1,5 @@
 // `sonde report`: report.html from a run file.
-#include "analysis/report/charts.hpp"
+#include "analysis/report/charts/charts.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text_file.hpp"

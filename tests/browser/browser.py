@@ -132,7 +132,3 @@ class Browser:
         clip = {"x": 0, "y": y, "width": width, "height": min(full - y, height or full), "scale": 1}
         data = self.call("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)["data"]
         pathlib.Path(path).write_bytes(base64.b64decode(data))
-
-    def pdf(self):
-        """The page as it would be printed on A4, in bytes."""
-        return base64.b64decode(self.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)["data"])

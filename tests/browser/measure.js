@@ -57,7 +57,7 @@
       .map(one => name(one) + ' ' + contrast(one).toFixed(2)),
     paper: luminance(background(document.body)),
     charts: all('.chart').filter(shown).map(one => ({
-      id: one.id, marks: all('svg path, svg rect', one).length, right: box(one).right})),
+      id: one.id, marks: all('svg path, svg rect', one).length})),
     charts_stand: shown(document.getElementById('all_charts')),
     says_why_no_charts: all('#no_charts').some(shown),
     findings: all('.findings tbody tr').length,

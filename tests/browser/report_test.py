@@ -48,15 +48,6 @@ def make_racks(folder):
     (folder / "racks.html").write_text(page.replace(row.group(), rows, 1), encoding="utf-8")
 
 
-def make_night(sonde, folder):
-    """night.html: one GPU measured again and again, whose clock sinks."""
-    subprocess.run([str(sonde), "run", "--backend", "sim:gtx980+clock_sink=0.99", "--jobs",
-                    "device,clock,shared", "--repeat", "8", "-o", "night.h5"], cwd=folder, check=True,
-                   capture_output=True)
-    subprocess.run([str(sonde), "report", "night.h5", "-o", "night.html"], cwd=folder, check=True,
-                   capture_output=True)
-
-
 FILTERED = """(() => {
   const section = document.querySelector('.filterable[data-table="%s"]');
   const shown = one => one.checkVisibility({contentVisibilityAuto: true});
@@ -156,13 +147,6 @@ class ReportTest(unittest.TestCase):
                 self.assertEqual(seen["folded_devices"], ["8 that pass"])
                 self.assertLess(seen["first_heading_px"], 2 * 900, "on the first two screens")
 
-    def test_a_night_says_what_drifted(self):
-        for width in (SCREEN, PHONE):
-            with self.subTest(width=width):
-                seen = self.look("night", width, str(width), dark=width == PHONE)
-                self.check_layout(seen)
-                self.assertIn("SM clock fell", seen["problems"][0])
-
     def test_what_is_unfolded_has_room(self):
         for page in RUNS:
             for width in (SCREEN, TABLET, PHONE):
@@ -195,12 +179,6 @@ class ReportTest(unittest.TestCase):
                     self.check_layout(seen)
                     self.assertGreater(seen["paper"], 0.9, "paper is white, whatever the screen is")
                     self.assertEqual(seen["findings_shown"], seen["findings"])
-
-    def test_the_printed_page_has_sheets_for_the_folded_findings(self):
-        self.look("device", SCREEN)
-        pdf = self.browser.pdf()
-        sheets = len(re.findall(rb"/Type\s*/Page[^s]", pdf))
-        self.assertGreater(sheets, 5)
 
     def test_a_problem_leads_to_its_values_and_their_probes(self):
         self.look("fleet", SCREEN)
@@ -284,6 +262,8 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(len(seen["rows"]), 9)
         self.assertEqual(len(seen["groups"]), 9, "each below the name of its device")
         self.look("device", PHONE)
+        loaded = self.browser.evaluate("performance.getEntriesByType('resource').map(one => one.name)")
+        self.assertEqual(loaded, [], "the page needs nothing else")
         all_metrics = [row[0] for row in self.ask("findings", order="metric")["rows"]]
         self.assertEqual(all_metrics, sorted(all_metrics, key=lambda name: (
             [part.zfill(6) if part.isdigit() else part for part in re.split(r"([0-9]+)", name)])))
@@ -294,11 +274,6 @@ class ReportTest(unittest.TestCase):
         self.check_layout(self.browser.evaluate(MEASURE))
         self.browser.evaluate("location.hash = 'f0-cache.l1.size_bytes'")
         self.assertEqual(self.ask("findings")["tally"], "", "a link to a row shows it where it belongs")
-
-    def test_it_loads_nothing(self):
-        self.look("device", SCREEN)
-        loaded = self.browser.evaluate("performance.getEntriesByType('resource').map(one => one.name)")
-        self.assertEqual(loaded, [])
 
 
 def main():
@@ -316,7 +291,6 @@ def main():
         ReportTest.folder.mkdir(parents=True, exist_ok=True)
         make_pages(options.sonde.resolve(), options.mpiexec, ReportTest.folder)
         make_racks(ReportTest.folder)
-        make_night(options.sonde.resolve(), ReportTest.folder)
         result = unittest.main(argv=[sys.argv[0], *rest], exit=False).result
     sys.exit(not result.wasSuccessful())
 

@@ -21,8 +21,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       test::check_printable(text_of(format.write, run, analysis));
     }
     test::check_printable(render_html(run, analysis));
-    test::check_printable(render_exclude(run, analysis));
-    test::check_printable(render_drain(run, analysis));
+    for (const std::string& command : commands_to_paste(run, analysis)) {
+      test::check_printable(command);
+    }
     if (!nlohmann::json::accept(text_of(write_json, run, analysis))) std::abort();
   } catch (const StoreError&) {
     // Refused.

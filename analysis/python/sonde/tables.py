@@ -78,14 +78,8 @@ def units_of(group, dimension):
             and dataset.attrs.get("units") not in ("", "1", None)}
 
 
-def ragged(group, table, row, name, column):
-    """The recorded values of one row: column[offset : offset + length]."""
-    begin = int(table[f"{name}_offset"][row])
-    return group[column][begin : begin + int(table[f"{name}_length"][row])]
-
-
 def ragged_rows(group, table, rows, name, column):
-    """The same of many rows, one after the other, as 64-bit integers where they are integers.
+    """The recorded values of rows, column[offset : offset + length], as 64-bit integers where they are integers.
 
     Reads once what lies between the first and the last of them: rows of one device lie together.
     """

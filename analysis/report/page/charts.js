@@ -25,10 +25,9 @@ const parts = [  // name, heading, note; in the order of the page
 ];
 const of_one_device = new Set((charts.devices || []).flatMap(device => Object.keys(device.charts)));
 const place_of = id => document.getElementById(id);
-// One chart, made here or written as Vega's own specification.
 function draw(place, chart) {
   const room = place.clientWidth || place_of('all_charts').clientWidth;  // 0 where it is folded
-  const spec = chart.kind ? makers[chart.kind](structuredClone(chart), room) : structuredClone(chart);
+  const spec = makers[chart.kind](structuredClone(chart), room);
   if (spec.width && !spec.autosize) {
     spec.autosize = {type: 'fit-x', contains: 'padding'};
     spec.width = Math.min(room, spec.width + 90);
@@ -142,11 +141,7 @@ function draw_device() {
   place_of('drawn_device_name').textContent = device.label;
 }
 function draw_all() {
-  for (const [name] of parts) {
-    if (Array.isArray(charts[name]) && name !== 'map' || name === 'staircase' && charts[name]) {
-      draw_into(place_of(name), charts[name]);
-    }
-  }
+  for (const name of ['sweep', 'staircase']) if (charts[name]) draw_into(place_of(name), charts[name]);
   if (charts.strips) draw_strips();
   if (charts.devices) draw_device();
   if (charts.map) draw_map();

@@ -13,11 +13,8 @@ function counted(values) {
   for (const value of values) counts.set(value, (counts.get(value) || 0) + 1);
   return counts;
 }
-function compare(one, other) {
-  if (one === '' || other === '') return (one === '') - (other === '');  // what is not said comes last
-  const difference = Number(one) - Number(other);
-  return Number.isNaN(difference) ? in_words.compare(one, other) : difference;
-}
+// What is not said comes last.
+const compare = (one, other) => (one === '') - (other === '') || in_words.compare(one, other);
 function make_filterable(section) {
   const {table: style, rows: what, choice, group, hint} = section.dataset;
   const homes = [...section.querySelectorAll('table.' + style)];

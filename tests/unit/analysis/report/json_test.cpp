@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -41,34 +42,14 @@ TEST(JsonTest, has_the_shape_of_schema_1) {
   EXPECT_EQ(gap.at("status"), "not_resolvable");
 }
 
-/// The read throughput of replicates scatters by 4 %, and the edge of the L2 is gradual.
-RunResult scattering_fleet() {
-  RunResult run = maker::healthy_fleet(4, 7);
-  for (DeviceResult& device : run.devices) {
+TEST(NotesTest, a_metric_that_is_not_judged_is_named_once_in_every_report) {
+  RunResult scattering = maker::healthy_fleet(4, 7);
+  for (DeviceResult& device : scattering.devices) {
     Finding& read = maker::finding_of(device, "global.read_bytes_per_s");
     read.reproducibility = 0.04 * 4.5e12;
     read.replicates = 5;
-    Finding& size = maker::finding_of(device, "cache.l2.size_bytes");
-    size.interval = {.low = 57.0 * (1 << 20), .high = 60.0 * (1 << 20)};
   }
-  return run;
-}
-
-TEST(JsonTest, capacities_agree_as_intervals) {
-  const auto [run, analysis] = rendered(scattering_fleet());
-
-  const auto json = nlohmann::ordered_json::parse(text_of(write_json, run, analysis));
-
-  for (const auto& row : json.at("fleet")) {
-    if (row.at("metric") != "cache.l2.size_bytes") continue;
-    EXPECT_EQ(row.at("kind"), "capacity");
-    EXPECT_EQ(row.at("consensus"), "between 57 and 60 MiB");
-    EXPECT_EQ(row.at("agreeing"), 4);
-  }
-}
-
-TEST(NotesTest, a_metric_that_is_not_judged_is_named_once_in_every_report) {
-  const auto [run, analysis] = rendered(scattering_fleet());
+  const auto [run, analysis] = rendered(std::move(scattering));
   const std::string note = "global.read_bytes_per_s: not judged: its tolerance of 3 %";
 
   EXPECT_EQ(analysis.counts.passed, 4u);

@@ -57,11 +57,14 @@ TEST(PeerMatrixTest, has_a_row_and_a_column_for_each_gpu_of_the_node) {
               ElementsAre(ElementsAre("0", "-", "390"), ElementsAre("1", "350", "-")));
 }
 
-TEST(PeerMatrixTest, a_gpu_that_was_lost_has_no_row_but_its_column) {
-  const auto matrices = peer_matrices(run_of({device("a", 1, 0, 3.5e11)}), all_metrics());
+TEST(PeerMatrixTest, a_gpu_without_a_value_for_each_has_no_row_but_its_column) {
+  DeviceResult odd = device("a", 0, 0, 4e11);
+  odd.jobs[0].findings[2].value = std::vector{1.0, 2.0, 3.0};
+  const auto matrices = peer_matrices(run_of({device("a", 1, 0, 3.5e11), odd}), all_metrics());
 
   ASSERT_EQ(matrices.size(), 1u);
   EXPECT_THAT(matrices[0].table.rows, ElementsAre(ElementsAre("1", "350", "-")));
+  EXPECT_TRUE(peer_matrices(run_of({odd}), all_metrics()).empty());
 }
 
 TEST(PeerMatrixTest, nodes_are_apart_and_those_with_a_slow_link_come_first) {
@@ -79,12 +82,6 @@ TEST(PeerMatrixTest, nodes_are_apart_and_those_with_a_slow_link_come_first) {
   EXPECT_THAT(matrices[0].title, HasSubstr("n6"));
   EXPECT_EQ(matrices[0].table.columns[1].title, "rank 12");
   EXPECT_THAT(matrices[1].title, HasSubstr("n0"));
-}
-
-TEST(PeerMatrixTest, vectors_of_another_length_are_left_out) {
-  DeviceResult odd = device("a", 0, 0, 4e11);
-  odd.jobs[0].findings[2].value = std::vector{1.0, 2.0, 3.0};
-  EXPECT_TRUE(peer_matrices(run_of({odd}), all_metrics()).empty());
 }
 
 TEST(PeerMatrixTest, every_report_for_people_has_it) {

@@ -1,5 +1,5 @@
 #include "analysis/fleet/reduce.hpp"
-#include "analysis/report/charts.hpp"
+#include "analysis/report/charts/charts.hpp"
 
 #include "unit/analysis/fleet/fleet_maker.hpp"
 

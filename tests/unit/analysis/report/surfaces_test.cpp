@@ -1,5 +1,5 @@
 // Surfaces of throughput become heat maps, whole or not at all.
-#include "analysis/report/charts.hpp"
+#include "analysis/report/charts/charts.hpp"
 #include "unit/analysis/fleet/fleet_maker.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "analysis/report/charts.hpp"
+#include "analysis/report/charts/charts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

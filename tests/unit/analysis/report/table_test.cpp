@@ -1,6 +1,6 @@
 #include "analysis/fleet/reduce.hpp"
 #include "analysis/report/content.hpp"
-#include "analysis/report/html_table.hpp"
+#include "analysis/report/page/html_table.hpp"
 
 #include <gmock/gmock.h>
 

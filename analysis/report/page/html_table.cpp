@@ -1,5 +1,5 @@
 // Dresses a table as HTML.
-#include "analysis/report/html_table.hpp"
+#include "analysis/report/page/html_table.hpp"
 
 #include "base/escape.hpp"
 

@@ -1,10 +1,11 @@
-// Findings of a device as tables, with small curves of what are lists, and the probes behind them.
+// Findings of a device as tables, and the probes behind them.
 #include "analysis/fleet/decide.hpp"
 #include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/value_text.hpp"
+#include "analysis/report/charts/charts.hpp"
 #include "analysis/report/content.hpp"
-#include "analysis/report/html_table.hpp"
-#include "analysis/report/sections.hpp"
+#include "analysis/report/page/html_table.hpp"
+#include "analysis/report/page/sections.hpp"
 #include "base/escape.hpp"
 #include "base/units.hpp"
 
@@ -12,47 +13,20 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
+#include <regex>
+#include <string>
 #include <vector>
 
 namespace sonde {
 namespace {
 
-constexpr std::size_t shortest_curve = 4;
+constexpr std::size_t most_detailed_devices = 16;
+constexpr std::size_t shortest_folded_list = 4;
 constexpr std::size_t most_listed_values = 64;
-constexpr std::size_t most_curve_points = 96;
-constexpr double curve_width_px = 120;
-constexpr double curve_height_px = 22;
 constexpr std::size_t most_ranges = 6;
 constexpr std::size_t most_kinds_of_probes = 40;
-
-/// A curve through the values, thinned to what its width can show; gaps where none is known.
-std::string curve_svg(const std::vector<double>& values) {
-  const std::vector<double> known = known_values(values);
-  const auto [least, most] = std::ranges::minmax(known);
-  const double span = most > least ? most - least : 1;
-  const std::size_t step = (values.size() + most_curve_points - 1) / most_curve_points;
-  std::string path;
-  bool in_gap = true;
-  for (std::size_t i = 0; i < values.size(); i += step) {
-    if (!std::isfinite(values[i])) {
-      in_gap = true;
-      continue;
-    }
-    const double x =
-        curve_width_px * static_cast<double>(i) / static_cast<double>(values.size() - 1);
-    const double y = 2 + (curve_height_px - 4) * (1 - (values[i] - least) / span);
-    path += fmt::format("{}{:.0f} {:.1f}", in_gap ? 'M' : 'L', x, y);
-    in_gap = false;
-  }
-  return fmt::format(
-      "<svg class=\"curve\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
-      "aria-hidden=\"true\">"
-      "<path d=\"{2}\"/></svg>",
-      curve_width_px, curve_height_px, path);
-}
 
 /// "32.1, 33, 40 cycle": a unit that all have is said once.
 std::string listed(std::vector<std::string> texts) {
@@ -76,38 +50,26 @@ std::string list_html(const std::vector<double>& values, const std::string& unit
   const std::string summary = low == high
                                   ? fmt::format("{} values, all {}", values.size(), low)
                                   : fmt::format("{} values, {} to {}", values.size(), low, high);
-  if (values.size() > most_listed_values) {
-    return escape_markup(summary) + (low == high ? "" : " " + curve_svg(values));
-  }
+  if (values.size() > most_listed_values) return escape_markup(summary);
   std::vector<std::string> texts;
   for (const double value : values) {
     texts.push_back(std::isfinite(value) ? format_quantity(value, unit) : "-");
   }
-  return fmt::format("<details class=\"long\"><summary>{}{}</summary>{}</details>",
-                     escape_markup(summary), low == high ? "" : " " + curve_svg(values),
-                     escape_markup(listed(std::move(texts))));
+  return fmt::format("<details class=\"long\"><summary>{}</summary>{}</details>",
+                     escape_markup(summary), escape_markup(listed(std::move(texts))));
 }
 
 std::string value_html(const Finding& finding, const std::string& unit, const std::string& text) {
   const std::vector<double>* values = vector_of(finding);
   const bool is_long =
-      values != nullptr && values->size() >= shortest_curve && !known_values(*values).empty();
+      values != nullptr && values->size() >= shortest_folded_list && !known_values(*values).empty();
   return is_long ? list_html(*values, unit) : folded_html(text);
 }
 
 /// "cache.l1 size # step #": labels that differ in numbers alone are one kind.
-std::string kind_of(std::string_view label) {
-  std::string kind;
-  for (std::size_t i = 0; i < label.size(); ++i) {
-    const bool is_digit = std::isdigit(static_cast<unsigned char>(label[i])) != 0;
-    const bool in_number = is_digit && (i == 0 || label[i - 1] == ' ' || kind.back() == '#');
-    if (!in_number) {
-      kind += label[i];
-    } else if (kind.empty() || kind.back() != '#') {
-      kind += '#';
-    }
-  }
-  return kind;
+std::string kind_of(const std::string& label) {
+  static const std::regex number("(^| )[0-9]+");
+  return std::regex_replace(label, number, "$1#");
 }
 
 /// "0-12, 15, 20-22", ascending rows.
@@ -202,26 +164,48 @@ bool has_problem(const FleetAnalysis& analysis, std::size_t device, const JobRes
          std::ranges::any_of(analysis.verdicts[device].charges, is_blamed);
 }
 
+/// Rows of each job's table of probes, by name of the job: in the file those of a device lie behind
+/// those of the devices before it.
+using ProbeRows = std::map<std::string, std::size_t>;
+
+std::string device_html(const RunResult& run, const FleetAnalysis& analysis, std::size_t index,
+                        ProbeRows& rows) {
+  const DeviceResult& device = run.devices[index];
+  const bool shows_all = run.devices.size() <= most_detailed_devices;
+  std::string text =
+      fmt::format("<details class=\"device\" data-device=\"{1}\"{0}><summary>{2} {1}</summary>\n",
+                  run.devices.size() == 1 ? " open" : "", escape_markup(chart_label(run, device)),
+                  shows_all ? "All findings of" : "Jobs in which something is wrong with");
+  for (const JobResult& job : device.jobs) {
+    if (!job.findings.empty() && (shows_all || has_problem(analysis, index, job))) {
+      text += job_html(analysis, index, job, rows[job.job]);
+    }
+  }
+  return text + "</details>\n";
+}
+
 }  // namespace
 
 std::string finding_anchor(std::size_t device, std::string_view metric) {
   return fmt::format("f{}-{}", device, metric);
 }
 
-void count_probes(const DeviceResult& device, ProbeRows& rows) {
-  for (const JobResult& job : device.jobs) rows[job.job] += job.probes.size();
+bool has_findings(const RunResult& run, const FleetAnalysis& analysis, std::size_t device) {
+  return run.devices.size() <= most_detailed_devices || is_flagged(analysis.verdicts[device]);
 }
 
-std::string findings_section(const RunResult& run, const FleetAnalysis& analysis,
-                             std::size_t device, const ProbeRows& first_rows, ShownJobs shown) {
+std::string findings_section(const RunResult& run, const FleetAnalysis& analysis) {
   std::string text;
-  for (const JobResult& job : run.devices[device].jobs) {
-    if (job.findings.empty()) continue;
-    if (shown == ShownJobs::with_problems && !has_problem(analysis, device, job)) continue;
-    const auto first = first_rows.find(job.job);
-    text += job_html(analysis, device, job, first == first_rows.end() ? 0 : first->second);
+  ProbeRows rows;
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    if (has_findings(run, analysis, i)) text += device_html(run, analysis, i, rows);
+    for (const JobResult& job : run.devices[i].jobs) rows[job.job] += job.probes.size();
   }
-  return text;
+  if (text.empty()) return "";
+  return "<h2>Findings</h2>\n<div class=\"filterable\" data-table=\"findings\" "
+         "data-rows=\"findings\" data-choice=\"job\" data-group=\"device\" "
+         "data-orders=\"metric n sure remark\" data-hint=\"metric, value, remark\">\n" +
+         text + "</div>\n";
 }
 
 }  // namespace sonde

@@ -1,6 +1,6 @@
 // The machine-readable report, schema 1 (docs/json-report.md).
 #include "analysis/report/content.hpp"
-#include "analysis/report/finding_table.hpp"
+#include "analysis/report/export/finding_table.hpp"
 #include "analysis/report/report.hpp"
 #include "base/escape.hpp"
 #include "base/units.hpp"
@@ -176,8 +176,8 @@ std::string device_text(const Provenance& provenance, const FleetAnalysis& analy
     for (const Finding& finding : job.findings) {
       const std::string unit = unit_of(analysis.registry, finding.metric);
       Json cells;
-      for (const FindingColumn& column : finding_columns()) {
-        cells[std::string(column.name)] = json_of(column.of(finding, unit));
+      for (const FindingCell& cell : cells_of(finding, unit)) {
+        cells[std::string(cell.column)] = json_of(cell.value);
       }
       text.append(before).append(dump(finding.metric)).append(": ").append(dump(cells));
       before = ",\n";

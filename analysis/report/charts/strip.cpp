@@ -1,8 +1,7 @@
 // Strips of a fleet: the values of a metric, one dot a device.
-#include "analysis/fleet/finding_finder.hpp"
 #include "analysis/fleet/series.hpp"
 #include "analysis/fleet/value_text.hpp"
-#include "analysis/report/charts.hpp"
+#include "analysis/report/charts/charts.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sonde {
@@ -63,7 +63,7 @@ bool is_blamed(const FleetAnalysis& analysis, std::size_t device,
 }
 
 /// Numbers that devices are compared by, and summaries of per-SM maps, in which a device of the
-/// group is out; the one with the largest fraction of the median first.
+/// group is out.
 void add_compared(const RunResult& run, const FleetAnalysis& analysis, std::vector<Strip>& strips) {
   std::vector<Metric> registry;
   for (const Metric& metric : analysis.registry) {
@@ -72,22 +72,18 @@ void add_compared(const RunResult& run, const FleetAnalysis& analysis, std::vect
     });
     if (any) registry.push_back(metric);
   }
-  std::vector<Series> all;
-  for_each_series(run, analysis.groups, {.registry = registry},
-                  [&all](Series series) { all.push_back(std::move(series)); });
-  for (const MetricStatistics& statistics : analysis.statistics) {
-    if (!is_compared(analysis, statistics)) continue;
-    const auto series = std::ranges::find_if(all, [&](const Series& one) {
-      return one.metric.name == statistics.metric && one.summary == statistics.summary &&
-             one.group == statistics.group;
-    });
-    if (series == all.end() || series->samples.size() < statistics.n) continue;  // not in memory
-    Strip strip{&statistics, series->reference_at(statistics.median), {}};
-    for (const Sample& sample : series->samples) strip.values.emplace(sample.device, sample.value);
+  for_each_series(run, analysis.groups, {.registry = registry}, [&](const Series& series) {
+    const auto statistics =
+        std::ranges::find_if(analysis.statistics, [&](const MetricStatistics& one) {
+          return one.metric == series.metric.name && one.summary == series.summary &&
+                 one.group == series.group;
+        });
+    if (statistics == analysis.statistics.end() || !is_compared(analysis, *statistics)) return;
+    if (series.samples.size() < statistics->n) return;  // not in memory
+    Strip strip{&*statistics, series.reference_at(statistics->median), {}};
+    for (const Sample& sample : series.samples) strip.values.emplace(sample.device, sample.value);
     if (strip.reference > 0) strips.push_back(std::move(strip));
-  }
-  std::ranges::stable_sort(strips, std::greater{},
-                           [](const Strip& strip) { return largest_fraction(*strip.statistics); });
+  });
 }
 
 /// Numbers that are structure, such as a count of SMs, where a device is out.
@@ -99,10 +95,10 @@ void add_structure(const RunResult& run, const FleetAnalysis& analysis,
     const auto out = [&](std::size_t device) { return is_blamed(analysis, device, statistics); };
     if (std::ranges::none_of(devices, out)) continue;
     Strip strip{&statistics, std::abs(statistics.median), {}};
-    FindingFinder finder(statistics.metric);
     for (const std::size_t device : devices) {
-      const auto value = number_of(finder.in(run.devices[device]));
-      if (value) strip.values.emplace(device, *value);
+      if (const auto value = number_of(run.devices[device], statistics.metric)) {
+        strip.values.emplace(device, *value);
+      }
     }
     if (strip.values.size() > 1) strips.push_back(std::move(strip));
   }
@@ -113,6 +109,8 @@ std::vector<Strip> collect_strips(const RunResult& run, const FleetAnalysis& ana
   std::vector<Strip> strips;
   add_compared(run, analysis, strips);
   add_structure(run, analysis, strips);
+  std::ranges::stable_sort(strips, std::greater{},
+                           [](const Strip& strip) { return largest_fraction(*strip.statistics); });
   std::ranges::stable_partition(strips, [&](const Strip& strip) {
     return std::ranges::any_of(strip.values, [&](const auto& value) {
       return is_blamed(analysis, value.first, *strip.statistics);

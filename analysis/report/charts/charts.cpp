@@ -1,9 +1,7 @@
 // What the charts share.
-#include "analysis/report/charts.hpp"
+#include "analysis/report/charts/charts.hpp"
 
 #include "analysis/report/content.hpp"
-#include "analysis/report/page.hpp"
-#include "base/error.hpp"
 
 #include <fmt/format.h>
 
@@ -12,15 +10,6 @@
 #include <vector>
 
 namespace sonde {
-
-Json chart_template(const std::string& name) { return Json::parse(page_file(name + ".json")); }
-
-Json& entry_of(Json& list, std::string_view name) {
-  for (Json& entry : list) {
-    if (entry.at("name") == name) return entry;
-  }
-  throw Error("a chart of the report has no '" + std::string(name) + "'");
-}
 
 std::string chart_label(const DeviceResult& device) {
   return fmt::format("{} on {}", device.info.uuid.substr(0, 12), place_of(device));

@@ -2,8 +2,8 @@
 // device, from the chases that looked for their capacities (Mei and Chu 2016, figures 5 and 10,
 // draw the same).
 #include "analysis/fleet/value_text.hpp"
-#include "analysis/report/charts.hpp"
-#include "analysis/report/consensus.hpp"
+#include "analysis/report/charts/charts.hpp"
+#include "analysis/report/drawing/consensus.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>

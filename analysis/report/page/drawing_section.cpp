@@ -1,12 +1,11 @@
-// Boxes in frames.
-#include "analysis/report/drawing_html.hpp"
-
+// The drawings at the head of the page: nested boxes, which style.css lays out for every width.
+#include "analysis/report/drawing/consensus.hpp"
+#include "analysis/report/page/sections.hpp"
 #include "base/escape.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -14,17 +13,6 @@ namespace sonde {
 namespace {
 
 constexpr double low_confidence = 0.9;  // below it a value cannot fail a device (quorum.cpp)
-
-std::string_view class_of(UnitKind kind) {
-  switch (kind) {
-    case UnitKind::memory: return "memory";
-    case UnitKind::cache: return "cache";
-    case UnitKind::tlb: return "tlb";
-    case UnitKind::core: return "core";
-    case UnitKind::link: return "link";
-  }
-  return "";
-}
 
 /// Line by line: an escaped line break would be shown as what it is escaped to.
 std::string title_of(std::string_view remark) {
@@ -61,11 +49,27 @@ std::string slices_html(const std::vector<std::size_t>& slices) {
 
 std::string unit_html(const DrawnUnit& unit) {
   std::string text = fmt::format(
-      "<div class=\"unit {}{}{}\"><p class=\"name\"><b>{}</b>{}</p>\n<dl>\n", class_of(unit.kind),
+      "<div class=\"unit {}{}{}\"><p class=\"name\"><b>{}</b>{}</p>\n<dl>\n", unit.kind,
       unit.placed ? "" : " unplaced", unit.wide ? " wide" : "", escape_markup(unit.name),
       unit.size.empty() ? "" : "<b>" + escape_markup(unit.size) + "</b>");
   for (const DrawnFact& fact : unit.facts) text += fact_html(fact);
   return text + "</dl>\n" + slices_html(unit.slices) + "</div>\n";
+}
+
+std::string group_html(const RunResult& run, const GroupDrawing& one) {
+  std::string text = "<figure class=\"drawing\">\n";
+  if (run.devices.size() > 1) {
+    const std::size_t n = one.group->devices.size();
+    text += fmt::format("<figcaption>{}: what most of {} {} say</figcaption>\n",
+                        escape_markup(one.group->label), n, n == 1 ? "device" : "devices");
+  }
+  text += drawing_html(one.drawing);
+  for (const std::string& unit : one.drawing.unresolved) {
+    text += fmt::format(
+        "<p class=\"note\">Not drawn, as it is not known whether there is one: {}</p>\n",
+        escape_markup(unit));
+  }
+  return text + "</figure>\n";
 }
 
 }  // namespace
@@ -82,6 +86,21 @@ std::string drawing_html(const DeviceDrawing& drawing) {
   }
   for (std::size_t i = 0; i < drawing.frames.size(); ++i) text += "</div>\n";
   return text;
+}
+
+std::string drawings_section(const RunResult& run, const FleetAnalysis& analysis) {
+  std::string text;
+  for (const GroupDrawing& one : draw_groups(run, analysis)) text += group_html(run, one);
+  if (text.empty()) return "";
+  if (analysis.groups.size() > most_drawings) {
+    text += fmt::format("<p>and {} smaller groups</p>\n", analysis.groups.size() - most_drawings);
+  }
+  return "<section id=\"device\">\n<h2>The device</h2>\n" + text +
+         "<p class=\"note\">Small figures: confidence, where it is below 0.9. Dashed: who shares "
+         "it was "
+         "not found out. ?: not resolvable; why stands under the pointer and among the "
+         "findings.</p>\n"
+         "</section>\n";
 }
 
 }  // namespace sonde

@@ -1,6 +1,5 @@
-// Charts of report.html: the data of each as JSON, from which the page's scripts draw it. A chart
-// that a run has no data for is empty. Charts are of a "kind" of chart_specs.js, or specifications
-// of Vega from page/.
+// Charts of report.html: the data of each as JSON, from which the page's scripts draw it by its
+// "kind" (chart_specs.js). A chart that a run has no data for is empty.
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
@@ -15,11 +14,6 @@
 namespace sonde {
 
 using Json = nlohmann::ordered_json;
-
-/// page/<name>.json: a specification of Vega without its data.
-Json chart_template(const std::string& name);
-/// The entry of that name in a specification's list of data, scales, ... @throws Error if absent
-Json& entry_of(Json& list, std::string_view name);
 
 /// Latency against footprint: a line for each device, grey if it is well, and marks at the
 /// capacities that most devices found. The axis of cycles ends above the highest stair: loads that

@@ -6,20 +6,19 @@
 
 #include <nlohmann/json.hpp>
 
-#include <span>
+#include <array>
 #include <string_view>
 
 namespace sonde {
 
 using Json = nlohmann::ordered_json;
 
-struct FindingColumn {
-  std::string_view name;
-  Value (*of)(const Finding& finding, std::string_view unit);
+struct FindingCell {
+  std::string_view column;
+  Value value;
 };
-
 /// Value, unit, status, confidence, ..., reason. The metric stands before them.
-std::span<const FindingColumn> finding_columns();
+std::array<FindingCell, 11> cells_of(const Finding& finding, std::string_view unit);
 
 /// Whole numbers have no point; numbers that are not finite are null.
 Json json_of(const Value& value);

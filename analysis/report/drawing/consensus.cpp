@@ -1,15 +1,17 @@
 // Findings of many devices, reduced to one for each metric.
-#include "analysis/report/consensus.hpp"
+#include "analysis/report/drawing/consensus.hpp"
 
 #include "analysis/fleet/value_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -65,15 +67,20 @@ DeviceResult consensus_of(const RunResult& run, std::span<const std::size_t> dev
   return consensus;
 }
 
-std::optional<Finding> consensus_of(const RunResult& run, std::span<const std::size_t> devices,
-                                    std::string_view metric) {
-  Findings findings;
-  for (const std::size_t device : devices) {
-    const Finding* finding = find_finding(run.devices[device], metric);
-    if (finding != nullptr) findings.push_back(finding);
+std::vector<GroupDrawing> draw_groups(const RunResult& run, const FleetAnalysis& analysis) {
+  std::vector<const ComparisonGroup*> groups;
+  for (const ComparisonGroup& group : analysis.groups) {
+    if (!group.devices.empty()) groups.push_back(&group);
   }
-  if (findings.empty()) return {};
-  return agreed(findings);
+  std::ranges::stable_sort(groups, std::ranges::greater{},
+                           [](const ComparisonGroup* group) { return group->devices.size(); });
+  groups.resize(std::min(groups.size(), most_drawings));
+  std::vector<GroupDrawing> drawings;
+  for (const ComparisonGroup* group : groups) {
+    DeviceDrawing drawing = draw_device(consensus_of(run, group->devices));
+    if (!drawing.frames.empty()) drawings.push_back({group, std::move(drawing)});
+  }
+  return drawings;
 }
 
 }  // namespace sonde

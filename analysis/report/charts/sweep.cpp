@@ -1,6 +1,6 @@
 // What a sweep shows: a curve of each device over one axis, or a heat map over two.
 #include "analysis/fleet/value_text.hpp"
-#include "analysis/report/charts.hpp"
+#include "analysis/report/charts/charts.hpp"
 #include "analysis/statistics.hpp"
 #include "base/units.hpp"
 
@@ -37,7 +37,7 @@ Cells read_cells(const RunResult& run, const Metric& metric) {
   for (const DeviceResult& device : run.devices) {
     const Finding* finding = find_finding(device, metric.name);
     const auto value = finding == nullptr ? std::nullopt : number_of(*finding);
-    if (!value || !std::isfinite(*value)) continue;
+    if (!value) continue;
     cells[run.provenance.points.at(device.point_index).at].push_back({&device, finding, *value});
   }
   return cells;

@@ -1,5 +1,5 @@
 // The grid of SMs: cells of each map, laid out by GPC and TPC.
-#include "analysis/report/charts.hpp"
+#include "analysis/report/charts/charts.hpp"
 
 #include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/value_text.hpp"
@@ -8,9 +8,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -19,49 +21,34 @@ constexpr std::size_t most_devices = 32;
 // Where the GPC of an SM is not known: rows of 16 SMs, about as many as a GPC has.
 constexpr int unknown_row_sms = 16;
 
-struct Cell {
-  int sm = 0;
-  int gpc = -1;
-  int tpc = -1;
-  double x = 0;  // in cells
-};
-
 std::vector<double> map_values(const DeviceResult& device, std::string_view metric) {
   const std::vector<double>* values = vector_of(device, metric);
   return values != nullptr ? *values : std::vector<double>{};
 }
 
-/// SMs by GPC; within one by TPC, with a gap of a fifth of a cell between TPCs.
-std::vector<Cell> lay_out(const DeviceResult& device, std::size_t sms) {
+/// Where the SMs of a map stand, of so many: by GPC; within one by TPC, with a gap of a fifth of a
+/// cell between TPCs.
+Json layout_of(const DeviceResult& device, std::size_t sms) {
   const std::vector<double> gpcs = map_values(device, "topology.gpc_of_sm");
   const std::vector<double> tpcs = map_values(device, "topology.tpc_of_sm");
-  std::vector<Cell> cells;
-  for (std::size_t sm = 0; sm < sms; ++sm) {
-    const int number = static_cast<int>(sm);
-    cells.push_back(
-        {.sm = number,
-         .gpc = gpcs.size() == sms ? static_cast<int>(gpcs[sm]) : number / unknown_row_sms,
-         .tpc = tpcs.size() == sms ? static_cast<int>(tpcs[sm]) : -1});
+  const bool is_known = gpcs.size() == sms;
+  std::vector<std::array<int, 3>> places;  // GPC, TPC, SM
+  for (std::size_t i = 0; i < sms; ++i) {
+    const int sm = static_cast<int>(i);
+    places.push_back({is_known ? static_cast<int>(gpcs[i]) : sm / unknown_row_sms,
+                      tpcs.size() == sms ? static_cast<int>(tpcs[i]) : -1, sm});
   }
-  std::ranges::sort(cells, {},
-                    [](const Cell& cell) { return std::tuple(cell.gpc, cell.tpc, cell.sm); });
-  for (std::size_t i = 1; i < cells.size(); ++i) {
-    if (cells[i].gpc != cells[i - 1].gpc) continue;
-    cells[i].x = cells[i - 1].x + (cells[i].tpc == cells[i - 1].tpc ? 1 : 1.2);
-  }
-  return cells;
-}
-
-/// Where the SMs of a map stand, of so many.
-Json layout_json(const DeviceResult& device, std::size_t sms) {
-  const bool known = map_values(device, "topology.gpc_of_sm").size() == sms;
+  std::ranges::sort(places);
   Json cells = Json::array();
-  for (const Cell& cell : lay_out(device, sms)) {
-    cells.push_back({{"row", known ? (cell.gpc < 0 ? "GPC ?" : "GPC " + std::to_string(cell.gpc))
-                                   : "SM " + std::to_string(cell.gpc * unknown_row_sms) + " ..."},
-                     {"x", cell.x},
-                     {"sm", cell.sm},
-                     {"tpc", cell.tpc}});
+  std::array<int, 3> before{-2, -1, -1};
+  double x = 0;
+  for (const auto& [gpc, tpc, sm] : places) {
+    x = gpc != before[0] ? 0 : x + (tpc == before[1] ? 1 : 1.2);
+    before = {gpc, tpc, sm};
+    const std::string row = !is_known ? fmt::format("SM {} ...", gpc * unknown_row_sms)
+                            : gpc < 0 ? "GPC ?"
+                                      : fmt::format("GPC {}", gpc);
+    cells.push_back({{"row", row}, {"x", x}, {"sm", sm}, {"tpc", tpc}});
   }
   return cells;
 }
@@ -97,18 +84,6 @@ Json maps_of(const RunResult& run, const FleetAnalysis& analysis, std::size_t in
   return maps;
 }
 
-/// Of each number of SMs that its maps have: mostly one.
-Json layouts_of(const DeviceResult& device, const Json& maps) {
-  Json layouts = Json::object();
-  for (const Json& map : maps) {
-    const std::size_t sms = map.at("values").size();
-    if (!layouts.contains(std::to_string(sms))) {
-      layouts[std::to_string(sms)] = layout_json(device, sms);
-    }
-  }
-  return layouts;
-}
-
 }  // namespace
 
 Json map_chart(const RunResult& run, const FleetAnalysis& analysis) {
@@ -116,10 +91,17 @@ Json map_chart(const RunResult& run, const FleetAnalysis& analysis) {
   for (const std::size_t index : drawn_devices(run, analysis, most_devices)) {
     Json maps = maps_of(run, analysis, index);
     if (maps.empty()) continue;
-    const std::string verdict(to_text(analysis.verdicts[index].verdict));
-    devices.push_back({{"label", chart_label(run, run.devices[index]) + " (" + verdict + ")"},
-                       {"layouts", layouts_of(run.devices[index], maps)},
-                       {"maps", maps}});
+    const DeviceResult& device = run.devices[index];
+    Json layouts = Json::object();  // of each number of SMs that its maps have: mostly one
+    for (const Json& map : maps) {
+      const std::size_t sms = map.at("values").size();
+      Json& layout = layouts[std::to_string(sms)];
+      if (layout.is_null()) layout = layout_of(device, sms);
+    }
+    devices.push_back({{"label", fmt::format("{} ({})", chart_label(run, device),
+                                             to_text(analysis.verdicts[index].verdict))},
+                       {"layouts", std::move(layouts)},
+                       {"maps", std::move(maps)}});
   }
   return devices;
 }

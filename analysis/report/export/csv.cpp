@@ -1,6 +1,6 @@
 // A table for spreadsheets and change-point tools (RFC 4180).
 #include "analysis/report/content.hpp"
-#include "analysis/report/finding_table.hpp"
+#include "analysis/report/export/finding_table.hpp"
 #include "analysis/report/report.hpp"
 #include "base/escape.hpp"
 
@@ -41,7 +41,7 @@ void write_csv(std::ostream& out, const RunResult& run, const FleetAnalysis& ana
   out << "started_utc,uuid,name,node,rank,verdict,";
   for (const Axis& axis : run.provenance.axes) out << escape_csv(axis.option) << ",";
   out << "metric";
-  for (const FindingColumn& column : finding_columns()) out << "," << column.name;
+  for (const FindingCell& cell : cells_of({}, "")) out << "," << cell.column;
   out << "\n";
   const std::vector<Point> points = points_of(run.provenance);
   devices([&](std::size_t i, const DeviceResult& device) {
@@ -59,9 +59,9 @@ void write_csv(std::ostream& out, const RunResult& run, const FleetAnalysis& ana
       for (const Finding& finding : job.findings) {
         rows += own + escape_csv(finding.metric);
         const std::string unit = unit_of(analysis.registry, finding.metric);
-        for (const FindingColumn& column : finding_columns()) {
+        for (const FindingCell& cell : cells_of(finding, unit)) {
           rows += ',';
-          add_cell(rows, column.of(finding, unit));
+          add_cell(rows, cell.value);
         }
         rows += '\n';
       }

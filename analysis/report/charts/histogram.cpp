@@ -1,6 +1,6 @@
 // Histograms of raw latency: hits and misses behind a capacity.
 #include "analysis/fleet/value_text.hpp"
-#include "analysis/report/charts.hpp"
+#include "analysis/report/charts/charts.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
@@ -18,31 +18,32 @@ constexpr double most_bars = 200;  // about 2 px each
 /// Share of the accesses that may lie beyond the chart: interrupts and the like.
 constexpr double beyond_fraction = 1e-4;
 
-double total(const std::vector<WindowCount>& windows) {
+using Windows = std::map<std::uint32_t, std::uint64_t>;
+
+double total(const Windows& windows) {
   double sum = 0;
-  for (const WindowCount& window : windows) sum += static_cast<double>(window.accesses);
+  for (const auto& [cycles, accesses] : windows) sum += static_cast<double>(accesses);
   return sum;
 }
 
 /// Longest window that is drawn.
-double last_cycles(const std::vector<WindowCount>& windows) {
+double last_cycles(const Windows& windows) {
   double beyond = beyond_fraction * total(windows);
   for (auto window = windows.rbegin(); window != windows.rend(); ++window) {
-    beyond -= static_cast<double>(window->accesses);
-    if (beyond < 0) return window->window_cycles;
+    beyond -= static_cast<double>(window->second);
+    if (beyond < 0) return window->first;
   }
-  return windows.front().window_cycles;
+  return windows.begin()->first;
 }
 
 /// [{"from", "to", "accesses"}] in cycles without what the window itself takes.
-Json bars_of(const std::vector<WindowCount>& windows, double overhead_cycles) {
-  const double first = windows.front().window_cycles;
+Json bars_of(const Windows& windows, double overhead_cycles) {
+  const double first = windows.begin()->first;
   const double last = last_cycles(windows);
   const double width = std::max(1.0, std::ceil((last - first + 1) / most_bars));
   std::map<double, std::uint64_t> bins;
-  for (const WindowCount& window : windows) {
-    if (window.window_cycles > last) break;
-    bins[std::floor((window.window_cycles - first) / width)] += window.accesses;
+  for (const auto& [cycles, accesses] : windows) {
+    if (cycles <= last) bins[std::floor((cycles - first) / width)] += accesses;
   }
   Json bars = Json::array();
   for (const auto& [bin, accesses] : bins) {

@@ -1,12 +1,11 @@
 // What most devices of a group say, as one device: what drawings and marks of the page go by.
 #pragma once
 
-#include "analysis/results.hpp"
+#include "analysis/fleet/fleet.hpp"
+#include "analysis/report/drawing/drawing.hpp"
 
 #include <cstddef>
-#include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 namespace sonde {
@@ -16,8 +15,13 @@ namespace sonde {
 /// (lower) median with what was said about it. Inventory, node and rank are those of the first
 /// device; all findings stand in one job. @pre devices not empty
 DeviceResult consensus_of(const RunResult& run, std::span<const std::size_t> devices);
-/// The same of one metric; nothing if no device has it.
-std::optional<Finding> consensus_of(const RunResult& run, std::span<const std::size_t> devices,
-                                    std::string_view metric);
+
+struct GroupDrawing {
+  const ComparisonGroup* group;
+  DeviceDrawing drawing;
+};
+inline constexpr std::size_t most_drawings = 8;
+/// Of the largest groups what most of their devices say, the largest first; none that is empty.
+std::vector<GroupDrawing> draw_groups(const RunResult& run, const FleetAnalysis& analysis);
 
 }  // namespace sonde

@@ -1,13 +1,14 @@
 // The roofline of a device with every ceiling that was measured (Williams, Waterman and Patterson
 // 2009): operations a second against operations for each byte.
 #include "analysis/fleet/value_text.hpp"
-#include "analysis/report/charts.hpp"
+#include "analysis/report/charts/charts.hpp"
 #include "analysis/statistics.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sonde {
@@ -22,12 +23,8 @@ struct Ceiling {
   double per_s = 0;  // bytes, or operations
 };
 
-struct Kind {
-  const char* op;
-  const char* name;
-};
-/// A multiply-add is two operations.
-constexpr Kind kinds[] = {
+/// Operations and their names. A multiply-add is two operations.
+constexpr std::pair<const char*, const char*> kinds[] = {
     {"double_fma", "double precision"}, {"mma_f64_wide", "double precision, matrices"},
     {"float_fma", "single precision"},  {"half2_fma", "half precision"},
     {"wgmma_tf32", "tf32, matrices"},   {"wgmma_f16", "half precision, matrices"},
@@ -35,12 +32,12 @@ constexpr Kind kinds[] = {
 
 std::vector<Ceiling> compute_ceilings(const DeviceResult& device, double cycles_per_s) {
   std::vector<Ceiling> ceilings;
-  for (const Kind& kind : kinds) {
+  for (const auto& [op, name] : kinds) {
     const auto rate =
-        number_of(device, fmt::format("arithmetic.{}.throughput_per_cycle_per_sm", kind.op));
+        number_of(device, fmt::format("arithmetic.{}.throughput_per_cycle_per_sm", op));
     if (!rate || !(*rate > 0)) continue;
     const double per_s = 2 * *rate * cycles_per_s;
-    ceilings.push_back({fmt::format("{}: {:.1f} T/s", kind.name, per_s * 1e-12), per_s});
+    ceilings.push_back({fmt::format("{}: {:.1f} T/s", name, per_s * 1e-12), per_s});
   }
   return ceilings;
 }

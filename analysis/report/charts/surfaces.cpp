@@ -1,17 +1,18 @@
 // Heat maps of throughput over the shapes of a grid: streams of global memory by kind, copies
 // inside shared memory, and those by active warps (Mei and Chu 2016, figures 12, 15 and 16).
 #include "analysis/fleet/value_text.hpp"
-#include "analysis/report/charts.hpp"
+#include "analysis/report/charts/charts.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <compare>
 #include <limits>
 #include <map>
 #include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace sonde {
@@ -25,57 +26,51 @@ constexpr double most_resident_blocks = 64;
 
 enum class Blocks { per_sm, of_grid };
 
-/// Three axes and what was measured at each point; those without panels have an empty name.
+/// Axes and what was measured at each point, behind the prefix of the metrics.
 struct SurfaceMetrics {
   const char* title;
-  const char* panels;
+  const char* prefix;
+  const char* panels;  // "" without
   const char* rows;
   const char* columns;
   const char* values;
   const char* row_title;
   const char* column_title;
   const char* unit;
-  Blocks blocks = Blocks::per_sm;
+  Blocks blocks;
 };
 
 constexpr SurfaceMetrics surfaces[] = {
-    {"Read from global memory", "global.surface_ilp", "global.surface_block_threads",
-     "global.surface_blocks", "global.surface_bytes_per_s", "CTA size", "CTAs per SM", "byte/s",
-     Blocks::of_grid},
-    {"Written to global memory", "global.write_surface_ilp", "global.write_surface_block_threads",
-     "global.write_surface_blocks", "global.write_surface_bytes_per_s", "CTA size", "CTAs per SM",
-     "byte/s", Blocks::of_grid},
-    {"Copied in global memory", "global.copy_surface_ilp", "global.copy_surface_block_threads",
-     "global.copy_surface_blocks", "global.copy_surface_bytes_per_s", "CTA size", "CTAs per SM",
-     "byte/s", Blocks::of_grid},
-    {"Copied in shared memory", "shared.surface_ilp", "shared.surface_block_threads",
-     "shared.surface_blocks_per_sm", "shared.surface_bytes_per_cycle", "CTA size", "CTAs per SM",
-     "byte/cycle of an SM"},
-    {"Copied in shared memory, best CTAs", "", "shared.matrix_ilp", "shared.matrix_warps",
-     "shared.matrix_bytes_per_cycle", "ILP", "active warps of an SM", "byte/cycle of an SM"}};
+    {"Read from global memory", "global.surface_", "ilp", "block_threads", "blocks", "bytes_per_s",
+     "CTA size", "CTAs per SM", "byte/s", Blocks::of_grid},
+    {"Written to global memory", "global.write_surface_", "ilp", "block_threads", "blocks",
+     "bytes_per_s", "CTA size", "CTAs per SM", "byte/s", Blocks::of_grid},
+    {"Copied in global memory", "global.copy_surface_", "ilp", "block_threads", "blocks",
+     "bytes_per_s", "CTA size", "CTAs per SM", "byte/s", Blocks::of_grid},
+    {"Copied in shared memory", "shared.surface_", "ilp", "block_threads", "blocks_per_sm",
+     "bytes_per_cycle", "CTA size", "CTAs per SM", "byte/cycle of an SM", Blocks::per_sm},
+    {"Copied in shared memory, best CTAs", "shared.matrix_", "", "ilp", "warps", "bytes_per_cycle",
+     "ILP", "active warps of an SM", "byte/cycle of an SM", Blocks::per_sm}};
 
 struct Point {
   double panel = 0;
   double row = 0;
   double column = 0;  // infinity: more blocks than an SM holds
-  bool operator<(const Point& other) const {
-    return std::tie(panel, row, column) < std::tie(other.panel, other.row, other.column);
-  }
+  auto operator<=>(const Point&) const = default;
 };
 using Surface = std::map<Point, double>;  // the best of all shapes that are drawn as one
 
 /// Empty if the device lacks an axis, or a list is not as long as the others.
 Surface read_surface(const DeviceResult& device, const SurfaceMetrics& metrics) {
-  const auto* rows = vector_of(device, metrics.rows);
-  const auto* columns = vector_of(device, metrics.columns);
-  const auto* values = vector_of(device, metrics.values);
   const bool has_panels = metrics.panels[0] != '\0';
-  const auto* panels = has_panels ? vector_of(device, metrics.panels) : rows;
-  if (rows == nullptr || columns == nullptr || values == nullptr || panels == nullptr) return {};
-  if (columns->size() != rows->size() || values->size() != rows->size() ||
-      panels->size() != rows->size()) {
-    return {};
+  std::array<const std::vector<double>*, 4> lists{};
+  const char* names[] = {metrics.rows, metrics.columns, metrics.values,
+                         has_panels ? metrics.panels : metrics.rows};
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    lists[i] = vector_of(device, std::string(metrics.prefix) + names[i]);
+    if (lists[i] == nullptr || lists[i]->size() != lists[0]->size()) return {};
   }
+  const auto& [rows, columns, values, panels] = lists;
   const double sms = metrics.blocks == Blocks::of_grid ? std::max(1, device.info.sm_count) : 1;
   Surface surface;
   for (std::size_t i = 0; i < rows->size(); ++i) {

@@ -1,30 +1,33 @@
 // report.html: one page with a run inside, made of the files of page/.
-#include "analysis/report/charts.hpp"
+#include "analysis/report/charts/charts.hpp"
 #include "analysis/report/content.hpp"
-#include "analysis/report/html_table.hpp"
-#include "analysis/report/page.hpp"
+#include "analysis/report/page/html_table.hpp"
+#include "analysis/report/page/page.hpp"
+#include "analysis/report/page/sections.hpp"
 #include "analysis/report/peer_matrix.hpp"
 #include "analysis/report/problems.hpp"
 #include "analysis/report/report.hpp"
-#include "analysis/report/sections.hpp"
+#include "base/error.hpp"
 #include "base/escape.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
-#include <sstream>
 
 namespace sonde {
 namespace {
 
-constexpr std::size_t most_detailed_devices = 16;
 constexpr std::size_t most_listed_devices = 8;  // from 9 up those that pass are folded
 constexpr std::size_t most_linked_problems = 24;
 constexpr std::size_t most_open_rows = 30;   // of a table
 constexpr std::size_t most_narrow_rows = 8;  // on a phone, where each row is a card
 // The script of the page folds it where the screen is narrow.
 constexpr std::string_view folded_if_narrow = " class=\"narrow\" open";
+
+std::string titled(std::string_view title, const std::string& html) {
+  return html.empty() ? "" : fmt::format("<h2>{}</h2>\n{}", title, html);
+}
 
 /// Under the headline: each problem by its place, as a link to it.
 std::string problem_links(const std::vector<Problem>& wrong) {
@@ -42,15 +45,10 @@ std::string problem_links(const std::vector<Problem>& wrong) {
   return text + "</ul>\n";
 }
 
-/// Whether device_details has it.
-bool is_detailed(const RunResult& run, const FleetAnalysis& analysis, std::size_t device) {
-  return run.devices.size() <= most_detailed_devices || is_flagged(analysis.verdicts[device]);
-}
-
 /// A link to the finding that a problem rests on.
 std::string evidence_link(const RunResult& run, const FleetAnalysis& analysis,
                           const Problem& problem) {
-  if (!problem.device || !is_detailed(run, analysis, *problem.device) ||
+  if (!problem.device || !has_findings(run, analysis, *problem.device) ||
       find_finding(run.devices[*problem.device], problem.metric) == nullptr) {
     return "";
   }
@@ -74,12 +72,12 @@ std::string problem_html(const Problem& problem, std::size_t number, const std::
 }
 
 std::string paste_html(const RunResult& run, const FleetAnalysis& analysis) {
-  const std::string exclude = render_exclude(run, analysis);
-  if (exclude.empty()) return "";
-  std::string text = escape_markup(exclude);
-  std::istringstream drains(render_drain(run, analysis));
-  for (std::string drain; std::getline(drains, drain);) text += "\n" + escape_markup(drain);
-  return "<h2>To paste (nothing of this was run)</h2>\n<pre>" + text + "</pre>\n";
+  std::string text;
+  for (const std::string& command : commands_to_paste(run, analysis)) {
+    text += (text.empty() ? "" : "\n") + escape_markup(command);
+  }
+  return text.empty() ? ""
+                      : "<h2>To paste (nothing of this was run)</h2>\n<pre>" + text + "</pre>\n";
 }
 
 /// Worst first; those that pass stand behind the others, in a large fleet folded.
@@ -131,42 +129,17 @@ std::string tables_html(const RunResult& run, const FleetAnalysis& analysis) {
     text += folded_table(structure_table(run, analysis, group), "structure",
                          "values of structure, and how many agree");
   }
-  const std::string gaps =
-      folded_table(gap_table(run, analysis), "gaps", "kinds of gaps, and their reasons");
-  return gaps.empty() ? text : text + "<h2>Not answered</h2>\n" + gaps;
+  return text + titled("Not answered", folded_table(gap_table(run, analysis), "gaps",
+                                                    "kinds of gaps, and their reasons"));
 }
 
 std::string matrices_html(const std::vector<PeerMatrix>& matrices) {
-  std::string text = matrices.empty() ? "" : "<h2>GPU to GPU</h2>\n";
+  std::string text;
   for (const PeerMatrix& matrix : matrices) {
     text += fmt::format("<h3>{}</h3>\n<div class=\"scrolled\" tabindex=\"0\">{}</div>\n",
                         escape_markup(matrix.title), html_table(matrix.table, "matrix"));
   }
-  return text;
-}
-
-std::string device_details(const RunResult& run, const FleetAnalysis& analysis) {
-  std::string text;
-  ProbeRows rows;
-  for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    const DeviceResult& device = run.devices[i];
-    if (is_detailed(run, analysis, i)) {
-      const bool all = run.devices.size() <= most_detailed_devices;
-      text += fmt::format(
-          "<details class=\"device\" data-device=\"{1}\"{0}><summary>{2} {1}"
-          "</summary>\n{3}</details>\n",
-          run.devices.size() == 1 ? " open" : "", escape_markup(chart_label(run, device)),
-          all ? "All findings of" : "Jobs in which something is wrong with",
-          findings_section(run, analysis, i, rows,
-                           all ? ShownJobs::all : ShownJobs::with_problems));
-    }
-    count_probes(device, rows);
-  }
-  if (text.empty()) return "";
-  return "<h2>Findings</h2>\n<div class=\"filterable\" data-table=\"findings\" "
-         "data-rows=\"findings\" data-choice=\"job\" data-group=\"device\" "
-         "data-orders=\"metric n sure remark\" data-hint=\"metric, value, remark\">\n" +
-         text + "</div>\n";
+  return titled("GPU to GPU", text);
 }
 
 /// Hidden until the page's script runs.
@@ -182,13 +155,21 @@ std::string charts_place(const std::string& charts) {
 }
 
 std::string notes_html(const std::vector<std::string>& remarks) {
-  if (remarks.empty()) return "";
-  std::string text = "<h2>Notes (no verdict)</h2>\n<ul>\n";
+  std::string text;
   for (const std::string& remark : remarks) text += "<li>" + escape_markup(remark) + "</li>\n";
-  return text + "</ul>\n";
+  if (!text.empty()) text = "<ul>\n" + text + "</ul>\n";
+  return titled("Notes (no verdict)", text);
 }
 
 }  // namespace
+
+std::string_view page_file(std::string_view name) {
+  const auto file = std::ranges::find(page_files(), name, &EmbeddedFile::name);
+  if (file == page_files().end()) throw Error(fmt::format("report.html has no part '{}'", name));
+  return file->text;
+}
+
+std::string_view vega_bundle() { return page_file("vega_bundle.js"); }
 
 std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
                         const RawLatencies& raw) {
@@ -199,20 +180,18 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
   for (const std::string& scope : scope_lines(run, analysis)) {
     body += fmt::format("<p class=\"note\">{}</p>\n", escape_markup(scope));
   }
-  body += problem_links(wrong) + drawings_section(run, analysis);
-  if (!wrong.empty()) body += "<h2>What is wrong</h2>\n";
-  for (std::size_t i = 0; i < wrong.size(); ++i)
-    body += problem_html(wrong[i], i, evidence_link(run, analysis, wrong[i]));
-  body += paste_html(run, analysis) + devices_html(run, analysis) + charts_place(charts);
-  if (run.devices.size() > 1) body += tables_html(run, analysis);
-  body += matrices_html(peer_matrices(run, analysis.registry)) + device_details(run, analysis);
-  const TextTable times = time_table(run);
-  if (!times.rows.empty()) {
-    body +=
-        fmt::format("<h2>Time{}</h2>\n", run.devices.size() > 1 ? " (median of the devices)" : "") +
-        folded_table(times, "times", "jobs, and how long each took");
+  std::string details;
+  for (std::size_t i = 0; i < wrong.size(); ++i) {
+    details += problem_html(wrong[i], i, evidence_link(run, analysis, wrong[i]));
   }
-  body += notes_html(notes(run, analysis));
+  body += problem_links(wrong) + drawings_section(run, analysis);
+  body += titled("What is wrong", details) + paste_html(run, analysis) +
+          devices_html(run, analysis) + charts_place(charts);
+  if (run.devices.size() > 1) body += tables_html(run, analysis);
+  body += matrices_html(peer_matrices(run, analysis.registry)) + findings_section(run, analysis);
+  body += titled(run.devices.size() > 1 ? "Time (median of the devices)" : "Time",
+                 folded_table(time_table(run), "times", "jobs, and how long each took")) +
+          notes_html(notes(run, analysis));
   return fmt::format(
       fmt::runtime(page_file("page.html")), fmt::arg("title", escape_markup(head.verdict)),
       fmt::arg("style", page_file("style.css")), fmt::arg("mood", wrong.empty() ? "well" : "bad"),

@@ -1,0 +1,283 @@
+// From findings to units in frames.
+#include "analysis/report/drawing/drawing.hpp"
+
+#include "analysis/fleet/fingerprint.hpp"
+#include "analysis/fleet/value_text.hpp"
+#include "analysis/metrics.hpp"
+#include "analysis/report/drawing/sources.hpp"
+#include "analysis/statistics.hpp"
+#include "base/units.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace sonde {
+namespace {
+
+using namespace drawn;
+
+/// More slices than this are no picture; longer lists are maps, of which the median is told.
+constexpr std::size_t most_drawn_slices = 256;
+constexpr std::size_t longest_list = 12;
+
+std::string_view unit_of_metric(std::string_view metric) {
+  const Metric* known = find_metric(metric);
+  return known != nullptr ? known->unit : "";
+}
+
+/// Three significant digits: a drawing is no table.
+std::string short_quantity(double value, std::string_view unit) {
+  const DisplayUnit display = display_unit(value, unit);
+  const double scaled = value / display.divisor;
+  const std::string number = std::abs(scaled) >= 100 || scaled == std::round(scaled)
+                                 ? fmt::format("{:.0f}", scaled)
+                                 : fmt::format("{:.3g}", scaled);
+  if (display.text.empty()) return number;
+  const std::string text = unit == "cycle"        ? "cycles"
+                           : unit == "byte/cycle" ? "B/cycle"
+                                                  : display.text;
+  return number + " " + text;
+}
+
+/// "57-59 MiB".
+std::string short_interval(const Interval& interval, std::string_view unit) {
+  const DisplayUnit display = display_unit(interval.high, unit);
+  return interval.low == interval.high
+             ? short_quantity(interval.low, unit)
+             : fmt::format("{:.4g}-{:.4g} {}", interval.low / display.divisor,
+                           interval.high / display.divisor, display.text);
+}
+
+/// The median of a map; of a list its least and most: "40 GB/s to 43 GB/s".
+std::string short_list(const std::vector<double>& values, std::string_view unit) {
+  const std::vector<double> known = known_values(values);
+  if (known.empty()) return "";
+  if (values.size() > longest_list) return short_quantity(median(known), unit);
+  const auto [least, most] = std::ranges::minmax(known);
+  const std::string low = short_quantity(least, unit);
+  const std::string high = short_quantity(most, unit);
+  return low == high ? low : fmt::format("{} to {}", low, high);
+}
+
+/// The value if it is a text, else "".
+std::string text_of(const DeviceResult& device, std::string_view metric) {
+  const Finding* finding = find_finding(device, metric);
+  if (finding == nullptr || finding->status != Status::ok) return "";
+  const auto* text = std::get_if<std::string>(&finding->value);
+  return text != nullptr ? *text : "";
+}
+
+/// The value as a person reads it, "" if there is none.
+std::string shown(const DeviceResult& device, std::string_view metric) {
+  const Finding* finding = find_finding(device, metric);
+  if (finding == nullptr || finding->status != Status::ok) return "";
+  const std::string_view unit = unit_of_metric(metric);
+  if (finding->interval) return short_interval(*finding->interval, unit);
+  if (const auto number = number_of(*finding)) return short_quantity(*number, unit);
+  if (const auto* values = vector_of(*finding)) return short_list(*values, unit);
+  return text_of(device, metric);
+}
+
+/// Of a row's text the name of the metric.
+std::string metric_of(std::string_view text, std::string_view prefix) {
+  if (text.starts_with('.')) return fmt::format("{}{}", prefix, text);
+  const std::size_t star = text.find('*');
+  if (star == std::string_view::npos) return std::string(text);
+  return fmt::format("{}{}{}", text.substr(0, star), prefix.substr(prefix.find('.') + 1),
+                     text.substr(star + 1));
+}
+
+/// A metric that was not resolvable is "?"; if none was the fact says so and why. Nothing if there
+/// is neither a value nor one that was not resolvable.
+std::optional<DrawnFact> fact_of(const DeviceResult& device, const Row& row,
+                                 std::string_view prefix) {
+  DrawnFact fact{.label = std::string(row.label), .confidence = 1, .answered = false};
+  std::vector<std::string> texts;
+  std::vector<std::string> remarks;
+  std::string why;
+  for (const std::string_view part : row.parts) {
+    if (part.empty()) continue;
+    const std::size_t begin = part.find('{');
+    const std::size_t end = part.find('}');
+    const std::string metric = metric_of(part.substr(begin + 1, end - begin - 1), prefix);
+    const Finding* finding = find_finding(device, metric);
+    if (finding == nullptr) continue;
+    const std::string value = shown(device, metric);
+    if (!value.empty()) {
+      fact.answered = true;
+      fact.confidence = std::min(fact.confidence, finding->confidence);
+      remarks.push_back(fmt::format("{}: confidence {:.2f}", metric, finding->confidence));
+    } else if (finding->status == Status::not_resolvable || finding->status == Status::unstable) {
+      remarks.push_back(metric + ": not resolvable");
+      if (why.empty()) why = finding->reason;
+    } else {
+      continue;
+    }
+    texts.push_back(fmt::format("{}{}{}", part.substr(0, begin), value.empty() ? "?" : value,
+                                part.substr(end + 1)));
+    if (!finding->reason.empty()) remarks.back() += "; " + finding->reason;
+  }
+  if (texts.empty()) return {};
+  fact.text = fact.answered ? fmt::format("{}", fmt::join(texts, row.separator))
+                            : "not resolvable" + (why.empty() ? "" : ": " + why);
+  fact.remark = fmt::format("{}", fmt::join(remarks, "\n"));
+  return fact;
+}
+
+void add_rows(const DeviceResult& device, std::span<const Row> rows, std::string_view prefix,
+              std::vector<DrawnFact>& facts) {
+  for (const Row& row : rows) {
+    if (!row.only_if.empty() && text_of(device, row.only_if) != "yes") continue;
+    std::optional<DrawnFact> fact = fact_of(device, row, prefix);
+    if (!fact || fact->text == "no") continue;
+    const auto same = std::ranges::find(facts, fact->label, &DrawnFact::label);
+    if (same == facts.end()) {
+      facts.push_back(std::move(*fact));
+    } else if (fact->answered) {
+      *same = std::move(*fact);
+    }
+  }
+}
+
+/// Which loads the first cache of plain loads serves, if others, too.
+std::optional<DrawnFact> loads_of_l1(const DeviceResult& device) {
+  DrawnFact serves{.label = "serves", .text = "plain loads", .confidence = 1};
+  for (const Source& source : sources) {
+    if (source.in_l1.empty() || text_of(device, source.in_l1) != "yes") continue;
+    serves.text += fmt::format(", {}", source.loads_l1);
+    serves.remark += fmt::format("{}{}", serves.remark.empty() ? "" : ", ", source.in_l1);
+    serves.confidence = std::min(serves.confidence, find_finding(device, source.in_l1)->confidence);
+  }
+  return serves.remark.empty() ? std::nullopt : std::optional(serves);
+}
+
+/// What is not resolvable for one reason is one fact, behind the others and without a label.
+void join_unanswered(std::vector<DrawnFact>& facts) {
+  std::vector<DrawnFact> joined;
+  for (const DrawnFact& fact : facts) {
+    if (fact.answered) continue;
+    const auto same = std::ranges::find(joined, fact.text, &DrawnFact::text);
+    if (same == joined.end()) {
+      joined.push_back(fact);
+    } else {
+      same->label += ", " + fact.label;
+      same->remark += "\n" + fact.remark;
+    }
+  }
+  std::erase_if(facts, [](const DrawnFact& fact) { return !fact.answered; });
+  for (DrawnFact& fact : joined) {
+    fact.text = fact.label + " " + fact.text;
+    fact.label = "";
+    facts.push_back(std::move(fact));
+  }
+}
+
+DrawnUnit draw_unit(const DeviceResult& device, const Source& source) {
+  DrawnUnit unit{.name = std::string(source.name), .kind = source.kind};
+  std::vector<DrawnFact>& facts = unit.facts;
+  if (!source.prefix.empty()) {
+    const bool is_tlb = source.kind == "tlb";
+    add_rows(device, is_tlb ? std::span<const Row>(tlb_rows) : cache_rows, source.prefix, facts);
+  }
+  add_rows(device, source.rows, source.prefix, facts);
+  const bool has_size = !facts.empty() && facts.front().answered &&
+                        (facts.front().label == "size" || facts.front().label == "reach");
+  if (has_size) {
+    unit.size = facts.front().text;
+    facts.erase(facts.begin());
+  }
+  join_unanswered(facts);
+  if (source.name == "L1") {
+    if (const auto serves = loads_of_l1(device)) facts.insert(facts.begin(), *serves);
+  }
+  if (source.name == "Shared memory" && device.info.shared_bytes_per_sm > 0) {
+    unit.size = format_bytes(device.info.shared_bytes_per_sm);
+  }
+  unit.wide = source.name == "L2" || source.name == "Memory";
+  const auto* slices = source.name == "L2" ? vector_of(device, "cache.l2.side_slices") : nullptr;
+  for (const double count : slices != nullptr ? *slices : std::vector<double>{}) {
+    if (count >= 1 && count <= most_drawn_slices) {
+      unit.slices.push_back(static_cast<std::size_t>(count));
+    }
+  }
+  return unit;
+}
+
+/// Frame of a unit, and whether that was measured.
+std::pair<std::size_t, bool> place_of(const DeviceResult& device, const Source& source) {
+  if (source.prefix.empty() || source.name == "L2") return {source.frame, true};
+  const char* name = source.kind == "tlb" ? ".scope" : "sharing.*.scope";
+  const std::string scope = text_of(device, metric_of(name, source.prefix));
+  for (std::size_t frame = 0; frame < frame_scopes.size(); ++frame) {
+    if (scope == frame_scopes[frame]) return {frame, true};
+  }
+  if (scope == "part of a gpc") return {gpc_frame, true};
+  if (scope == "partition") return {device_frame, true};
+  return {source.frame, false};
+}
+
+std::string device_title(const DeviceResult& device) {
+  std::string name = device.info.name.empty() ? "GPU" : device.info.name;
+  const std::string capability = text_of(device, "device.compute_capability");
+  if (!capability.empty()) name += ", compute capability " + capability;
+  const std::string clock = shown(device, "device.max_sm_clock_hz");
+  if (!clock.empty()) name += ", up to " + clock;
+  return name;
+}
+
+/// "132 SMs", "8 GPCs of 16 to 18 SMs"; without the count if that is not known.
+std::string frame_title(const DeviceResult& device, std::size_t frame) {
+  constexpr std::array names{"SM", "TPC", "GPC"};
+  const std::string count = shown(device, fmt::format("topology.{}_count", frame_scopes[frame]));
+  std::string name = count.empty() ? names[frame] : fmt::format("{} {}s", count, names[frame]);
+  const auto* sizes = frame == gpc_frame ? vector_of(device, "topology.gpc_sizes") : nullptr;
+  const std::vector<double> known = sizes != nullptr ? known_values(*sizes) : std::vector<double>{};
+  if (known.empty()) return name;
+  const auto [least, most] = std::ranges::minmax(known);
+  return least == most ? fmt::format("{} of {} SMs", name, most)
+                       : fmt::format("{} of {} to {} SMs", name, least, most);
+}
+
+}  // namespace
+
+DeviceDrawing draw_device(const DeviceResult& device) {
+  DeviceDrawing drawing;
+  std::array<std::vector<DrawnUnit>, frame_scopes.size()> placed;
+  bool has_units = false;
+  for (const Source& source : sources) {
+    if (!source.in_l1.empty() && text_of(device, source.in_l1) == "yes") continue;
+    DrawnUnit unit = draw_unit(device, source);
+    if (!unit.size.empty() || std::ranges::any_of(unit.facts, &DrawnFact::answered)) {
+      const auto [frame, is_known] = place_of(device, source);
+      unit.placed = is_known;
+      placed[frame].push_back(std::move(unit));
+      has_units = true;
+    } else if (!unit.facts.empty() && source.kind == "cache") {
+      const Finding* size = find_finding(device, fmt::format("{}.size_bytes", source.prefix));
+      drawing.unresolved.push_back(
+          fmt::format("{}: {}", unit.name, size != nullptr ? size->reason : ""));
+    }
+  }
+  if (!has_units) return drawing;
+  for (std::size_t frame = placed.size(); frame-- > 0;) {
+    if (frame == device_frame) {
+      drawing.frames.push_back({device_title(device), std::move(placed[frame])});
+      continue;
+    }
+    const bool is_counted =
+        !shown(device, fmt::format("topology.{}_count", frame_scopes[frame])).empty();
+    if (is_counted || !placed[frame].empty()) {
+      drawing.frames.push_back({frame_title(device, frame), std::move(placed[frame])});
+    }
+  }
+  return drawing;
+}
+
+}  // namespace sonde

@@ -1,0 +1,49 @@
+// The drawing of a device: which units it has, where they sit and what is known of each. Only
+// metrics of the run stand in it.
+#pragma once
+
+#include "analysis/results.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sonde {
+
+/// One thing that is known of a unit: a row of its box.
+struct DrawnFact {
+  std::string label = "";   // "sets x ways"
+  std::string text = "";    // "512 x 4"; "not resolvable" where nothing was found out
+  std::string remark = "";  // metrics behind it and why they have no value: shown under the pointer
+  double confidence = 0;    // the lowest of the metrics behind it
+  bool answered = true;
+};
+
+/// A box.
+struct DrawnUnit {
+  std::string name = "";
+  std::string size = "";  // beside the name: "248 KiB"; "" where it has none or that is not known
+  std::string_view kind = "";  // "cache", "tlb", "core", "memory" or "link"
+  bool placed = true;          // false: who shares it was not found out
+  bool wide = false;           // as wide as its frame, with its facts side by side
+  std::vector<DrawnFact> facts = {};
+  std::vector<std::size_t> slices = {};  // on each side of the chip
+};
+
+/// What all units in it belong to: "132 SMs". Inside it lies the next frame, then its units.
+struct DrawnFrame {
+  std::string name;
+  std::vector<DrawnUnit> units;
+};
+
+struct DeviceDrawing {
+  std::vector<DrawnFrame> frames;       // outermost first: the device, GPC, TPC, SM
+  std::vector<std::string> unresolved;  // caches of which it is not known whether they are there
+};
+
+/// Units that are absent, were skipped or failed are not drawn; no frames if the device has nothing
+/// to draw.
+DeviceDrawing draw_device(const DeviceResult& device);
+
+}  // namespace sonde

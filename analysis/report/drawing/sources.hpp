@@ -1,0 +1,127 @@
+// Which metrics stand in which box of the drawing, as tables.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace sonde::drawn {
+
+/// Frames from the inside out; what "device" and wider scopes share lies in the last.
+inline constexpr std::array frame_scopes{"sm", "tpc", "gpc", "device"};
+inline constexpr std::size_t sm_frame = 0;
+inline constexpr std::size_t gpc_frame = 2;
+inline constexpr std::size_t device_frame = 3;
+
+/// A row of a box: metrics in braces, and what stands around their values. "{.sets}" is a metric of
+/// the unit itself; * stands for its name behind the first dot. A row with the label of one above
+/// it is said in its place if it has an answer.
+struct Row {
+  std::string_view label;
+  std::array<std::string_view, 2> parts;
+  std::string_view separator = ", ";
+  std::string_view only_if = "";  // a metric that says "yes"
+};
+
+inline constexpr Row cache_rows[] = {
+    {"size", {"{.size_bytes}"}},       {"line/sector", {"{.line_bytes}", "{.sector_bytes}"}, " / "},
+    {"fetch", {"{.fetch_bytes}"}},     {"sets x ways", {"{.sets}", "{.ways}"}, " x "},
+    {"policy", {"{.replacement}"}},    {"hit", {"{.hit_latency_cycles}"}},
+    {"one with", {"{sharing.*_code}"}}};
+inline constexpr Row tlb_rows[] = {{"reach", {"{.reach_bytes}"}},
+                                   {"entries", {"{.entries}", "{.entry_bytes}"}, " of "},
+                                   {"sets x ways", {"{.sets}", "{.ways}"}, " x "},
+                                   {"policy", {"{.replacement}"}},
+                                   {"a miss", {"{.miss_penalty_cycles} more"}}};
+inline constexpr Row l1_rows[] = {
+    {"read-only", {"{cache.readonly.hit_latency_cycles}"}, "", "sharing.l1_readonly"},
+    {"texture", {"{cache.texture_l1.hit_latency_cycles}"}, "", "sharing.l1_texture_l1"},
+    {"bandwidth", {"{placement.read_l1_bytes_per_cycle}"}},
+    {"carve-outs", {"{cache.l1.size_by_carveout_bytes}"}, "", "sharing.l1_shared_memory"}};
+inline constexpr Row shared_rows[] = {
+    {"banks", {"{shared.bank_count}", "{shared.bank_bytes}"}, " x "},
+    {"hit", {"{shared.latency_cycles}"}},
+    {"conflict", {"{shared.conflict_cost_cycles} a way"}},
+    {"bandwidth", {"{shared.bytes_per_cycle_per_sm}"}}};
+inline constexpr Row constant_l1_rows[] = {{"bandwidth", {"{constant.l1.sm_bytes_per_cycle}"}}};
+inline constexpr Row constant_l2_rows[] = {{"bandwidth", {"{constant.l2.sm_bytes_per_cycle}"}}};
+inline constexpr Row constant_l3_rows[] = {{"bandwidth", {"{constant.l3.sm_bytes_per_cycle}"}}};
+inline constexpr Row register_rows[] = {
+    {"size", {"{registers.per_sm}"}},
+    {"a thread", {"at most {registers.max_per_thread}"}},
+    {"resident", {"{registers.max_warps_per_sm} warps", "{registers.max_blocks_per_sm} CTAs"}}};
+inline constexpr Row cluster_rows[] = {{"latency", {"{dsm.latency_cycles}"}},
+                                       {"one SM", {"{dsm.bytes_per_cycle}"}},
+                                       {"all SMs", {"{dsm.joint_bytes_per_s}"}}};
+inline constexpr Row l2_rows[] = {
+    {"hit", {"{latency.l2_near_cycles} near", "{latency.l2_far_cycles} far"}},
+    {"one SM", {"keeps {cache.l2.segment_bytes}, near"}},
+    {"read", {"{l2.read_bytes_per_s}"}},
+    {"written", {"{l2.write_bytes_per_s}"}},
+    {"slices", {"{cache.l2.slices}", "{cache.l2.slice_bytes}"}, " of "},
+    {"slice sets", {"{cache.l2.slice_sets}", "{cache.l2.slice_ways}"}, " x "},
+    {"their policy", {"{cache.l2.slice_replacement}"}}};
+inline constexpr Row memory_rows[] = {
+    {"size", {"{device.memory_bytes}"}},
+    {"bus", {"{device.memory_bus_bits} bit", "{device.max_memory_clock_hz}"}},
+    {"latency", {"{latency.dram_cycles}"}},
+    {"latency", {"{latency.dram_near_cycles} near", "{latency.dram_far_cycles} far"}},
+    {"read", {"{global.read_bytes_per_s}"}},
+    {"written", {"{global.write_bytes_per_s}"}},
+    {"copied", {"{global.copy_bytes_per_s}"}},
+    {"page", {"{tlb.page_bytes}"}}};
+inline constexpr Row host_rows[] = {
+    {"link", {"gen {host.link_generation}", "{host.link_width} lanes"}},
+    {"to GPU", {"{host.to_device_bytes_per_s}"}},
+    {"from GPU", {"{host.from_device_bytes_per_s}"}},
+    {"both ways", {"{host.both_bytes_per_s}"}},
+    {"latency", {"{host.latency_ns}"}}};
+inline constexpr Row peer_rows[] = {{"NVLinks", {"{host.nvlinks} active"}},
+                                    {"by", {"{peer.link}"}},
+                                    {"read", {"{peer.read_bytes_per_s}"}},
+                                    {"latency", {"{peer.latency_cycles}"}}};
+
+/// A unit, and where it is drawn as long as nobody knows who shares it.
+struct Source {
+  std::string_view name;
+  std::string_view kind;
+  std::size_t frame;
+  std::string_view prefix = "";  // of its metrics, if it is a cache or a TLB
+  std::span<const Row> rows = {};
+  std::string_view in_l1 = "";     // metric: whether the first cache of plain loads serves it, too
+  std::string_view loads_l1 = "";  // what these loads are called there
+};
+
+inline constexpr Source sources[] = {
+    {"L1", "cache", sm_frame, "cache.l1", l1_rows},
+    {"Shared memory", "core", sm_frame, "", shared_rows},
+    {"Read-only cache",
+     "cache",
+     sm_frame,
+     "cache.readonly",
+     {},
+     "sharing.l1_readonly",
+     "read-only"},
+    {"Texture L1", "cache", sm_frame, "cache.texture_l1", {}, "sharing.l1_texture_l1", "texture"},
+    {"Constant L1", "cache", sm_frame, "cache.constant_l1", constant_l1_rows},
+    {"Code L0", "cache", sm_frame, "cache.instruction_l0"},
+    {"Code L1", "cache", sm_frame, "cache.instruction_l1"},
+    {"Constant L2", "cache", device_frame, "cache.constant_l2", constant_l2_rows},
+    {"Constant L3", "cache", device_frame, "cache.constant_l3", constant_l3_rows},
+    {"Code L2", "cache", device_frame, "cache.instruction_l2"},
+    {"Code L3", "cache", device_frame, "cache.instruction_l3"},
+    {"Texture L2", "cache", device_frame, "cache.texture_l2"},
+    {"TLB L1", "tlb", sm_frame, "tlb.l1"},
+    {"Texture TLB L1", "tlb", sm_frame, "tlb.texture_l1"},
+    {"TLB L2", "tlb", device_frame, "tlb.l2"},
+    {"Texture TLB L2", "tlb", device_frame, "tlb.texture_l2"},
+    {"TLB L3", "tlb", device_frame, "tlb.l3"},
+    {"Registers", "core", sm_frame, "", register_rows},
+    {"Shared memory of other SMs", "link", gpc_frame, "", cluster_rows},
+    {"L2", "cache", device_frame, "cache.l2", l2_rows},
+    {"Memory", "memory", device_frame, "", memory_rows},
+    {"PCIe", "link", device_frame, "", host_rows},
+    {"Other GPUs", "link", device_frame, "", peer_rows}};
+
+}  // namespace sonde::drawn
