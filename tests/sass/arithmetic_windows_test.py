@@ -3,6 +3,7 @@
 import unittest
 
 import arithmetic_windows
+from listings import CheckTest, line
 
 TABLE = arithmetic_windows.read_table("""
 inline constexpr std::string_view division =
@@ -35,13 +36,25 @@ FMA = """
 """
 
 
+SINE = """
+        /*0100*/                   FMUL.RZ R1, R0, 0.15915493667125701904 ;
+        /*0110*/                   MUFU.SIN R0, R1 ;
+"""
+DIVISION = """
+        /*0100*/                   MUFU.RCP R1, R0 ;
+        /*0110*/                   FFMA R2, R1, R0, -R3 ;
+        /*0120*/                   FFMA R0, R2, R1, R1 ;
+        /*0130*/                   FSETP.GT.AND P1, PT, R0, R3, PT ;
+"""
+
+
 def faults_of(body, op="float_fma", ilp=1, steps=4, target=90, begin=BEGIN, end=END):
     name = f"_ZN17arithmetic_kernelINS0_5ChainINS0_3ops{len(op)}{op}EEELi{ilp}ELi{steps}EEEvNS0_6LaunchE"
     code = arithmetic_windows.sass_windows.parse(HEAD.format(name=name) + begin + body + end)[name]
     return arithmetic_windows.check_kernel(name, code, target, TABLE)
 
 
-class ArithmeticWindowsTest(unittest.TestCase):
+class ArithmeticWindowsTest(CheckTest):
     def test_table_is_read(self):
         self.assertEqual(TABLE["float_sin"][80].items, [({"FMUL.RZ"}, 1), ({"MUFU.SIN"}, 1)])
         self.assertEqual(TABLE["half2_add"][90].items, [({"HADD2", "HFMA2.MMA"}, 1)])
@@ -49,67 +62,30 @@ class ArithmeticWindowsTest(unittest.TestCase):
         self.assertTrue(TABLE["float_divide"][90].open_ended)
         self.assertIsNone(TABLE["dpx_max3"][80])
 
-    def test_right_loop_passes(self):
-        self.assertEqual(faults_of(FMA), [])
-
-    def test_folded_steps_fail(self):
-        self.assertTrue(faults_of(FMA, steps=8))
-        self.assertTrue(faults_of(FMA, ilp=4, steps=4))
-
-    def test_other_instruction_fails(self):
-        self.assertTrue(faults_of(FMA.replace("FFMA", "FMUL")))
-
-    def test_steps_that_do_not_wait_fail(self):
-        self.assertTrue(faults_of(FMA.replace("FFMA R0, R0, R3, R2", "FFMA R1, R1, R3, R2")))
-
-    def test_memory_access_fails(self):
-        self.assertTrue(faults_of(FMA + "        /*0140*/  LDS R9, [R8] ;\n"))
-
-    def test_many_other_instructions_fail(self):
-        moves = "".join(f"        /*{0x140 + 4 * i:04x}*/  IMAD.MOV.U32 R9, RZ, RZ, R8 ;\n" for i in range(24))
-        self.assertTrue(faults_of(FMA + moves))
-
-    def test_waits_of_long_instructions_pass(self):
-        waits = "".join(f"        /*{0x140 + 4 * i:04x}*/  NOP ;\n" for i in range(24))
-        self.assertEqual(faults_of(FMA + waits), [])
-
-    def test_clock_that_does_not_wait_fails(self):
-        self.assertTrue(faults_of(FMA, end=END.replace("STS [R8], R0 ;", "NOP ;")))
-
-    def test_loop_outside_of_the_clocks_fails(self):
-        self.assertTrue(faults_of(FMA, end=END.replace("@!P0 BRA 0x100", "NOP")))
-        self.assertTrue(faults_of(FMA, begin=BEGIN.replace("CS2R R4, SR_CLOCKLO", "NOP")))
-
-    def test_sequences_need_all_of_their_instructions(self):
-        sine = """
-        /*0100*/                   FMUL.RZ R1, R0, 0.15915493667125701904 ;
-        /*0110*/                   MUFU.SIN R0, R1 ;
-"""
-        self.assertEqual(faults_of(sine, op="float_sin", steps=1), [])
-        self.assertTrue(faults_of(sine.replace("MUFU.SIN", "MUFU.COS"), op="float_sin", steps=1))
-
-    def test_either_of_two_instructions_counts(self):
-        both = FMA.replace("FFMA R0, R0, R2, R3", "HADD2 R0, R0, R2").replace(
+    def test_loops_hold_the_steps_and_hardly_anything_else(self):
+        def others(instruction):
+            return (FMA + "".join(line(0x140 + 4 * i, instruction) for i in range(24)),)
+        op, both = "float_fma", FMA.replace("FFMA R0, R0, R2, R3", "HADD2 R0, R0, R2").replace(
             "FFMA R0, R0, R3, R2", "HFMA2.MMA R0, R0, 1, 1, R3")
-        self.assertEqual(faults_of(both, op="half2_add"), [])
-        self.assertTrue(faults_of(both, op="half2_add", target=80))
+        self.expect(faults_of, [
+            (FMA,), others("NOP"), (SINE, "float_sin", 1, 1), (both, "half2_add"), (DIVISION, "float_divide", 1, 1),
+            ("", "dpx_max3", 1, 4, 80, "", "        /*0010*/ EXIT ;\n")
+        ], {
+            "folded steps": (FMA, op, 1, 8), "folded chains": (FMA, op, 4),
+            "another instruction": (FMA.replace("FFMA", "FMUL"),),
+            "steps that do not wait": (FMA.replace("FFMA R0, R0, R3, R2", "FFMA R1, R1, R3, R2"),),
+            "a memory access": (FMA + "        /*0140*/  LDS R9, [R8] ;\n",),
+            "many others": others("IMAD.MOV.U32 R9, RZ, RZ, R8"),
+            "a clock that does not wait": (FMA, op, 1, 4, 90, BEGIN, END.replace("STS [R8], R0 ;", "NOP ;")),
+            "no loop": (FMA, op, 1, 4, 90, BEGIN, END.replace("@!P0 BRA 0x100", "NOP")),
+            "a clock read left out": (FMA, op, 1, 4, 90, BEGIN.replace("CS2R R4, SR_CLOCKLO", "NOP")),
+            "half of a sequence": (SINE.replace("MUFU.SIN", "MUFU.COS"), "float_sin", 1, 1),
+            "an instruction of another target": (both, "half2_add", 1, 4, 80),
+            "an open sequence for two steps": (DIVISION, "float_divide", 1, 2),
+            "a kernel where there should be none": (FMA, "dpx_max3", 1, 4, 80),
+            "an operation without a row": (FMA, "float_tan")})
 
-    def test_open_sequences_need_at_least_what_they_say(self):
-        division = """
-        /*0100*/                   MUFU.RCP R1, R0 ;
-        /*0110*/                   FFMA R2, R1, R0, -R3 ;
-        /*0120*/                   FFMA R0, R2, R1, R1 ;
-        /*0130*/                   FSETP.GT.AND P1, PT, R0, R3, PT ;
-"""
-        self.assertEqual(faults_of(division, op="float_divide", steps=1), [])
-        self.assertTrue(faults_of(division, op="float_divide", steps=2))
-
-    def test_kernels_of_other_targets_are_empty(self):
-        self.assertTrue(faults_of(FMA, op="dpx_max3", target=80))
-        self.assertEqual(faults_of("", op="dpx_max3", target=80, begin="", end="        /*0010*/ EXIT ;\n"), [])
-
-    def test_operations_without_a_row_and_rows_without_a_kernel_fail(self):
-        self.assertTrue(faults_of(FMA, op="float_tan"))
+    def test_rows_without_a_kernel_fail(self):
         kernels, faults = arithmetic_windows.check_listing("arch = sm_90\n" + HEAD.format(
             name="_ZN17arithmetic_kernelINS0_5ChainINS0_3ops9float_fmaEEELi1ELi4EEEvNS0_6LaunchE"
         ) + BEGIN + FMA + END, TABLE)

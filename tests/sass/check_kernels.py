@@ -17,7 +17,8 @@ import sass_windows
 import shared_windows
 import stream_windows
 
-CHECKS = [sass_windows, constant_windows, control_windows, program_windows, shared_windows, stream_windows]
+CHECKS = [check for checks in (sass_windows, constant_windows, control_windows, program_windows, shared_windows,
+                               stream_windows) for check in checks.CHECKS]
 SKIPPED = 77
 
 
@@ -29,22 +30,11 @@ def find_disassembler():
     return None
 
 
-def parse_all(listings):
-    """Functions of all listings. A name that comes again, for another target, gets an apostrophe."""
-    functions = {}
-    for listing in listings:
-        for name, code in sass_windows.parse(listing).items():
-            functions[name if name not in functions else name + "'"] = code
-    return functions
-
-
-def check_listings(listings):
+def check_listing(listing):
     """@return (what was checked, kernels, faults) of each check"""
-    functions = parse_all(listings)
-    results = [(checks.__name__, len(functions), checks.check_functions(functions)) for checks in CHECKS]
-    for listing in listings:
-        results.append((arithmetic_windows.__name__, *arithmetic_windows.check(listing)))
-    return results
+    functions = sass_windows.parse(listing)
+    return [("all kernels", len(functions), sass_windows.check_functions(functions, CHECKS)),
+            ("loops of arithmetic", *arithmetic_windows.check(listing))]
 
 
 def main(paths):
@@ -53,14 +43,13 @@ def main(paths):
         print("skipped: no cuobjdump and nvdisasm on the PATH or in .tools/bin "
               "(the machine code cannot be read). Run tests/sass/get_disassembler.sh")
         return SKIPPED
-    listings = [subprocess.run([disassembler, "-sass", path], check=True, capture_output=True, text=True).stdout
-                for path in paths]
-    results = check_listings(listings)
+    results = check_listing("".join(subprocess.run([disassembler, "-sass", path], check=True, capture_output=True,
+                                                   text=True).stdout for path in paths))
     for name, kernels, faults in results:
         for fault in faults:
             print(f"{name}: {fault}")
         print(f"{name}: {kernels} kernels, {len(faults)} faults")
-    return 1 if not results or any(faults or not kernels for _, kernels, faults in results) else 0
+    return 1 if any(faults or not kernels for _, kernels, faults in results) else 0
 
 
 if __name__ == "__main__":

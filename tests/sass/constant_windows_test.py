@@ -3,7 +3,7 @@
 import unittest
 
 import constant_windows
-import sass_windows
+from listings import CheckTest, code_of
 
 ROW = """
         /*0100*/                   VIADD R21, R2, 0x40 ;
@@ -31,81 +31,44 @@ BUSY = """
 """
 
 
-def code_of(listing):
-    return sass_windows.parse("Function : f\n" + listing)["f"]
-
-
 def stream_faults(listing):
     return constant_windows.check_constant_stream("f", code_of(listing), ilp=2)
 
 
-class ConstantWindowsTest(unittest.TestCase):
-    def test_right_rows_pass(self):
-        self.assertEqual(stream_faults(UNTIMED + ROW), [])
+class ConstantWindowsTest(CheckTest):
+    def test_rows_hold_their_loads_alone(self):
+        def row(old, new):
+            return (UNTIMED + ROW.replace(old, new),)
+        second = "LDC R11, c[0x3][R26]"
+        self.expect(stream_faults, [(UNTIMED + ROW,)], {
+            "one loop alone": (ROW,),
+            "fewer loads": row(second, "MOV R11, R26"),
+            "a load hoisted out of the loop": (UNTIMED + "/*0090*/ LDC R30, c[0x3][R31] ;\n" + ROW,),
+            "a parameter": row("R2, 0x40", "R2, c[0x0][0x1a4]"),
+            "a uniform parameter": row("VIADD R21, R2, 0x40", "ULDC UR4, c[0x0][0x228]"),
+            "another memory access": row("VIADD R21, R2, 0x40", "LDS R21, [R2]"),
+            "a wide load": row("LDC R22", "LDC.64 R22"),
+            "a value used before the last load": row(second, f"IADD3 R9, R22, R9, RZ ;\n /*0128*/ {second}"),
+            "a slow clock read": (UNTIMED + "/*0080*/ S2UR UR4, SR_CLOCKLO ;\n" + ROW,)})
 
-    def test_one_loop_alone_fails(self):
-        self.assertTrue(stream_faults(ROW))
+    def test_load_of_the_sms_is_arithmetic_until_it_is_told_to_end(self):
+        def with_last(new):
+            return (LOAD.replace("FFMA R7, R7, R3, 0.7", new),)
+        last = "FFMA R7, R7, R3, 0.7 ;\n /*0128*/ "
+        self.expect(lambda listing: constant_windows.check_pace("f", code_of(listing), least=2), [(LOAD,)], {
+            "arithmetic left out": with_last("MOV R7, R3"),
+            "a memory access": with_last(last + "STG.E [R8.64], R7"),
+            "a clock read": with_last(last + "CS2R R8, SR_CLOCKLO"),
+            "no look for the end": (LOAD.replace("LDS R5, [R2]", "MOV R5, R2"),)})
 
-    def test_row_with_fewer_loads_fails(self):
-        self.assertTrue(stream_faults(UNTIMED + ROW.replace("LDC R11, c[0x3][R26]", "MOV R11, R26")))
+    def test_waits_lie_between_clock_reads_alone(self):
+        stored = BUSY.replace("/*0060*/", "/*0028*/").replace("CS2R R2, SR", "STG.E [R4.64], R6 ;\n /*0038*/ CS2R R2, SR")
+        self.expect(lambda listing: constant_windows.check_busy("f", code_of(listing)), [(BUSY,)], {
+            "a clock read left out": (BUSY.replace("R10, SR_CLOCKLO", "R10, R8"),), "a store in the wait": (stored,)})
 
-    def test_load_hoisted_out_of_the_loop_fails(self):
-        hoisted = "        /*0090*/                   LDC R30, c[0x3][R31] ;\n"
-        self.assertTrue(stream_faults(UNTIMED + hoisted + ROW))
-
-    def test_parameter_read_in_the_loop_fails(self):
-        self.assertTrue(stream_faults(UNTIMED + ROW.replace("R2, 0x40", "R2, c[0x0][0x1a4]")))
-        self.assertTrue(stream_faults(UNTIMED + ROW.replace("VIADD R21, R2, 0x40", "ULDC UR4, c[0x0][0x228]")))
-
-    def test_other_memory_access_in_the_loop_fails(self):
-        self.assertTrue(stream_faults(UNTIMED + ROW.replace("VIADD R21, R2, 0x40", "LDS R21, [R2]")))
-
-    def test_wide_load_fails(self):
-        self.assertTrue(stream_faults(UNTIMED + ROW.replace("LDC R22", "LDC.64 R22")))
-
-    def test_value_used_before_the_last_load_fails(self):
-        early = ROW.replace("LDC R11, c[0x3][R26]", "IADD3 R9, R22, R9, RZ ;\n /*0128*/ LDC R11, c[0x3][R26]")
-        self.assertTrue(stream_faults(UNTIMED + early))
-
-    def test_slow_clock_read_fails(self):
-        clock = "        /*0080*/                   S2UR UR4, SR_CLOCKLO ;\n"
-        self.assertTrue(stream_faults(UNTIMED + clock + ROW))
-
-
-class LoadTest(unittest.TestCase):
-    def check(self, listing):
-        return constant_windows.check_pace("f", code_of(listing), least=2)
-
-    def test_right_load_passes(self):
-        self.assertEqual(self.check(LOAD), [])
-
-    def test_arithmetic_that_was_left_out_fails(self):
-        self.assertTrue(self.check(LOAD.replace("FFMA R7, R7, R3, 0.7", "MOV R7, R3")))
-
-    def test_memory_access_or_clock_in_the_load_fails(self):
-        self.assertTrue(self.check(LOAD.replace("FFMA R7, R7, R3, 0.7 ;",
-                                                "FFMA R7, R7, R3, 0.7 ;\n /*0128*/ STG.E [R8.64], R7 ;")))
-        self.assertTrue(self.check(LOAD.replace("FFMA R7, R7, R3, 0.7 ;",
-                                                "FFMA R7, R7, R3, 0.7 ;\n /*0128*/ CS2R R8, SR_CLOCKLO ;")))
-
-    def test_load_that_looks_for_no_end_fails(self):
-        self.assertTrue(self.check(LOAD.replace("LDS R5, [R2]", "MOV R5, R2")))
-
-
-class BusyTest(unittest.TestCase):
-    def test_right_wait_passes(self):
-        self.assertEqual(constant_windows.check_busy("f", code_of(BUSY)), [])
-
-    def test_clock_read_that_was_left_out_fails(self):
-        self.assertTrue(constant_windows.check_busy("f", code_of(BUSY.replace("R10, SR_CLOCKLO", "R10, R8"))))
-
-    def test_store_within_the_wait_fails(self):
-        moved = BUSY.replace("/*0060*/", "/*0028*/").replace("CS2R R2, SR", "STG.E [R4.64], R6 ;\n /*0038*/ CS2R R2, SR")
-        self.assertTrue(constant_windows.check_busy("f", code_of(moved)))
-
-    def test_kernel_that_is_not_empty_fails(self):
-        self.assertEqual(constant_windows.check_empty("f", code_of("        /*0000*/  EXIT ;\n")), [])
-        self.assertTrue(constant_windows.check_empty("f", code_of(BUSY)))
+    def test_empty_kernels_do_nothing(self):
+        self.expect(lambda listing: constant_windows.check_empty("f", code_of(listing)), [("/*0000*/  EXIT ;\n",)],
+                    {"work": (BUSY,)})
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ barriers in a row, registers that are in use.
 import re
 
 import sass_windows
-from sass_windows import (clock_faults, is_clock, is_jump, is_memory, loops, read_faults, register,
+from sass_windows import (clock_faults, is_clock, is_jump, is_memory, longest_run, loops, read_faults, register,
                           windows)
 
 PATHS = 32
@@ -119,24 +119,12 @@ def check_nest(name, code):
     return faults
 
 
-def longest_row(code, pattern):
-    """Most instructions of that kind with no jump between them."""
-    best = run = 0
-    for i in code:
-        if re.match(pattern, i.opcode):
-            run += 1
-            best = max(best, run)
-        elif is_jump(i) or is_memory(i):
-            run = 0
-    return best
-
-
 def check_barriers(name, code):
     """A named barrier is told its number and the count of threads; the loop holds nothing but barriers."""
     faults = clock_faults(code)
     number = r"0x1, R\d+" if "BlockBarrierE1" in name else "0x0"
     rows = [i for i in code if i.opcode.startswith("BAR.SYNC") and re.match(number, i.operands)]
-    if len(rows) != 3 * IN_A_ROW or longest_row(code, r"BAR\.SYNC") != IN_A_ROW:
+    if len(rows) != 3 * IN_A_ROW or longest_run(code, r"BAR\.SYNC.*") != IN_A_ROW:
         faults.append(f"{len(rows)} barriers, should be 3 loops of {IN_A_ROW}")
     return faults
 
@@ -202,16 +190,3 @@ CHECKS = [
     (re.compile(r"\d+wait_kernel"), check_waits, 4),
     (re.compile(r"\d+occupancy_kernel"), check_occupancy, 66),
 ]
-
-
-def check_functions(functions):
-    """Faults of all kernels, and of kernels that should be there and are not. Targets: as many as branches."""
-    faults = []
-    targets = max(1, sum("branch_kernel" in name for name in functions) // 2)
-    for pattern, check, expected in CHECKS:
-        names = [n for n in functions if pattern.search(n)]
-        if len(names) != expected * targets:
-            faults.append(f"{len(names)} kernels match {pattern.pattern}, should be {expected * targets}")
-        for name in names:
-            faults += [f"{name}: {fault}" for fault in check(name, functions[name])]
-    return faults

@@ -3,11 +3,7 @@
 import unittest
 
 import control_windows
-import sass_windows
-
-
-def line(address, text):
-    return f"        /*{address:04x}*/                   {text} ;\n"
+from listings import CheckTest, code_of, line
 
 
 def chain_of_paths(paths=32, operations=16, alike=False, inverted=False):
@@ -28,10 +24,6 @@ def chain_of_paths(paths=32, operations=16, alike=False, inverted=False):
         body += line(address + 0x40 + 16 * operations, f"BRA 0x{join:x}")
         address += length
     return line(0x100, f"BSSY B0, 0x{join + 16:x}") + body + line(join, "BSYNC B0") + line(join + 16, "EXIT")
-
-
-def faults(listing, name="branch_kernelILNS0_6BranchE1E", check=control_windows.check_branches):
-    return check(name, sass_windows.parse("Function : f\n" + listing)["f"])
 
 
 def nest_of_one(around=("0xc9", "0x12d"), joined=True, swapped=False):
@@ -63,70 +55,50 @@ def loops_of_barriers(barrier, count=16):
     return text
 
 
-class ControlWindowsTest(unittest.TestCase):
-    def test_right_chain_passes(self):
-        self.assertEqual(faults(chain_of_paths()), [])
+def faults_by(check, name):
+    return lambda listing, name=name: check(name, code_of(listing))
 
-    def test_lost_path_fails(self):
-        self.assertTrue(faults(chain_of_paths(paths=31)))
 
-    def test_folded_operations_fail(self):
-        self.assertTrue(faults(chain_of_paths(operations=15)))
+class ControlWindowsTest(CheckTest):
+    def test_branches_jump_over_paths_that_are_alone_and_unlike(self):
+        right = chain_of_paths()
+        fifth, last = "IMAD R0, R0, R0, 0x5 ", "IMAD R0, R0, R0, 0x64 ;"
+        self.expect(faults_by(control_windows.check_branches, "branch_kernelILNS0_6BranchE1E"), [(right,)], {
+            "a lost path": (chain_of_paths(paths=31),), "folded operations": (chain_of_paths(operations=15),),
+            "paths that are alike": (chain_of_paths(alike=True),),
+            "branches the other way": (chain_of_paths(inverted=True),),
+            "a predicated path": (right.replace(fifth, "@P1 " + fifth),),
+            "a store in a path": (right.replace(last, last + "\n /*0ff8*/ STS [R8], R0 ;"),)})
 
-    def test_paths_that_are_alike_fail(self):
-        self.assertTrue(faults(chain_of_paths(alike=True)))
+    def test_each_level_of_a_nest_has_a_join_and_operations_of_its_own(self):
+        self.expect(faults_by(control_windows.check_nest, "nested_kernelILi1E"), [(nest_of_one(),)], {
+            "no join": (nest_of_one(joined=False),), "operations that are alike": (nest_of_one(around=("0xc9", "0xc9")),),
+            "sides the other way": (nest_of_one(swapped=True),), "a level too few": (nest_of_one(), "nested_kernelILi2E")})
 
-    def test_branches_the_other_way_fail(self):
-        self.assertTrue(faults(chain_of_paths(inverted=True)))
+    def test_barriers_stand_in_a_row(self):
+        right, name = loops_of_barriers("BAR.SYNC.DEFER_BLOCKING 0x0"), "barrier_kernelILNS0_12BlockBarrierE{}E"
+        self.expect(faults_by(control_windows.check_barriers, name.format(0)), [(right,)], {
+            "another barrier": (right, name.format(1)),
+            "merged ones": (loops_of_barriers("BAR.SYNC.DEFER_BLOCKING 0x0", 15),)})
 
-    def test_predicated_path_fails(self):
-        self.assertTrue(faults(chain_of_paths().replace("IMAD R0, R0, R0, 0x5 ", "@P1 IMAD R0, R0, R0, 0x5 ")))
+    def test_a_sleep_is_alone_in_its_window(self):
+        sleep, begin, end = "NANOSLEEP R0", "CS2R R2, SR_CLOCKLO", "CS2R R4, SR_CLOCKLO"
+        self.expect(faults_by(control_windows.check_sleep, "sleep_kernel"),
+                    [(line(0, begin) + line(16, sleep) + line(32, end),)],
+                    {"a sleep before it": (line(0, sleep) + line(16, begin) + line(32, end),)})
 
-    def test_store_in_a_path_fails(self):
-        self.assertTrue(faults(chain_of_paths().replace(
-            "IMAD R0, R0, R0, 0x64 ;", "IMAD R0, R0, R0, 0x64 ;\n /*0ff8*/ STS [R8], R0 ;")))
-
-    def test_nest_with_joins_passes_and_others_fail(self):
-        def nest_faults(listing):
-            return faults(listing, "nested_kernelILi1E", control_windows.check_nest)
-        self.assertEqual(nest_faults(nest_of_one()), [])
-        self.assertTrue(nest_faults(nest_of_one(joined=False)))
-        self.assertTrue(nest_faults(nest_of_one(around=("0xc9", "0xc9"))))
-        self.assertTrue(nest_faults(nest_of_one(swapped=True)))
-        self.assertTrue(faults(nest_of_one(), "nested_kernelILi2E", control_windows.check_nest))
-
-    def test_barriers_in_a_row_pass_and_others_fail(self):
-        check = control_windows.check_barriers
-        right = loops_of_barriers("BAR.SYNC.DEFER_BLOCKING 0x0")
-        self.assertEqual(faults(right, "barrier_kernelILNS0_12BlockBarrierE0E", check), [])
-        self.assertTrue(faults(right, "barrier_kernelILNS0_12BlockBarrierE1E", check))
-        merged = loops_of_barriers("BAR.SYNC.DEFER_BLOCKING 0x0", 15)
-        self.assertTrue(faults(merged, "barrier_kernelILNS0_12BlockBarrierE0E", check))
-
-    def test_sleep_alone_in_its_window_passes(self):
-        right = line(0, "CS2R R2, SR_CLOCKLO") + line(16, "NANOSLEEP R0") + line(32, "CS2R R4, SR_CLOCKLO")
-        moved = line(0, "NANOSLEEP R0") + line(16, "CS2R R2, SR_CLOCKLO") + line(32, "CS2R R4, SR_CLOCKLO")
-        self.assertEqual(faults(right, "sleep_kernel", control_windows.check_sleep), [])
-        self.assertTrue(faults(moved, "sleep_kernel", control_windows.check_sleep))
-
-    def test_loads_before_the_wait_of_a_block_fail(self):
+    def test_blocks_load_nothing_before_their_wait(self):
         loads = "".join(line(16 * i, f"LDG.E.STRONG.GPU R{i}, desc[UR4][R8.64]") for i in range(5))
         uses = "".join(line(0x200 + 16 * i, f"IMAD R9, R9, R{i}, R{i}") for i in range(5))
         wait = line(0x80, "NANOSLEEP 0x1f4")
-        name = "occupancy_kernelILi5E"
-        self.assertEqual(faults(wait + loads + uses, name, control_windows.check_occupancy), [])
-        self.assertTrue(faults(loads + wait + uses, name, control_windows.check_occupancy))
-        self.assertTrue(faults(wait + loads, name, control_windows.check_occupancy))
+        self.expect(faults_by(control_windows.check_occupancy, "occupancy_kernelILi5E"), [(wait + loads + uses,)],
+                    {"loads before": (loads + wait + uses,), "registers that nobody uses": (wait + loads,)})
 
-    def test_predicated_barrier_of_a_diverged_warp_fails(self):
-        spin = line(0, "LDS R0, [R2]") + line(16, "@P0 BRA 0x0")
-        right = spin + line(32, "BAR.SYNC.DEFER_BLOCKING 0x1, 0x40") + line(48, "BAR.SYNC.DEFER_BLOCKING 0x1, 0x40")
-        name = "wait_kernelILNS0_4WaitE3E"
-        self.assertEqual(faults(right, name, control_windows.check_waits), [])
-        self.assertTrue(faults(right.replace("BAR.SYNC", "@P1 BAR.SYNC", 1), name, control_windows.check_waits))
-
-    def test_missing_kernels_are_told(self):
-        self.assertTrue(control_windows.check_functions({}))
+    def test_barriers_of_a_diverged_warp_are_not_predicated(self):
+        right = line(0, "LDS R0, [R2]") + line(16, "@P0 BRA 0x0") + "".join(
+            line(at, "BAR.SYNC.DEFER_BLOCKING 0x1, 0x40") for at in (32, 48))
+        self.expect(faults_by(control_windows.check_waits, "wait_kernelILNS0_4WaitE3E"), [(right,)],
+                    {"a predicate": (right.replace("BAR.SYNC", "@P1 BAR.SYNC", 1),)})
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import unittest
 
 import program_windows
 import sass_windows
+from listings import CheckTest
 
 NONE = 7
 
@@ -35,44 +36,28 @@ def row_faults(instructions, length=2):
     return program_windows.check_row(listing(instructions), program_windows.LOADS[0], length)
 
 
-class RowTest(unittest.TestCase):
-    def test_right_row_passes(self):
-        self.assertEqual(row_faults(BASE + ADDRESSES + LOADS + SUM + JUMP), [])
-        self.assertEqual(row_faults(BASE + [ADDRESSES[0], LOADS[0], ADDRESSES[1], LOADS[1]] + SUM + JUMP), [])
-
-    def test_load_of_the_launch_itself_is_no_row(self):
+class RowTest(CheckTest):
+    def test_rows_are_in_flight_together_and_the_next_one_waits_for_all(self):
         own = ["IMAD.WIDE.U32 R30, R33, 0x4, R34", "LDG.E R33, desc[UR8][R30.64]", "@P4 BRA {head}"]
-        self.assertEqual(row_faults(BASE + ADDRESSES + LOADS + SUM + JUMP + own), [])
-
-    def test_wait_for_a_value_within_a_row_fails(self):
         waits = ("IMAD.WIDE.U32 R6, R11, 0x4, R2", NONE, (0,))
-        self.assertTrue(row_faults(BASE + [ADDRESSES[0], LOADS[0], waits, LOADS[1]] + SUM + JUMP))
-
-    def test_missing_loads_and_jumps_between_them_fail(self):
-        self.assertTrue(row_faults(BASE + ADDRESSES + LOADS[:1] + SUM + JUMP))
-        self.assertTrue(row_faults(BASE + ADDRESSES + LOADS[:1] + JUMP + LOADS[1:] + SUM + JUMP))
-        self.assertTrue(row_faults(BASE + ADDRESSES + LOADS + SUM + JUMP, 3))
-
-    def test_another_access_in_a_row_fails(self):
-        self.assertTrue(row_faults(BASE + ADDRESSES + [LOADS[0], "LDS R9, [R8]", LOADS[1]] + SUM + JUMP))
-
-    def test_addresses_that_wait_for_no_value_fail(self):
-        free = ["MOV R2, UR4", "MOV R3, UR5"]
-        self.assertTrue(row_faults(free + ADDRESSES + LOADS + SUM + JUMP))
-
-    def test_addresses_that_wait_for_some_values_alone_fail(self):
-        self.assertTrue(row_faults(BASE + ADDRESSES + LOADS + [("MOV R20, R12", NONE, (0, 1))] + JUMP))
-        one_free = ["IMAD.WIDE.U32 R4, R10, 0x4, R30", ADDRESSES[1]]
-        self.assertTrue(row_faults(BASE + one_free + LOADS + SUM + JUMP))
-
-    def test_row_of_one_that_is_jumped_over_passes(self):
-        code = ["IADD3 R4, P3, R20, UR4, RZ", "@!P0 BRA 0x40", ("LDG.E R12, desc[UR8][R4.64]", 0), "MOV R20, R12"] + JUMP
-        self.assertEqual(row_faults(code, 1), [])
-        self.assertTrue(row_faults(["MOV R4, UR4"] + code[1:], 1))
-        self.assertTrue(row_faults(["LDG.E R12, desc[UR8][R4.64]"] + JUMP, 1))
-
-    def test_row_that_is_in_no_loop_fails(self):
-        self.assertTrue(row_faults(BASE + ADDRESSES + LOADS + SUM))
+        end = SUM + JUMP
+        one = ["IADD3 R4, P3, R20, UR4, RZ", "@!P0 BRA 0x40", ("LDG.E R12, desc[UR8][R4.64]", 0), "MOV R20, R12"] + JUMP
+        self.expect(row_faults, [
+            (BASE + ADDRESSES + LOADS + end,), (BASE + [ADDRESSES[0], LOADS[0], ADDRESSES[1], LOADS[1]] + end,),
+            (BASE + ADDRESSES + LOADS + end + own,), (one, 1)
+        ], {
+            "a wait within a row": (BASE + [ADDRESSES[0], LOADS[0], waits, LOADS[1]] + end,),
+            "a missing load": (BASE + ADDRESSES + LOADS[:1] + end,),
+            "a jump between loads": (BASE + ADDRESSES + LOADS[:1] + JUMP + LOADS[1:] + end,),
+            "a shorter row": (BASE + ADDRESSES + LOADS + end, 3),
+            "another access": (BASE + ADDRESSES + [LOADS[0], "LDS R9, [R8]", LOADS[1]] + end,),
+            "addresses that wait for nothing": (["MOV R2, UR4", "MOV R3, UR5"] + ADDRESSES + LOADS + end,),
+            "addresses that wait for one": (BASE + ADDRESSES + LOADS + [("MOV R20, R12", NONE, (0, 1))] + JUMP,),
+            "one address that does not wait": (
+                BASE + ["IMAD.WIDE.U32 R4, R10, 0x4, R30", ADDRESSES[1]] + LOADS + end,),
+            "one load that does not wait": (["MOV R4, UR4"] + one[1:], 1),
+            "one load alone": (["LDG.E R12, desc[UR8][R4.64]"] + JUMP, 1),
+            "no loop": (BASE + ADDRESSES + LOADS + SUM,)})
 
 
 def timed(load, until_issued=(), behind=("STS [R8], R12",)):
@@ -87,23 +72,14 @@ def timed_faults(*arguments):
     return [fault for held in found for fault in program_windows.timed_faults("LDG\\.E\\.NA", *held)] if found else ["none"]
 
 
-class TimedTest(unittest.TestCase):
-    def test_right_window_passes(self):
-        self.assertEqual(timed_faults(), [])
-
-    def test_other_instructions_in_a_window_fail(self):
-        self.assertTrue(timed_faults(["IADD3 R5, R5, R6, RZ"]))
-        self.assertTrue(timed_faults([], ["STS [R8], R12", "IADD3 R5, R5, R6, RZ"]))
-
-    def test_store_of_another_value_fails(self):
-        self.assertTrue(timed_faults([], ["STS [R8], R13"]))
-        self.assertTrue(timed_faults([], []))
-
-    def test_another_load_fails(self):
+class TimedTest(CheckTest):
+    def test_windows_hold_a_load_and_the_store_of_what_it_loaded(self):
+        other = "IADD3 R5, R5, R6, RZ"
+        self.expect(timed_faults, [()], {
+            "another instruction before the issue": ([other],),
+            "another instruction behind it": ([], ["STS [R8], R12", other]),
+            "a store of another value": ([], ["STS [R8], R13"]), "no store": ([], [])})
         self.assertTrue(program_windows.check_timed(listing(timed("LDG.E.64"))))
-
-    def test_missing_kernels_and_windows_are_told(self):
-        self.assertEqual(len(program_windows.check_functions({})), program_windows.MOST_LOADS + 1)
         self.assertTrue(program_windows.check_timed([]))
 
 

@@ -320,20 +320,35 @@ def check_shared_chase(name, code):
     return faults + check_amortised(code, load)
 
 
+def longest_run(code, pattern, breaks=lambda i: is_memory(i) or is_jump(i)):
+    """Most instructions of that kind with none between them that breaks the row."""
+    best = run = 0
+    for i in code:
+        if re.fullmatch(pattern, i.opcode):
+            run += 1
+            best = max(best, run)
+        elif breaks(i):
+            run = 0
+    return best
+
+
+def row_faults(code, pattern, wanted, what):
+    """So many of them in a row, and no more."""
+    best = longest_run(code, pattern)
+    return [] if best == wanted else [f"{best} {what} in a row, should be {wanted}"]
+
+
+def in_flight_faults(code, load, ilp):
+    best = longest_run(code, load, breaks=lambda i: i.opcode.startswith("STG") or is_jump(i))
+    return [] if best >= ilp else [f"{best} loads in flight, should be {ilp}"]
+
+
 def check_stream(name, code):
     work, load, size, ilp = map(int, re.search(
         r"stream_kernelILNS0_10StreamWorkE(\d)ELNS0_4LoadE(\d)ELi(\d+)ELi(\d+)E", name).groups())
     if work == 1:
         return []
-    flavour = global_load(load, {4: "", 8: r"\.64", 16: r"\.128"}[size])
-    best = run = 0
-    for i in code:
-        if re.fullmatch(flavour, i.opcode):
-            run += 1
-            best = max(best, run)
-        elif i.opcode.startswith("STG") or is_jump(i):
-            run = 0
-    return [] if best >= ilp else [f"{best} loads in flight, should be {ilp}"]
+    return in_flight_faults(code, global_load(load, {4: "", 8: r"\.64", 16: r"\.128"}[size]), ilp)
 
 
 def check_co_runner(name, code):
@@ -377,16 +392,10 @@ def check_dsm_stream(_, code, ilp=4):
     loads = [i.address for i in code if i.opcode == "LD.E.128"]
     if loads and not any(begin <= loads[0] and loads[-1] < end for begin, end in loops(code)):
         faults.append("the loads are made once, outside of the loop of passes")
-    best = run = 0
-    for i in code:
-        if i.opcode == "LD.E.128":
-            run += 1
-            best = max(best, run)
-        elif is_memory(i) or is_jump(i):
-            run = 0
-    return faults if best == ilp else faults + [f"{best} loads in flight, should be {ilp}"]
+    return faults + row_faults(code, r"LD\.E\.128", ilp, "loads")
 
 
+# Names of kernels, the check of one, and how many there are for each target.
 CHECKS = [
     (re.compile(r"\d+chase_kernelINS0_"), check_chase, 27),
     (re.compile(r"shared_chase_kernel"), check_shared_chase, 2),
@@ -395,22 +404,24 @@ CHECKS = [
     (re.compile(r"dsm_stream_kernel"), check_dsm_stream, 1),
     (re.compile(r"\d+stream_kernelILNS0_10StreamWork"), check_stream, 135),
 ]
+# These are empty for targets below sm_90, but not for all.
+NEWER = re.compile(r"dsm_chase_kernel|dsm_stream_kernel|cluster_barrier_kernel|bulk_stream_kernel")
 
 
-def check_functions(functions):
+def check_functions(functions, checks):
     """Faults of all kernels, and of kernels that should be there and are not."""
     faults = []
     targets = None
-    for pattern, check, expected in CHECKS:
+    for pattern, check, expected in checks:
         names = [n for n in functions if pattern.search(n)]
         targets = targets or max(1, len(names) // expected)
         if len(names) != expected * targets:
             faults.append(f"{len(names)} kernels match {pattern.pattern}, should be {expected * targets}")
         for name in names:
             faults += [f"{name}: {fault}" for fault in check(name, functions[name])]
-    clusters = [code for name, code in functions.items() if "dsm_chase_kernel" in name]
-    if clusters and not any(map(has_clusters, clusters)):
-        faults.append("dsm_chase_kernel is empty for every target")
+    newer = {NEWER.search(name).group(): False for name in functions if NEWER.search(name)}
     for name, code in functions.items():
         faults += [f"{name}: {fault}" for fault in no_local_memory(code) + barrier_faults(code)]
-    return faults
+        if NEWER.search(name) and any(map(is_memory, code)):
+            newer[NEWER.search(name).group()] = True
+    return faults + [f"{name} is empty for every target" for name, there in newer.items() if not there]

@@ -3,9 +3,9 @@
 import re
 import unittest
 
+import check_kernels
 import sass_windows
-
-CHAIN = "_ZN12chase_kernelINS0_10ChainChaseILNS0_4LoadE0EEELb1EEEvNS0_11ChaseLaunchE"
+from listings import CheckTest, code_of, moved
 
 WINDOW = """
         /*0100*/                   CS2R R4, SR_CLOCKLO ;      /* 0x0000000000047805 */
@@ -20,52 +20,27 @@ WINDOW = """
 
 
 def faults_of(listing, load=r"LDG\.E\.64", count=1, chained=True):
-    code = sass_windows.parse("Function : f\n" + listing)["f"]
-    return sass_windows.check_timed(code, load, count, chained)
+    return sass_windows.check_timed(code_of(listing), load, count, chained)
 
 
-class SassWindowsTest(unittest.TestCase):
-    def test_right_window_passes(self):
-        self.assertEqual(faults_of(WINDOW), [])
-
-    def test_load_moved_before_the_clock_fails(self):
-        lines = WINDOW.strip("\n").split("\n")
-        moved = "\n".join([lines[1], lines[0]] + lines[2:])
-        self.assertTrue(faults_of(moved))
-
-    def test_clock_read_before_the_store_fails(self):
-        lines = WINDOW.strip("\n").split("\n")
-        moved = "\n".join(lines[:2] + [lines[3], lines[2]] + lines[4:])
-        self.assertTrue(faults_of(moved))
-
-    def test_second_memory_access_fails(self):
-        self.assertTrue(faults_of(WINDOW.replace("STS [R8], R2 ;", "STS [R8], R2 ;\n /*0128*/ LDS R9, [R8] ;")))
-
-    def test_arithmetic_in_the_window_fails(self):
-        self.assertTrue(faults_of(WINDOW.replace("LDG.E", "IMAD.MOV.U32 R3, RZ, RZ, R1 ;\n /*0118*/ LDG.E")))
-
-    def test_slow_clock_read_fails(self):
-        self.assertTrue(faults_of(WINDOW.replace("CS2R R4, SR_CLOCKLO", "S2UR UR4, SR_CLOCKLO")))
-
-    def test_clock_reads_of_different_width_fail(self):
-        self.assertTrue(faults_of(WINDOW.replace("CS2R R6, SR_CLOCKLO", "CS2R.32 R6, SR_CLOCKLO")))
-        self.assertTrue(faults_of(WINDOW.replace("CS2R R6, SR_CLOCKLO", "CS2UR UR6, SR_CLOCKLO")))
-
-    def test_other_load_path_fails(self):
-        self.assertTrue(faults_of(WINDOW.replace("LDG.E.64", "LDG.E.64.STRONG.GPU")))
-        self.assertTrue(faults_of(WINDOW, load=r"LDG\.E\.64\.CONSTANT"))
-
-    def test_store_of_another_register_fails(self):
-        self.assertTrue(faults_of(WINDOW.replace("[R8], R2", "[R8], R7")))
-
-    def test_broken_chain_fails_where_it_must_hold(self):
+class SassWindowsTest(CheckTest):
+    def test_windows_hold_the_load_and_the_store_that_waits_for_it(self):
+        def window(old, new):
+            return (WINDOW.replace(old, new),)
         broken = WINDOW.replace("[R2.64]", "[R12.64]")
-
-        self.assertTrue(faults_of(broken))
-        self.assertEqual(faults_of(broken, chained=False), [])
-
-    def test_jump_into_the_window_fails(self):
-        self.assertTrue(faults_of(WINDOW.replace("BRA 0x100", "BRA 0x120")))
+        self.expect(faults_of, [(WINDOW,), (broken, r"LDG\.E\.64", 1, False)], {
+            "a load before the clock": (moved(WINDOW, 1, 0),),
+            "a clock read before the store": (moved(WINDOW, 0, 1, 3, 2),),
+            "a second memory access": window("STS [R8], R2 ;", "STS [R8], R2 ;\n /*0128*/ LDS R9, [R8] ;"),
+            "arithmetic": window("LDG.E", "IMAD.MOV.U32 R3, RZ, RZ, R1 ;\n /*0118*/ LDG.E"),
+            "a slow clock read": window("CS2R R4, SR_CLOCKLO", "S2UR UR4, SR_CLOCKLO"),
+            "clock reads of different width": window("CS2R R6, SR_CLOCKLO", "CS2R.32 R6, SR_CLOCKLO"),
+            "a clock read into a uniform register": window("CS2R R6, SR_CLOCKLO", "CS2UR UR6, SR_CLOCKLO"),
+            "another path": window("LDG.E.64", "LDG.E.64.STRONG.GPU"),
+            "a path that is not meant": (WINDOW, r"LDG\.E\.64\.CONSTANT"),
+            "a store of another register": window("[R8], R2", "[R8], R7"),
+            "a broken chain": (broken,),
+            "a jump into the window": window("BRA 0x100", "BRA 0x120")})
 
     def test_loads_of_every_kind_are_told_from_their_address(self):
         for load, kind in (("ATOMG.E.ADD.64.STRONG.GPU PT, R2, desc[UR6][R2.64], RZ", "AtomicSource"),
@@ -82,9 +57,8 @@ class SassWindowsTest(unittest.TestCase):
     def test_constants_in_the_loop_of_a_constant_chase_fail(self):
         window = WINDOW.replace("LDG.E.64 R2, desc[UR6][R2.64]", "LDC R2, c[0x3][R2]")
         three = "".join(re.sub(r"/\*0", f"/*{n}", window).replace("0x1", f"0x{n}1") for n in (1, 2, 3))
-        code = sass_windows.parse("Function : f\n" + three)["f"]
-        spoilt = sass_windows.parse(
-            "Function : f\n" + three.replace("R4, P0, -R4, R6, RZ", "R4, P0, -R4, R6, c[0x0][0x210]"))["f"]
+        code = code_of(three)
+        spoilt = code_of(three.replace("R4, P0, -R4, R6, RZ", "R4, P0, -R4, R6, c[0x0][0x210]"))
 
         self.assertEqual(sass_windows.constant_faults(code), [])
         self.assertEqual(len(sass_windows.constant_faults(spoilt)), 3)
@@ -101,14 +75,14 @@ class SassWindowsTest(unittest.TestCase):
             words[0] = sets_5
             listing = "".join(f"/*{n * 16:04x}*/ {line} ; /* 0x0000000000000000 */\n /* 0x{word} */\n"
                               for n, (line, word) in enumerate(zip(lines, words)))
-            return sass_windows.wait_faults(sass_windows.parse("Function : f\n" + listing)["f"])
+            return sass_windows.wait_faults(code_of(listing))
 
         self.assertEqual(faults(before=waits_5, load=sets_5), [])
         self.assertEqual(faults(before=free, clock=waits_5, load=sets_5), [])
         self.assertIn("TLD.LZ waits for TLD.LZ", faults(before=free, load=waits_5_sets_5)[0])
         self.assertIn("STS waits for TLD.LZ", faults(before=free, load=sets_5)[0])
         self.assertIn("on its way", faults(before=free, load=free, store=free)[0])
-        self.assertTrue(sass_windows.wait_faults(sass_windows.parse("Function : f\n" + WINDOW)["f"]))
+        self.assertTrue(sass_windows.wait_faults(code_of(WINDOW)))
 
     def test_code_chase_is_seen_through(self):
         call = """
@@ -128,7 +102,7 @@ class SassWindowsTest(unittest.TestCase):
                              ("FADD R4, R4, 1 ;\n" if i < 7 else "RET.REL.NODEC R20 0x0 ;\n")
                              for n in range(5) for i in range(8))
             return sass_windows.check_code_chase(
-                sass_windows.parse("Function : f\n" + before + blocks)["f"], blocks=5)
+                code_of(before + blocks), blocks=5)
 
         self.assertEqual(faults(0x400), [])
         self.assertIn("add 6", faults(0x420)[0])
@@ -142,21 +116,24 @@ class SassWindowsTest(unittest.TestCase):
         flush = "/*0098*/ CCTL.IVALL ;\n"
 
         def faults(listing):
-            return sass_windows.fence_faults(sass_windows.parse("Function : f\n" + listing)["f"])
+            return sass_windows.fence_faults(code_of(listing))
 
         self.assertEqual(faults(store + WINDOW), [])
         self.assertTrue(faults(store + fence + WINDOW))
         self.assertTrue(faults(store + flush + WINDOW))
         self.assertTrue(faults(store + WINDOW.replace("CCTL.IVALL", "NOP")))
 
-    def test_missing_kernels_fail(self):
-        functions = sass_windows.parse(f"Function : {CHAIN}\n{WINDOW}")
-
-        self.assertTrue(any("should be" in f for f in sass_windows.check_functions(functions)))
+    def test_kernels_that_are_missing_or_empty_for_every_target_or_spill_fail(self):
+        def faults(listing):
+            return " ".join(sass_windows.check_functions(sass_windows.parse(listing), check_kernels.CHECKS))
+        for pattern, _, expected in check_kernels.CHECKS:
+            self.assertIn(f"0 kernels match {pattern.pattern}, should be {expected}", faults("Function : other"))
+        self.assertIn("dsm_chase_kernel is empty for every target", faults("Function : dsm_chase_kernel\n/*0010*/ EXIT ;"))
+        self.assertIn("local memory", faults("Function : f\n/*0010*/ LDL R1, [R2] ;"))
 
     def test_short_or_independent_loops_fail(self):
         chain = "\n".join(f"/*{i * 16:04x}*/ LDG.E.64 R2, desc[UR6][R2.64] ;" for i in range(40))
-        code = sass_windows.parse("Function : f\n" + chain)["f"]
+        code = code_of(chain)
 
         self.assertEqual(sass_windows.longest_chain(code, r"LDG\.E\.64"), 40)
         self.assertEqual(sass_windows.check_amortised(code, r"LDG\.E\.64"), [])
@@ -169,13 +146,13 @@ class SassWindowsTest(unittest.TestCase):
         asked = ("/*0010*/ BAR.RED.OR.DEFER_BLOCKING 0x0, PT ;\n/*0020*/ B2R.RESULT RZ, P0 ;\n"
                  "/*0030*/ @!P0 EXIT ;\n/*0040*/ CS2R R2, SR_CLOCKLO ;")
 
-        self.assertTrue(sass_windows.barrier_faults(sass_windows.parse("Function : f\n" + plain)["f"]))
-        self.assertEqual(sass_windows.barrier_faults(sass_windows.parse("Function : f\n" + asked)["f"]), [])
+        self.assertTrue(sass_windows.barrier_faults(code_of(plain)))
+        self.assertEqual(sass_windows.barrier_faults(code_of(asked)), [])
 
     def test_co_runners_without_a_loop_of_reductions_fail(self):
         loop = ("/*0010*/ REDG.E.ADD.STRONG.GPU desc[UR8][R4.64], RZ ;\n/*0020*/ ISETP.NE.AND P0, PT, R0, 0x40, PT ;\n"
                 "/*0030*/ @P0 BRA 0x10 ;")
-        faults = [sass_windows.check_co_runner("co_runner_kernel", sass_windows.parse("Function : f\n" + text)["f"])
+        faults = [sass_windows.check_co_runner("co_runner_kernel", code_of(text))
                   for text in (loop, loop.replace("RZ", "R5"), loop.replace("REDG.E", "ATOMG.E"),
                                loop.replace("BRA 0x10", "BRA 0x40"))]
 
@@ -187,11 +164,11 @@ class SassWindowsTest(unittest.TestCase):
         wide += "/*0500*/ @!P0 BRA 0x100 ;\n"
 
         def chase_faults(listing):
-            code = sass_windows.parse("Function : f\n" + listing)["f"]
+            code = code_of(listing)
             return sass_windows.check_timed(code, r"LD\.E\.64", 1, True)
 
         def stream_faults(listing):
-            return sass_windows.check_dsm_stream("", sass_windows.parse("Function : f\n" + listing)["f"])
+            return sass_windows.check_dsm_stream("", code_of(listing))
 
         self.assertEqual(chase_faults(window), [])
         self.assertTrue(chase_faults(window.replace("LD.E.64", "S2R R11, SR_SWINHI ;\n/*0118*/ LD.E.64")))
@@ -200,16 +177,6 @@ class SassWindowsTest(unittest.TestCase):
         self.assertTrue(stream_faults(wide.replace("LD.E.128 R8", "STS [R5], R8 ;\n/*0208*/ LD.E.128 R8")))
         self.assertTrue(stream_faults(wide.replace("BRA 0x100", "BRA 0x480")), "loads before the loop")
         self.assertEqual(stream_faults("/*0010*/ EXIT ;"), [])
-
-    def test_kernels_of_clusters_that_are_empty_everywhere_fail(self):
-        functions = sass_windows.parse("Function : dsm_chase_kernel\n/*0010*/ EXIT ;")
-
-        self.assertIn("dsm_chase_kernel is empty for every target", sass_windows.check_functions(functions))
-
-    def test_local_memory_is_seen(self):
-        code = sass_windows.parse("Function : f\n/*0010*/ LDL R1, [R2] ;")["f"]
-
-        self.assertTrue(sass_windows.no_local_memory(code))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ their loops.
 
 import re
 
-import sass_windows
 from sass_windows import clock_faults, is_memory, loops, register, stored
 
 IN_A_ROW = 16
@@ -37,13 +36,4 @@ def check_atomics(name, code):
     return faults
 
 
-def check_functions(functions):
-    """Faults of all kernels, and of kernels that should be there and are not. Targets: as many as chases of words."""
-    faults = []
-    targets = max(1, sum("shared_chase_kernel" in name for name in functions) // 2)
-    names = [n for n in functions if "shared_atomic_kernel" in n]
-    if len(names) != 3 * targets:
-        faults.append(f"{len(names)} kernels of atomics on shared memory, should be {3 * targets}")
-    for name in names:
-        faults += [f"{name}: {fault}" for fault in check_atomics(name, functions[name])]
-    return faults
+CHECKS = [(re.compile("shared_atomic_kernel"), check_atomics, 3)]

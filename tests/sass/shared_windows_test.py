@@ -2,12 +2,8 @@
 
 import unittest
 
-import sass_windows
 import shared_windows
-
-
-def line(address, text):
-    return f"        /*{address:04x}*/                   {text} ;\n"
+from listings import CheckTest, code_of, line
 
 
 def loops_of(additions):
@@ -30,33 +26,20 @@ def chain(length=16, first=10):
 
 
 def faults(additions, form):
-    name = f"shared_atomic_kernelILNS0_12SharedAtomicE{form}E"
-    return shared_windows.check_atomics(name, sass_windows.parse("Function : f\n" + loops_of(additions))["f"])
+    return shared_windows.check_atomics(f"shared_atomic_kernelILNS0_12SharedAtomicE{form}E", code_of(loops_of(additions)))
 
 
-class SharedWindowsTest(unittest.TestCase):
-    def test_right_rows_pass(self):
-        self.assertEqual(faults(chain(), 0), [])
-        self.assertEqual(faults(["ATOMS.ADD RZ, [R0], R9"] * 16, 1), [])
-        self.assertEqual(faults(["ATOMS.POPC.INC.32 RZ, [R0+URZ]"] * 16, 2), [])
-
-    def test_additions_that_do_not_wait_fail(self):
-        self.assertTrue(faults(["ATOMS.ADD R5, [R0], R9"] * 16, 0))
-
-    def test_results_that_are_not_meant_fail(self):
-        self.assertTrue(faults(["ATOMS.ADD RZ, [R0], R9"] * 16, 0))
-        self.assertTrue(faults(chain(), 1))
-
-    def test_dropped_additions_fail(self):
-        self.assertTrue(faults(chain(15), 0))
-        self.assertTrue(faults(["ATOMS.ADD RZ, [R0], R9"] * 8, 1))
-
-    def test_other_accesses_and_loops_of_retries_fail(self):
-        self.assertTrue(faults(chain(15) + ["LDS R3, [R4]"], 0))
-        self.assertTrue(faults(["ATOMS.CAS R5, [R0], R9, R10"] * 16, 0))
-
-    def test_missing_kernels_are_told(self):
-        self.assertTrue(shared_windows.check_functions({}))
+class SharedWindowsTest(CheckTest):
+    def test_loops_hold_the_additions_that_are_meant(self):
+        unused = ["ATOMS.ADD RZ, [R0], R9"]
+        self.expect(faults, [(chain(), 0), (unused * 16, 1), (["ATOMS.POPC.INC.32 RZ, [R0+URZ]"] * 16, 2)], {
+            "additions that do not wait": (["ATOMS.ADD R5, [R0], R9"] * 16, 0),
+            "results that nobody uses": (unused * 16, 0),
+            "results that are used": (chain(), 1),
+            "a dropped link": (chain(15), 0),
+            "dropped additions": (unused * 8, 1),
+            "another access": (chain(15) + ["LDS R3, [R4]"], 0),
+            "a loop of retries": (["ATOMS.CAS R5, [R0], R9, R10"] * 16, 0)})
 
 
 if __name__ == "__main__":

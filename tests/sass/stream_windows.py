@@ -7,7 +7,7 @@ sass_windows.py does the reading.
 import re
 
 import sass_windows
-from sass_windows import is_memory
+from sass_windows import in_flight_faults, is_memory, row_faults
 
 # By template arguments (kernels::StreamWork, kernels::StreamHint). sm_75 adds .SYS where sm_80 has nothing.
 READ, WRITE, COPY = 0, 1, 2
@@ -26,17 +26,6 @@ def check_hinted(name, code):
     faults += [f"{sum(bool(re.fullmatch(w, o)) for o in wide)} accesses {w}, should be {ilp} or more"
                for w in wanted if sum(bool(re.fullmatch(w, o)) for o in wide) < ilp]
     return faults + (in_flight_faults(code, LOADS[hint], ilp) if work != WRITE else [])
-
-
-def in_flight_faults(code, load, ilp):
-    best = run = 0
-    for i in code:
-        if re.fullmatch(load, i.opcode):
-            run += 1
-            best = max(best, run)
-        elif i.opcode.startswith("STG") or sass_windows.is_jump(i):
-            run = 0
-    return [] if best >= ilp else [f"{best} loads in flight, should be {ilp}"]
 
 
 def timed_faults(held, ilp):
@@ -86,14 +75,7 @@ def check_bulk(name, code):
 def check_adding(name, code):
     """`ilp` reductions by 1 in a row, none of which asks for an answer."""
     ilp = int(re.search(r"adding_stream_kernelILi(\d+)E", name).group(1))
-    best = run = 0
-    for i in code:
-        if re.fullmatch(r"REDG?\.E\.ADD\.STRONG\.GPU", i.opcode):
-            run += 1
-            best = max(best, run)
-        elif is_memory(i) or sass_windows.is_jump(i):
-            run = 0
-    return [] if best == ilp else [f"{best} reductions in a row, should be {ilp}"]
+    return row_faults(code, GROUPED_ACCESSES[3], ilp, "reductions")
 
 
 GROUPED_ACCESSES = {0: r"LDG\.E\.128\.STRONG\.GPU",  # by StreamWork: reads past the L1, ...
@@ -108,15 +90,7 @@ def check_grouped(name, code):
     begin = min((begin for begin, _ in sass_windows.loops(code)), default=0)
     looped = [i for i in code if begin <= i.address <= max((e for _, e in sass_windows.loops(code)
                                                             if e != code[-1].address), default=0)]
-    best = run = 0
-    for i in looped:
-        if re.fullmatch(access, i.opcode):
-            run += 1
-            best = max(best, run)
-        elif is_memory(i) or sass_windows.is_jump(i):
-            run = 0
-    faults = [] if best == ilp else [f"{best} accesses in a row, should be {ilp}"]
-    return faults + [f"{i.opcode} in the loop of chunks" for i in looped
+    return row_faults(looped, access, ilp, "accesses") + [f"{i.opcode} in the loop of chunks" for i in looped
                      if is_memory(i) and not re.fullmatch(access, i.opcode)
                      and i.opcode.removesuffix(".SYS") not in ("LDG.E", "STG.E")]  # the list, the flag of the deadline
 
@@ -128,19 +102,3 @@ CHECKS = [
     (re.compile(r"adding_stream_kernel"), check_adding, 5),
     (re.compile(r"grouped_stream_kernel"), check_grouped, 12),
 ]
-
-
-def check_functions(functions):
-    """Faults of all kernels, and of kernels that should be there and are not."""
-    faults = []
-    for pattern, check, expected in CHECKS:
-        names = [n for n in functions if pattern.search(n)]
-        if not names or len(names) % expected:
-            faults.append(f"{len(names)} kernels match {pattern.pattern}, should be {expected} for each target")
-        for name in names:
-            faults += [f"{name}: {fault}" for fault in check(name, functions[name])]
-            faults += [f"{name}: {fault}" for fault in sass_windows.no_local_memory(functions[name])]
-    bulk = [code for name, code in functions.items() if "bulk_stream_kernel" in name]
-    if bulk and not any(is_memory(i) for code in bulk for i in code):
-        faults.append("bulk_stream_kernel is empty for every target")
-    return faults

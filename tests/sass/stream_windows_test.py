@@ -2,8 +2,8 @@
 
 import unittest
 
-import sass_windows
 import stream_windows
+from listings import CheckTest, code_of, moved
 
 HINTED = """
         /*0010*/                   LDG.E.NA.128 R4, desc[UR4][R2.64] ;
@@ -52,74 +52,42 @@ def grouped(work, ilp):
     return f"21grouped_stream_kernelINS0_6AccessILNS0_10StreamWorkE{work}ELNS0_4LoadE1ELi16EEELi{ilp}EEEvNS0_12StreamLaunchE"
 
 
-def faults(check, name, listing):
-    return check(name, sass_windows.parse("Function : f\n" + listing)["f"])
+def faults_by(check):
+    return lambda listing, name: check(name, code_of(listing))
 
 
-class StreamWindowsTest(unittest.TestCase):
-    def test_right_hints_pass(self):
-        self.assertEqual(faults(stream_windows.check_hinted, COPY_NO_ALLOCATE, HINTED), [])
+class StreamWindowsTest(CheckTest):
+    def test_every_access_carries_its_hint(self):
+        self.expect(faults_by(stream_windows.check_hinted), [(HINTED, COPY_NO_ALLOCATE)], {
+            "a lost hint": (HINTED.replace("LDG.E.NA.128 R8", "LDG.E.128 R8"), COPY_NO_ALLOCATE),
+            "a hint at the wrong access": (HINTED.replace("STG.E.128", "STG.E.EF.128"), COPY_NO_ALLOCATE),
+            "loads that wait for each other": (moved(HINTED, 0, 2, 1), COPY_NO_ALLOCATE)})
 
-    def test_lost_hint_fails(self):
-        lost = HINTED.replace("LDG.E.NA.128 R8", "LDG.E.128 R8")
-        self.assertTrue(faults(stream_windows.check_hinted, COPY_NO_ALLOCATE, lost))
+    def test_windows_of_tiles_hold_all_loads_and_one_store(self):
+        other = TIMED.replace("LOP3.LUT R43", "STG.E desc[UR4][R30.64], R31 ;\n /*0044*/  LOP3.LUT R43")
+        self.expect(faults_by(stream_windows.check_timed), [(TIMED, TIMED_NAME)], {
+            "a store that waits for one load": (TIMED.replace("R8, R4, RZ", "R4, R3, RZ"), TIMED_NAME),
+            "a load outside of the window": (moved(TIMED, 1, 0), TIMED_NAME),
+            "another access": (other, TIMED_NAME)})
 
-    def test_hint_at_the_wrong_access_fails(self):
-        wrong = HINTED.replace("STG.E.128", "STG.E.EF.128")
-        self.assertTrue(faults(stream_windows.check_hinted, COPY_NO_ALLOCATE, wrong))
-
-    def test_loads_that_wait_for_each_other_fail(self):
-        lines = HINTED.strip("\n").split("\n")
-        in_turn = "\n".join([lines[0], lines[2], lines[1], lines[3]])
-        self.assertTrue(faults(stream_windows.check_hinted, COPY_NO_ALLOCATE, in_turn))
-
-    def test_right_window_passes(self):
-        self.assertEqual(faults(stream_windows.check_timed, TIMED_NAME, TIMED), [])
-
-    def test_window_that_waits_for_one_load_fails(self):
-        self.assertTrue(faults(stream_windows.check_timed, TIMED_NAME, TIMED.replace("R8, R4, RZ", "R4, R3, RZ")))
-
-    def test_load_outside_of_the_window_fails(self):
-        lines = TIMED.strip("\n").split("\n")
-        before = "\n".join([lines[1], lines[0]] + lines[2:])
-        self.assertTrue(faults(stream_windows.check_timed, TIMED_NAME, before))
-
-    def test_other_access_in_the_window_fails(self):
-        other = TIMED.replace("LOP3.LUT R43", "STG.E desc[UR4][R30.64], R31 ;\n        /*0044*/  LOP3.LUT R43")
-        self.assertTrue(faults(stream_windows.check_timed, TIMED_NAME, other))
-
-    def test_right_bulk_copy_passes(self):
-        self.assertEqual(faults(stream_windows.check_bulk, BULK_COPY, BULK), [])
-
-    def test_bulk_copy_without_stores_fails(self):
-        self.assertTrue(faults(stream_windows.check_bulk, BULK_COPY, BULK.replace("UBLKCP.G.S", "UBLKPF.L2")))
-
-    def test_bulk_copy_that_asks_once_fails(self):
+    def test_tiles_go_by_the_engine_alone(self):
         once = BULK.replace("/*0050*/                   UBLKCP.S.G", "/*0050*/                   UMOV")
-        self.assertTrue(faults(stream_windows.check_bulk, BULK_COPY, once))
+        loads = BULK.replace("/*0040*/", "/*0038*/ LDG.E R4, desc[UR4][R2.64] ;\n        /*0040*/")
+        self.expect(faults_by(stream_windows.check_bulk), [(BULK, BULK_COPY)], {
+            "no stores": (BULK.replace("UBLKCP.G.S", "UBLKPF.L2"), BULK_COPY),
+            "one tile": (once, BULK_COPY), "a load by a thread": (loads, BULK_COPY)})
 
-    def test_load_by_a_thread_in_the_loop_fails(self):
-        loads = BULK.replace("/*0040*/", "/*0038*/                   LDG.E R4, desc[UR4][R2.64] ;\n        /*0040*/")
-        self.assertTrue(faults(stream_windows.check_bulk, BULK_COPY, loads))
-
-    def test_right_additions_pass(self):
-        self.assertEqual(faults(stream_windows.check_adding, "20adding_stream_kernelILi2EE", ADDING), [])
-
-    def test_additions_that_are_answered_or_missing_fail(self):
+    def test_additions_are_not_answered(self):
         answered = ADDING.replace("REDG.E.ADD.STRONG.GPU desc[UR8][R4", "ATOMG.E.ADD.STRONG.GPU PT, R3, desc[UR8][R4")
-        self.assertTrue(faults(stream_windows.check_adding, "20adding_stream_kernelILi2EE", answered))
-        self.assertTrue(faults(stream_windows.check_adding, "20adding_stream_kernelILi4EE", ADDING))
+        name = "20adding_stream_kernelILi{}EE"
+        self.expect(faults_by(stream_windows.check_adding), [(ADDING, name.format(2))], {
+            "an answer": (answered, name.format(2)), "missing additions": (ADDING, name.format(4))})
 
-    def test_right_chunks_pass(self):
-        self.assertEqual(faults(stream_windows.check_grouped, grouped("0", 2), GROUPED), [])
+    def test_chunks_are_accessed_in_rows_and_nothing_besides(self):
         stores = GROUPED.replace("LDG.E.128.STRONG.GPU", "STG.E.128")
-        self.assertEqual(faults(stream_windows.check_grouped, grouped("1", 2), stores), [])
-
-    def test_chunks_through_the_l1_or_unrolled_or_of_other_work_fail(self):
-        cached = GROUPED.replace("LDG.E.128.STRONG.GPU", "LDG.E.128")
-        self.assertTrue(faults(stream_windows.check_grouped, grouped("0", 2), cached))
-        self.assertTrue(faults(stream_windows.check_grouped, grouped("0", 1), GROUPED))
-        self.assertTrue(faults(stream_windows.check_grouped, grouped("3", 2), GROUPED))
+        self.expect(faults_by(stream_windows.check_grouped), [(GROUPED, grouped("0", 2)), (stores, grouped("1", 2))], {
+            "loads through the L1": (GROUPED.replace("LDG.E.128.STRONG.GPU", "LDG.E.128"), grouped("0", 2)),
+            "an unrolled row": (GROUPED, grouped("0", 1)), "other work": (GROUPED, grouped("3", 2))})
 
 
 if __name__ == "__main__":

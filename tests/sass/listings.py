@@ -1,0 +1,29 @@
+"""What the tests of the checks share: listings as cuobjdump prints them, and cases of what a check must see."""
+
+import unittest
+
+import sass_windows
+
+
+def line(address, text):
+    return f"        /*{address:04x}*/                   {text} ;\n"
+
+
+def code_of(listing):
+    return sass_windows.parse("Function : f\n" + listing)["f"]
+
+
+def moved(listing, *order):
+    """The lines of a listing in another order."""
+    lines = listing.strip("\n").split("\n")
+    return "\n".join([lines[at] for at in order] + lines[len(order):])
+
+
+class CheckTest(unittest.TestCase):
+    def expect(self, faults_of, right, wrong):
+        """@param right that has no faults @param wrong {what is wrong: arguments of faults_of}"""
+        for case in right:
+            self.assertEqual(faults_of(*case), [])
+        for what, case in wrong.items():
+            with self.subTest(what):
+                self.assertTrue(faults_of(*case))
