@@ -1,9 +1,9 @@
 // sonde: read this, then jobs/suite.cpp, then one job, and you have seen the whole program.
 #include "base/error.hpp"
+#include "base/escape.hpp"
 #include "base/log.hpp"
 #include "base/standard_output.hpp"
 #include "base/stop_signal.hpp"
-#include "base/visible_text.hpp"
 #include "commands/commands.hpp"
 #include "commands/finish.hpp"
 #include "commands/worker.hpp"

@@ -2,8 +2,8 @@
 #include "analysis/report/content.hpp"
 
 #include "analysis/fleet/value_text.hpp"
+#include "analysis/metric_kind_names.hpp"
 #include "analysis/statistics.hpp"
-#include "base/enum_text.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
@@ -19,11 +19,6 @@
 namespace sonde {
 namespace {
 
-constexpr EnumName<MetricKind> kind_names[] = {{MetricKind::structural, "structural"},
-                                               {MetricKind::capacity, "capacity"},
-                                               {MetricKind::continuous, "continuous"},
-                                               {MetricKind::fingerprint, "fingerprint"},
-                                               {MetricKind::inventory, "inventory"}};
 constexpr EnumName<Better> better_names[] = {
     {Better::neither, ""}, {Better::lower, "lower"}, {Better::higher, "higher"}};
 
@@ -100,7 +95,7 @@ std::string left_out_line(std::vector<std::string> jobs) {
 
 }  // namespace
 
-std::string_view to_text(MetricKind kind) { return name_of(kind_names, kind); }
+std::string_view to_text(MetricKind kind) { return name_of(metric_kind_names, kind); }
 std::string_view to_text(Better better) { return name_of(better_names, better); }
 
 std::string unit_of(std::span<const Metric> registry, std::string_view metric) {

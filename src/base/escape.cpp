@@ -84,7 +84,38 @@ bool is_number(std::string_view text) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
+/// Where this holds for a character, each of its bytes as \xf6; what is no UTF-8 always.
+template <class MustEscape>
+std::string escape_bytes(std::string_view text, const MustEscape& must_escape) {
+  std::string visible;
+  while (!text.empty()) {
+    const Character next = first_character(text);
+    const std::string_view bytes = text.substr(0, next.bytes);
+    const bool broken = next.code == replacement && bytes != replacement_utf8;
+    if (!broken && !must_escape(next.code)) {
+      visible += bytes;
+    } else if (bytes == "\n" || bytes == "\t") {
+      visible += bytes == "\n" ? "\\n" : "\\t";
+    } else {
+      for (const char byte : bytes) {
+        visible += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+      }
+    }
+    text.remove_prefix(bytes.size());
+  }
+  return visible;
+}
+
 }  // namespace
+
+std::string repair_utf8(std::string_view text) {
+  return escape_bytes(text, [](std::uint32_t) { return false; });
+}
+
+std::string visible_line(std::string_view text) {
+  return escape_bytes(
+      text, [](std::uint32_t code) { return code < 0x20 || (code >= 0x7f && code < 0xa0); });
+}
 
 std::string escape_terminal(std::string_view text) {
   std::string shown;

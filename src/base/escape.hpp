@@ -1,12 +1,21 @@
-// Text that may come from anywhere, made harmless for the medium that it goes to. In all of them
-// but JSON, which has its own escapes, bytes that are not UTF-8 become U+FFFD, and characters that
-// steer terminals or reorder text (C0, C1, bidirectional controls) are shown as \x1b or \u202e.
+// Text that may come from anywhere (names of files, arguments, what drivers say), made harmless for
+// the medium that it goes to. Where an escape says nothing else, bytes that are not UTF-8 become
+// U+FFFD, and characters that steer terminals or reorder text (C0, C1, bidirectional controls) are
+// shown as \x1b or \u202e.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 namespace sonde {
+
+/// Valid UTF-8: each byte that is not part of a character is written as \xf6. A text that is valid
+/// comes back as it is.
+std::string repair_utf8(std::string_view text);
+
+/// One line that a terminal only shows: repair_utf8, and control characters (C0, DEL, C1) are
+/// written as \n, \t and \x1b.
+std::string visible_line(std::string_view text);
 
 /// For terminals and logs: one line of it stays one line.
 std::string escape_terminal(std::string_view text);

@@ -1,7 +1,6 @@
 #include "base/log.hpp"
 
 #include "base/escape.hpp"
-#include "base/visible_text.hpp"
 
 #include <fmt/format.h>
 

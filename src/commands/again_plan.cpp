@@ -72,33 +72,31 @@ class Tasks {
     const JobResult* job = find_job(result.jobs, name);
     const bool tried = find_job(result.again, name) != nullptr;
     if (!present_.contains(result.info.uuid) || job == nullptr || tried) return false;
-    Load& load = loads_[device];
-    if (std::ranges::find(load.jobs, name) != load.jobs.end()) return true;
-    if (limit_for(load.expected_s + job->elapsed_s) > most_again_s) return false;
-    load.expected_s += job->elapsed_s;
-    load.jobs.push_back(name);
+    AgainTask& task =
+        tasks_
+            .try_emplace(device,
+                         AgainTask{.uuid = result.info.uuid, .jobs = {}, .limit_s = limit_for(0)})
+            .first->second;
+    if (std::ranges::find(task.jobs, name) != task.jobs.end()) return true;
+    const double limit_s = task.limit_s + slack_factor * job->elapsed_s;
+    if (limit_s > most_again_s) return false;
+    task.limit_s = limit_s;
+    task.jobs.push_back(name);
     return true;
   }
 
   std::vector<AgainTask> take() {
     std::vector<AgainTask> tasks;
-    for (auto& [device, load] : loads_) {
-      if (load.jobs.empty()) continue;
-      tasks.push_back({.uuid = run_.devices[device].info.uuid,
-                       .jobs = std::move(load.jobs),
-                       .limit_s = limit_for(load.expected_s)});
+    for (auto& [device, task] : tasks_) {
+      if (!task.jobs.empty()) tasks.push_back(std::move(task));
     }
     return tasks;
   }
 
  private:
-  struct Load {
-    std::vector<std::string> jobs;
-    double expected_s = 0;
-  };
   const RunResult& run_;
   std::set<std::string> present_;
-  std::map<std::size_t, Load> loads_;
+  std::map<std::size_t, AgainTask> tasks_;
 };
 
 fs::path plan_path(const fs::path& parts) { return parts / "again.json"; }

@@ -3,14 +3,10 @@
 
 #include "analysis/fleet/fleet.hpp"
 #include "base/exit_status.hpp"
-#include "store/analysis_file.hpp"
 
 #include <filesystem>
 
 namespace sonde {
-
-/// What the run file keeps of an analysis.
-AnalysisRecord make_analysis_record(const RunResult& run, const FleetAnalysis& analysis);
 
 struct Analysed {
   ExitStatus status = ExitStatus::ok;

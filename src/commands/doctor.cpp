@@ -7,7 +7,7 @@
 #include "mpi/collectives.hpp"
 #include "mpi/session.hpp"
 #include "store/output.hpp"
-#include "store/trial_file.hpp"
+#include "store/write_together.hpp"
 #include "worker/keeper.hpp"
 
 #include <fmt/format.h>
@@ -95,7 +95,7 @@ Checks look_at_mpi(const fs::path& trial, const Launch& launch) {
   const double start_s = std::chrono::duration<double>(Clock::now() - start).count();
   std::string problem;
   try {
-    write_trial_file(broadcast_text(mpi.world(), trial.string()), mpi.world());
+    write_trial_file(mpi.world(), broadcast_text(mpi.world(), trial.string()));
   } catch (const Error& error) {
     problem = error.what();
   }

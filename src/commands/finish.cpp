@@ -11,7 +11,6 @@
 #include "fleet/claim.hpp"
 #include "mpi/collectives.hpp"
 #include "store/leftovers.hpp"
-#include "store/merge.hpp"
 #include "store/output.hpp"
 #include "store/shard.hpp"
 #include "store/write_run.hpp"
@@ -79,8 +78,8 @@ Attendance measure_and_meet(const MeasurePlan& plan, const std::optional<Task>& 
                             double limit_s, const RankContext& context, RankProgress& progress) {
   const auto begin = std::chrono::steady_clock::now();
   if (task) {
-    if (task->kind == TaskKind::measure_again) progress.measuring_again();
-    if (task->kind == TaskKind::measure_together) progress.measuring_on();
+    progress.enter(task->kind == TaskKind::measure_again ? RankState::measuring_again
+                                                         : RankState::measuring);
     supervise_late(plan, *task, context.keeper, progress);
     progress.measured(plan.jobs_before + static_cast<int>(plan.jobs.size()));
   }
@@ -183,30 +182,24 @@ RunPart own_part(const RunPlan& plan, const RankContext& context, const Roster& 
       context.mpi.rank() == 0 ? roster.unaudited : std::vector<UnauditedDevice>{};
   const auto own = std::ranges::find(roster.devices, context.mpi.rank(), &RosterEntry::rank);
   if (own == roster.devices.end()) return {.unaudited = unaudited};
-  return {.devices = read_own_shard(finished_shard(plan.parts, own->uuid)), .unaudited = unaudited};
-}
-
-/// Of a rank that is alone.
-void copy_own_shard(const RunPlan& plan, const Roster& roster) {
-  write_run_from_shard(plan.options.output, finished_shard(plan.parts, roster.devices.front().uuid),
-                       roster.unaudited);
+  return {.devices = {read_own_shard(finished_shard(plan.parts, own->uuid), WithTraces::yes)},
+          .unaudited = unaudited};
 }
 
 /// Collective. @throws AgreedError
 void write_file(const RunPlan& plan, const RankContext& context, const Roster& roster,
                 const Supervised& mine) {
   std::string failure = mine.failure;
-  const bool alone = context.mpi.size() == 1 && !roster.devices.empty();
+  const bool by_worker = plan.is_sweep() || context.mpi.size() == 1;  // of rank 0, from the shards
   RunPart part;
   try {
-    if (failure.empty() && !alone && !plan.is_sweep()) part = own_part(plan, context, roster);
+    if (failure.empty() && !by_worker) part = own_part(plan, context, roster);
   } catch (const Error& error) {
     failure = error.what();
   }
   agree(context.mpi.world(), failure.empty() ? Outcome::ok : Outcome::failed, failure);
-  if (plan.is_sweep()) return;  // a worker of rank 0 builds it from the shards of all points
+  if (by_worker) return;
   try {
-    if (alone) return copy_own_shard(plan, roster);
     write_run_together(context.mpi.world(), plan.options.output, plan.provenance, part,
                        [&context] { context.watch.step(); });
   } catch (const StoreError& error) {
@@ -328,19 +321,6 @@ ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& ro
   if (foreign) remove_what_is_joined(plan.options, *foreign);
   leave_together(context, patience.silence_s, analysis);
   return analysis.status;
-}
-
-void keep_earlier_results(const RunPlan& plan, const Roster& roster, RankProgress& progress) {
-  // At the points of a sweep a whole shard tells that nothing is left to be measured; the worker of
-  // a plain run takes from the file itself what it goes on from.
-  std::vector<std::string> measured_now;
-  for (const RosterEntry& entry : roster.devices) {
-    if (!plan.is_sweep()) measured_now.push_back(entry.uuid);
-  }
-  for (const std::string& note : extract_shards(plan.options.output, plan.provenance, measured_now,
-                                                [&progress] { progress.tick(); })) {
-    log_world(note);
-  }
 }
 
 }  // namespace sonde

@@ -24,9 +24,4 @@ struct RankContext {
 ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& roster,
                       const Supervised& mine, const NodeView& node, RankProgress& progress);
 
-/// On rank 0, before --resume replaces a run file: its devices that no rank will measure now, and
-/// of a sweep all, become shards, from which the new file takes them. @throws ConfigError,
-/// StoreError
-void keep_earlier_results(const RunPlan& plan, const Roster& roster, RankProgress& progress);
-
 }  // namespace sonde

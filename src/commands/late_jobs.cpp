@@ -7,7 +7,6 @@
 #include "base/random.hpp"
 #include "base/stop_signal.hpp"
 #include "fleet/progress.hpp"
-#include "store/run_reader.hpp"
 #include "store/shard.hpp"
 #include "store/write_run.hpp"
 
@@ -26,13 +25,7 @@ using OnStep = std::function<void(const Step&)>;
 bool is_again(const Task& task) { return task.kind == TaskKind::measure_again; }
 
 DeviceResult read_measured(const MeasurePlan& plan, const Task& task) {
-  const auto shard = finished_shard(plan.parts, task.device.uuid);
-  auto devices = read_run(shard, WithTraces::no).devices;
-  if (devices.size() == 1) return std::move(devices.front());
-  throw StoreError(fmt::format(
-      "'{}' does not hold one device (nothing can be added to it) remove it and start again with "
-      "--resume",
-      shard.string()));
+  return read_own_shard(finished_shard(plan.parts, task.device.uuid), WithTraces::no);
 }
 
 /// Those of the task, in its order, or those between GPUs that the device has not been through.
@@ -121,9 +114,10 @@ std::vector<JobResult> measure_again(const MeasurePlan& plan, const Task& task,
                                      const DeviceResult& first, const std::vector<const Job*>& jobs,
                                      LateRun& late) {
   DeviceResult opened;
-  const std::unique_ptr<Device> device = open_to_measure(plan, task.device, opened);
+  const std::unique_ptr<Device> device =
+      late.is_over() ? nullptr : open_to_measure(plan, task.device, opened);
   if (device) device->draw_anew();
-  late.give_up(opened.reason);
+  if (!late.is_over()) late.give_up(opened.reason);
   std::vector<JobResult> results;
   for (const Job* job : jobs) {
     std::vector<JobResult> others = first.jobs;  // what the job builds on, not its own findings
@@ -172,6 +166,7 @@ JobResult job_without_links(const Job& job) {
 /// not be opened before, or must not be used, is left alone.
 std::unique_ptr<Device> open_with_peers(const MeasurePlan& plan, const Task& task,
                                         const DeviceResult& before, LateRun& late) {
+  if (late.is_over()) return nullptr;
   const auto was_run = [](const JobResult& job) { return job.status != Status::not_run; };
   if (!before.jobs.empty() && std::ranges::none_of(before.jobs, was_run)) {
     late.give_up(before.reason);
@@ -194,16 +189,15 @@ std::vector<JobResult> measure_together(const MeasurePlan& plan, const Task& tas
                                         const DeviceResult& before,
                                         const std::vector<const Job*>& jobs, LateRun& late) {
   std::vector<JobResult> results;
-  if (task.node_gpus.size() < 2) {
+  if (task.node_gpus.size() < 2 && !late.is_over()) {
     for (const Job* job : jobs) results.push_back(job_without_links(*job));
     return results;
   }
   const std::unique_ptr<Device> device = open_with_peers(plan, task, before, late);
   std::vector<int> ranks;
   for (const NodeGpu& gpu : task.node_gpus) ranks.push_back(gpu.rank);
-  const TurnWatch watch{
-      .sign_of_life = [&plan](int rank) { return progress_beat(plan.parts, rank); },
-      .on_poll = [&late] { late.go_on(true); }};
+  const Lookout watch{.sign_of_life = [&plan](int rank) { return progress_beat(plan.parts, rank); },
+                      .on_poll = [&late] { late.go_on(true); }};
   for (const Job* job : jobs) {
     results.push_back(late.run(*job, [&] {
       Turns turns(plan.parts, std::string(job->name), ranks, task.rank, turn_limits(plan), watch);
@@ -255,23 +249,16 @@ void leave_node(const MeasurePlan& plan, int rank) {
   }
 }
 
-void measure_late(const MeasurePlan& plan, const Task& task, const OnStep& on_step) {
+void measure_late(const MeasurePlan& plan, const Task& task, const OnStep& on_step,
+                  const std::string& given_up) {
   const DeviceResult before = read_measured(plan, task);
   const std::vector<const Job*> jobs = jobs_of(plan, task, before);
   if (jobs.empty()) return;
   LateRun late(task, static_cast<int>(before.jobs.size()), on_step);
+  late.give_up(given_up);
   const auto measure = is_again(task) ? measure_again : measure_together;
   std::vector<JobResult> results = measure(plan, task, before, jobs, late);
   if (!is_again(task)) leave_node(plan, task.rank);  // writing takes longer than others should wait
-  add_to_shard(plan, task, before, std::move(results));
-}
-
-void give_up_late(const MeasurePlan& plan, const Task& task, const std::string& reason) {
-  const DeviceResult before = read_measured(plan, task);
-  std::vector<JobResult> results;
-  for (const Job* job : jobs_of(plan, task, before)) {
-    results.push_back(job_without_answers(*job, Status::failed, reason));
-  }
   add_to_shard(plan, task, before, std::move(results));
 }
 

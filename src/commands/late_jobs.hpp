@@ -32,13 +32,11 @@ TurnLimits turn_limits(const MeasurePlan& plan);
 /// `measure_together` that the shard of the device lacks, and adds them to the shard, all at once
 /// in the end. One that gives no answer has the reason; it does so, too, when a stop signal comes
 /// or the task's time is over.
+/// @param given_up why none of them gives an answer: the device is not touched; else empty
 /// @throws StoreError if the shard cannot be read or written: then it stays as it was
 void measure_late(const MeasurePlan& plan, const Task& task,
-                  const std::function<void(const Step&)>& on_step);
-
-/// Adds to the shard that these jobs gave no answer, for this reason. The device is not touched.
-/// @throws StoreError
-void give_up_late(const MeasurePlan& plan, const Task& task, const std::string& reason);
+                  const std::function<void(const Step&)>& on_step,
+                  const std::string& given_up = "");
 
 /// Whatever a rank has not done yet of the jobs between GPUs it will not do: no other rank of its
 /// node waits for it.

@@ -48,14 +48,6 @@ Shard open_shard(const MeasurePlan& plan, const Task& task, DeviceResult& result
   return std::move(resumed.shard);
 }
 
-DeviceResult describe_device(const Task& task) {
-  DeviceResult result;
-  result.info.uuid = task.device.uuid;
-  result.node = node_name();
-  result.rank = task.rank;
-  return result;
-}
-
 bool is_done(const DeviceResult& device, const Job& job) {
   return std::ranges::find(device.jobs, job.name, &JobResult::job) != device.jobs.end();
 }
@@ -213,16 +205,22 @@ JobResult job_without_answers(const Job& job, Status status, const std::string& 
   return result;
 }
 
-Measured measure_device(const MeasurePlan& plan, const Task& task,
-                        const std::function<void(const Step&)>& on_step) {
-  DeviceResult result = describe_device(task);
-  const std::unique_ptr<Device> device = open_to_measure(plan, task.device, result);
+Report measure_device(const MeasurePlan& plan, const Task& task,
+                      const std::function<void(const Step&)>& on_step,
+                      const std::string& given_up) {
+  DeviceResult result;
+  result.info.uuid = task.device.uuid;
+  result.node = node_name();
+  result.rank = task.rank;
+  result.reason = given_up;
+  const std::unique_ptr<Device> device =
+      given_up.empty() ? open_to_measure(plan, task.device, result) : nullptr;
   WrittenBehind shard(open_shard(plan, task, result));
   for (const Job* job : plan.jobs) {
     if (job->reach != JobReach::gpu || is_done(result, *job)) continue;
-    if (const std::string why = why_to_stop(plan); !why.empty()) {
+    if (const std::string why = why_to_stop(plan); given_up.empty() && !why.empty()) {
       shard.get().suspend(why + "; --resume goes on");
-      return {.ending = Ending::stopped};
+      return {.kind = ReportKind::stopped};
     }
     if (const LostJob* lost = find_lost(task, *job)) {
       keep(shard, result, job_without_answers(*job, Status::failed, lost->reason));
@@ -245,26 +243,12 @@ Measured measure_device(const MeasurePlan& plan, const Task& task,
     keep(shard, result, std::move(outcome.result));
     if (outcome.device_lost) {
       shard.get();
-      return {.ending = Ending::job_lost, .job = std::string(job->name), .reason = reason};
+      return {.kind = ReportKind::job_lost, .job = std::string(job->name), .reason = reason};
     }
   }
   if (device) result.after = device->health();
   finish(plan, shard, result);
-  return {};
-}
-
-void give_up_device(const MeasurePlan& plan, const Task& task, const std::string& reason) {
-  DeviceResult result = describe_device(task);
-  result.reason = reason;
-  WrittenBehind shard(open_shard(plan, task, result));
-  for (const Job* job : plan.jobs) {
-    if (job->reach != JobReach::gpu || is_done(result, *job)) continue;
-    const LostJob* lost = find_lost(task, *job);
-    keep(shard, result,
-         job_without_answers(*job, lost ? Status::failed : Status::not_run,
-                             lost ? lost->reason : reason));
-  }
-  finish(plan, shard, result);
+  return {.kind = ReportKind::measured};
 }
 
 }  // namespace sonde

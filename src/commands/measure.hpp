@@ -62,18 +62,6 @@ struct Step {
   bool waits = false;   // ... or nothing has: it waits for other GPUs
 };
 
-enum class Ending {
-  measured,  // the shard is finished, whatever the jobs came to
-  stopped,   // by a signal, or the time budget is over: the shard waits for --resume
-  job_lost   // and with it the device, for this process: another one may go on
-};
-
-struct Measured {
-  Ending ending = Ending::measured;
-  std::string job{};     // the one that was lost
-  std::string reason{};  // of its loss
-};
-
 /// Why no further job is to begin: a signal came, or the time budget is over. Empty: one may.
 std::string why_to_stop(const MeasurePlan& plan);
 
@@ -91,13 +79,12 @@ JobResult job_without_answers(const Job& job, Status status, const std::string& 
 /// Runs the jobs of one GPU by itself that are left on it, each into the shard as it ends. Does
 /// not throw for anything that the device does: one that cannot be opened is `incomplete` with the
 /// reason.
+/// @param given_up why no process can measure the device any more: it is not touched, and what is
+/// left is `not_run` for this reason; else empty
+/// @returns `measured`, `stopped`, or `job_lost` where the job took the device along
 /// @throws StoreError if the shard cannot be written
-Measured measure_device(const MeasurePlan& plan, const Task& task,
-                        const std::function<void(const Step&)>& on_step);
-
-/// Finishes the shard of a device that no process can measure any more, with the jobs that it has:
-/// the others are `not_run` for this reason. The device is not touched.
-/// @throws StoreError if the shard cannot be written
-void give_up_device(const MeasurePlan& plan, const Task& task, const std::string& reason);
+Report measure_device(const MeasurePlan& plan, const Task& task,
+                      const std::function<void(const Step&)>& on_step,
+                      const std::string& given_up = "");
 
 }  // namespace sonde

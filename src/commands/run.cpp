@@ -12,6 +12,7 @@
 #include "fleet/assign.hpp"
 #include "fleet/claim.hpp"
 #include "fleet/gather.hpp"
+#include "store/merge.hpp"
 #include "store/output.hpp"
 #include "store/output_lock.hpp"
 #include "store/roster_file.hpp"
@@ -135,16 +136,27 @@ void prepare_output(const RunPlan& plan, const RankContext& context, const Roste
   });
 }
 
-/// What an earlier run file holds, row by row, on rank 0: of a night on many GPUs that takes a
-/// while.
+/// On rank 0, before --resume replaces a run file: its devices that no rank will measure now, and
+/// of a sweep all, become shards, from which the new file takes them. Row by row: of a night on
+/// many GPUs that takes a while.
 void take_up_earlier(const RunPlan& plan, const RankContext& context, const Roster& roster,
                      RankProgress& progress) {
   if (!plan.options.resume) return;
   agree_after(context, "taking up earlier results", [&] {
     std::exception_ptr failure;
+    // At the points of a sweep a whole shard tells that nothing is left to be measured; the worker
+    // of a plain run takes from the file itself what it goes on from.
+    std::vector<std::string> measured_now;
+    for (const RosterEntry& entry : roster.devices) {
+      if (!plan.is_sweep()) measured_now.push_back(entry.uuid);
+    }
     if (context.mpi.rank() == 0) {
       try {
-        keep_earlier_results(plan, roster, progress);
+        for (const std::string& note :
+             extract_shards(plan.options.output, plan.provenance, measured_now,
+                            [&progress] { progress.tick(); })) {
+          log_world(note);
+        }
       } catch (const Error&) {
         failure = std::current_exception();
       }
@@ -259,7 +271,7 @@ ExitStatus run_fleet(RunPlan plan, const RankContext& context) {
   const Supervised mine = measure_own(plan, context, visible, own_uuid, progress);
   const int all_jobs = plan.fills_budget() ? progress.jobs_done() : plan.jobs_total();
   if (mine.stopped_early) {
-    progress.stopped();
+    progress.enter(RankState::stopped);
   } else {
     progress.measured(own_uuid ? all_jobs : 0);
   }

@@ -158,7 +158,7 @@ Watch start_worker(Keeper& keeper, const Task& task, Limits limits, RankProgress
 Supervised give_up(const MeasurePlan& plan, const Task& task, const std::string& reason) {
   log_local(fmt::format("{} is given up: {}", task.device.uuid, reason));
   try {
-    give_up_device(plan, task, reason);
+    measure_device(plan, task, {}, reason);
   } catch (const Error& error) {
     return {.failure = error.what()};
   }
@@ -228,7 +228,7 @@ void supervise_late(const MeasurePlan& plan, const Task& task, Keeper& keeper,
                         again ? "was not measured again" : "has no measured links", report.reason));
   if (report.kind == ReportKind::failed) return;  // its shard can take no more
   try {
-    give_up_late(plan, task, report.reason);
+    measure_late(plan, task, {}, report.reason);
   } catch (const Error& error) {
     log_local(error.what());
   }

@@ -59,14 +59,7 @@ Report list_devices(const MeasurePlan& plan, const Task& task) {
 Report measure(const MeasurePlan& plan, const Task& task, const RankLink& rank) {
   keep_freed_memory();
   ProgressReporter progress(rank);
-  const Measured measured =
-      measure_device(plan, task, [&progress](const Step& step) { progress.tell(step); });
-  switch (measured.ending) {
-    case Ending::measured: return {.kind = ReportKind::measured};
-    case Ending::stopped: return {.kind = ReportKind::stopped};
-    case Ending::job_lost: break;
-  }
-  return {.kind = ReportKind::job_lost, .job = measured.job, .reason = measured.reason};
+  return measure_device(plan, task, [&progress](const Step& step) { progress.tell(step); });
 }
 
 Report measure_more(const MeasurePlan& plan, const Task& task, const RankLink& rank) {
@@ -105,11 +98,14 @@ Report build(const RunPlan& run, const std::vector<int>& lost_ranks) {
   return finished(status, describe_end(status, counts, output));
 }
 
-/// The ranks have written the file of a plain run; that of several points is built here.
-Report analyze(const RunPlan& run) {
+/// The ranks have written the file of a plain run; that of several points is built here, that of a
+/// rank that is alone, and that of a run that went on after others, whose GPUs have no rank now.
+Report analyze(const RunPlan& run, int ranks) {
   const std::string& output = run.options.output;
-  if (run.is_sweep()) log_notes(write_run_from_shards(output, read_roster(run.parts)));
-  log_notes(add_leftover_shards(output));
+  const Roster roster = read_roster(run.parts);
+  if (run.is_sweep() || ranks == 1 || list_shards(run.parts).size() > roster.devices.size()) {
+    log_notes(write_run_from_shards(output, roster));
+  }
   const auto [status, counts] = analyze_run(output);
   log_world("wrote " + output);
   return finished(status, describe_end(status, counts, output));
@@ -125,7 +121,7 @@ Report do_parsed(const RunPlan& run, const Task& task, const RankLink& rank) {
       case TaskKind::measure_again:
       case TaskKind::measure_together: return measure_more(plan, task, rank);
       case TaskKind::build: return build(run, task.lost_ranks);
-      case TaskKind::analyze: return analyze(run);
+      case TaskKind::analyze: return analyze(run, task.ranks);
     }
     throw Error("unknown task");
   } catch (const std::exception& error) {

@@ -5,7 +5,6 @@
 #include "base/escape.hpp"
 #include "base/random.hpp"
 #include "base/version.hpp"
-#include "base/visible_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -84,18 +83,24 @@ void add_to_json(nlohmann::ordered_json& json, const OptionText& option,
   add_to_json(json, option, list);
 }
 
-/// Lists of texts with commas, nothing as "none".
+/// Lists with commas.
 std::string show_value(const nlohmann::json& value) {
-  const auto as_text = [](const nlohmann::json& one) {
-    return one.is_string() ? one.get<std::string>() : one.dump();
-  };
-  std::string text = as_text(value);
-  if (value.is_array()) {
-    std::vector<std::string> texts;
-    std::ranges::transform(value, std::back_inserter(texts), as_text);
-    text = fmt::format("{}", fmt::join(texts, ","));
-  }
-  return text.empty() ? "none" : text;
+  if (!value.is_array()) return value.is_string() ? value.get<std::string>() : value.dump();
+  std::vector<std::string> texts;
+  std::ranges::transform(value, std::back_inserter(texts), show_value);
+  return fmt::format("{}", fmt::join(texts, ","));
+}
+
+/// Calls `visit(option, key in JSON, usual value)` for what decides the results, or how often they
+/// are measured.
+template <class Visit>
+void for_each_deciding_option(const Visit& visit) {
+  const RunOptions usual_options;
+  for_each_run_option(usual_options, [&](const auto& usual, const OptionText& option) {
+    const bool decides =
+        option.role == OptionRole::decides_results || option.role == OptionRole::makes_points;
+    if (decides) visit(option, json_key(option), nlohmann::json(usual));
+  });
 }
 
 }  // namespace
@@ -138,32 +143,18 @@ std::string to_json(const RunOptions& options) {
 
 std::string to_arguments(const std::string& config_json) {
   const auto json = nlohmann::json::parse(config_json, nullptr, false);
-  const RunOptions usual_options;
+  if (!json.is_object()) return "";
   std::string text;
-  for_each_run_option(usual_options, [&](const auto& usual, const OptionText& option) {
-    const std::string key = json_key(option);
-    if (option.role != OptionRole::decides_results && option.role != OptionRole::makes_points) {
-      return;
-    }
-    if (!json.is_object()) return;
-    if (!json.contains(key) || json[key] == nlohmann::json(usual)) return;
-    const nlohmann::json& value = json[key];
-    const auto is_text = [](const nlohmann::json& one) { return one.is_string(); };
-    if (value.is_array() && option.role == OptionRole::makes_points) {  // its values hold commas
-      for (const auto& axis : value) {
-        text += fmt::format(" --{} {}", option.name,
-                            quote_shell(axis.is_string() ? axis.get<std::string>() : axis.dump()));
-      }
-      return;
-    }
-    std::string word;
-    if (value.is_array() && std::ranges::all_of(value, is_text)) {
-      word = fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), ","));
-    } else {
-      word = value.is_string() ? value.get<std::string>() : value.dump();
-    }
-    text += fmt::format(" --{} {}", option.name, quote_shell(word));
-  });
+  for_each_deciding_option(
+      [&](const OptionText& option, const std::string& key, const nlohmann::json& usual) {
+        if (!json.contains(key) || json[key] == usual) return;
+        const nlohmann::json& value = json[key];
+        // The values of an axis hold commas.
+        const bool is_axes = value.is_array() && option.role == OptionRole::makes_points;
+        for (const auto& word : is_axes ? value : nlohmann::json::array({value})) {
+          text += fmt::format(" --{} {}", option.name, quote_shell(show_value(word)));
+        }
+      });
   return text;
 }
 
@@ -171,20 +162,19 @@ std::string describe_difference(const std::string& one, const std::string& other
                                 std::span<const std::string_view> except) {
   const auto one_json = nlohmann::json::parse(one, nullptr, false);
   const auto other_json = nlohmann::json::parse(other, nullptr, false);
-  const RunOptions usual_options;
-  std::vector<std::string> differences;
   if (!one_json.is_object() || !other_json.is_object()) return "";
-  for_each_run_option(usual_options, [&](const auto& usual, const OptionText& option) {
-    if (option.role != OptionRole::decides_results && option.role != OptionRole::makes_points) {
-      return;
-    }
+  const auto show = [](const nlohmann::json& value) {
+    const std::string text = show_value(value);
+    return text.empty() ? "none" : text;
+  };
+  std::vector<std::string> differences;
+  for_each_deciding_option([&](const OptionText& option, const std::string& key,
+                               const nlohmann::json& usual) {
     if (std::ranges::find(except, option.name) != except.end()) return;
-    const std::string key = json_key(option);
-    const nlohmann::json mine = one_json.value(key, nlohmann::json(usual));
-    const nlohmann::json theirs = other_json.value(key, nlohmann::json(usual));
+    const nlohmann::json mine = one_json.value(key, usual);
+    const nlohmann::json theirs = other_json.value(key, usual);
     if (mine == theirs) return;
-    differences.push_back(
-        fmt::format("--{} {}, not {}", option.name, show_value(mine), show_value(theirs)));
+    differences.push_back(fmt::format("--{} {}, not {}", option.name, show(mine), show(theirs)));
   });
   return fmt::format("{}", fmt::join(differences, "; "));
 }

@@ -1,6 +1,6 @@
 #include "doctor/checks.hpp"
 
-#include "base/visible_text.hpp"
+#include "base/escape.hpp"
 
 #include <fmt/format.h>
 

@@ -23,25 +23,13 @@ void RankProgress::update(const std::string& job, int jobs_done, std::uint64_t p
 }
 
 void RankProgress::measured(int jobs_done) {
-  progress_.state = RankState::done;
-  progress_.job.clear();
   progress_.jobs_done = jobs_done;
-  tick();
+  enter(RankState::done);
 }
 
-void RankProgress::stopped() {
-  progress_.state = RankState::stopped;
-  progress_.job.clear();
-  tick();
-}
-
-void RankProgress::measuring_on() {
-  progress_.state = RankState::measuring;
-  tick();
-}
-
-void RankProgress::measuring_again() {
-  progress_.state = RankState::measuring_again;
+void RankProgress::enter(RankState state) {
+  progress_.state = state;
+  if (state == RankState::done || state == RankState::stopped) progress_.job.clear();
   tick();
 }
 

@@ -17,13 +17,9 @@ class RankProgress {
   /// The parts of it that change.
   void update(const std::string& job, int jobs_done, std::uint64_t probes_done);
   void measured(int jobs_done);
-  /// Before its last job.
-  void stopped();
+  /// `stopped` before its last job; or after `measured`, until the next one, what follows now.
+  void enter(RankState state);
   int jobs_done() const { return progress_.jobs_done; }
-  /// After `measured`: some of its jobs follow now, until the next `measured`.
-  void measuring_on();
-  /// From here on `update` tells of jobs that are measured a second time, until `measured`.
-  void measuring_again();
 
   /// A sign of life. To be called some times a second, at least every few seconds.
   /// @throws CommError once the launcher is gone

@@ -65,7 +65,7 @@ double longest_turns_s(const TurnLimits& limits, std::size_t ranks) {
 }
 
 Turns::Turns(fs::path parts, std::string job, std::vector<int> ranks, int own,
-             const TurnLimits& limits, TurnWatch watch)
+             const TurnLimits& limits, Lookout watch)
     : parts_(std::move(parts)),
       job_(std::move(job)),
       ranks_(std::move(ranks)),

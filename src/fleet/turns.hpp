@@ -3,9 +3,10 @@
 // the rank that took the step, or by one that passed it over: so all agree on who was passed over.
 #pragma once
 
+#include "fleet/rendezvous.hpp"
+
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,12 +19,6 @@ struct TurnLimits {
   double start_s = 10;    // for a step that takes a rank no time, once it is its turn
   double turn_s = 30;     // for one turn
   double silence_s = 30;  // without a change of its sign of life
-};
-
-/// How a rank sees the others, and shows life while it waits.
-struct TurnWatch {
-  std::function<std::uint64_t(int rank)> sign_of_life = {};
-  std::function<void()> on_poll = {};  // some hundred times a second; may throw to end the waiting
 };
 
 /// By the clock of the node.
@@ -43,7 +38,7 @@ class Turns {
   /// @param job that the ranks take turns for
   /// @param ranks of the node, ascending, with `own`
   Turns(std::filesystem::path parts, std::string job, std::vector<int> ranks, int own,
-        const TurnLimits& limits, TurnWatch watch);
+        const TurnLimits& limits, Lookout watch);
 
   /// Shows that this rank is ready, waits until all others are and those before it have had their
   /// turn. @returns why it has none; empty: it is its turn
@@ -81,7 +76,7 @@ class Turns {
   std::vector<int> ranks_;
   int own_;
   TurnLimits limits_;
-  TurnWatch watch_;
+  Lookout watch_;
   std::vector<int> absent_;  // others that were passed over, or left
 };
 

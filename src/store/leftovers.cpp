@@ -2,8 +2,8 @@
 #include "store/leftovers.hpp"
 
 #include "base/error.hpp"
-#include "store/join_points.hpp"
 #include "store/output.hpp"
+#include "store/points.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
 

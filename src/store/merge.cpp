@@ -3,10 +3,9 @@
 
 #include "base/error.hpp"
 #include "config/run_options.hpp"
-#include "store/candidates.hpp"
-#include "store/join_points.hpp"
-#include "store/missing.hpp"
+#include "store/choice.hpp"
 #include "store/output.hpp"
+#include "store/points.hpp"
 #include "store/roster_file.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
@@ -55,10 +54,14 @@ std::vector<std::span<const Candidate>> join_parts(const std::vector<Candidate>&
   return parts;
 }
 
-void write_candidates(const fs::path& path, const Provenance& provenance, Choice choice,
+/// In the order of their points.
+void write_candidates(const fs::path& path, const Provenance& provenance,
+                      std::vector<Candidate> chosen,
                       const std::vector<UnauditedDevice>& unaudited) {
-  choice.sort_by_point(provenance.points);
-  const auto parts = join_parts(choice.all());
+  std::ranges::stable_sort(chosen, {}, [&provenance](const Candidate& one) {
+    return index_of(provenance.points, one.config_hash);
+  });
+  const auto parts = join_parts(chosen);
   write_run_alone(path, provenance, unaudited, parts.size(), [&](std::size_t i) {
     const Candidate& first = parts[i].front();
     std::vector<DeviceResult> devices = load(first, parts[i].size());
@@ -120,26 +123,6 @@ std::string describe_obstacle(const Provenance& one, const Provenance& other) {
                     may_differ ? std::span(seeds) : std::span<const std::string_view>());
 }
 
-/// Calls `take` with each device of the shards of those points. The others, and those that it
-/// cannot read, are left out with a note.
-template <class Take>
-void for_each_in_shards(const std::vector<fs::path>& shards, const std::vector<Point>& points,
-                        MergeNotes& notes, Take&& take) {
-  for (const fs::path& shard : shards) {
-    try {
-      const RunReader reader(shard);
-      if (!holds(points, reader.provenance().config_hash)) {
-        notes.push_back(
-            fmt::format("'{}' was measured under another configuration: left out", shard.string()));
-        continue;
-      }
-      for (Candidate& one : list_candidates(shard, reader)) take(std::move(one));
-    } catch (const StoreError& error) {
-      notes.push_back(fmt::format("{}: left out", error.what()));
-    }
-  }
-}
-
 /// What a parts folder lacks, if its run came as far as a roster.
 void add_lost_of_folder(Choice& choice, const fs::path& parts, Provenance& provenance,
                         MergeNotes& notes) {
@@ -148,7 +131,7 @@ void add_lost_of_folder(Choice& choice, const fs::path& parts, Provenance& prove
   try {
     Roster roster = read_roster(parts);
     if (!can_join(roster.provenance, provenance)) return;
-    const std::size_t left = leave_points_of_nobody(choice, roster);
+    const std::size_t left = choice.leave_points_of_nobody(roster);
     if (left > 0 && !roster.open_end) {
       notes.push_back(
           fmt::format("{} points of '{}' were measured on no GPU: left out", left, parts.string()));
@@ -158,8 +141,7 @@ void add_lost_of_folder(Choice& choice, const fs::path& parts, Provenance& prove
     const auto has_some = [&](const RosterEntry& entry) { return choice.holds(entry.uuid); };
     if (roster.open_end) std::erase_if(roster.devices, has_some);
     join_points(roster.provenance, provenance);
-    add_missing(choice, roster,
-                "not measured at this point: the run was stopped, or its rank lost");
+    choice.add_missing(roster, "not measured at this point: the run was stopped, or its rank lost");
   } catch (const StoreError& problem) {
     notes.push_back(fmt::format("{}: what was lost is not known", problem.what()));
   }
@@ -223,33 +205,30 @@ std::optional<Content> read_unless_torn(const fs::path& file, MergeNotes& notes)
 MergeNotes write_run_from_shards(const fs::path& path, const Roster& roster) {
   MergeNotes notes;
   Choice choice;
-  const auto take = [&](Candidate one) {
-    load(one, 1);  // a damaged shard must be found before a file is begun
-    add_candidate(choice, std::move(one), notes);
-  };
-  for_each_in_shards(list_shards(parts_folder(path)), points_of(roster.provenance), notes, take);
-  add_lost(choice, roster);
-  choice.sort_by_rank();
-  write_candidates(path, roster.provenance, choice, roster.unaudited);
-  return notes;
-}
-
-MergeNotes add_leftover_shards(const fs::path& run) {
-  MergeNotes notes;
-  const RunReader whole(run);
-  Choice choice;
-  for (Candidate& one : list_candidates(run, whole)) choice.add(std::move(one));
-  const std::size_t before = choice.all().size();
-  for_each_in_shards(
-      list_shards(parts_folder(run)), whole.provenance().points, notes, [&](Candidate one) {
-        if (choice.holds(one.uuid, one.config_hash)) return;
-        load(one, 1);
-        notes.push_back(fmt::format("{} was measured before a restart: added", one.uuid));
-        choice.add(std::move(one));
-      });
-  if (choice.all().size() > before) {
-    write_candidates(run, whole.provenance(), choice, whole.read_unaudited());
+  const std::vector<Point> points = points_of(roster.provenance);
+  const std::vector<fs::path> shards = list_shards(parts_folder(path));
+  for (const fs::path& shard : shards) {
+    try {
+      const RunReader reader(shard);
+      if (!holds(points, reader.provenance().config_hash)) {
+        notes.push_back(
+            fmt::format("'{}' was measured under another configuration: left out", shard.string()));
+        continue;
+      }
+      for (Candidate& one : list_candidates(shard, reader)) {
+        std::vector<DeviceResult> found = load(one, 1);  // a damage, before a file is begun
+        if (shards.size() == 1) one.given = std::move(found.front());  // of a rank that is alone
+        add_candidate(choice, std::move(one), notes);
+      }
+    } catch (const StoreError& error) {
+      if (shards.size() == 1) throw;  // nothing else could be written
+      notes.push_back(fmt::format("{}: left out", error.what()));
+    }
   }
+  choice.add_missing(roster);
+  std::vector<Candidate> chosen = choice.all();
+  std::ranges::stable_sort(chosen, {}, &Candidate::rank);
+  write_candidates(path, roster.provenance, std::move(chosen), roster.unaudited);
   return notes;
 }
 
@@ -329,7 +308,7 @@ MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path
   provenance->config_hash = hash_points(provenance->points);
   std::erase_if(unaudited,
                 [&](const UnauditedDevice& device) { return choice.holds(device.uuid); });
-  write_candidates(path, *provenance, choice, unaudited);
+  write_candidates(path, *provenance, choice.all(), unaudited);
   return notes;
 }
 

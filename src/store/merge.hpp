@@ -17,7 +17,8 @@ using MergeNotes = std::vector<std::string>;
 
 /// The file that write_run_together would have written, from the shards in its parts folder; rows
 /// are in the order of ranks. Shards that cannot be read or are of another configuration are left
-/// out with a note; devices of the roster without a readable shard are kept as lost.
+/// out with a note; devices of the roster without a readable shard are kept as lost, and those that
+/// are not in it, as they were measured before a restart that went on with other GPUs, are added.
 /// @throws StoreError
 MergeNotes write_run_from_shards(const std::filesystem::path& path, const Roster& roster);
 
@@ -39,9 +40,5 @@ MergeNotes merge_runs(const std::vector<std::filesystem::path>& sources,
 MergeNotes extract_shards(const std::filesystem::path& run, const Provenance& now,
                           const std::vector<std::string>& except,
                           const std::function<void()>& on_device = {});
-
-/// Adds to a run file the devices that are only in its parts folder: measured before a restart that
-/// went on with other GPUs. Does nothing if there are none. @throws StoreError
-MergeNotes add_leftover_shards(const std::filesystem::path& run);
 
 }  // namespace sonde

@@ -21,20 +21,13 @@ namespace fs = std::filesystem;
 constexpr std::string_view finished_suffix = ".h5";
 constexpr std::string_view unfinished_suffix = ".h5.part";
 
-/// What is there, a link itself and not what it points to: `not_found` if nothing is.
-fs::file_status look_at(const fs::path& path) {
+/// What a path leads to, or, if links are not followed, what is there itself; `not_found` if
+/// nothing.
+fs::file_type type_of(const fs::path& path, bool follow) {
   std::error_code error;
-  const fs::file_status status = fs::symlink_status(path, error);
-  if (status.type() != fs::file_type::none) return status;
-  throw StoreError(fmt::format("cannot look at '{}' ({}) choose another name with -o",
-                               path.string(), error.message()));
-}
-
-/// What a path leads to.
-fs::file_type type_behind(const fs::path& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (status.type() != fs::file_type::none) return status.type();
+  const fs::file_type type =
+      (follow ? fs::status(path, error) : fs::symlink_status(path, error)).type();
+  if (type != fs::file_type::none) return type;
   throw StoreError(fmt::format("cannot look at '{}' ({}) choose another name with -o",
                                path.string(), error.message()));
 }
@@ -57,9 +50,9 @@ void try_to_write_beside(const fs::path& out) {
 
 /// The unfinished file that an earlier run may have left must be one that this run can take over.
 void check_unfinished(const fs::path& part) {
-  const fs::file_status status = look_at(part);
-  if (status.type() == fs::file_type::not_found) return;
-  if (status.type() != fs::file_type::regular) {
+  const fs::file_type type = type_of(part, false);
+  if (type == fs::file_type::not_found) return;
+  if (type != fs::file_type::regular) {
     throw ConfigError(
         fmt::format("'{}' is no regular file (the output is written under that name first) remove "
                     "it, or choose another name with -o",
@@ -78,7 +71,7 @@ void check_unfinished(const fs::path& part) {
 /// Only regular files are replaced: a device or a pipe under that name would be gone for all. A
 /// link to a file is replaced itself, and the file that it points to stays as it is.
 void check_replaceable(const fs::path& path) {
-  const fs::file_type type = type_behind(path);
+  const fs::file_type type = type_of(path, true);
   if (type == fs::file_type::regular || type == fs::file_type::not_found) return;
   throw ConfigError(fmt::format("'{}' is {} (the output is a file) name a file with -o",
                                 path.string(),
@@ -163,7 +156,7 @@ std::vector<fs::path> list_shards(const fs::path& parts) {
 
 void refuse_existing(const fs::path& path) {
   check_replaceable(path);  // else --force would not help
-  if (look_at(path).type() == fs::file_type::not_found) return;
+  if (type_of(path, false) == fs::file_type::not_found) return;
   throw ConfigError(
       fmt::format("'{}' is there already (it would be overwritten) choose another "
                   "name with -o, or use --force",
@@ -176,7 +169,7 @@ void check_target(const fs::path& path, Existing existing) {
         fmt::format("'{}' names no file (the output is one file) name it with -o", path.string()));
   }
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  if (type_behind(folder) != fs::file_type::directory) {
+  if (type_of(folder, true) != fs::file_type::directory) {
     throw StoreError(
         fmt::format("the folder '{}' is not there (the output goes into it) make it or choose "
                     "another place with -o",

@@ -146,7 +146,7 @@ struct Shard::State {
   fs::path path;      // where it is now
   fs::path finished;  // what `finish` makes of it
   std::optional<hdf5::File> file;
-  DeviceResult device;
+  DeviceResult device;  // without its jobs
   std::vector<std::string> jobs;
   std::size_t parts = 0;
   bool broken = false;
@@ -173,7 +173,7 @@ struct Shard::State {
 
   void write_device() {
     Names names;
-    add_part(flatten_device(device, names), names);
+    add_part(flatten({&device, 1}, {}, {}, names), names);
   }
 
   void close() {
@@ -233,6 +233,8 @@ Shard Shard::extend(const fs::path& parts, const DeviceResult& device) {
   state->path = state->finished.string() + ".again";
   state->device = device;
   for (const StoredJob& job : stored_jobs(device)) state->jobs.push_back(job.name);
+  state->device.jobs.clear();
+  state->device.again.clear();
   try {
     copy_whole_file(state->finished, state->path);
     state->file = hdf5::File::open_to_write(state->path);

@@ -139,7 +139,7 @@ void write_run_alone(const fs::path& path, const Provenance& provenance,
   }
 }
 
-std::vector<DeviceResult> read_own_shard(const fs::path& shard) {
+DeviceResult read_own_shard(const fs::path& shard, WithTraces traces) {
   const RunReader reader(shard);
   if (reader.device_count() != 1) {
     throw StoreError(
@@ -147,14 +147,7 @@ std::vector<DeviceResult> read_own_shard(const fs::path& shard) {
                     "again with --resume",
                     shard.string(), reader.device_count()));
   }
-  return reader.read_devices({0, 1}, WithTraces::yes);
-}
-
-void write_run_from_shard(const fs::path& path, const fs::path& shard,
-                          const std::vector<UnauditedDevice>& unaudited) {
-  const Provenance provenance = RunReader(shard).provenance();
-  write_run_alone(path, provenance, unaudited, 1,
-                  [&](std::size_t) { return read_own_shard(shard); });
+  return std::move(reader.read_devices({0, 1}, traces).front());
 }
 
 void write_digest(const fs::path& shard, const DeviceResult& device,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/results.hpp"
+#include "store/hdf5/stored_tables.hpp"
 #include "store/write_together.hpp"
 
 #include <mpi.h>
@@ -42,14 +43,9 @@ void write_run_alone(const std::filesystem::path& path, const Provenance& proven
                      const std::vector<UnauditedDevice>& unaudited, std::size_t count,
                      const std::function<std::vector<DeviceResult>(std::size_t)>& load);
 
-/// The device of a finished shard of this run, with its traces: what a rank has to add to the file.
+/// The device of a finished shard of this run.
 /// @throws StoreError if the shard cannot be read or does not hold one device
-std::vector<DeviceResult> read_own_shard(const std::filesystem::path& shard);
-
-/// The same file of one rank. @param shard finished, of this run
-/// @throws StoreError; no part of the file is left
-void write_run_from_shard(const std::filesystem::path& path, const std::filesystem::path& shard,
-                          const std::vector<UnauditedDevice>& unaudited);
+DeviceResult read_own_shard(const std::filesystem::path& shard, WithTraces traces);
 
 /// `<shard>.findings`: a run file of the findings of a finished shard, without probes. Rank 0
 /// judges a fleet by these while all ranks wait for it; a shard has tables for each job, and takes

@@ -209,6 +209,12 @@ void add_shared_tables(MPI_Comm comm, const fs::path& path, const std::vector<Sh
 
 }  // namespace
 
+void write_trial_file(MPI_Comm comm, const fs::path& path) {
+  hdf5::File file = hdf5::File::create_together(path, comm);
+  hdf5::write_attribute(file, "ranks", static_cast<std::uint64_t>(size_of(comm)));
+  file.close();
+}
+
 void check_whole(const fs::path& path, std::uint64_t devices) {
   const RunReader reader(path);
   if (reader.device_count() != devices) {

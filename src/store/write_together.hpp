@@ -30,6 +30,10 @@ void run_step_together(MPI_Comm comm, const std::function<void()>& step);
 void write_together(MPI_Comm comm, const std::filesystem::path& path, const Provenance& provenance,
                     const RunPart& mine, const StepRunner& run_step, std::uint64_t gathered_bytes);
 
+/// Collective. A run file with nothing in it, to see whether HDF5 and MPI together can write there.
+/// Removing it, also after an error, is left to the caller. @throws StoreError with HDF5's reason
+void write_trial_file(MPI_Comm comm, const std::filesystem::path& path);
+
 /// A file that was closed without an error must also open, and hold every device.
 /// @throws StoreError
 void check_whole(const std::filesystem::path& path, std::uint64_t devices);

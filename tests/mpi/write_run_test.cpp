@@ -100,7 +100,8 @@ class WriteRunTest : public test::MpiTest {
     MPI_Barrier(comm_);
     write_shard(parts_folder(at("merged.h5")), device);
     write_run_together(comm_, at("together.h5"), test::some_provenance(),
-                       {.devices = read_own_shard(shard_of(device))}, {}, gathered_bytes);
+                       {.devices = {read_own_shard(shard_of(device), WithTraces::yes)}}, {},
+                       gathered_bytes);
     Roster roster{.provenance = test::some_provenance(), .devices = {}, .unaudited = {}};
     for (const std::string& uuid : gather_texts(comm_, device.info.uuid)) {
       roster.devices.push_back(
@@ -177,7 +178,7 @@ TEST_F(WriteRunTest, a_damaged_chunk_of_a_shard_is_noticed_where_it_is_read) {
   write_shard(parts, device);
   damage_chunk(shard_of(device), "parts/1/jobs/clock/traces/window_cycles");
 
-  EXPECT_THAT([&] { read_own_shard(shard_of(device)); },
+  EXPECT_THAT([&] { read_own_shard(shard_of(device), WithTraces::yes); },
               testing::ThrowsMessage<StoreError>(HasSubstr("jobs/clock/traces/window_cycles")));
   MPI_Barrier(comm_);
   if (rank_ != 0) return;
@@ -235,7 +236,8 @@ TEST_F(WriteRunTest, shards_can_be_written_together_without_reading_them_whole) 
   write_shard(at("").parent_path(), device);
   RunPart part;
   if (has_device(rank_)) {
-    part.devices = read_own_shard(finished_shard(at("").parent_path(), device.info.uuid));
+    part.devices = {
+        read_own_shard(finished_shard(at("").parent_path(), device.info.uuid), WithTraces::yes)};
   }
   std::size_t steps = 0;
 

@@ -63,19 +63,22 @@ int main(int argc, char** argv) {
     const auto devices = static_cast<std::size_t>(std::atoi(argv[2]));
     write_run_alone(argv[1], test::some_provenance(), {}, devices,
                     [](std::size_t i) { return std::vector{make_device(i)}; });
-    const FleetRow row{.group = "all",
-                       .metric = "cache.l1.line_bytes",
-                       .unit = "byte",
-                       .n = devices,
-                       .median = 128,
-                       .min = 128,
-                       .max = 128,
-                       .consensus = "128 B",
-                       .agreeing = devices};
-    append_analysis(
-        argv[1], {.fleet = {row}, .verdicts = {{make_device(0).info.uuid, "pass", "unknown", ""}}});
+    RunResult run{test::some_provenance(), {}, {}};
+    FleetAnalysis analysis;
+    analysis.groups = {{.label = "all", .devices = {}}};
+    MetricStatistics& row = analysis.statistics.emplace_back();
+    row.metric = "cache.l1.line_bytes";
+    row.unit = "byte";
+    row.n = row.agreeing = devices;
+    row.median = row.min = row.max = 128;
+    row.consensus = "128 B";
     nlohmann::json all = nlohmann::json::array();
-    for (std::size_t i = 0; i < devices; ++i) all.push_back(describe(make_device(i)));
+    for (std::size_t i = 0; i < devices; ++i) {
+      run.devices.push_back(make_device(i));
+      analysis.verdicts.emplace_back();
+      all.push_back(describe(run.devices.back()));
+    }
+    append_analysis(argv[1], run, analysis);
     std::cout << all.dump() << '\n';
   } catch (const Error& error) {
     std::cerr << error.what() << '\n';

@@ -71,7 +71,8 @@ class BoundTable {
  public:
   explicit BoundTable(TableKey key) : key_(std::move(key)) {}
 
-  /// @param access the member that the column keeps: a pointer to it, or a chain of them by at()
+  /// @param access the member that the column keeps: a pointer to it, or a chain of them by at();
+  /// or a function that gives a value, of a column that is never read back
   /// @param counts the table whose rows the column counts, if it does
   template <class Access>
   BoundTable& add(std::string name, std::string units, std::string long_name, Access access,
@@ -90,15 +91,17 @@ class BoundTable {
       }
       return values;
     });
-    get_.push_back([access](const Values& values, const Names& names, Row* row) {
-      for (const auto value : std::get<std::vector<InFile<Stored>>>(values)) {
-        if constexpr (std::is_same_v<Stored, std::string_view>) {
-          std::invoke(access, *row++) = from_stored<Member>(names.at(value));
-        } else {
-          std::invoke(access, *row++) = from_stored<Member>(value);
+    if constexpr (std::is_lvalue_reference_v<std::invoke_result_t<Access, Row&>>) {
+      get_.push_back([access](const Values& values, const Names& names, Row* row) {
+        for (const auto value : std::get<std::vector<InFile<Stored>>>(values)) {
+          if constexpr (std::is_same_v<Stored, std::string_view>) {
+            std::invoke(access, *row++) = from_stored<Member>(names.at(value));
+          } else {
+            std::invoke(access, *row++) = from_stored<Member>(value);
+          }
         }
-      }
-    });
+      });
+    }
     return *this;
   }
 
@@ -150,5 +153,13 @@ class BoundTable {
   std::vector<std::function<Values(std::span<const Row>, Names&)>> put_;  // of each column
   std::vector<std::function<void(const Values&, const Names&, Row* first)>> get_;
 };
+
+/// A table of one column, whose rows are plain values.
+template <class T>
+BoundTable<T> value_table(TableKey key, std::string name, std::string units,
+                          std::string long_name) {
+  return BoundTable<T>(std::move(key))
+      .add(std::move(name), std::move(units), std::move(long_name), std::identity{});
+}
 
 }  // namespace sonde

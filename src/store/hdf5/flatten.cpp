@@ -15,39 +15,27 @@ namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
+/// Adds rows to those of a table, and says where they lie.
 template <class T>
-Table empty_table(const ValueTable<T>& values) {
-  return {.key = values.key, .columns = {values.column}, .values = {std::vector<T>{}}};
-}
-
-/// Adds rows to a table of one column, and says where they lie.
-template <class T>
-RowRange append(Table& table, const std::vector<T>& more) {
-  auto& values = std::get<std::vector<T>>(table.values.front());
-  const RowRange range{values.size(), more.size()};
-  values.insert(values.end(), more.begin(), more.end());
+RowRange append(std::vector<T>& rows, const std::vector<T>& more) {
+  const RowRange range{rows.size(), more.size()};
+  rows.insert(rows.end(), more.begin(), more.end());
   return range;
 }
 
 struct FindingTables {
   std::vector<OutcomeRow> outcomes;
   std::vector<FindingRow> findings;
-  Table vectors = empty_table(vector_table());
-  Table modes = empty_table(mode_table());
+  std::vector<double> vectors, modes;
 };
 
 struct ProbeTables {
   std::vector<ProbeRow> probes;
   std::vector<LaneRow> lanes;
-  std::vector<Table> recordings;  // in the order of for_each_recording
+  LaneTrace recorded;  // by all of them, one after the other
+  std::vector<std::uint64_t> visit_steps;
   std::vector<WindowCount> bins;
-  Table visits, repeats;
-
-  explicit ProbeTables(const std::string& job)
-      : visits(empty_table(visit_table(job))), repeats(empty_table(repeat_table(job))) {
-    for_each_recording(
-        [&](const auto& recording) { recordings.push_back(empty_table(recording.table(job))); });
-  }
+  std::vector<double> repeats;
 };
 
 /// The largest number that divides all; 1 if they are all 0.
@@ -61,10 +49,9 @@ std::uint64_t common_step(const std::vector<std::uint64_t>& offsets) {
 
 void add_visits(ProbeTables& tables, LaneRow& row, const LaneTrace& lane) {
   row.visit_step_bytes = common_step(lane.offsets_bytes);
-  auto& steps = std::get<std::vector<std::uint64_t>>(tables.visits.values.front());
-  row.visits = {steps.size(), lane.offsets_bytes.size()};
+  row.visits = {tables.visit_steps.size(), lane.offsets_bytes.size()};
   for (const std::uint64_t offset : lane.offsets_bytes) {
-    steps.push_back(offset / row.visit_step_bytes);
+    tables.visit_steps.push_back(offset / row.visit_step_bytes);
   }
 }
 
@@ -77,13 +64,11 @@ void add_lane(ProbeTables& tables, std::uint64_t device, const LaneTrace& lane) 
   row.lane.cluster = lane.cluster;
   row.lane.elapsed_cycles = lane.elapsed_cycles;
   row.lane.accesses = lane.accesses;
-  auto table = tables.recordings.begin();
   for_each_recording([&](const auto& recording) {
-    row.*recording.rows = append(*table++, lane.*recording.values);
+    row.*recording.rows = append(tables.recorded.*recording.values, lane.*recording.values);
   });
   add_visits(tables, row, lane);
-  row.bins = {tables.bins.size(), lane.histogram.size()};
-  std::ranges::copy(lane.histogram, std::back_inserter(tables.bins));
+  row.bins = append(tables.bins, lane.histogram);
 }
 
 void add_probe(ProbeTables& tables, std::uint64_t device, const ProbeRecord& record) {
@@ -133,20 +118,23 @@ void add_job(FindingTables& tables, std::uint64_t device, const std::string& nam
   for (const Finding& finding : result.findings) add_finding(tables, device, finding);
 }
 
-void put_tables(FindingTables tables, Names& names, std::vector<Table>& all) {
+void put_tables(const FindingTables& tables, Names& names, std::vector<Table>& all) {
   all.push_back(outcome_table().to_table(tables.outcomes, names));
   all.push_back(finding_table().to_table(tables.findings, names));
-  all.push_back(std::move(tables.vectors));
-  all.push_back(std::move(tables.modes));
+  all.push_back(vector_table().to_table(tables.vectors, names));
+  all.push_back(mode_table().to_table(tables.modes, names));
 }
 
-void put_tables(const std::string& job, ProbeTables tables, Names& names, std::vector<Table>& all) {
+void put_tables(const std::string& job, const ProbeTables& tables, Names& names,
+                std::vector<Table>& all) {
   all.push_back(probe_table(job).to_table(tables.probes, names));
   all.push_back(lane_table(job).to_table(tables.lanes, names));
-  std::ranges::move(tables.recordings, std::back_inserter(all));
-  all.push_back(std::move(tables.visits));
+  for_each_recording([&](const auto& recording) {
+    all.push_back(recording.table(job).to_table(tables.recorded.*recording.values, names));
+  });
+  all.push_back(visit_table(job).to_table(tables.visit_steps, names));
   all.push_back(bin_table(job).to_table(tables.bins, names));
-  all.push_back(std::move(tables.repeats));
+  all.push_back(repeat_table(job).to_table(tables.repeats, names));
 }
 
 DeviceResult without_jobs(const DeviceResult& device) {
@@ -165,7 +153,7 @@ DeviceResult without_jobs(const DeviceResult& device) {
 /// Devices and their possible shared parts of the L1.
 void put_inventory(std::span<const DeviceResult> devices, Names& names, std::vector<Table>& all) {
   std::vector<DeviceRow> rows;
-  Table carveouts = empty_table(carveout_table());
+  std::vector<std::uint64_t> carveouts;
   std::uint64_t outcomes = 0;
   for (const DeviceResult& device : devices) {
     DeviceRow& row = rows.emplace_back();
@@ -175,7 +163,7 @@ void put_inventory(std::span<const DeviceResult> devices, Names& names, std::vec
     outcomes += row.outcomes.length;
   }
   all.push_back(device_table().to_table(rows, names));
-  all.push_back(std::move(carveouts));
+  all.push_back(carveout_table().to_table(carveouts, names));
 }
 
 void check_job_names(const std::vector<StoredJob>& jobs) {
@@ -194,8 +182,7 @@ std::vector<Table> flatten(std::span<const DeviceResult> devices,
                            const std::vector<std::string>& jobs, Names& names) {
   std::vector<Table> all;
   FindingTables found;
-  std::vector<ProbeTables> probes;
-  for (const std::string& job : jobs) probes.emplace_back(job);
+  std::vector<ProbeTables> probes(jobs.size());
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const std::vector<StoredJob> own = stored_jobs(devices[i]);
     check_job_names(own);
@@ -208,18 +195,9 @@ std::vector<Table> flatten(std::span<const DeviceResult> devices,
     }
   }
   put_inventory(devices, names, all);
-  put_tables(std::move(found), names, all);
+  put_tables(found, names, all);
   all.push_back(unaudited_table().to_table(unaudited, names));
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    put_tables(jobs[i], std::move(probes[i]), names, all);
-  }
-  return all;
-}
-
-std::vector<Table> flatten_device(const DeviceResult& device, Names& names) {
-  std::vector<Table> all;
-  const DeviceResult bare = without_jobs(device);
-  put_inventory({&bare, 1}, names, all);
+  for (std::size_t i = 0; i < jobs.size(); ++i) put_tables(jobs[i], probes[i], names, all);
   return all;
 }
 
@@ -227,10 +205,10 @@ std::vector<Table> flatten_job(const std::string& name, const JobResult& result,
   std::vector<Table> all;
   FindingTables found;
   add_job(found, 0, name, result);
-  put_tables(std::move(found), names, all);
-  ProbeTables probes(name);
+  put_tables(found, names, all);
+  ProbeTables probes;
   for (const ProbeRecord& record : result.probes) add_probe(probes, 0, record);
-  put_tables(name, std::move(probes), names, all);
+  put_tables(name, probes, names, all);
   return all;
 }
 

@@ -19,10 +19,7 @@ std::vector<Table> flatten(std::span<const DeviceResult> devices,
                            const std::vector<UnauditedDevice>& unaudited,
                            const std::vector<std::string>& jobs, Names& names);
 
-/// The same of a device alone, without its jobs.
-std::vector<Table> flatten_device(const DeviceResult& device, Names& names);
-
-/// The same of one job of a device. @param name as it is called in the file
+/// The same of one job of a device alone. @param name as it is called in the file
 std::vector<Table> flatten_job(const std::string& name, const JobResult& result, Names& names);
 
 /// Jobs of which these devices have probes, in the order of their first appearance.

@@ -32,7 +32,7 @@ template <class T>
 struct Span {
   std::string group;  // of the table
   std::uint64_t first = 0;
-  std::vector<T> rows;
+  std::vector<T> rows = {};
 
   /// @throws StoreError if the span does not have them
   std::vector<T> take(RowRange range) const {
@@ -83,27 +83,12 @@ Span<Row> read_span(const StoredTables& tables, const BoundTable<Row>& table, Ro
           table.to_rows(tables.read(table.key(), table.columns(), range), tables.names())};
 }
 
-template <class T>
-Span<T> read_span(const StoredTables& tables, const ValueTable<T>& table, RowRange range) {
-  Values read = tables.read(table.key, table.column, range);
-  return {table.key.group, range.offset, std::move(std::get<std::vector<T>>(read))};
-}
-
-const TableKey& key_of(const auto& table) {
-  if constexpr (requires { table.key(); }) {
-    return table.key();
-  } else {
-    return table.key;
-  }
-}
-
 /// The rows of `table` that these rows own. If they own none, the table is not looked at.
-template <class Owner, class Access>
-auto read_owned(const StoredTables& tables, const auto& table, const std::vector<Owner>& owners,
-                Access access) {
-  const RowRange range = hull(key_of(table).group, owners, access);
-  if (range.length == 0)
-    return decltype(read_span(tables, table, range)){key_of(table).group, 0, {}};
+template <class Row, class Owner, class Access>
+Span<Row> read_owned(const StoredTables& tables, const BoundTable<Row>& table,
+                     const std::vector<Owner>& owners, Access access) {
+  const RowRange range = hull(table.key().group, owners, access);
+  if (range.length == 0) return {.group = table.key().group};
   return read_span(tables, table, range);
 }
 

@@ -158,7 +158,7 @@ BoundTable<LaneRow> lane_table(const std::string& job) {
            at(&LaneRow::lane, &LaneTrace::elapsed_cycles))
       .add("accesses", "1", "accesses in elapsed_cycles", at(&LaneRow::lane, &LaneTrace::accesses));
   for_each_recording([&](const auto& recording) {
-    table.add_range(recording.dimension, "its " + recording.column.name,
+    table.add_range(recording.dimension, std::string("its ") + recording.column,
                     keys::traces(job, recording.dimension), recording.rows);
   });
   return table
@@ -223,31 +223,29 @@ std::vector<Table> name_tables(const Names& names) {
        .values = {std::move(bytes)}}};
 }
 
-ValueTable<std::uint64_t> carveout_table() {
-  return {keys::carveouts,
-          {"shared_carveouts_bytes", "byte", "possible shared parts of the L1", ElementType::u64}};
+BoundTable<std::uint64_t> carveout_table() {
+  return value_table<std::uint64_t>(keys::carveouts, "shared_carveouts_bytes", "byte",
+                                    "possible shared parts of the L1");
 }
 
-ValueTable<double> repeat_table(const std::string& job) {
-  return {keys::traces(job, "repeat"),
-          {"repeat_ns", "ns", "wall time of each repeat", ElementType::f64}};
+BoundTable<double> repeat_table(const std::string& job) {
+  return value_table<double>(keys::traces(job, "repeat"), "repeat_ns", "ns",
+                             "wall time of each repeat");
 }
 
-ValueTable<double> vector_table() {
-  return {keys::vectors,
-          {"vector_values", "1", "elements of vectors, in the metric's unit", ElementType::f64}};
+BoundTable<double> vector_table() {
+  return value_table<double>(keys::vectors, "vector_values", "1",
+                             "elements of vectors, in the metric's unit");
 }
 
-ValueTable<double> mode_table() {
-  return {
-      keys::modes,
-      {"mode_values", "1", "centers of groups of values, in the metric's unit", ElementType::f64}};
+BoundTable<double> mode_table() {
+  return value_table<double>(keys::modes, "mode_values", "1",
+                             "centers of groups of values, in the metric's unit");
 }
 
-ValueTable<std::uint64_t> visit_table(const std::string& job) {
-  return {keys::traces(job, "visit"),
-          {"visit_steps", "1", "addresses of recorded accesses in the buffer, one round",
-           ElementType::u64}};
+BoundTable<std::uint64_t> visit_table(const std::string& job) {
+  return value_table<std::uint64_t>(keys::traces(job, "visit"), "visit_steps", "1",
+                                    "addresses of recorded accesses in the buffer, one round");
 }
 
 }  // namespace sonde

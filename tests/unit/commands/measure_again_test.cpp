@@ -89,21 +89,6 @@ TEST_F(MeasureAgainTest, the_second_try_stands_beside_the_first_one_and_draws_af
   EXPECT_EQ(test::print(without), test::print(first));
 }
 
-TEST_F(MeasureAgainTest, the_second_try_is_the_same_whenever_it_is_made) {
-  measure("sim:gtx980", 1);
-  const auto path = finished_shard(plan_.parts, tasks_[0].device.uuid);
-  fs::copy_file(path, folder_ / "first");
-  const auto second = [&] {
-    measure_late(plan_, again(0), [](const Step&) {});
-    return number(shard(0).again, read);
-  };
-
-  const double value = second();
-  fs::copy_file(folder_ / "first", path, fs::copy_options::overwrite_existing);
-
-  EXPECT_EQ(second(), value);
-}
-
 TEST_F(MeasureAgainTest, it_ends_at_a_probe_when_its_time_is_over) {
   measure("sim:gtx980", 1);
 
@@ -138,23 +123,15 @@ TEST_F(MeasureAgainTest, a_shard_that_is_gone_is_an_error) {
   fs::remove(finished_shard(plan_.parts, tasks_[0].device.uuid));
 
   EXPECT_THROW(measure_late(plan_, again(0), [](const Step&) {}), StoreError);
-  EXPECT_THROW(give_up_late(plan_, again(0), "why"), StoreError);
-}
-
-TEST_F(MeasureAgainTest, both_of_a_pair_that_differs_are_to_measure_again) {
-  measure("sim:gtx980+low_bandwidth=0.8,gtx980", 2);
-
-  judge_shards(plan_.parts);
-
-  const auto tasks = read_again_plan(plan_.parts);
-  ASSERT_EQ(tasks.size(), 2U);
-  for (const AgainTask& task : tasks) EXPECT_EQ(task.jobs.front(), "global.throughput");
+  EXPECT_THROW(measure_late(plan_, again(0), {}, "why"), StoreError);
 }
 
 TEST_F(MeasureAgainTest, digests_are_judged_as_the_shards_are) {
   measure("sim:gtx980+low_bandwidth=0.8,gtx980", 2);
   judge_shards(plan_.parts);
   const auto by_digests = read_again_plan(plan_.parts);
+  ASSERT_EQ(by_digests.size(), 2U) << "both of a pair that differs";
+  for (const AgainTask& task : by_digests) EXPECT_EQ(task.jobs.front(), "global.throughput");
   for (const Task& task : tasks_) {
     const auto path = finished_shard(plan_.parts, task.device.uuid);
     ASSERT_TRUE(read_digest(path, plan_.provenance.config_hash));
@@ -170,14 +147,6 @@ TEST_F(MeasureAgainTest, digests_are_judged_as_the_shards_are) {
     EXPECT_EQ(by_shards[i].jobs, by_digests[i].jobs);
     EXPECT_EQ(by_shards[i].limit_s, by_digests[i].limit_s);
   }
-}
-
-TEST_F(MeasureAgainTest, a_healthy_pair_has_nothing_to_do) {
-  measure("sim:gtx980", 2);
-
-  judge_shards(plan_.parts);
-
-  EXPECT_TRUE(read_again_plan(plan_.parts).empty());
 }
 
 }  // namespace

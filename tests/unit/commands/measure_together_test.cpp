@@ -113,6 +113,9 @@ TEST_F(MeasureTogetherTest, a_gpu_alone_is_whole_at_once) {
       read_digest(finished_shard(plan_.parts, task_.device.uuid), plan_.provenance.config_hash);
   ASSERT_TRUE(digest.has_value());
   EXPECT_EQ(digest->jobs.size(), 2u);
+  const std::string before = test::print(shard());
+  together();
+  EXPECT_EQ(test::print(shard()), before) << "what is there is not measured again";
 }
 
 TEST_F(MeasureTogetherTest, a_row_is_measured_without_the_ranks_that_left) {
@@ -128,17 +131,9 @@ TEST_F(MeasureTogetherTest, a_row_is_measured_without_the_ranks_that_left) {
   EXPECT_GT(device.jobs.back().probes.size(), 10u);
 }
 
-TEST_F(MeasureTogetherTest, what_is_there_is_not_measured_again) {
-  measure("sim:h200", 1);
-  together();
-  const std::string before = test::print(shard());
-  together();
-  EXPECT_EQ(test::print(shard()), before);
-}
-
 TEST_F(MeasureTogetherTest, a_lost_worker_is_the_reason_of_all_that_is_missing) {
   measure("sim:h200", 1);
-  give_up_late(plan_, task_, "the worker process was killed");
+  measure_late(plan_, task_, {}, "the worker process was killed");
 
   EXPECT_EQ(shard().status, DeviceOutcome::incomplete);
   EXPECT_EQ(shard().reason, "job peer: the worker process was killed");

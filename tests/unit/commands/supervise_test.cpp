@@ -102,34 +102,16 @@ class SuperviseTest : public testing::Test {
   Task task_;
 };
 
-TEST_F(SuperviseTest, a_worker_that_ends_well_is_the_only_one) {
-  const Supervised supervised = supervise_with([](const std::string&) { return Fate::well; });
+TEST_F(SuperviseTest, a_job_that_takes_its_worker_along_costs_that_job_alone) {
+  for (const Fate fate : {Fate::crash, Fate::device_lost}) {
+    supervise_with([fate](const std::string& job) { return job == "clock" ? fate : Fate::well; });
 
-  EXPECT_EQ(supervised.failure, "");
-  EXPECT_FALSE(supervised.stopped_early);
-  EXPECT_EQ(shard().status, DeviceOutcome::complete);
-  EXPECT_EQ(shard().jobs.size(), 3U);
-}
-
-TEST_F(SuperviseTest, a_job_that_crashes_its_worker_costs_that_job_alone) {
-  supervise_with([](const std::string& job) { return job == "shared" ? Fate::crash : Fate::well; });
-
-  const DeviceResult device = shard();
-  ASSERT_EQ(device.jobs.size(), 3U);
-  for (const JobResult& job : device.jobs) {
-    EXPECT_EQ(job.status, job.job == "shared" ? Status::failed : Status::ok) << job.job;
+    const DeviceResult device = shard();
+    ASSERT_EQ(device.jobs.size(), 3U);
+    for (const JobResult& job : device.jobs) {
+      EXPECT_EQ(job.status, job.job == "clock" ? Status::failed : Status::ok) << job.job;
+    }
   }
-}
-
-TEST_F(SuperviseTest, after_a_sticky_error_a_new_process_goes_on) {
-  supervise_with(
-      [](const std::string& job) { return job == "clock" ? Fate::device_lost : Fate::well; });
-
-  const DeviceResult device = shard();
-  ASSERT_EQ(device.jobs.size(), 3U);
-  EXPECT_EQ(device.jobs[0].status, Status::failed);
-  EXPECT_EQ(device.jobs[1].status, Status::ok);
-  EXPECT_EQ(device.jobs[2].status, Status::ok);
 }
 
 TEST_F(SuperviseTest, a_gpu_that_loses_every_worker_is_given_up_with_the_causes) {
@@ -139,6 +121,7 @@ TEST_F(SuperviseTest, a_gpu_that_loses_every_worker_is_given_up_with_the_causes)
   const Supervised supervised = supervise_with([](const std::string&) { return Fate::crash; });
 
   EXPECT_EQ(supervised.failure, "");
+  EXPECT_FALSE(supervised.stopped_early);
   const DeviceResult device = shard();
   ASSERT_EQ(device.jobs.size(), plan_.jobs.size());
   EXPECT_EQ(device.status, DeviceOutcome::incomplete);
@@ -234,18 +217,6 @@ TEST_F(SuperviseAgainTest, a_worker_that_cannot_write_leaves_the_shard_as_it_was
   });
 
   EXPECT_EQ(test::print(shard()), first_);
-}
-
-TEST_F(SuperviseAgainTest, without_a_judgement_nobody_measures_again) {
-  RankProgress progress(plan_.parts, {}, std::chrono::seconds(100));
-  Keeper dies([](const std::string&, const RankLink&) { return 1; });
-  Keeper works([](const std::string&, const RankLink& rank) {
-    rank.say(to_json(Report{.kind = ReportKind::finished}));
-    return 0;
-  });
-
-  EXPECT_FALSE(judge(dies, {.kind = TaskKind::judge}, progress));
-  EXPECT_TRUE(judge(works, {.kind = TaskKind::judge}, progress));
 }
 
 TEST_F(SuperviseAgainTest, only_jobs_that_a_signal_ends_are_said_to_have_some_time_left) {

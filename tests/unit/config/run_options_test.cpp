@@ -64,13 +64,6 @@ TEST(RunOptionsTest, what_differs_is_told_if_it_decides_the_results) {
   EXPECT_EQ(describe_difference(own, usual, except), "--jobs clock,tlb, not none");
 }
 
-TEST(RunOptionsTest, a_share_of_the_memory_is_a_percentage) {
-  EXPECT_NO_THROW(check_options(RunOptions{.memory_percent = 1}));
-  EXPECT_NO_THROW(check_options(RunOptions{.memory_percent = 100}));
-  EXPECT_THROW(check_options(RunOptions{.memory_percent = 0}), ConfigError);
-  EXPECT_THROW(check_options(RunOptions{.memory_percent = 101}), ConfigError);
-}
-
 TEST(RunOptionsTest, names_that_are_no_utf8_stay_visible_and_distinct) {
   const RunOptions one{.backend = "sim:gr\xf6.json",
                        .output =

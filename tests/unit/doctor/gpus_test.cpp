@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace sonde {
 namespace {
@@ -39,11 +40,6 @@ Check check_of(const std::string& name, Change&& change, bool may_share = false)
   const auto found = std::ranges::find(checks, "gpu0." + name, &Check::name);
   return found == checks.end() ? Check{.name = "missing"} : *found;
 }
-template <class Change>
-CheckVerdict verdict_with(const std::string& name, Change&& change) {
-  return check_of(name, [&](GpuSurvey& gpu) { change(*gpu.settings); }).verdict;
-}
-
 TEST(GpuCheckTest, gpu_in_order_and_one_without_nvml_have_no_bad_line) {
   for (const Check& check : check_gpu(good_gpu(), false)) {
     EXPECT_EQ(check.verdict, ok) << check.name << " " << check.line;
@@ -53,43 +49,39 @@ TEST(GpuCheckTest, gpu_in_order_and_one_without_nvml_have_no_bad_line) {
   EXPECT_EQ(check_of("ecc", without_nvml).verdict, ok);
 }
 
-TEST(GpuCheckTest, settings_that_differ_from_the_usual_warn) {
+TEST(GpuCheckTest, each_setting_and_state_has_its_verdict) {
   using S = GpuSettings;
-  EXPECT_EQ(verdict_with("persistence", [](S& s) { s.persistence = false; }), warn);
-  EXPECT_EQ(verdict_with("ecc", [](S& s) { s.ecc = GpuMode{}; }), warn);
-  EXPECT_EQ(verdict_with("ecc", [](S& s) { s.ecc->after_reset = false; }), warn);
+  struct Case {
+    const char* name;
+    std::function<void(S&)> change;
+    CheckVerdict verdict;
+  };
+  const auto throttled = [](std::uint64_t reasons) {
+    return [reasons](S& s) { s.throttle_reasons = reasons; };
+  };
+  const Case cases[]{{"persistence", [](S& s) { s.persistence = false; }, warn},
+                     {"ecc", [](S& s) { s.ecc = GpuMode{}; }, warn},
+                     {"ecc", [](S& s) { s.ecc->after_reset = false; }, warn},
+                     {"compute_mode", [](S& s) { s.compute_mode = ComputeMode::nobody; }, fail},
+                     {"compute_mode", [](S& s) { s.compute_mode = ComputeMode::one_process; }, ok},
+                     {"throttling", throttled(0x8), fail},  // by hardware
+                     {"throttling", throttled(0x40), fail},
+                     {"throttling", throttled(0x80), fail},
+                     {"throttling", throttled(0x4), warn},  // by software
+                     {"throttling", throttled(0x20), warn},
+                     {"memory_errors", [](S& s) { s.errors_ever->corrected = 3; }, ok},
+                     {"memory_errors", [](S& s) { s.errors_since_load->corrected = 3; }, warn},
+                     {"memory_errors", [](S& s) { s.errors_ever->uncorrected = 1; }, warn},
+                     {"memory_repairs", [](S& s) { s.remaps->failed = true; }, fail},
+                     {"memory_pending", [](S& s) { s.remaps->pending = true; }, warn},
+                     {"memory_pending", [](S& s) { s.page_retirement_pending = true; }, warn}};
+  for (const auto& [name, change, verdict] : cases) {
+    const auto with = [&change = change](GpuSurvey& gpu) { change(*gpu.settings); };
+    EXPECT_EQ(check_of(name, with).verdict, verdict) << name;
+  }
   const Check power = check_of("power", [](GpuSurvey& gpu) { gpu.settings->power_limit_w = 500; });
   EXPECT_EQ(power.verdict, warn);
   EXPECT_EQ(power.line, "limit 500 W, default 700 W -> nvidia-smi -i GPU-1 -pl 700");
-}
-
-TEST(GpuCheckTest, gpu_that_nobody_may_use_fails_and_an_exclusive_one_is_well) {
-  using S = GpuSettings;
-  EXPECT_EQ(verdict_with("compute_mode", [](S& s) { s.compute_mode = ComputeMode::nobody; }), fail);
-  EXPECT_EQ(verdict_with("compute_mode", [](S& s) { s.compute_mode = ComputeMode::one_process; }),
-            ok);
-}
-
-TEST(GpuCheckTest, idle_is_no_throttling_software_warns_and_hardware_fails) {
-  const auto with = [](std::uint64_t reasons) {
-    return verdict_with("throttling", [=](GpuSettings& s) { s.throttle_reasons = reasons; });
-  };
-  for (const std::uint64_t hardware : {0x8, 0x40, 0x80}) EXPECT_EQ(with(hardware), fail);
-  for (const std::uint64_t software : {0x4, 0x20}) EXPECT_EQ(with(software), warn);
-}
-
-TEST(GpuCheckTest, memory_errors_warn_but_old_corrected_ones_do_not) {
-  using S = GpuSettings;
-  EXPECT_EQ(verdict_with("memory_errors", [](S& s) { s.errors_ever->corrected = 3; }), ok);
-  EXPECT_EQ(verdict_with("memory_errors", [](S& s) { s.errors_since_load->corrected = 3; }), warn);
-  EXPECT_EQ(verdict_with("memory_errors", [](S& s) { s.errors_ever->uncorrected = 1; }), warn);
-}
-
-TEST(GpuCheckTest, row_that_cannot_be_remapped_fails_and_a_repair_that_waits_warns) {
-  using S = GpuSettings;
-  EXPECT_EQ(verdict_with("memory_repairs", [](S& s) { s.remaps->failed = true; }), fail);
-  EXPECT_EQ(verdict_with("memory_pending", [](S& s) { s.remaps->pending = true; }), warn);
-  EXPECT_EQ(verdict_with("memory_pending", [](S& s) { s.page_retirement_pending = true; }), warn);
 }
 
 TEST(GpuCheckTest, shared_gpu_fails_unless_sharing_is_allowed) {

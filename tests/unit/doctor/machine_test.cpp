@@ -43,13 +43,7 @@ TEST(ReadLaunchTest, task_of_a_step_is_known_by_its_process) {
   EXPECT_EQ(launch.ranks, 12);
   EXPECT_EQ(launch.local_ranks, 4);
   EXPECT_EQ(launch.local_rank, 1);
-}
-
-TEST(ReadLaunchTest, process_that_a_task_started_is_no_task) {
-  const Variables step({{"SLURM_STEP_NUM_TASKS", "12"},
-                        {"SLURM_PROCID", "0"},
-                        {"SLURM_TASK_PID", std::to_string(getppid())}});
-  EXPECT_EQ(read_launch().launcher, "srun");
+  const Variables script({{"SLURM_TASK_PID", std::to_string(getppid())}});  // which a task started
   EXPECT_FALSE(read_launch().is_task);
 }
 
@@ -72,22 +66,16 @@ TEST(ReadLaunchTest, mpirun_goes_before_the_step_it_runs_in) {
 const Launch step_of_four{
     .launcher = "srun", .is_task = true, .has_pmi = true, .ranks = 4, .local_ranks = 4};
 
-TEST(LaunchCheckTest, srun_without_pmix_fails) {
+TEST(LaunchCheckTest, srun_without_pmix_fails_and_a_shell_in_its_step_is_only_warned) {
   EXPECT_EQ(check_launch(step_of_four, 4).verdict, ok);
   const Check check = check_launch(step_of_four, 1);
   EXPECT_EQ(check.verdict, fail);
   EXPECT_THAT(check.line, AllOf(HasSubstr("srun started 4 processes, but MPI knows 1"),
                                 HasSubstr("--mpi=pmix")));
-}
-
-TEST(LaunchCheckTest, process_that_a_shell_of_the_step_started_alone_is_only_warned_of) {
   Launch shell = step_of_four;
   shell.is_task = false;  // srun -n 4 --pty bash, and there: sonde run
   EXPECT_EQ(check_launch(shell, 1).verdict, warn);
   EXPECT_EQ(check_launch(step_of_four, 2).verdict, warn);
-}
-
-TEST(LaunchCheckTest, process_alone_without_launcher_or_in_a_step_of_one_is_well) {
   EXPECT_EQ(check_launch({}, 1).verdict, ok);
   EXPECT_EQ(check_launch({.launcher = "srun", .is_task = true, .ranks = 1}, 1).verdict, ok);
 }
@@ -118,16 +106,13 @@ TEST(FolderCheckTest, folder_is_written_locked_and_left_empty) {
               AllOf(HasSubstr("cannot write into"), HasSubstr("No such file or directory")));
 }
 
-TEST(RenderChecksTest, lines_stand_in_columns) {
+TEST(RenderChecksTest, lines_stand_in_columns_and_cannot_control_a_terminal) {
   EXPECT_EQ(render_checks({{ok, "driver", "550.90"},
                            {warn, "gpu0.persistence", "off -> nvidia-smi -pm 1"},
                            {ok, "hdf5", ""}}),
             "ok       driver               550.90\n"
             "warn     gpu0.persistence     off -> nvidia-smi -pm 1\n"
             "ok       hdf5\n");
-}
-
-TEST(RenderChecksTest, text_of_others_stays_on_its_line_and_cannot_control_a_terminal) {
   EXPECT_THAT(render_checks({{ok, "gpus", "a\nfail  b\x1b[2J"}}),
               HasSubstr("a\\nfail  b\\x1b[2J\n"));
 }

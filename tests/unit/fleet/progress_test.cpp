@@ -45,6 +45,14 @@ TEST(ProgressTest, what_was_written_comes_back_by_rank) {
   EXPECT_EQ(ranks[1].node, "n10");
   EXPECT_EQ(ranks[1].job, "cache.l1");
   EXPECT_EQ(ranks[1].jobs_done, 3);
+  const std::string text = describe_progress(ranks);
+  EXPECT_EQ(std::ranges::count(text, '\n'), 3);
+  EXPECT_THAT(text, AllOf(HasSubstr("GPU-2"), HasSubstr("GPU-10"), HasSubstr("measuring")));
+
+  std::ofstream(folder / "GPU-1.h5") << "x";
+  clear_progress(folder.path());
+  EXPECT_TRUE(read_progress(folder.path()).empty());
+  EXPECT_TRUE(std::filesystem::exists(folder / "GPU-1.h5"));
 }
 
 TEST(ProgressTest, the_beat_changes_with_each_job_but_not_with_each_probe) {
@@ -78,17 +86,6 @@ TEST(ProgressTest, broken_files_and_missing_folders_are_passed_over) {
   ProgressFile(folder / "none", 1).update(at_work(1, 1));
 }
 
-TEST(ProgressTest, progress_of_an_earlier_run_is_cleared_and_nothing_else) {
-  const test::TemporaryFolder folder;
-  ProgressFile(folder.path(), 7).update(at_work(7, 3));
-  std::ofstream(folder / "GPU-1.h5") << "x";
-
-  clear_progress(folder.path());
-
-  EXPECT_TRUE(read_progress(folder.path()).empty());
-  EXPECT_TRUE(std::filesystem::exists(folder / "GPU-1.h5"));
-}
-
 TEST(ProgressTest, summary_names_the_slowest_rank_and_the_time_left) {
   Progress done = at_work(0, 10);
   done.state = RankState::done;
@@ -108,19 +105,13 @@ TEST(ProgressTest, impossible_times_are_printed_as_something) {
   }
 }
 
-TEST(ProgressTest, a_run_that_was_stopped_is_not_done) {
-  Progress stopped = at_work(0, 2);
-  stopped.state = RankState::stopped;
-  stopped.silent_s = 1000;
-
-  EXPECT_EQ(summarize_progress({stopped}),
-            "2 of 10 device jobs done, the run was stopped: --resume goes on");
-  EXPECT_FALSE(is_silent(stopped));
-}
-
 TEST(ProgressTest, a_run_goes_on_while_any_rank_is_at_work) {
   Progress stopped = at_work(0, 2);
   stopped.state = RankState::stopped;
+  stopped.silent_s = 1000;
+  EXPECT_EQ(summarize_progress({stopped}),
+            "2 of 10 device jobs done, the run was stopped: --resume goes on");
+  EXPECT_FALSE(is_silent(stopped));
   Progress again = at_work(1, 10);
   again.state = RankState::measuring_again;
   Progress done = at_work(1, 10);
@@ -130,13 +121,6 @@ TEST(ProgressTest, a_run_goes_on_while_any_rank_is_at_work) {
               AllOf(Not(HasSubstr("stopped")), HasSubstr("slowest rank 1")));
   EXPECT_THAT(summarize_progress({stopped, again}), Not(HasSubstr("stopped")));
   EXPECT_THAT(summarize_progress({stopped, done}), HasSubstr("the run was stopped"));
-}
-
-TEST(ProgressTest, summary_of_a_finished_run_names_nobody) {
-  Progress done = at_work(0, 10);
-  done.state = RankState::done;
-
-  EXPECT_EQ(summarize_progress({done}), "10 of 10 device jobs done");
 }
 
 TEST(ProgressTest, summary_says_what_takes_time_when_all_have_measured) {
@@ -150,17 +134,6 @@ TEST(ProgressTest, summary_says_what_takes_time_when_all_have_measured) {
   EXPECT_EQ(summarize_progress({first}), "10 of 10 device jobs done") << "one is yet to begin";
   second.state = RankState::measuring_again;
   EXPECT_THAT(summarize_progress({first, second}), Not(HasSubstr("run file")));
-}
-
-TEST(ProgressTest, description_has_a_line_per_rank) {
-  const test::TemporaryFolder folder;
-  ProgressFile(folder.path(), 0).update(at_work(0, 3));
-  ProgressFile(folder.path(), 1).update(at_work(1, 4));
-
-  const std::string text = describe_progress(read_progress(folder.path()));
-
-  EXPECT_EQ(std::ranges::count(text, '\n'), 3);
-  EXPECT_THAT(text, AllOf(HasSubstr("GPU-0"), HasSubstr("GPU-1"), HasSubstr("measuring")));
 }
 
 /// Looks at ranks from second to second, by a clock of its own.
@@ -203,12 +176,10 @@ TEST_F(SilenceWatchTest, is_content_when_all_at_work_have_beaten) {
   ++ranks_[1].beat;
   EXPECT_TRUE(look(2));
   EXPECT_TRUE(look(3)) << "once is enough";
-}
-
-TEST_F(SilenceWatchTest, ranks_that_are_not_at_work_need_not_beat) {
+  ranks_ = {at_work(2, 10), at_work(3, 10)};
   ranks_[0].state = RankState::done;
   ranks_[1].state = RankState::stopped;
-  EXPECT_TRUE(look(0));
+  EXPECT_TRUE(look(4)) << "who is not at work need not beat";
 }
 
 TEST(ProgressTest, a_shorter_text_leaves_nothing_of_a_longer_one) {

@@ -30,7 +30,7 @@ class TurnsTest : public testing::Test {
  protected:
   TurnsTest() { clear_turns(folder_.path()); }
 
-  Turns turns(int rank, int ranks, const TurnLimits& limits, TurnWatch watch = {}) const {
+  Turns turns(int rank, int ranks, const TurnLimits& limits, Lookout watch = {}) const {
     std::vector<int> all(static_cast<std::size_t>(ranks));
     std::iota(all.begin(), all.end(), 0);
     return Turns(folder_.path(), "links", all, rank, limits, std::move(watch));
@@ -54,7 +54,7 @@ class TurnsTest : public testing::Test {
 
 constexpr int nobody = -1;
 
-TEST_F(TurnsTest, turns_follow_each_other_in_the_order_of_ranks) {
+TEST_F(TurnsTest, when_all_are_ready_turns_follow_each_other_in_the_order_of_ranks) {
   std::mutex mutex;
   std::vector<int> order;
   int at_work = 0;
@@ -76,16 +76,6 @@ TEST_F(TurnsTest, turns_follow_each_other_in_the_order_of_ranks) {
   EXPECT_THAT(order, ElementsAre(0, 1, 2, 3));
 }
 
-TEST_F(TurnsTest, nobody_begins_before_all_are_ready) {
-  const auto start = Clock::now();
-  together(2, nobody, patient, [&](int rank, Turns& turns) {
-    if (rank == 1) std::this_thread::sleep_for(300ms);
-    EXPECT_EQ(turns.begin(), "");
-    EXPECT_GE(Clock::now() - start, 300ms);
-    EXPECT_EQ(turns.end(), "");
-  });
-}
-
 TEST_F(TurnsTest, who_never_comes_is_passed_over_and_hears_of_it) {
   const auto start = Clock::now();
   together(3, 1, impatient, [](int, Turns& turns) {
@@ -104,6 +94,7 @@ TEST_F(TurnsTest, nobody_waits_for_a_rank_that_left) {
     EXPECT_EQ(turns.begin(), "");
     EXPECT_EQ(turns.end(), "");
     EXPECT_THAT(turns.meet().refusal, HasSubstr("rank 1"));
+    EXPECT_THAT(turns.compare({100, 200}).refusal, HasSubstr("rank 1"));
   });
   EXPECT_LT(Clock::now() - start, 5s);
 }
@@ -193,11 +184,6 @@ TEST_F(TurnsTest, spans_have_their_common_part_or_none) {
   compare({{100, 200}, {200, 300}}, [](const Turns::Common& common) {
     EXPECT_THAT(common.refusal, HasSubstr("not at work at the same time"));
   });
-}
-
-TEST_F(TurnsTest, a_rank_that_was_lost_has_no_span) {
-  leave(1);
-  EXPECT_THAT(turns(0, 2, patient).compare({100, 200}).refusal, HasSubstr("rank 1"));
 }
 
 TEST_F(TurnsTest, jobs_and_runs_have_turns_of_their_own) {

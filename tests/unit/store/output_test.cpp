@@ -1,6 +1,7 @@
 #include "store/output.hpp"
 
 #include "base/error.hpp"
+#include "support/random_run.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,12 +18,6 @@ namespace fs = std::filesystem;
 
 class OutputTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "sonde-output-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::string refusal(const fs::path& path, Existing existing = Existing::replace) const {
     try {
       check_target(path, existing);
@@ -32,12 +27,12 @@ class OutputTest : public ::testing::Test {
     return "accepted";
   }
 
-  fs::path folder_;
+  const test::TemporaryFolder folder_;
 };
 
 TEST_F(OutputTest, a_new_name_in_a_folder_is_accepted_and_nothing_stays_behind) {
   EXPECT_EQ(refusal(folder_ / "new.h5", Existing::refuse), "accepted");
-  EXPECT_TRUE(fs::is_empty(folder_));
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
 }
 
 TEST_F(OutputTest, only_regular_files_are_replaced) {
@@ -85,7 +80,7 @@ TEST_F(OutputTest, names_that_no_file_can_have_are_refused) {
   EXPECT_THAT(refusal(folder_ / ""), HasSubstr("names no file"));
   EXPECT_THAT(refusal(folder_ / std::string(300, 'x')), HasSubstr("too long"));
   EXPECT_THAT(refusal(folder_ / std::string(250, 'x')), HasSubstr("too long"));  // with its .part
-  EXPECT_THAT(refusal(folder_ / "absent" / "a.h5"), HasSubstr("not there"));
+  EXPECT_THAT(refusal(folder_ / "absent/a.h5"), HasSubstr("not there"));
 }
 
 }  // namespace

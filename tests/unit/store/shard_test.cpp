@@ -74,18 +74,6 @@ class ShardTest : public testing::Test {
   }
 };
 
-TEST_F(ShardTest, finished_shard_holds_the_device) {
-  device_.jobs = {ok_, failed_};
-  Shard shard = create();
-  for (const JobResult& job : device_.jobs) shard.append(job);
-  shard.finish(device_);
-
-  const auto back = read_shard(finished(), WithTraces::yes);
-
-  EXPECT_EQ(print(back), print(device_));
-  EXPECT_FALSE(fs::exists(unfinished()));
-}
-
 TEST_F(ShardTest, shard_of_a_killed_process_keeps_its_jobs_and_says_lost) {
   write_and_die({ok_, failed_});
 
@@ -96,10 +84,6 @@ TEST_F(ShardTest, shard_of_a_killed_process_keeps_its_jobs_and_says_lost) {
   EXPECT_EQ(print(back.jobs[0]), print(ok_));
   EXPECT_EQ(print(back.jobs[1]), print(failed_));
   EXPECT_EQ(back.before.throttle_reasons, device_.before.throttle_reasons);
-}
-
-TEST_F(ShardTest, missing_shard_is_nothing) {
-  EXPECT_THROW(read_shard(folder_ / "none.h5", WithTraces::yes), StoreError);
 }
 
 TEST_F(ShardTest, resume_keeps_final_jobs_on_another_rank) {
@@ -152,16 +136,9 @@ TEST_F(ShardTest, resume_sets_a_shard_of_another_configuration_aside) {
 }
 
 TEST_F(ShardTest, resume_replaces_a_shard_that_cannot_be_read) {
+  EXPECT_EQ(resume().note, "") << "there is none";
   std::ofstream(unfinished()) << "not HDF5 at all";
-
-  const auto resumed = resume();
-
-  EXPECT_TRUE(resumed.done.empty());
-  EXPECT_THAT(resumed.note, HasSubstr("measured anew"));
-  EXPECT_NO_THROW(read_shard(unfinished(), WithTraces::no));
-}
-
-TEST_F(ShardTest, resume_replaces_a_shard_whose_content_is_damaged) {
+  EXPECT_THAT(resume().note, HasSubstr("measured anew"));
   write_and_die({ok_});
   const hid_t file = H5Fopen(unfinished().c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
   ASSERT_GE(file, 0);
@@ -172,13 +149,7 @@ TEST_F(ShardTest, resume_replaces_a_shard_whose_content_is_damaged) {
 
   EXPECT_TRUE(resumed.done.empty());
   EXPECT_THAT(resumed.note, HasSubstr("measured anew"));
-}
-
-TEST_F(ShardTest, resume_without_a_shard_begins_one) {
-  const auto resumed = resume();
-
-  EXPECT_TRUE(resumed.done.empty());
-  EXPECT_EQ(resumed.note, "");
+  EXPECT_NO_THROW(read_shard(unfinished(), WithTraces::no));
 }
 
 TEST_F(ShardTest, resume_goes_on_from_a_run_file_where_there_is_no_shard) {
@@ -221,6 +192,7 @@ TEST_F(ShardTest, a_job_that_ran_without_what_it_builds_on_is_measured_again) {
 TEST_F(ShardTest, second_tries_are_added_to_a_finished_shard) {
   device_.jobs = {ok_, failed_};
   finish_shard();
+  EXPECT_FALSE(fs::exists(unfinished()));
   const DeviceResult first = read_shard(finished(), WithTraces::no);
 
   Shard shard = Shard::extend(folder_.path(), first);
@@ -283,44 +255,22 @@ TEST_F(ShardTest, devices_of_a_run_file_that_nobody_measures_now_become_shards) 
   EXPECT_THROW(extract_shards(run, other, {}), ConfigError);
 }
 
-TEST_F(ShardTest, errors_from_before_a_restart_stay_errors_of_the_run) {
-  device_.before = {.temperature_c = 40, .ecc_uncorrected = 0};
+TEST_F(ShardTest, errors_and_processes_from_before_a_restart_are_those_of_the_run) {
+  device_.before = {.temperature_c = 40, .ecc_corrected = 3, .ecc_uncorrected = 5};
   create().suspend("stopped by a signal");
-  device_.before.ecc_uncorrected = 5;
-  device_.after = {.temperature_c = 50, .ecc_uncorrected = 5};
-
-  resume().shard.finish(device_);
-
-  EXPECT_EQ(read_shard(finished(), WithTraces::no).before.ecc_uncorrected, 0);
-  EXPECT_EQ(read_shard(finished(), WithTraces::no).after.ecc_uncorrected, 5);
-}
-
-TEST_F(ShardTest, errors_count_from_zero_again_after_a_reset_of_the_gpu) {
-  const Health first = {.temperature_c = 40, .ecc_corrected = 3, .ecc_uncorrected = 5};
-  device_.before = first;
-  create().suspend("stopped by a signal");
-  device_.before = {.temperature_c = 45, .ecc_corrected = 4, .ecc_uncorrected = 0};
+  device_.before = {
+      .temperature_c = 45, .ecc_corrected = 4, .ecc_uncorrected = 0, .foreign_processes = 2};
   resume().shard.suspend("stopped by a signal");
-
-  const Health both = read_shard(unfinished(), WithTraces::no).before;
-  EXPECT_EQ(both.ecc_uncorrected, 0) << "2 errors after the reset are errors of the run";
-  EXPECT_EQ(both.ecc_corrected, 3) << "this one did not fall";
-  EXPECT_EQ(both.temperature_c, 40);
-
   device_.before = {};
-  resume().shard.finish(device_);
-  EXPECT_EQ(read_shard(finished(), WithTraces::no).before.ecc_corrected, 3) << "not opened now";
-}
-
-TEST_F(ShardTest, a_process_of_others_that_was_seen_before_a_stop_counts_afterwards) {
-  device_.before = {.temperature_c = 40, .foreign_processes = 0};
-  create().suspend("stopped by a signal");
-  device_.before = {.temperature_c = 45, .foreign_processes = 2};
-  resume().shard.suspend("stopped by a signal");
-  device_.before = {.temperature_c = 45, .foreign_processes = 0};
+  device_.after = {.temperature_c = 50, .ecc_uncorrected = 5};
   resume().shard.finish(device_);
 
-  EXPECT_EQ(read_shard(finished(), WithTraces::no).before.foreign_processes, 2);
+  const DeviceResult back = read_shard(finished(), WithTraces::no);
+  EXPECT_EQ(back.before.ecc_uncorrected, 0) << "5 errors after the reset are errors of the run";
+  EXPECT_EQ(back.before.ecc_corrected, 3) << "this one did not fall";
+  EXPECT_EQ(back.before.temperature_c, 40);
+  EXPECT_EQ(back.before.foreign_processes, 2);
+  EXPECT_EQ(back.after.ecc_uncorrected, 5);
 }
 
 TEST_F(ShardTest, results_of_another_configuration_outlive_the_folder_that_they_are_in) {
@@ -362,13 +312,6 @@ TEST_F(ShardTest, suspended_shard_is_incomplete_and_can_be_resumed) {
   EXPECT_EQ(resume().done.size(), 1U);
 }
 
-TEST_F(ShardTest, a_job_cannot_be_appended_twice) {
-  Shard shard = create();
-  shard.append(ok_);
-
-  EXPECT_THROW(shard.append(ok_), Error);
-}
-
 TEST_F(ShardTest, shard_being_written_can_be_read_by_another_process) {
   Shard shard = create();
   shard.append(ok_);
@@ -386,45 +329,19 @@ TEST_F(ShardTest, shard_being_written_can_be_read_by_another_process) {
   EXPECT_EQ(read_shard(unfinished(), WithTraces::no).jobs.size(), 1U);
 }
 
-TEST_F(ShardTest, shards_from_before_a_restart_on_other_gpus_are_added_to_the_run) {
-  const fs::path run_path = folder_ / "run.h5";
-  const DeviceResult now = test::random_device(5, 0);
-  write_run_alone(run_path, provenance_, {}, 1, [&now](std::size_t) { return std::vector{now}; });
-  fs::create_directories(parts_folder(run_path));
-  Provenance other = provenance_;
-  other.config_hash = "other";
-  const auto leave = [&](const DeviceResult& device, const Provenance& from) {
-    Shard::create(parts_folder(run_path), device, from).append(ok_);
-  };
-  leave(device_, provenance_);
-  leave(now, provenance_);
-  leave(test::random_device(5, 2), other);
-
-  add_leftover_shards(run_path);
-  add_leftover_shards(run_path);
-  const RunResult run = read_run(run_path, WithTraces::yes);
-
-  ASSERT_EQ(run.devices.size(), 2U);
-  EXPECT_EQ(print(run.devices[0]), print(now));
-  EXPECT_EQ(run.devices[1].info.uuid, device_.info.uuid);
-  EXPECT_EQ(print(run.devices[1].jobs.at(0)), print(ok_));
-}
-
-TEST_F(ShardTest, the_run_file_of_one_shard_has_the_same_content_as_their_merge) {
+TEST_F(ShardTest, the_run_file_of_one_shard_has_its_content) {
   finish_shard();
-  fs::create_directories(parts_folder(folder_ / "merged.h5"));
-  fs::copy(finished(), parts_folder(folder_ / "merged.h5"));
+  const fs::path run = folder_ / "run.h5";
+  fs::create_directories(parts_folder(run));
+  fs::copy(finished(), parts_folder(run));
   const std::vector<UnauditedDevice> idle{{"node9", "GPU-idle"}};
-  write_run_from_shards(folder_ / "merged.h5",
-                        {.provenance = provenance_, .devices = {}, .unaudited = idle});
 
-  write_run_from_shard(folder_ / "run.h5", finished(), idle);
+  write_run_from_shards(run, {.provenance = provenance_, .devices = {}, .unaudited = idle});
 
-  const RunResult run = read_run(folder_ / "run.h5", WithTraces::yes);
-  EXPECT_EQ(print(run), print(read_run(folder_ / "merged.h5", WithTraces::yes)));
-  EXPECT_EQ(print(run), print(RunResult{provenance_, {device_}, idle}));
+  EXPECT_EQ(print(read_run(run, WithTraces::yes)), print(RunResult{provenance_, {device_}, idle}));
   EXPECT_FALSE(fs::exists(folder_ / "run.h5.alone.part"));
-  EXPECT_TRUE(fs::exists(finished()));
+  std::ofstream(parts_folder(run) / finished().filename()) << "broken";
+  EXPECT_THROW(write_run_from_shards(run, {.provenance = provenance_}), StoreError);
 }
 
 TEST_F(ShardTest, a_file_built_alone_is_out_of_reach_of_a_rank_that_was_stopped_while_writing) {

@@ -3,7 +3,6 @@
 #include "base/random.hpp"
 #include "store/analysis_file.hpp"
 #include "store/hdf5/hdf5.hpp"
-#include "store/merge.hpp"
 #include "store/output.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
@@ -62,52 +61,25 @@ bool holds_on_a_full_disk(std::uint64_t size_bytes, Work&& work) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-TEST(StoreErrorTest, missing_file_is_named) {
-  const std::string text = store_error([] { read_run("/nowhere/run.h5", WithTraces::no); });
-
-  EXPECT_THAT(text, AllOf(HasSubstr("/nowhere/run.h5"), HasSubstr("not there")));
-}
-
-TEST(StoreErrorTest, text_file_is_no_hdf5_file) {
+TEST(StoreErrorTest, what_is_no_run_file_of_this_version_is_named) {
   const test::TemporaryFolder folder;
-  std::ofstream(folder / "run.h5") << "hello";
-
-  const std::string text = store_error([&] { read_run(folder / "run.h5", WithTraces::no); });
-
-  EXPECT_THAT(text, AllOf(HasSubstr("run.h5"), HasSubstr("no HDF5 file")));
-}
-
-TEST(StoreErrorTest, hdf5_file_of_others_is_told_apart) {
-  const test::TemporaryFolder folder;
-  hdf5::File file = hdf5::File::create(folder / "other.h5");
-  file.close();
-
-  const std::string text = store_error([&] { read_run(folder / "other.h5", WithTraces::no); });
-
-  EXPECT_THAT(text, HasSubstr("not one that sonde wrote"));
-}
-
-TEST(StoreErrorTest, other_schema_version_is_named) {
-  const test::TemporaryFolder folder;
-  hdf5::File file = hdf5::File::create(folder / "new.h5");
-  hdf5::write_attribute(file, "sonde_schema_version", std::uint64_t{99});
-  file.close();
-
-  const std::string text = store_error([&] { read_run(folder / "new.h5", WithTraces::no); });
-
-  EXPECT_THAT(text, AllOf(HasSubstr("version is 99"), HasSubstr("reads version 9"),
-                          HasSubstr("newer sonde")));
-}
-
-TEST(StoreErrorTest, files_of_the_version_before_say_which_sonde_reads_them) {
-  const test::TemporaryFolder folder;
-  hdf5::File file = hdf5::File::create(folder / "old.h5");
-  hdf5::write_attribute(file, "sonde_schema_version", std::uint64_t{2});
-  file.close();
-
-  const std::string text = store_error([&] { read_run(folder / "old.h5", WithTraces::no); });
-
-  EXPECT_THAT(text, AllOf(HasSubstr("version is 2"), HasSubstr("older sonde")));
+  const fs::path path = folder / "run.h5";
+  const auto refusal = [&path] { return store_error([&path] { read_run(path, WithTraces::no); }); };
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("run.h5"), HasSubstr("not there")));
+  std::ofstream(path) << "hello";
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("run.h5"), HasSubstr("no HDF5 file")));
+  hdf5::File::create(path).close();
+  EXPECT_THAT(refusal(), HasSubstr("not one that sonde wrote"));
+  const auto write_version = [&path](std::uint64_t version) {
+    hdf5::File file = hdf5::File::create(path);
+    hdf5::write_attribute(file, "sonde_schema_version", version);
+    file.close();
+  };
+  write_version(99);
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("version is 99"), HasSubstr("reads version 9"),
+                               HasSubstr("newer sonde")));
+  write_version(2);
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("version is 2"), HasSubstr("older sonde")));
 }
 
 TEST(StoreErrorTest, every_truncation_is_found) {
@@ -148,7 +120,7 @@ TEST(StoreErrorTest, damaged_offset_is_found) {
   EXPECT_THAT(text, AllOf(HasSubstr("findings"), HasSubstr("cannot be read")));
 }
 
-TEST(StoreErrorTest, full_disk_leaves_no_run_file_and_says_why) {
+TEST(StoreErrorTest, full_disk_leaves_no_run_file_or_the_earlier_one_and_says_why) {
   const test::TemporaryFolder folder;
 
   EXPECT_TRUE(holds_on_a_full_disk(300000, [&] {
@@ -160,33 +132,14 @@ TEST(StoreErrorTest, full_disk_leaves_no_run_file_and_says_why) {
   }));
 
   EXPECT_TRUE(fs::is_empty(folder.path()));
-}
 
-TEST(StoreErrorTest, full_disk_leaves_no_run_file_of_a_shard_and_says_why) {
-  const test::TemporaryFolder folder;
-  const DeviceResult device = test::random_device(5, 1, 200);
-  Shard shard = Shard::create(folder.path(), device, test::some_provenance());
-  for (const JobResult& job : device.jobs) shard.append(job);
-  shard.finish(device);
-  const fs::path finished = finished_shard(folder.path(), device.info.uuid);
-
-  const std::vector<UnauditedDevice> many(100, {std::string(200, 'n'), "GPU-idle"});
-  write_run_from_shard(folder / "run.h5", finished, many);
-  const auto whole = fs::file_size(folder / "run.h5");
-  fs::remove(folder / "run.h5");
-  for (const auto size : {whole / 2, whole - 100}) {
-    EXPECT_TRUE(holds_on_a_full_disk(size, [&] {
-      const std::string text =
-          store_error([&] { write_run_from_shard(folder / "run.h5", finished, many); });
-      return text.find("run.h5") != std::string::npos &&
-             text.find("File too large") != std::string::npos &&
-             text.find("sonde merge") != std::string::npos;
-    }));
-  }
-
-  EXPECT_FALSE(fs::exists(folder / "run.h5"));
-  EXPECT_FALSE(fs::exists(folder / "run.h5.alone.part"));
-  EXPECT_EQ(read_run(finished, WithTraces::yes).devices.size(), 1U);
+  write_run(folder / "run.h5");
+  const RunResult before = read_run(folder / "run.h5", WithTraces::yes);
+  EXPECT_TRUE(holds_on_a_full_disk(300000, [&] {
+    store_error([&] { write_run(folder / "run.h5", test::some_provenance(), 3, 20000); });
+    return true;
+  }));
+  EXPECT_EQ(test::print(read_run(folder / "run.h5", WithTraces::yes)), test::print(before));
 }
 
 TEST(StoreErrorTest, nothing_is_left_of_a_file_whatever_error_ends_it) {
@@ -200,19 +153,6 @@ TEST(StoreErrorTest, nothing_is_left_of_a_file_whatever_error_ends_it) {
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
-TEST(StoreErrorTest, full_disk_keeps_the_earlier_file) {
-  const test::TemporaryFolder folder;
-  write_run(folder / "run.h5");
-  const RunResult before = read_run(folder / "run.h5", WithTraces::yes);
-
-  EXPECT_TRUE(holds_on_a_full_disk(300000, [&] {
-    store_error([&] { write_run(folder / "run.h5", test::some_provenance(), 3, 20000); });
-    return true;
-  }));
-
-  EXPECT_EQ(test::print(read_run(folder / "run.h5", WithTraces::yes)), test::print(before));
-}
-
 TEST(StoreErrorTest, full_disk_during_the_analysis_keeps_the_measurements) {
   const test::TemporaryFolder folder;
   write_run(folder / "run.h5");
@@ -222,7 +162,9 @@ TEST(StoreErrorTest, full_disk_during_the_analysis_keeps_the_measurements) {
   for (const auto full_at : {size / 2, size + 5000}) {  // in the copy, in what is added to it
     EXPECT_TRUE(holds_on_a_full_disk(full_at, [&] {
       const std::string text = store_error([&] {
-        append_analysis(folder / "run.h5", {.verdicts = {{"GPU-1", "fail", "SM", "slow"}}});
+        FleetAnalysis analysis;
+        analysis.verdicts.resize(before.devices.size());
+        append_analysis(folder / "run.h5", before, analysis);
       });
       return text.find("untouched") != std::string::npos &&
              text.find("File too large") != std::string::npos;
@@ -258,35 +200,6 @@ TEST(StoreErrorTest, full_disk_keeps_the_jobs_that_a_shard_had) {
   EXPECT_EQ(test::print(back.devices[0].jobs[0]), test::print(small));
 }
 
-TEST(StoreErrorTest, merge_refuses_another_configuration) {
-  const test::TemporaryFolder folder;
-  Provenance other = test::some_provenance();
-  other.config_hash = "other";
-  write_run(folder / "a.h5");
-  write_run(folder / "b.h5", other, 2);
-
-  EXPECT_THROW(merge_runs({folder / "a.h5", folder / "b.h5"}, folder / "all.h5"), ConfigError);
-  EXPECT_FALSE(fs::exists(folder / "all.h5"));
-}
-
-TEST(MergeTest, a_gpu_measured_on_two_nights_is_kept_once_and_newest) {
-  const test::TemporaryFolder folder;
-  Provenance later = test::some_provenance();
-  later.started_utc = "2026-02-02T03:04:05Z";
-  write_run(folder / "a.h5");
-  write_run(folder / "b.h5", later);
-  write_run(folder / "c.h5", test::some_provenance(), 2);
-
-  const MergeNotes notes =
-      merge_runs({folder / "a.h5", folder / "b.h5", folder / "c.h5"}, folder / "all.h5");
-  const RunResult all = read_run(folder / "all.h5", WithTraces::yes);
-
-  EXPECT_EQ(all.devices.size(), 4U);
-  EXPECT_EQ(notes.size(), 2U);
-  EXPECT_THAT(notes.at(0), HasSubstr("b.h5' is used"));
-  EXPECT_EQ(all.provenance.world_size, 8);
-}
-
 class CheckOutputTest : public testing::Test {
  protected:
   test::TemporaryFolder folder_;
@@ -297,17 +210,15 @@ class CheckOutputTest : public testing::Test {
   }
 };
 
-TEST_F(CheckOutputTest, makes_the_parts_folder) {
-  take_output(out_, Existing::refuse, "a test");
-
-  EXPECT_TRUE(fs::is_directory(parts_folder(out_)));
-}
-
 TEST_F(CheckOutputTest, refuses_an_existing_file) {
   std::ofstream(out_) << "x";
+  EXPECT_THROW(take_output(out_, Existing::refuse, "a test"), ConfigError);
+  fs::create_directory(parts_folder(out_));
+  leave_shard();
 
   EXPECT_THROW(take_output(out_, Existing::refuse, "a test"), ConfigError);
   EXPECT_NO_THROW(take_output(out_, Existing::resume, "a test"));  // what it lacks is measured
+  EXPECT_EQ(list_shards(parts_folder(out_)).size(), 1U);
   EXPECT_NO_THROW(take_output(out_, Existing::replace, "a test"));
 }
 
@@ -336,30 +247,6 @@ TEST_F(CheckOutputTest, refuses_what_another_run_holds_until_that_ends) {
     leave_shard();
   }
   EXPECT_NO_THROW(take_output(out_, Existing::replace, "a test"));
-}
-
-TEST_F(CheckOutputTest, resume_goes_on_after_a_file_without_all_devices) {
-  take_output(out_, Existing::refuse, "a test");
-  leave_shard();
-  std::ofstream(out_) << "x";
-
-  EXPECT_NO_THROW(take_output(out_, Existing::resume, "a test"));
-  EXPECT_THROW(take_output(out_, Existing::refuse, "a test"), ConfigError);
-  EXPECT_EQ(list_shards(parts_folder(out_)).size(), 1U);
-}
-
-TEST_F(CheckOutputTest, says_that_a_folder_is_missing) {
-  const std::string text =
-      store_error([&] { take_output(folder_ / "no/run.h5", Existing::refuse, "a test"); });
-
-  EXPECT_THAT(text, HasSubstr("is not there"));
-}
-
-TEST_F(CheckOutputTest, says_that_a_place_cannot_be_written) {
-  const std::string text =
-      store_error([] { take_output("/proc/run.h5", Existing::refuse, "a test"); });
-
-  EXPECT_THAT(text, HasSubstr("cannot write into '/proc'"));
 }
 
 }  // namespace

@@ -117,19 +117,7 @@ TEST(KeeperTest, a_worker_can_be_killed) {
   EXPECT_EQ(event->end, "was ended by signal 9 (Killed; out of memory? see dmesg)");
 }
 
-TEST(KeeperTest, a_worker_hears_that_it_is_to_stop) {
-  Keeper keeper(play_task);
-  keeper.start("until stopped");
-  ASSERT_TRUE(keeper.next(10s));
-
-  keeper.stop();
-  const auto said = keeper.next(10s);
-
-  ASSERT_TRUE(said);
-  EXPECT_EQ(said->said, "stopped");
-}
-
-TEST(KeeperTest, a_worker_that_has_hardly_begun_hears_it_too) {
+TEST(KeeperTest, a_worker_hears_that_it_is_to_stop_even_if_it_has_hardly_begun) {
   Keeper keeper(play_task);
   for (int i = 0; i < 20; ++i) {
     keeper.start("until stopped");
@@ -186,17 +174,6 @@ TEST(KeeperTest, without_its_keeper_every_worker_has_ended) {
   EXPECT_TRUE(is_gone(worker));
 }
 
-TEST(KeeperTest, a_process_that_is_stopped_before_it_says_anything_is_ended_too) {
-  const pid_t rank = fork();
-  if (rank == 0) {
-    Keeper keeper(play_task, 1s);
-    raise(SIGSTOP);
-    _exit(0);
-  }
-
-  EXPECT_TRUE(is_killed(rank));
-}
-
 TEST(KeeperTest, the_end_of_the_process_that_forked_it_is_bounded_even_if_that_is_stopped) {
   const pid_t rank = fork();
   if (rank == 0) {
@@ -217,10 +194,7 @@ TEST(KeeperTest, the_end_of_the_process_that_forked_it_is_bounded_even_if_that_i
 TEST(KeeperTest, a_process_that_is_stopped_after_its_last_word_is_ended_too) {
   const pid_t rank = fork();
   if (rank == 0) {
-    {
-      Keeper keeper(play_task);
-      keeper.bound_end(1s);
-    }
+    { const Keeper keeper(play_task, 1s); }
     raise(SIGSTOP);  // as one that is stopped while it leaves
     _exit(0);
   }

@@ -2,8 +2,8 @@
 #include "device/sim/model/json_fields.hpp"
 
 #include "base/error.hpp"
+#include "base/escape.hpp"
 #include "base/units.hpp"
-#include "base/visible_text.hpp"
 #include "device/sim/model/limits.hpp"
 
 #include <fmt/format.h>

@@ -3,12 +3,18 @@
 
 #include "analysis/results.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace sonde {
 
-bool holds(const std::vector<Point>& points, const std::string& config_hash);
+/// Where the point with this hash stands among them; their number if it does not.
+std::uint64_t index_of(const std::vector<Point>& points, const std::string& config_hash);
+
+inline bool holds(const std::vector<Point>& points, const std::string& config_hash) {
+  return index_of(points, config_hash) < points.size();
+}
 
 /// Whether their devices may stand in one file: all that decides the results is the same, but for
 /// the seed and what both sweep.

@@ -1,12 +1,13 @@
 // Points of runs that may stand in one file.
-#include "store/join_points.hpp"
+#include "store/points.hpp"
 
 #include <algorithm>
 
 namespace sonde {
 
-bool holds(const std::vector<Point>& points, const std::string& config_hash) {
-  return std::ranges::find(points, config_hash, &Point::config_hash) != points.end();
+std::uint64_t index_of(const std::vector<Point>& points, const std::string& config_hash) {
+  const auto found = std::ranges::find(points, config_hash, &Point::config_hash);
+  return static_cast<std::uint64_t>(found - points.begin());
 }
 
 bool can_join(const Provenance& one, const Provenance& other) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/results.hpp"
+#include "store/run_header.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -25,10 +26,7 @@ struct Candidate {
   int rank = 0;
 };
 
-/// Where the point with this hash stands among them; their number if it does not.
-std::uint64_t index_of(const std::vector<Point>& points, const std::string& config_hash);
-
-/// Chosen devices, each once at a point, in the order of the file to be written.
+/// Chosen devices, each once at a point.
 class Choice {
  public:
   const std::vector<Candidate>& all() const { return all_; }
@@ -41,14 +39,16 @@ class Choice {
   /// @returns nullptr if it was added, else the one for the same GPU at the same point, which stays
   Candidate* add(Candidate one);
 
-  void sort_by_rank();
+  /// Adds the devices of the roster that left no results at one of its points: as lost.
+  /// @param elsewhere those that left some at another point are incomplete for this reason; empty:
+  /// lost, too
+  void add_missing(const Roster& roster, const std::string& elsewhere = "");
 
-  /// In the order of their points.
-  void sort_by_point(const std::vector<Point>& points);
+  /// Takes the points out of the roster that no GPU came to, of several: the run was stopped, or is
+  /// under way. @returns how many
+  std::size_t leave_points_of_nobody(Roster& roster) const;
 
  private:
-  void number_anew();
-
   std::vector<Candidate> all_;
   std::map<std::pair<std::string, std::string>, std::size_t> places_;
 };
