@@ -89,6 +89,7 @@ struct Charge {
   double certainty = 1;        // confidence of the finding behind it
   std::size_t n = 0;           // devices, or units of the device, that were compared
   bool undecided = false;      // peers differ, and nothing tells which of them are wrong
+  bool best = false;           // of an undecided one: no peer has a better value
   std::string cause = "";      // the headline, where it is more than metric and reason
   std::string reason = "";     // one sentence: what differs, by how much
   std::string evidence = "";   // how sure, and what the conditions were

@@ -24,7 +24,7 @@ struct MeasuredPart {
 constexpr MeasuredPart measured_parts[] = {
     {Trouble::host_rate, {"host."}},
     {Trouble::peer_rate, {"peer."}},
-    {Trouble::clock, {"sm_clock_hz", "clock.sm_hz"}},
+    {Trouble::clock, {"sm_clock_hz", "clock."}},
     {Trouble::memory_rate, {"global.", "dram", "l2", "tlb"}},
     {Trouble::sm, {"l1", "shared", "arithmetic", "control", "instruction", "constant"}},
 };

@@ -59,50 +59,51 @@ void discount_contended(const RunResult& run, std::vector<Charge>& charges) {
   }
 }
 
-/// The number that an undecided charge is about, counted so that more is better; nothing if there
-/// is no better direction, or no number.
-std::optional<double> goodness(const RunResult& run, const FleetAnalysis& analysis,
-                               const Charge& charge) {
-  const Metric* metric = find_metric(charge.metric, analysis.registry);
-  if (metric == nullptr || metric->better == Better::neither) return {};
-  const auto number = number_of(run.devices.at(charge.device), charge.metric);
-  if (!number) return {};
-  return metric->better == Better::higher ? *number : -*number;
+bool is_of_clock(Trouble trouble) {
+  return trouble == Trouble::thermal || trouble == Trouble::power || trouble == Trouble::clock;
 }
 
-/// Past or reference values may tell which devices of a divided group are wrong. So may a fault of
-/// the same kind that devices show by themselves (a link that is down): it clears the devices that
-/// are better than all of these, and no others.
-void settle_undecided(const RunResult& run, FleetAnalysis& analysis) {
+/// Whether a fault that a GPU shows by itself makes worse what is measured of another part, too.
+bool explains(Trouble shown, Trouble effect) {
+  using enum Trouble;
+  static constexpr std::pair<Trouble, Trouble> effects[] = {
+      {pcie_link, host_rate}, {nvlink, peer_rate}, {slice, memory_rate}, {sm, memory_rate}};
+  if (is_of_clock(shown)) return !is_an_error(effect) && effect != structure;
+  return shown == effect || std::ranges::find(effects, std::pair(shown, effect)) != effects + 4;
+}
+
+/// Past or reference values may tell which devices of a divided group are wrong. So may what GPUs
+/// show by themselves: where that explains all that are worse than the best, these are cleared.
+void settle_undecided(FleetAnalysis& analysis) {
   using Place = std::pair<std::size_t, std::string_view>;  // group and metric
   const auto place_of = [&](const Charge& charge) -> Place {
     return {group_of(analysis, charge.device), charge.metric};
   };
   std::set<Place> told;
-  std::set<std::pair<std::size_t, Trouble>> told_by_itself;  // device and trouble
+  std::multimap<std::size_t, Trouble> shown;  // by device
   for (const Charge& charge : analysis.charges) {
     if (!charge.weighs()) continue;
-    if (charge.ground == Ground::itself) told_by_itself.emplace(charge.device, charge.trouble);
+    if (charge.ground == Ground::itself) shown.emplace(charge.device, charge.trouble);
     if (charge.ground == Ground::past || charge.ground == Ground::reference) {
       told.insert(place_of(charge));
     }
   }
-  std::map<Place, double> best_wrong;  // of the devices that are charged by themselves
+  std::map<Place, bool> explained;  // of the devices that are worse than the best
   for (const Charge& charge : analysis.charges) {
-    if (!charge.undecided || !told_by_itself.contains({charge.device, charge.trouble})) continue;
-    const auto own = goodness(run, analysis, charge);
-    if (!own) continue;
-    double& best = best_wrong.try_emplace(place_of(charge), *own).first->second;
-    best = std::max(best, *own);
+    if (!charge.undecided || charge.best) continue;
+    const auto [first, last] = shown.equal_range(charge.device);
+    const bool is_so = std::any_of(
+        first, last, [&](const auto& one) { return explains(one.second, charge.trouble); });
+    bool& all = explained.try_emplace(place_of(charge), true).first->second;
+    all = all && is_so;
   }
   for (Charge& charge : analysis.charges) {
     if (!charge.undecided || !charge.weighs()) continue;
-    const Place place = place_of(charge);
-    const auto wrong = best_wrong.find(place);
-    if (told.contains(place)) {
+    const auto worse = explained.find(place_of(charge));
+    if (told.contains(place_of(charge))) {
       charge.reason += "; past or reference values tell";
-    } else if (wrong != best_wrong.end() && goodness(run, analysis, charge) > wrong->second) {
-      charge.reason += "; the others are charged by themselves";
+    } else if (charge.best && worse != explained.end() && worse->second) {
+      charge.reason += "; what the others show by themselves explains it";
     } else {
       continue;
     }
@@ -111,12 +112,14 @@ void settle_undecided(const RunResult& run, FleetAnalysis& analysis) {
 }
 
 /// Whether the first charge is told before the second: contention, then the worse severity, then
-/// the order of causes (Trouble), then one that names a part, then the larger deviation.
+/// one that says which GPU is wrong, then the order of causes (Trouble), then one that names a
+/// part, then the larger deviation.
 bool is_told_before(const Charge& one, const Charge& other) {
   const auto order = [](const Charge& charge) {
     const bool contended = charge.trouble == Trouble::contention && charge.weighs();
-    return std::tuple(!contended, -static_cast<int>(charge.severity), charge.trouble,
-                      !charge.unit.is_named(), !charge.metric.ends_with("bytes_per_s"),
+    return std::tuple(!contended, -static_cast<int>(charge.severity), charge.undecided,
+                      charge.trouble, !charge.unit.is_named(),
+                      !charge.metric.ends_with("bytes_per_s"),
                       std::isfinite(charge.size) ? -std::abs(charge.size) : 0);
   };
   return order(one) < order(other);
@@ -213,7 +216,7 @@ bool is_missing(Status status) { return status == Status::failed || status == St
 void decide(const RunResult& run, FleetAnalysis& analysis) {
   add_nodes(run, analysis.charges);
   discount_contended(run, analysis.charges);
-  settle_undecided(run, analysis);
+  settle_undecided(analysis);
   std::ranges::stable_sort(analysis.charges, is_told_before);
   std::vector<DeviceVerdict> verdicts(run.devices.size());
   for (std::size_t i = 0; i < analysis.charges.size(); ++i) {

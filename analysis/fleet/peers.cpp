@@ -144,9 +144,11 @@ class Judge {
         series_.metric.better == Better::lower ? parts.back() : parts.front();
     const std::string text = parts_text(parts);
     std::vector<Charge> charges;
-    for (const Sample& sample : series_.samples) {
+    for (std::size_t i = 0; i < series_.samples.size(); ++i) {
+      const Sample& sample = series_.samples[i];
       Charge charge = charge_for(sample, series_.samples[best.back()].value);
       charge.undecided = true;
+      charge.best = std::ranges::find(best, i) != best.end();
       charge.severity = series_.metric.better == Better::neither ? Severity::info : Severity::warn;
       charge.reference = "";
       charge.reason =

@@ -141,6 +141,15 @@ std::string votes_text(const Metric& metric, const std::vector<Ballot>& ballots)
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+bool is_best(const Metric& metric, const Ballot& ballot, const std::vector<Ballot>& ballots) {
+  const auto own = number_of(*ballot.finding);
+  return own && metric.better != Better::neither &&
+         std::ranges::none_of(ballots, [&](const Ballot& other) {
+           const auto number = number_of(*other.finding);
+           return number && is_worse(metric.better, *own - *number);
+         });
+}
+
 /// Nobody can tell which value is right.
 void charge_all(const Metric& metric, const std::vector<Ballot>& ballots,
                 std::vector<Charge>& charges) {
@@ -151,6 +160,7 @@ void charge_all(const Metric& metric, const std::vector<Ballot>& ballots,
   for (const Ballot& ballot : ballots) {
     Charge charge = structure_charge(metric, ballot, ballots.size());
     charge.undecided = true;
+    charge.best = is_best(metric, ballot, ballots);
     charge.severity = sure && !differs_by_die(metric.name) ? Severity::warn : Severity::info;
     if (ballots.size() == 2) {
       charge.reference = shown(ballots[&ballot == &ballots[0] ? 1 : 0], metric);

@@ -161,6 +161,12 @@ std::map<std::size_t, double> add_clocks(const RunResult& run,
     for (const Standing& standing : standings(clocks, compare_peers(run, clocks, all))) {
       deviations[standing.device] = standing.deviation_fraction;
     }
+    if (clocks.samples.size() != 2) continue;
+    for (const int i : {0, 1}) {  // the median of both is no peer's clock
+      const Sample& own = clocks.samples[static_cast<std::size_t>(i)];
+      const Sample& peer = clocks.samples[static_cast<std::size_t>(1 - i)];
+      deviations[own.device] = (own.value - peer.value) / peer.value;
+    }
   }
   return deviations;
 }

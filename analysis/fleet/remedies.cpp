@@ -33,8 +33,11 @@ std::vector<std::string> remedies(Trouble trouble, std::string_view uuid) {
   std::vector<std::string> all;
   while (page.starts_with(indent)) {
     std::string_view line = take_until(page, "\n").substr(indent.size());
-    std::string& remedy = all.emplace_back(take_until(line, "UUID"));
-    while (!line.empty()) remedy += quote_shell(uuid) + std::string(take_until(line, "UUID"));
+    std::string& remedy = all.emplace_back();
+    while (line.find("UUID") != std::string_view::npos) {
+      remedy += std::string(take_until(line, "UUID")) + quote_shell(uuid);
+    }
+    remedy += line;
   }
   return all;
 }

@@ -302,6 +302,36 @@ TEST(ReduceTest, slow_clock_explains_a_throughput_but_not_cycles) {
   EXPECT_THAT(analysis.charges[0].evidence, HasSubstr("throttled: thermal"));
 }
 
+TEST(ReduceTest, of_two_gpus_the_one_that_is_not_throttled_passes) {
+  RunResult run = healthy_fleet(2, 1);
+  run.devices[1].after.sm_clock_hz = 1.584e9;
+  run.devices[1].after.throttle_reasons = 0x40;
+  scale_finding(run.devices[1], read, 0.8);
+
+  const FleetAnalysis analysis = reduce_fleet(run, options());
+
+  EXPECT_EQ(analysis.verdicts[0].verdict, Verdict::pass) << analysis.verdicts[0].reason;
+  EXPECT_EQ(analysis.verdicts[1].verdict, Verdict::warn);
+  EXPECT_EQ(analysis.verdicts[1].likely, Trouble::thermal);
+  EXPECT_THAT(analysis.verdicts[1].reason, testing::StartsWith("SM clock 20 % below its peers'"));
+}
+
+/// Nothing explains why the second of three reads memory more slowly than the third.
+TEST(ReduceTest, a_slow_sm_explains_that_its_gpu_is_slow_and_clears_no_other_slow_one) {
+  for (const bool other_is_slow : {false, true}) {
+    RunResult run = healthy_fleet(other_is_slow ? 3 : 2, 1);
+    maker::slow_sm(run.devices[0], "placement.l1_latency_cycles", 43, 60);
+    scale_finding(run.devices[0], read, 0.8);
+    if (other_is_slow) scale_finding(run.devices[1], read, 0.9);
+
+    const FleetAnalysis analysis = reduce_fleet(run, options());
+
+    EXPECT_NE(analysis.verdicts[0].verdict, Verdict::pass);
+    EXPECT_EQ(analysis.verdicts[1].verdict == Verdict::pass, !other_is_slow)
+        << analysis.verdicts[1].reason;
+  }
+}
+
 TEST(ReduceTest, an_outlier_is_found_behind_a_metric_that_splits_the_group) {
   RunResult run = healthy_fleet(24, 1);
   for (std::size_t device = 0; device < 12; ++device) {
