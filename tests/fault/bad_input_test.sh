@@ -59,7 +59,7 @@ refuses 2 "seed" "${quick[@]}" --seed -1 -o new.h5
 refuses 2 "a year" "${quick[@]}" --progress-interval-s 1e300 -o new.h5
 refuses 2 "sets" run --backend sim:./zero.json -o new.h5
 refuses 2 "sets" run --backend sim:./negative.json -o new.h5
-refuses 2 "tlbs[0].sets" run --backend sim:./endless.json --dry-run -o new.h5
+refuses 2 "].sets" run --backend sim:./endless.json --dry-run -o new.h5
 refuses 2 "twice" run --backend sim:./twice.json -o new.h5
 refuses 2 "no regular file" run --backend sim:./pipe.json -o new.h5
 refuses 2 "positive" run --backend sim:gtx980 --job-timeout-s 0 -o new.h5

@@ -30,11 +30,9 @@ std::string write_h200(Lines lines) {
       geometry["data_lines"] = is_long ? data_lines / 2 : 2 * data_lines;
     }
     if (!is_long) geometry["ways"] = 8;
-    if (is_long) {
-      geometry["sets"] = 256;
-      geometry["index"]["masks"].erase(0);  // the one with the lowest bit of lines of 128 bytes
-    }
+    if (is_long) geometry["sets"] = 256;
   }
+  if (is_long) l1["index"]["masks"].erase(0);  // the one with the lowest bit of lines of 128 bytes
   return write_model(model, fmt::format("other_lines_{}", static_cast<int>(lines)));
 }
 
