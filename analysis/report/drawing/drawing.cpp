@@ -21,7 +21,14 @@
 namespace sonde {
 namespace {
 
-using namespace drawn;
+using drawn::cache_rows;
+using drawn::device_frame;
+using drawn::frame_scopes;
+using drawn::gpc_frame;
+using drawn::Row;
+using drawn::Source;
+using drawn::sources;
+using drawn::tlb_rows;
 
 /// More slices than this are no picture; longer lists are maps, of which the median is told.
 constexpr std::size_t most_drawn_slices = 256;
