@@ -1,4 +1,4 @@
-// What the kinds of metrics are called in files and reports.
+// Names of the kinds of metrics, for files and reports.
 #pragma once
 
 #include "analysis/metric_kind.hpp"

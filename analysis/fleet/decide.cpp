@@ -63,7 +63,8 @@ bool is_of_clock(Trouble trouble) {
   return trouble == Trouble::thermal || trouble == Trouble::power || trouble == Trouble::clock;
 }
 
-/// Whether a fault that a GPU shows by itself makes worse what is measured of another part, too.
+/// Whether the fault `shown` also makes measurements of the part `effect` worse: slow SMs read
+/// memory slowly.
 bool explains(Trouble shown, Trouble effect) {
   using enum Trouble;
   static constexpr std::pair<Trouble, Trouble> effects[] = {

@@ -12,7 +12,7 @@ const sim::LatencyRow& row_of(const sim::PathModel& path) {
   return path.hit.empty() ? path.dram : path.hit.back();
 }
 
-/// What no declaration of a suite has.
+/// Checked here because no declared suite covers it.
 void expect_costs(const JobOnSim& sim, const std::string& name, const sim::CacheModel& tlb,
                   double penalty_cycles) {
   EXPECT_EQ(sim.number(name + ".sub_entries"),

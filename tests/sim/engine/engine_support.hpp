@@ -29,7 +29,7 @@ inline nlohmann::json quiet_json(std::string_view name) {
   return model;
 }
 
-/// What the reader of models says of that text or JSON, as a file mine.json.
+/// The error of reading that text or JSON as the model file mine.json.
 inline std::string complaint_about_text(const std::string& text) {
   try {
     parse_model(text, "mine.json");

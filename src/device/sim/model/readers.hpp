@@ -9,7 +9,8 @@
 
 namespace sonde::sim {
 
-/// The JSON of a model file, whole: with what it has of its base (RFC 7396) and of like paths.
+/// The JSON of a model file after its `base` (merged by RFC 7396) and each path's `like` are filled
+/// in.
 /// @throws ConfigError as parse_model
 nlohmann::json read_whole(const std::string& text, const std::string& origin);
 
