@@ -1,7 +1,6 @@
 // Programs at the seam: which are refused, and which accesses one means.
-#include "base/error.hpp"
-#include "device/probe.hpp"
 #include "device/program_plan.hpp"
+#include "unit/device/refusals.hpp"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -27,31 +26,22 @@ ProgramProbe rows() {
   return probe;
 }
 
-template <class Change>
-void expect_refused(const Change& change) {
-  ProgramProbe probe = rows();
-  EXPECT_NO_THROW(validate_probe(probe, 2));
-  change(probe);
-  EXPECT_THROW(validate_probe(probe, 2), Error);
-}
-
 TEST(ProgramProbeTest, what_no_device_could_play_is_refused) {
-  expect_refused([](auto& probe) { probe.program.array_elements = {12799}; });
-  expect_refused([](auto& probe) { probe.program.kernels.clear(); });
-  expect_refused([](auto& probe) { probe.program.kernels[0].block_x = 63; });
-  expect_refused([](auto& probe) { probe.program.kernels[0].body.clear(); });
-  expect_refused([](auto& probe) { probe.program.kernels[0].body[0].array = 1; });
-  expect_refused([](auto& probe) { probe.program.kernels[0].body[0].store = true; });
-  expect_refused([](auto& probe) { probe.program.kernels[0].body[0].drawn_elements = 2; });
   expect_refused(
-      [](auto& probe) { probe.program.kernels[0].inner = {.first = 1, .per_block = -2}; });
-  expect_refused([](auto& probe) { probe.cached = 3; });
-  expect_refused([](auto& probe) { probe.sm_accesses = 0; });
-  expect_refused([](auto& probe) { probe.sms = {2}; });
-  expect_refused([](auto& probe) {
-    probe.program.kernels.push_back(probe.program.kernels[0]);
-    probe.program.kernels[1].block_x = 32;
-  });
+      rows(), {[](auto& probe) { probe.program.array_elements = {12799}; },
+               [](auto& probe) { probe.program.kernels.clear(); },
+               [](auto& probe) { probe.program.kernels[0].block_x = 63; },
+               [](auto& probe) { probe.program.kernels[0].body.clear(); },
+               [](auto& probe) { probe.program.kernels[0].body[0].array = 1; },
+               [](auto& probe) { probe.program.kernels[0].body[0].store = true; },
+               [](auto& probe) { probe.program.kernels[0].body[0].drawn_elements = 2; },
+               [](auto& probe) { probe.program.kernels[0].inner = {.first = 1, .per_block = -2}; },
+               [](auto& probe) { probe.cached = 3; }, [](auto& probe) { probe.sm_accesses = 0; },
+               [](auto& probe) { probe.sms = {2}; },
+               [](auto& probe) {
+                 probe.program.kernels.push_back(probe.program.kernels[0]);
+                 probe.program.kernels[1].block_x = 32;
+               }});
 }
 
 TEST(ProgramProbeTest, units_are_warps_of_a_block_or_blocks_of_an_sm) {
@@ -67,7 +57,6 @@ TEST(ProgramProbeTest, units_are_warps_of_a_block_or_blocks_of_an_sm) {
 
 TEST(ProgramProbeTest, a_changed_machine_is_told) {
   ProgramProbe probe = rows();
-  EXPECT_EQ(probe_kind(probe), "program");
   EXPECT_THAT(describe_probe(probe), Not(HasSubstr("machine")));
   probe.machine.scheduler = WarpScheduler::round_robin;
   probe.machine.dynamic = DynamicBypass{.one_for_all = true};

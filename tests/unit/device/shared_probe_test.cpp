@@ -1,8 +1,5 @@
 // What the probes of shared memory refuse, and what the file says of them.
-#include "base/error.hpp"
-#include "device/probe.hpp"
-
-#include <gtest/gtest.h>
+#include "unit/device/refusals.hpp"
 
 namespace sonde {
 namespace {
@@ -20,38 +17,18 @@ SharedAtomicProbe small_atomic() {
   return {.thread_offsets_bytes = std::vector<std::uint32_t>(32, 4), .accesses = 32, .sms = {0}};
 }
 
-TEST(SharedProbeTest, right_probes_pass) {
-  EXPECT_NO_THROW(validate_probe(small_ring(), 1));
-  EXPECT_NO_THROW(validate_probe(small_atomic(), 1));
-}
-
 TEST(SharedProbeTest, rings_that_leave_words_out_are_refused) {
-  SharedChaseProbe probe = small_ring();
-  probe.hop_words = 6;  // never comes to odd words
-  EXPECT_THROW(validate_probe(probe, 1), Error);
-  probe.hop_words = 9;
-  EXPECT_THROW(validate_probe(probe, 1), Error);
-  probe = small_ring();
-  probe.step_bytes = 34;
-  EXPECT_THROW(validate_probe(probe, 1), Error);
-  probe = small_ring();
-  probe.words = 0;
-  EXPECT_THROW(validate_probe(probe, 1), Error);
+  expect_refused(small_ring(), {[](auto& probe) { probe.hop_words = 6; },  // never to odd words
+                                [](auto& probe) { probe.hop_words = 9; },
+                                [](auto& probe) { probe.step_bytes = 34; },
+                                [](auto& probe) { probe.words = 0; }});
 }
 
 TEST(SharedProbeTest, atomics_that_no_backend_plays_are_refused) {
-  SharedAtomicProbe probe = small_atomic();
-  probe.accesses = 24;
-  EXPECT_THROW(validate_probe(probe, 1), Error);
-  probe = small_atomic();
-  probe.thread_offsets_bytes.pop_back();
-  EXPECT_THROW(validate_probe(probe, 1), Error);
-  probe = small_atomic();
-  probe.thread_offsets_bytes[3] = 6;
-  EXPECT_THROW(validate_probe(probe, 1), Error);
-  probe = small_atomic();
-  probe.sms = {1};
-  EXPECT_THROW(validate_probe(probe, 1), Error);
+  expect_refused(small_atomic(), {[](auto& probe) { probe.accesses = 24; },
+                                  [](auto& probe) { probe.thread_offsets_bytes.pop_back(); },
+                                  [](auto& probe) { probe.thread_offsets_bytes[3] = 6; },
+                                  [](auto& probe) { probe.sms = {2}; }});
 }
 
 TEST(SharedProbeTest, the_span_ends_with_the_last_word) {
@@ -61,7 +38,6 @@ TEST(SharedProbeTest, the_span_ends_with_the_last_word) {
 }
 
 TEST(SharedProbeTest, descriptions_say_what_was_asked) {
-  EXPECT_EQ(probe_kind(small_atomic()), "shared_atomic");
   EXPECT_NE(describe_probe(small_atomic()).find("\"returned\""), std::string::npos);
   EXPECT_NE(describe_probe(small_ring()).find("\"hop_words\":5"), std::string::npos);
   EXPECT_NE(describe_probe(small_ring()).find("\"footprint_bytes\":256"), std::string::npos);

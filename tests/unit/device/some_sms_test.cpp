@@ -58,12 +58,9 @@ class LimitedTest : public testing::Test {
   std::unique_ptr<Device> device_ = limit_to_sms(std::make_unique<AskedDevice>(asked_), {2, 5, 6});
 };
 
-TEST_F(LimitedTest, jobs_see_a_device_of_that_many_sms) {
+TEST_F(LimitedTest, probes_reach_the_sms_that_are_meant_and_answers_come_from_them) {
   EXPECT_EQ(device_->info().sm_count, 3);
   EXPECT_THROW(device_->run(ClockProbe{.sms = {3}, .samples = 1}), Error);
-}
-
-TEST_F(LimitedTest, probes_reach_the_sms_that_are_meant_and_answers_come_from_them) {
   const Trace trace = device_->run(ClockProbe{.sms = {2, 0}, .samples = 1});
 
   EXPECT_THAT(std::get<ClockProbe>(asked_).sms, ElementsAre(6, 2));
@@ -100,12 +97,9 @@ TEST_F(LimitedTest, all_sms_are_those_it_has) {
   EXPECT_THAT(sms_of(copies), ElementsAre(0, 1, 2)) << "those of other SMs are left out";
 }
 
-TEST_F(LimitedTest, clusters_are_refused) {
+TEST_F(LimitedTest, clusters_and_streams_whose_blocks_run_everywhere_are_refused) {
   EXPECT_THROW(device_->run(ClusterProbe{}), DeviceError);
   EXPECT_THROW(device_->run(DsmProbe{.accesses = 1}), DeviceError);
-}
-
-TEST_F(LimitedTest, streams_whose_blocks_run_everywhere_are_refused) {
   StreamProbe bulk;
   bulk.engine = StreamEngine::bulk;
   bulk.blocks = 3;
@@ -116,12 +110,11 @@ TEST_F(LimitedTest, streams_whose_blocks_run_everywhere_are_refused) {
 
 TEST(SomeSmsTest, an_sm_that_the_gpu_lacks_is_refused) {
   ProbeSpec asked;
-  try {
-    limit_to_sms(std::make_unique<AskedDevice>(asked), {3, 8});
-    FAIL() << "accepted";
-  } catch (const DeviceError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("no SM 8"));
-  }
+  EXPECT_THAT(
+      [&] {
+        limit_to_sms(std::make_unique<AskedDevice>(asked), {3, 8});
+      },
+      testing::ThrowsMessage<DeviceError>(HasSubstr("no SM 8")));
 }
 
 }  // namespace

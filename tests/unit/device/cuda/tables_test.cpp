@@ -36,16 +36,13 @@ TEST(CudaTablesTest, every_operation_has_kernels_and_machine_code) {
   EXPECT_EQ(kernels::arithmetic_machine_code("int_add", 70), "");
 }
 
-TEST(CudaTablesTest, carveouts_ascend_and_are_empty_where_unknown) {
+TEST(CudaTablesTest, carveouts_ascend_and_parts_of_an_sm_have_caches_of_code_since_volta) {
   for (int major : {7, 8, 9, 10, 12}) {
     const auto carveouts = shared_carveouts(major, 0);
     EXPECT_FALSE(carveouts.empty()) << major;
     EXPECT_TRUE(std::ranges::is_sorted(carveouts)) << major;
   }
   EXPECT_TRUE(shared_carveouts(6, 0).empty());
-}
-
-TEST(CudaTablesTest, partitions_have_instruction_caches_since_volta) {
   EXPECT_FALSE(has_partition_instruction_caches(6));
   EXPECT_TRUE(has_partition_instruction_caches(7));
 }

@@ -10,25 +10,18 @@ namespace {
 
 constexpr std::uint64_t mib = 1 << 20;
 
-TEST(BufferPlaceTest, of_one_number_stays_where_it_is) {
-  EXPECT_EQ(place_buffer(7, 3, 100 * mib, 100'000 * mib),
-            place_buffer(7, 3, 100 * mib, 100'000 * mib));
-}
-
-TEST(BufferPlaceTest, of_other_numbers_lies_elsewhere) {
+TEST(BufferPlaceTest, of_other_numbers_or_seeds_lies_elsewhere_and_of_the_same_does_not) {
+  const auto draw = [](std::uint64_t seed, Place place) {
+    return place_buffer(seed, place, 100 * mib, 140'000 * mib).value();
+  };
   std::set<std::uint64_t> offsets;
-  for (Place place = 0; place < 32; ++place) {
-    offsets.insert(place_buffer(1, place, 100 * mib, 140'000 * mib).value());
-  }
-  EXPECT_GT(offsets.size(), 25u);  // of 273 that there are
-}
-
-TEST(BufferPlaceTest, of_another_seed_lies_elsewhere) {
   int equal = 0;
   for (Place place = 0; place < 32; ++place) {
-    equal +=
-        place_buffer(1, place, mib, 140'000 * mib) == place_buffer(2, place, mib, 140'000 * mib);
+    offsets.insert(draw(1, place));
+    equal += draw(1, place) == draw(2, place);
+    EXPECT_EQ(draw(1, place), draw(1, place));
   }
+  EXPECT_GT(offsets.size(), 25u);  // of 273 that there are
   EXPECT_LT(equal, 4);
 }
 
@@ -43,11 +36,8 @@ TEST(BufferPlaceTest, is_aligned_and_inside) {
   }
 }
 
-TEST(BufferPlaceTest, a_buffer_of_all_memory_begins_with_it) {
+TEST(BufferPlaceTest, a_buffer_of_all_memory_begins_with_it_and_a_larger_one_has_none) {
   EXPECT_EQ(place_buffer(5, 9, 4096 * mib, 4096 * mib), 0u);
-}
-
-TEST(BufferPlaceTest, a_larger_one_has_none) {
   EXPECT_EQ(place_buffer(5, 9, 4097 * mib, 4096 * mib), std::nullopt);
 }
 

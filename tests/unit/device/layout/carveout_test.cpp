@@ -18,18 +18,11 @@ DeviceInfo hopper() {
   return info;
 }
 
-TEST(CarveoutTest, takes_the_smallest_carveout_that_holds_the_block) {
+TEST(CarveoutTest, a_block_takes_all_of_the_smallest_carveout_that_holds_it) {
   EXPECT_EQ(plan_shared(hopper(), 64).carveout_bytes, 8_KiB);
-  EXPECT_EQ(plan_shared(hopper(), 7_KiB).carveout_bytes, 8_KiB);
+  EXPECT_EQ(plan_shared(hopper(), 64).dynamic_bytes, 7_KiB) << "no second one fits";
   EXPECT_EQ(plan_shared(hopper(), 7_KiB + 1).carveout_bytes, 16_KiB);
   EXPECT_EQ(plan_shared(hopper(), 227_KiB).carveout_bytes, 228_KiB);
-}
-
-TEST(CarveoutTest, a_block_takes_the_whole_carveout_so_that_no_second_fits) {
-  for (std::uint64_t needed : {64_KiB, 1_KiB, 120_KiB}) {
-    const SharedPlan plan = plan_shared(hopper(), needed);
-    EXPECT_EQ(plan.dynamic_bytes + 1_KiB, plan.carveout_bytes);
-  }
 }
 
 TEST(CarveoutTest, the_percentage_rounds_up_to_the_carveout_that_is_meant) {
@@ -61,20 +54,14 @@ TEST(CarveoutTest, several_blocks_share_the_carveout_evenly) {
   EXPECT_THROW(plan_shared(hopper(), 4_KiB, 8_KiB, 2), DeviceError);
 }
 
-TEST(CarveoutTest, without_a_choice_several_blocks_fit_or_are_refused) {
-  DeviceInfo info = hopper();
-  info.shared_carveouts_bytes.clear();
-
-  EXPECT_EQ(plan_shared(info, 113_KiB, std::nullopt, 2).dynamic_bytes, 113_KiB);
-  EXPECT_THROW(plan_shared(info, 114_KiB, std::nullopt, 2), DeviceError);
-}
-
-TEST(CarveoutTest, without_a_choice_a_block_gets_what_it_needs) {
+TEST(CarveoutTest, without_a_choice_blocks_get_what_they_need_or_are_refused) {
   DeviceInfo info = hopper();
   info.shared_carveouts_bytes.clear();
 
   EXPECT_EQ(plan_shared(info, 3000).dynamic_bytes, 3000u);
   EXPECT_EQ(plan_shared(info, 3000).carveout_percent, -1);
+  EXPECT_EQ(plan_shared(info, 113_KiB, std::nullopt, 2).dynamic_bytes, 113_KiB);
+  EXPECT_THROW(plan_shared(info, 114_KiB, std::nullopt, 2), DeviceError);
 }
 
 }  // namespace

@@ -45,19 +45,15 @@ TEST(CodeMapTest, gaps_between_functions_are_refused) {
   EXPECT_THROW(map_code(addresses, instruction_bytes), DeviceError);
 }
 
-TEST(CodeMapTest, additions_are_counted_as_far_as_a_float_can) {
+TEST(CodeMapTest, additions_are_counted_from_where_a_block_is_entered_as_far_as_a_float_can) {
   const CodeMap map = map_code(functions_from(0, 10), instruction_bytes);
-
-  const std::vector<std::uint64_t> whole{0, 256};
-  EXPECT_EQ(counted_additions(map, whole, 1000), 7000u);
-  EXPECT_EQ(counted_additions(map, whole, 1u << 30), 1u << 24);
-}
-
-TEST(CodeMapTest, a_block_is_executed_from_where_it_is_entered) {
-  const CodeMap map = map_code(functions_from(0, 10), instruction_bytes);
-
+  const auto count = [&](const std::vector<std::uint64_t>& offsets_bytes, std::uint64_t accesses) {
+    return counted_additions(map, offsets_bytes, accesses);
+  };
+  EXPECT_EQ(count({0, 256}, 1000), 7000u);
+  EXPECT_EQ(count({0, 256}, 1u << 30), 1u << 24);
   // 7, 3 and 1 additions; the list ends within its third round.
-  EXPECT_EQ(counted_additions(map, std::vector<std::uint64_t>{128, 64, 96}, 7), 2 * 11u + 7u);
+  EXPECT_EQ(count({128, 64, 96}, 7), 2 * 11u + 7u);
 }
 
 TEST(CodeMapTest, a_block_is_not_entered_behind_its_return) {

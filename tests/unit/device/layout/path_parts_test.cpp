@@ -34,10 +34,6 @@ std::string refusal_of(const ChaseProbe& probe) {
   return "none";
 }
 
-ChaseProbe two_paths() {
-  return probe_of({lane_of(LoadPath::all_levels, {0}), lane_of(LoadPath::constant, {0})});
-}
-
 TEST(PathPartsTest, each_path_gets_its_lanes_and_all_else_of_the_chase) {
   const auto parts = split_by_path(
       probe_of({lane_of(LoadPath::all_levels, {0}, 4), lane_of(LoadPath::constant, {64}, 5),
@@ -61,19 +57,13 @@ TEST(PathPartsTest, each_path_gets_its_lanes_and_all_else_of_the_chase) {
   }
 }
 
-TEST(PathPartsTest, code_comes_first) {
-  const auto parts = split_by_path(
-      probe_of({lane_of(LoadPath::past_l1, {0}), lane_of(LoadPath::instruction, {0})}));
-  EXPECT_THAT(parts[0].lanes, ElementsAre(1));
-  EXPECT_THAT(parts[1].lanes, ElementsAre(0));
-}
-
 /// There is far less code than memory: a backend refuses a probe that spans more of it.
-TEST(PathPartsTest, code_spans_what_is_executed) {
+TEST(PathPartsTest, code_comes_first_and_spans_what_is_executed) {
   ChaseProbe probe = probe_of({lane_of(LoadPath::past_l1, {0, 1_GiB}),
                                lane_of(LoadPath::instruction, {0, 3 * code_block_bytes + 96})});
   probe.buffer_bytes = 1_GiB + 8;
   const auto parts = split_by_path(probe);
+  EXPECT_THAT(parts[0].lanes, ElementsAre(1));
   EXPECT_EQ(parts[0].probe.buffer_bytes, 4 * code_block_bytes);
   EXPECT_EQ(parts[1].probe.buffer_bytes, 1_GiB + 8);
 }
@@ -91,25 +81,23 @@ TEST(PathPartsTest, a_texture_and_plain_memory_span_the_same_buffer) {
 }
 
 TEST(PathPartsTest, what_two_kernels_cannot_play_is_refused) {
-  EXPECT_EQ(refusal_of(two_paths()), "none");
-  ChaseProbe probe = two_paths();
-  probe.concurrency = Concurrency::in_turn;
-  EXPECT_THAT(refusal_of(probe), HasSubstr("one after the other"));
-  probe = two_paths();
-  probe.co_runners.push_back({.sm = 1, .offset_bytes = 0});
-  EXPECT_THAT(refusal_of(probe), HasSubstr("co-runners"));
-  probe = two_paths();
-  probe.peer_uuid = "GPU-1";
-  EXPECT_THAT(refusal_of(probe), HasSubstr("peer"));
-  probe = two_paths();
-  probe.warm_up = WarmUp::overlapped;
-  EXPECT_THAT(refusal_of(probe), HasSubstr("warm-up"));
-  probe = two_paths();
-  probe.lanes.push_back(lane_of(LoadPath::atomic, {64}));
-  EXPECT_THAT(refusal_of(probe), HasSubstr("3 load paths"));
-  EXPECT_THAT(refusal_of(probe_of(
-                  {lane_of(LoadPath::texture_1d, {0}), lane_of(LoadPath::texture_2d, {4096})})),
-              HasSubstr("textures"));
+  const ChaseProbe right =
+      probe_of({lane_of(LoadPath::all_levels, {0}), lane_of(LoadPath::constant, {0})});
+  EXPECT_EQ(refusal_of(right), "none");
+  const auto expect = [&](const char* text, auto change) {
+    ChaseProbe probe = right;
+    change(probe);
+    EXPECT_THAT(refusal_of(probe), HasSubstr(text));
+  };
+  expect("one after the other", [](auto& probe) { probe.concurrency = Concurrency::in_turn; });
+  expect("co-runners", [](auto& probe) { probe.co_runners = {{.sm = 1, .offset_bytes = 0}}; });
+  expect("peer", [](auto& probe) { probe.peer_uuid = "GPU-1"; });
+  expect("warm-up", [](auto& probe) { probe.warm_up = WarmUp::overlapped; });
+  expect("3 load paths",
+         [](auto& probe) { probe.lanes.push_back(lane_of(LoadPath::atomic, {64})); });
+  expect("textures", [](auto& probe) {
+    probe.lanes = {lane_of(LoadPath::texture_1d, {0}), lane_of(LoadPath::texture_2d, {4096})};
+  });
 }
 
 TEST(PathPartsTest, paths_keep_out_of_each_others_sectors) {

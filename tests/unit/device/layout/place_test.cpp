@@ -9,31 +9,27 @@ namespace {
 
 constexpr std::uint64_t base_address = 0x7f0000000000;
 
-TEST(PlaceTest, places_of_global_memory_are_addresses) {
+TEST(PlaceTest, places_are_addresses_offsets_in_the_bank_or_texels) {
+  const std::uint64_t offset_bytes = 3 * texture_row_bytes + 40;
   for (LoadPath path : {LoadPath::all_levels, LoadPath::past_l1, LoadPath::read_only,
                         LoadPath::uncached, LoadPath::atomic}) {
-    EXPECT_EQ(place_of(path, base_address, 4104), base_address + 4104) << to_text(path);
+    EXPECT_EQ(place_of(path, base_address, offset_bytes), base_address + offset_bytes);
     EXPECT_TRUE(has_addresses(path)) << to_text(path);
     EXPECT_EQ(script_unit(path, 64), 64u) << to_text(path);
   }
-}
-
-TEST(PlaceTest, places_of_the_constant_bank_are_offsets) {
-  EXPECT_EQ(place_of(LoadPath::constant, base_address, 65532), 65532u);
+  EXPECT_EQ(place_of(LoadPath::constant, base_address, offset_bytes), offset_bytes);
   EXPECT_EQ(script_unit(LoadPath::constant, 64), 64u);
-}
-
-TEST(PlaceTest, places_of_textures_are_texels) {
-  const std::uint64_t offset_bytes = 3 * texture_row_bytes + 40;
-
   EXPECT_EQ(place_of(LoadPath::texture_1d, base_address, offset_bytes), offset_bytes / 8);
   EXPECT_EQ(place_of(LoadPath::texture_2d, base_address, offset_bytes),
             std::uint64_t{3} << 32 | 5u);
-  EXPECT_EQ(script_unit(LoadPath::texture_1d, 64), 8u);
-  EXPECT_EQ(script_unit(LoadPath::texture_2d, 64), 8u);
+  for (LoadPath path : {LoadPath::texture_1d, LoadPath::texture_2d}) {
+    EXPECT_EQ(script_unit(path, 64), 8u);
+  }
+  for (LoadPath path :
+       {LoadPath::constant, LoadPath::texture_1d, LoadPath::texture_2d, LoadPath::instruction}) {
+    EXPECT_FALSE(has_addresses(path)) << to_text(path);
+  }
 }
-
-TEST(PlaceTest, code_is_not_loaded) { EXPECT_FALSE(has_addresses(LoadPath::instruction)); }
 
 TEST(PlaceTest, words_that_stand_for_each_other_share_a_sector) {
   for (LoadPath path : {LoadPath::all_levels, LoadPath::constant, LoadPath::texture_2d}) {
