@@ -3,7 +3,6 @@
 // large shared memory, so that no SM gets two blocks.
 #include "kernels/clocks.hpp"
 #include "kernels/cluster.cuh"
-#include "kernels/launch.cuh"
 #include "kernels/placement.cuh"
 
 namespace sonde::kernels {
@@ -42,18 +41,7 @@ __global__ void cluster_kernel(const __grid_constant__ ClusterLaunch launch) {
 
 }  // namespace
 
-cudaError_t launch_timestamps(const TimestampLaunch& launch, const LaunchShape& shape,
-                              cudaStream_t stream) {
-  return launch_kernel(timestamp_kernel, launch, shape, stream);
-}
-
-cudaError_t max_active_clusters(const ClusterShape& shape, int* clusters) {
-  return count_active_clusters(cluster_kernel, shape, clusters);
-}
-
-cudaError_t launch_clusters(const ClusterLaunch& launch, const ClusterShape& shape, int clusters,
-                            cudaStream_t stream) {
-  return launch_cluster_kernel(cluster_kernel, launch, shape, clusters, stream);
-}
+const Kernel<TimestampLaunch> timestamps = timestamp_kernel;
+const Kernel<ClusterLaunch> clusters = cluster_kernel;
 
 }  // namespace sonde::kernels

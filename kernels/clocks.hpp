@@ -2,10 +2,7 @@
 // on.
 #pragma once
 
-#include "kernels/cluster.hpp"
 #include "kernels/placement.hpp"
-
-#include <cuda_runtime_api.h>
 
 #include <cstdint>
 
@@ -24,9 +21,8 @@ struct TimestampLaunch {
   std::uint32_t samples = 0;
 };
 
-/// Queues dense pairs of clock reads on every wanted SM, started together.
-cudaError_t launch_timestamps(const TimestampLaunch& launch, const LaunchShape& shape,
-                              cudaStream_t stream);
+/// Dense pairs of clock reads on every wanted SM, started together.
+extern const Kernel<TimestampLaunch> timestamps;
 
 struct ClusterBlock {
   std::uint32_t sm;
@@ -39,11 +35,7 @@ struct ClusterLaunch {
   std::uint64_t limit_ns = 0;
 };
 
-/// Clusters of that shape which can be on the device at once, one block per SM. 0: none.
-cudaError_t max_active_clusters(const ClusterShape& shape, int* clusters);
-
-/// Queues clusters whose blocks hold their SMs until all have said where they are.
-cudaError_t launch_clusters(const ClusterLaunch& launch, const ClusterShape& shape, int clusters,
-                            cudaStream_t stream);
+/// Clusters whose blocks hold their SMs until all have said where they are.
+extern const Kernel<ClusterLaunch> clusters;
 
 }  // namespace sonde::kernels

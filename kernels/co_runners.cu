@@ -3,7 +3,6 @@
 // are merged or dropped on their way (each thread of a warp has a word of its own; volatile
 // assembly), and looking for the end too often (once in many reductions, on another line).
 #include "kernels/co_runners.hpp"
-#include "kernels/launch.cuh"
 #include "kernels/placement.cuh"
 
 namespace sonde::kernels {
@@ -33,14 +32,7 @@ __global__ void await_kernel(const __grid_constant__ Placement placement) {
 
 }  // namespace
 
-cudaError_t launch_co_runners(const CoRunnerLaunch& launch, const LaunchShape& shape,
-                              cudaStream_t stream) {
-  return launch_kernel(co_runner_kernel, launch, shape, stream);
-}
-
-cudaError_t await_arrivals(const Placement& placement, const LaunchShape& shape,
-                           cudaStream_t stream) {
-  return launch_kernel(await_kernel, placement, shape, stream);
-}
+const Kernel<CoRunnerLaunch> co_runners = co_runner_kernel;
+const Kernel<Placement> await_arrivals = await_kernel;
 
 }  // namespace sonde::kernels

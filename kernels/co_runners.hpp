@@ -4,8 +4,6 @@
 
 #include "kernels/placement.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <cstdint>
 
 namespace sonde::kernels {
@@ -19,15 +17,13 @@ struct CoRunnerLaunch {
   const std::uint32_t* stop = nullptr;   // they end when it is not zero
 };
 
-/// Queues the reductions. `placement.arrived` counts the SMs that make them; they end by
+/// Makes the reductions. `placement.arrived` counts the SMs that make them; they end by
 /// `stop` or by the limit of the placement.
-cudaError_t launch_co_runners(const CoRunnerLaunch& launch, const LaunchShape& shape,
-                              cudaStream_t stream);
+extern const Kernel<CoRunnerLaunch> co_runners;
 
-/// Queues a wait until so many have arrived, lanes or co-runners, as the placement wants SMs, or
-/// `claim_ns` has passed.
-/// @param shape with the carve-out of that launch: one of its blocks may need the SM of this kernel
-cudaError_t await_arrivals(const Placement& placement, const LaunchShape& shape,
-                           cudaStream_t stream);
+/// Waits until so many have arrived, lanes or co-runners, as the placement wants SMs, or `claim_ns`
+/// has passed. To be launched with the carve-out of that launch: one of its blocks may need the SM
+/// of this kernel.
+extern const Kernel<Placement> await_arrivals;
 
 }  // namespace sonde::kernels

@@ -6,7 +6,6 @@
 // checks).
 #include "kernels/chase/chase.hpp"
 #include "kernels/constant_stream.hpp"
-#include "kernels/launch.cuh"
 #include "kernels/placement.cuh"
 
 namespace sonde::kernels {
@@ -109,9 +108,6 @@ cudaError_t fill_constant_stream_bank(const void* bytes, cudaStream_t stream) {
                                  stream);
 }
 
-cudaError_t launch_constant_stream(const ConstantStreamLaunch& launch, const LaunchShape& shape,
-                                   cudaStream_t stream) {
-  return launch_kernel(constant_stream_kernel, launch, shape, stream);
-}
+const Kernel<ConstantStreamLaunch> constant_stream = constant_stream_kernel;
 
 }  // namespace sonde::kernels

@@ -36,8 +36,6 @@ struct ConstantStreamLaunch {
 /// these streams read.
 cudaError_t fill_constant_stream_bank(const void* bytes, cudaStream_t stream);
 
-/// Queues one launch.
-cudaError_t launch_constant_stream(const ConstantStreamLaunch& launch, const LaunchShape& shape,
-                                   cudaStream_t stream);
+extern const Kernel<ConstantStreamLaunch> constant_stream;
 
 }  // namespace sonde::kernels

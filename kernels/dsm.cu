@@ -215,22 +215,7 @@ unsigned dsm_chase_bytes(int cluster_blocks, std::uint32_t accesses) {
   return record_offset_bytes + static_cast<unsigned>(cluster_blocks) * accesses * 2;
 }
 
-cudaError_t max_active_dsm_chases(const ClusterShape& shape, int* clusters) {
-  return count_active_clusters(dsm_chase_kernel, shape, clusters);
-}
-
-cudaError_t max_active_dsm_streams(const ClusterShape& shape, int* clusters) {
-  return count_active_clusters(dsm_stream_kernel, shape, clusters);
-}
-
-cudaError_t launch_dsm_chases(const DsmChaseLaunch& launch, const ClusterShape& shape, int clusters,
-                              cudaStream_t stream) {
-  return launch_cluster_kernel(dsm_chase_kernel, launch, shape, clusters, stream);
-}
-
-cudaError_t launch_dsm_streams(const DsmStreamLaunch& launch, const ClusterShape& shape,
-                               int clusters, cudaStream_t stream) {
-  return launch_cluster_kernel(dsm_stream_kernel, launch, shape, clusters, stream);
-}
+const Kernel<DsmChaseLaunch> dsm_chase = dsm_chase_kernel;
+const Kernel<DsmStreamLaunch> dsm_stream = dsm_stream_kernel;
 
 }  // namespace sonde::kernels

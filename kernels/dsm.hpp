@@ -1,27 +1,17 @@
 // Distributed shared memory: blocks of a thread block cluster read the shared memory of each other.
 #pragma once
 
-#include "kernels/cluster.hpp"
 #include "kernels/placement.hpp"
-
-#include <cuda_runtime_api.h>
 
 #include <cstdint>
 
 namespace sonde::kernels {
 
-/// What both kernels are told. Lanes are counted cluster by cluster, in each rank by rank.
-struct DsmLaunch {
-  PlacementState* state = nullptr;  // zero
-  LaneResult* results = nullptr;    // [lane]
-  std::uint64_t limit_ns = 0;
-};
-
 /// Each block of a cluster, one after the other, chases through the shared memory of each block of
 /// the cluster, its own among them: a lane for each pair, reader by reader, target by target.
 /// final_value is 0 if the chain ended where it should.
 struct DsmChaseLaunch {
-  DsmLaunch common;
+  ClusterLanes common;
   std::uint16_t* records = nullptr;  // [lane * accesses]
   std::uint32_t accesses = 0;        // of each pair
   std::uint32_t rounds = 2;          // a rehearsal and the measurement; not known to the compiler
@@ -34,7 +24,7 @@ unsigned dsm_chase_bytes(int cluster_blocks, std::uint32_t accesses);
 /// threads, all blocks at once or one block of the whole launch after the other: a lane for each
 /// block. final_value is 0 if what it read was what the other block had written.
 struct DsmStreamLaunch {
-  DsmLaunch common;
+  ClusterLanes common;
   std::uint32_t distance = 0;
   std::uint32_t passes = 0;
   std::uint32_t in_turn = 0;
@@ -48,14 +38,8 @@ inline constexpr unsigned dsm_stream_bytes(unsigned block_threads) {
   return block_threads * dsm_ilp * 16;
 }
 
-/// Clusters of that shape which can be on the device at once. 0: none.
-cudaError_t max_active_dsm_chases(const ClusterShape& shape, int* clusters);
-cudaError_t max_active_dsm_streams(const ClusterShape& shape, int* clusters);
-
-/// These queue so many clusters, all of which must be able to be on the device at once.
-cudaError_t launch_dsm_chases(const DsmChaseLaunch& launch, const ClusterShape& shape, int clusters,
-                              cudaStream_t stream);
-cudaError_t launch_dsm_streams(const DsmStreamLaunch& launch, const ClusterShape& shape,
-                               int clusters, cudaStream_t stream);
+/// All clusters of these must be able to be on the device at once.
+extern const Kernel<DsmChaseLaunch> dsm_chase;
+extern const Kernel<DsmStreamLaunch> dsm_stream;
 
 }  // namespace sonde::kernels

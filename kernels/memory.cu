@@ -9,9 +9,9 @@ namespace {
 
 constexpr unsigned block_threads = 256;
 
-unsigned blocks_for(std::uint64_t items) {
+unsigned blocks_for(std::uint64_t items, std::uint64_t most = 4096) {
   return static_cast<unsigned>(
-      std::clamp<std::uint64_t>((items + block_threads - 1) / block_threads, 1, 4096));
+      std::clamp<std::uint64_t>((items + block_threads - 1) / block_threads, 1, most));
 }
 
 __device__ std::uint64_t global_thread() {
@@ -64,6 +64,22 @@ __global__ void mismatch_kernel(const uint4* base, std::uint64_t elements, std::
       atomicAdd(mismatches, 1ull);
     }
   }
+}
+
+__global__ void count_other_words_kernel(const std::uint32_t* words, std::uint64_t count,
+                                         std::uint32_t expected, unsigned long long* mismatches) {
+  unsigned long long wrong = 0;
+  for (std::uint64_t i = global_thread(); i < count; i += grid_threads()) {
+    wrong += words[i] != expected ? 1 : 0;
+  }
+  if (wrong > 0) atomicAdd(mismatches, wrong);
+}
+
+__global__ void sum_words_kernel(const std::uint32_t* words, std::uint64_t count,
+                                 unsigned long long* sum) {
+  unsigned long long part = 0;
+  for (std::uint64_t i = global_thread(); i < count; i += grid_threads()) part += words[i];
+  if (part > 0) atomicAdd(sum, part);
 }
 
 /// Keeps loads alive: no compiler can know that the sum never is this value; if it is, no harm is
@@ -120,6 +136,20 @@ cudaError_t count_mismatches(const void* base, std::uint64_t size_bytes, std::ui
   const std::uint64_t elements = size_bytes / 16;
   mismatch_kernel<<<blocks_for(elements / step + 1), block_threads, 0, stream>>>(
       static_cast<const uint4*>(base), elements, shift_bytes / 16, step, mismatches);
+  return cudaGetLastError();
+}
+
+cudaError_t sum_words(const void* base, std::uint64_t words, unsigned long long* sum,
+                      cudaStream_t stream) {
+  sum_words_kernel<<<256, block_threads, 0, stream>>>(static_cast<const std::uint32_t*>(base),
+                                                      words, sum);
+  return cudaGetLastError();
+}
+
+cudaError_t count_other_words(const void* base, std::uint64_t words, std::uint32_t expected,
+                              unsigned long long* mismatches, cudaStream_t stream) {
+  count_other_words_kernel<<<blocks_for(words, 1024), block_threads, 0, stream>>>(
+      static_cast<const std::uint32_t*>(base), words, expected, mismatches);
   return cudaGetLastError();
 }
 

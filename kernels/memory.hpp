@@ -40,6 +40,14 @@ cudaError_t count_mismatches(const void* base, std::uint64_t size_bytes, std::ui
                              std::uint64_t step, unsigned long long* mismatches,
                              cudaStream_t stream);
 
+/// Queues a sum: *sum grows by all those words of 4 bytes.
+cudaError_t sum_words(const void* base, std::uint64_t words, unsigned long long* sum,
+                      cudaStream_t stream);
+
+/// Queues a check: *mismatches grows by the number of 4-byte words that do not hold `expected`.
+cudaError_t count_other_words(const void* base, std::uint64_t words, std::uint32_t expected,
+                              unsigned long long* mismatches, cudaStream_t stream);
+
 /// Queues reads of the whole range through the L2, by all SMs. `sink` is never written.
 cudaError_t read_range(const void* base, std::uint64_t size_bytes, int sm_count,
                        std::uint32_t* sink, cudaStream_t stream);

@@ -3,7 +3,6 @@
 // leaves before the door is closed, and whoever comes later does not count. What could spoil it: a
 // kernel with another number of registers than thought (the runtime tells the number), blocks that
 // come late because they do something first (they do nothing but come), other processes.
-#include "kernels/launch.cuh"
 #include "kernels/occupancy.hpp"
 #include "kernels/placement.cuh"
 
@@ -59,14 +58,9 @@ __global__ void __launch_bounds__(live > 56 ? 256 : 1024)
   if (launch.quiet_ns == 0) fill_registers<live>(*launch.state);
 }
 
-template <int... first, int... second, int... large>
-const std::vector<OccupancyKernel>& make_kernels(std::integer_sequence<int, first...>,
-                                                 std::integer_sequence<int, second...>,
-                                                 std::integer_sequence<int, large...>) {
-  static const std::vector<OccupancyKernel> kernels{occupancy_kernel<first + 16>...,
-                                                    occupancy_kernel<second + 30>...,
-                                                    occupancy_kernel<large>...};
-  return kernels;
+template <int... live>
+std::vector<Kernel<OccupancyLaunch>> make_kernels(std::integer_sequence<int, live...>) {
+  return {occupancy_kernel<live>...};
 }
 
 }  // namespace
@@ -74,16 +68,13 @@ const std::vector<OccupancyKernel>& make_kernels(std::integer_sequence<int, firs
 /// Kernels for blocks of any size, with 16 to 26 and 30 to 56 values: fewer make no difference, and
 /// between them ptxas rather spills than uses more than 32 registers (nvcc 13.0). Of larger ones
 /// those around the numbers where few blocks just fit, which tell units up to 8 apart.
-const std::vector<OccupancyKernel>& occupancy_kernels() {
-  return make_kernels(
-      std::make_integer_sequence<int, 11>{}, std::make_integer_sequence<int, 27>{},
-      std::integer_sequence<int, 62, 64, 68, 72, 74, 77, 80, 82, 84, 90, 92, 94, 96, 98, 108, 120,
-                            122, 126, 140, 154, 156, 162, 164, 180, 200, 220, 236, 247>{});
-}
-
-cudaError_t launch_occupancy(OccupancyKernel kernel, const OccupancyLaunch& launch,
-                             const LaunchShape& shape, cudaStream_t stream) {
-  return launch_kernel(kernel, launch, shape, stream);
+const std::vector<Kernel<OccupancyLaunch>>& occupancy_kernels() {
+  static const auto kernels = make_kernels(
+      std::integer_sequence<int, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 30, 31, 32, 33, 34, 35,
+                            36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53,
+                            54, 55, 56, 62, 64, 68, 72, 74, 77, 80, 82, 84, 90, 92, 94, 96, 98, 108,
+                            120, 122, 126, 140, 154, 156, 162, 164, 180, 200, 220, 236, 247>{});
+  return kernels;
 }
 
 }  // namespace sonde::kernels

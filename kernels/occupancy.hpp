@@ -4,8 +4,6 @@
 
 #include "kernels/placement.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <cstdint>
 #include <vector>
 
@@ -25,15 +23,8 @@ struct OccupancyLaunch {
   std::uint64_t limit_ns = 0;
 };
 
-using OccupancyKernel = void (*)(OccupancyLaunch);
-
 /// One kernel for each number of registers that is kept in use; cudaFuncGetAttributes says how many
 /// each has in the end.
-const std::vector<OccupancyKernel>& occupancy_kernels();
-
-/// Queues shape.grid_blocks blocks.
-/// @return as cudaLaunchKernel: cudaErrorLaunchOutOfResources if not even one block fits
-cudaError_t launch_occupancy(OccupancyKernel kernel, const OccupancyLaunch& launch,
-                             const LaunchShape& shape, cudaStream_t stream);
+const std::vector<Kernel<OccupancyLaunch>>& occupancy_kernels();
 
 }  // namespace sonde::kernels

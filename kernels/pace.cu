@@ -2,7 +2,6 @@
 // effects: the time from the end of a launch to the beginning of the next; the SM clock that a GPU
 // keeps up while all SMs compute. What could spoil the load: arithmetic that the compiler leaves
 // out or shortens (the factor is a parameter, the result may be stored; checked in SASS).
-#include "kernels/launch.cuh"
 #include "kernels/pace.hpp"
 #include "kernels/placement.cuh"
 
@@ -95,8 +94,6 @@ cudaError_t launch_busy(BlockTimes* times, std::uint64_t busy_ns, unsigned block
   return cudaGetLastError();
 }
 
-cudaError_t launch_pace(const PaceLaunch& launch, const LaunchShape& shape, cudaStream_t stream) {
-  return launch_kernel(pace_kernel, launch, shape, stream);
-}
+const Kernel<PaceLaunch> pace = pace_kernel;
 
 }  // namespace sonde::kernels

@@ -45,8 +45,7 @@ struct PaceLaunch {
   float factor = 0;  // of the multiplications; not known to the compiler
 };
 
-/// Queues one block on every wanted SM whose first thread reads the clocks; all warps but the first
-/// compute meanwhile.
-cudaError_t launch_pace(const PaceLaunch& launch, const LaunchShape& shape, cudaStream_t stream);
+/// The first thread of a block reads the clocks; all warps but the first compute meanwhile.
+extern const Kernel<PaceLaunch> pace;
 
 }  // namespace sonde::kernels

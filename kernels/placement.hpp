@@ -6,6 +6,10 @@
 
 namespace sonde::kernels {
 
+/// A kernel as the host knows it: the backend launches it (src/device/cuda/launch.hpp).
+template <class Launch>
+using Kernel = void (*)(Launch);
+
 /// PTX cache operators of a global load (PTX ISA, ld).
 enum class Load { ca, cg, nc, cv };
 
@@ -46,18 +50,18 @@ struct LaneResult {
   std::uint64_t final_value = 0;  // where a chain ended, or what a script summed up
 };
 
+/// What kernels of lanes of clusters are told. Lanes are counted cluster by cluster, in each rank
+/// by rank.
+struct ClusterLanes {
+  PlacementState* state = nullptr;  // zero
+  LaneResult* results = nullptr;    // [lane]
+  std::uint64_t limit_ns = 0;
+};
+
 /// First start and last end of the blocks on one SM, by its clock; first must be all ones before.
 struct SmSpan {
   unsigned long long first_cycles;
   unsigned long long last_cycles;
-};
-
-/// How a kernel is launched. `carveout_percent` is the preferred shared part of the L1 array.
-struct LaunchShape {
-  unsigned grid_blocks = 0;
-  unsigned block_threads = 0;
-  unsigned shared_bytes = 0;
-  int carveout_percent = 0;
 };
 
 }  // namespace sonde::kernels

@@ -2,8 +2,8 @@
 // which holds its own address, so each load depends on the one before and the pattern never
 // changes; or words that hold the address of the next one, for the cost of a footprint. The stream
 // exposes the bandwidth: ilp loads, then ilp stores, conflict-free.
-#include "kernels/launch.cuh"
 #include "kernels/placement.cuh"
+#include "kernels/select.cuh"
 #include "kernels/shared.hpp"
 
 namespace sonde::kernels {
@@ -147,8 +147,7 @@ __device__ __forceinline__ void copy_elements(std::uint32_t source, std::uint32_
     if constexpr (bytes == 4) {
       store_shared_u32(destination + j * stride, static_cast<std::uint32_t>(values[j]));
     } else {
-      asm volatile("st.shared.u64 [%0], %1;" ::"r"(destination + j * stride), "l"(values[j])
-                   : "memory");
+      store_shared_u64(destination + j * stride, values[j]);
     }
   }
 }
@@ -179,16 +178,10 @@ __global__ void __launch_bounds__(stream_max_threads(bytes, ilp), 1)
   note_span(launch.spans, begin);
 }
 
-using StreamKernel = void (*)(SharedStreamLaunch);
-
 template <int bytes>
-StreamKernel stream_kernel_by_ilp(int ilp) {
-  return select_kernel<StreamKernel, 1, 2, 4, 6, 8>(
+Kernel<SharedStreamLaunch> stream_kernel_by_ilp(int ilp) {
+  return select_kernel<Kernel<SharedStreamLaunch>, 1, 2, 4, 6, 8>(
       ilp, [](auto factor) { return shared_stream_kernel<bytes, factor.value>; });
-}
-
-StreamKernel stream_kernel_of(int element_bytes, int ilp) {
-  return element_bytes == 8 ? stream_kernel_by_ilp<8>(ilp) : stream_kernel_by_ilp<4>(ilp);
 }
 
 }  // namespace
@@ -197,27 +190,12 @@ unsigned shared_chase_bytes(const SharedChaseLaunch& launch) {
   return shared_data_offset_bytes + launch.data_bytes + (launch.accesses * 2 + 3) / 4 * 4;
 }
 
-cudaError_t launch_shared_chase(const SharedChaseLaunch& launch, int element_bytes,
-                                const LaunchShape& shape, cudaStream_t stream) {
-  return launch_kernel(element_bytes == 8 ? shared_chase_kernel<8> : shared_chase_kernel<4>, launch,
-                       shape, stream);
+Kernel<SharedChaseLaunch> find_shared_chase(int element_bytes) {
+  return element_bytes == 8 ? shared_chase_kernel<8> : shared_chase_kernel<4>;
 }
 
-cudaError_t count_resident_streams(int* blocks, int element_bytes, int ilp,
-                                   const LaunchShape& shape) {
-  const StreamKernel kernel = stream_kernel_of(element_bytes, ilp);
-  if (kernel == nullptr) return cudaErrorInvalidValue;
-  const cudaError_t error = prepare_kernel(kernel, shape);
-  if (error != cudaSuccess) return error;
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-      blocks, kernel, static_cast<int>(shape.block_threads), shape.shared_bytes);
-}
-
-cudaError_t launch_shared_stream(const SharedStreamLaunch& launch, int element_bytes, int ilp,
-                                 const LaunchShape& shape, cudaStream_t stream) {
-  const StreamKernel kernel = stream_kernel_of(element_bytes, ilp);
-  if (kernel == nullptr) return cudaErrorInvalidValue;
-  return launch_kernel(kernel, launch, shape, stream);
+Kernel<SharedStreamLaunch> find_shared_stream(int element_bytes, int ilp) {
+  return element_bytes == 8 ? stream_kernel_by_ilp<8>(ilp) : stream_kernel_by_ilp<4>(ilp);
 }
 
 }  // namespace sonde::kernels

@@ -4,8 +4,6 @@
 #include "kernels/placement.hpp"
 #include "kernels/stream/stream.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <cstdint>
 
 namespace sonde::kernels {
@@ -30,8 +28,7 @@ struct SharedChaseLaunch {
 /// Sinks, words and record of one block.
 unsigned shared_chase_bytes(const SharedChaseLaunch& launch);
 
-cudaError_t launch_shared_chase(const SharedChaseLaunch& launch, int element_bytes,
-                                const LaunchShape& shape, cudaStream_t stream);
+Kernel<SharedChaseLaunch> find_shared_chase(int element_bytes);
 
 /// What an addition to shared memory is: see AtomicForm of the probe.
 enum class SharedAtomic { returned, unused, counted };
@@ -48,9 +45,8 @@ struct SharedAtomicLaunch {
   std::uint32_t accesses = 0;  // a multiple of atomics_in_row
 };
 
-/// Launches one warp for each block, with `shape.shared_bytes` for sinks and words.
-cudaError_t launch_shared_atomics(const SharedAtomicLaunch& launch, SharedAtomic form,
-                                  const LaunchShape& shape, cudaStream_t stream);
+/// For blocks of one warp, with shared memory for sinks and words.
+Kernel<SharedAtomicLaunch> find_shared_atomics(SharedAtomic form);
 
 struct SharedStreamLaunch {
   SmSpan* spans = nullptr;                // [max_sms]
@@ -61,19 +57,9 @@ struct SharedStreamLaunch {
   std::uint64_t limit_ns = 0;
 };
 
-/// Whether `ilp` is one of the unroll factors that are compiled: those of Mei and Chu 2016,
-/// section 6.1.
-constexpr bool shared_stream_ilp_exists(int ilp) {
-  return ilp == 1 || ilp == 2 || ilp == 4 || ilp == 6 || ilp == 8;
-}
-
-/// Blocks of that shape that an SM can hold at once: by registers, threads and shared memory.
-cudaError_t count_resident_streams(int* blocks, int element_bytes, int ilp,
-                                   const LaunchShape& shape);
-
-/// Queues `shape.grid_blocks` blocks, all resident at once, that copy ilp x threads elements from
-/// the first half of their shared memory to the second, `passes` times.
-cudaError_t launch_shared_stream(const SharedStreamLaunch& launch, int element_bytes, int ilp,
-                                 const LaunchShape& shape, cudaStream_t stream);
+/// For blocks, all resident at once, that copy ilp x threads elements from the first half of their
+/// shared memory to the second, `passes` times. Null if there is none: unroll factors are those of
+/// Mei and Chu 2016, section 6.1.
+Kernel<SharedStreamLaunch> find_shared_stream(int element_bytes, int ilp);
 
 }  // namespace sonde::kernels

@@ -4,7 +4,6 @@
 // sm_80 on. What could spoil it: additions that are merged or dropped (volatile assembly; the sums
 // are checked), loop overhead (16 in a row), what stands around the loop (a run of twice as many
 // less one of so many).
-#include "kernels/launch.cuh"
 #include "kernels/placement.cuh"
 #include "kernels/shared.hpp"
 
@@ -73,22 +72,15 @@ __global__ void __launch_bounds__(32, 1)
   }
 }
 
-using AtomicKernel = void (*)(SharedAtomicLaunch);
+}  // namespace
 
-AtomicKernel kernel_of(SharedAtomic form) {
+Kernel<SharedAtomicLaunch> find_shared_atomics(SharedAtomic form) {
   switch (form) {
     case SharedAtomic::returned: return shared_atomic_kernel<SharedAtomic::returned>;
     case SharedAtomic::unused: return shared_atomic_kernel<SharedAtomic::unused>;
     case SharedAtomic::counted: break;
   }
   return shared_atomic_kernel<SharedAtomic::counted>;
-}
-
-}  // namespace
-
-cudaError_t launch_shared_atomics(const SharedAtomicLaunch& launch, SharedAtomic form,
-                                  const LaunchShape& shape, cudaStream_t stream) {
-  return launch_kernel(kernel_of(form), launch, shape, stream);
 }
 
 }  // namespace sonde::kernels

@@ -85,6 +85,10 @@ __device__ __forceinline__ void store_shared_u32(std::uint32_t address, std::uin
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
 }
 
+__device__ __forceinline__ void store_shared_u64(std::uint32_t address, std::uint64_t value) {
+  asm volatile("st.shared.u64 [%0], %1;" ::"r"(address), "l"(value) : "memory");
+}
+
 __device__ __forceinline__ void store_shared_u16(std::uint32_t address, std::uint32_t value) {
   asm volatile("st.shared.u16 [%0], %1;" ::"r"(address), "h"(static_cast<std::uint16_t>(value))
                : "memory");

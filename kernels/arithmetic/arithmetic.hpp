@@ -38,7 +38,7 @@ struct ArithmeticKernel {
   bool this_alone = false;   // it was compiled for that target and no other
   unsigned most_warps = arithmetic_most_warps;
   unsigned shared_bytes = arithmetic_shared_bytes;
-  void (*function)(ArithmeticLaunch) = nullptr;
+  Kernel<ArithmeticLaunch> function = nullptr;
 };
 
 /// nullptr if there is none
@@ -50,8 +50,5 @@ std::string_view arithmetic_machine_code(std::string_view op, int target);
 
 /// The target (as above) of the machine code that runs on this device.
 cudaError_t find_arithmetic_target(int* target, const ArithmeticKernel& kernel);
-
-cudaError_t launch_arithmetic(const ArithmeticKernel& kernel, const ArithmeticLaunch& launch,
-                              const LaunchShape& shape, cudaStream_t stream);
 
 }  // namespace sonde::kernels

@@ -66,6 +66,12 @@ class GroupChain {
   std::uint64_t second_;
 };
 
+#define SONDE_4(constraint, d, i) \
+  "+" constraint(d[i]), "+" constraint(d[i + 1]), "+" constraint(d[i + 2]), "+" constraint(d[i + 3])
+#define SONDE_16(constraint, d, i)                                                         \
+  SONDE_4(constraint, d, i), SONDE_4(constraint, d, i + 4), SONDE_4(constraint, d, i + 8), \
+      SONDE_4(constraint, d, i + 12)
+
 #define SONDE_GROUP_OPERATION(operation, number, constraint, shape, tail)                          \
   struct operation {                                                                               \
     using Number = number;                                                                         \
@@ -81,28 +87,8 @@ class GroupChain {
           " %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35,"  \
           " %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52,"  \
           " %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, %64, %65, add" tail ";}"       \
-          : "+" constraint(d[0]), "+" constraint(d[1]), "+" constraint(d[2]),                      \
-            "+" constraint(d[3]), "+" constraint(d[4]), "+" constraint(d[5]),                      \
-            "+" constraint(d[6]), "+" constraint(d[7]), "+" constraint(d[8]),                      \
-            "+" constraint(d[9]), "+" constraint(d[10]), "+" constraint(d[11]),                    \
-            "+" constraint(d[12]), "+" constraint(d[13]), "+" constraint(d[14]),                   \
-            "+" constraint(d[15]), "+" constraint(d[16]), "+" constraint(d[17]),                   \
-            "+" constraint(d[18]), "+" constraint(d[19]), "+" constraint(d[20]),                   \
-            "+" constraint(d[21]), "+" constraint(d[22]), "+" constraint(d[23]),                   \
-            "+" constraint(d[24]), "+" constraint(d[25]), "+" constraint(d[26]),                   \
-            "+" constraint(d[27]), "+" constraint(d[28]), "+" constraint(d[29]),                   \
-            "+" constraint(d[30]), "+" constraint(d[31]), "+" constraint(d[32]),                   \
-            "+" constraint(d[33]), "+" constraint(d[34]), "+" constraint(d[35]),                   \
-            "+" constraint(d[36]), "+" constraint(d[37]), "+" constraint(d[38]),                   \
-            "+" constraint(d[39]), "+" constraint(d[40]), "+" constraint(d[41]),                   \
-            "+" constraint(d[42]), "+" constraint(d[43]), "+" constraint(d[44]),                   \
-            "+" constraint(d[45]), "+" constraint(d[46]), "+" constraint(d[47]),                   \
-            "+" constraint(d[48]), "+" constraint(d[49]), "+" constraint(d[50]),                   \
-            "+" constraint(d[51]), "+" constraint(d[52]), "+" constraint(d[53]),                   \
-            "+" constraint(d[54]), "+" constraint(d[55]), "+" constraint(d[56]),                   \
-            "+" constraint(d[57]), "+" constraint(d[58]), "+" constraint(d[59]),                   \
-            "+" constraint(d[60]), "+" constraint(d[61]), "+" constraint(d[62]),                   \
-            "+" constraint(d[63])                                                                  \
+          : SONDE_16(constraint, d, 0), SONDE_16(constraint, d, 16), SONDE_16(constraint, d, 32),  \
+            SONDE_16(constraint, d, 48)                                                            \
           : "l"(first), "l"(second));                                                              \
     }                                                                                              \
   }

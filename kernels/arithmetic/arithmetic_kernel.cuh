@@ -117,6 +117,14 @@ __device__ std::uint32_t bits(const Tile<Number, count>& tile) {
   return all;
 }
 
+/// What an operation is made of, beside its name and step(): what a chain holds, and its operands.
+template <class Value_, class Inputs_, int capability>
+struct Operation {
+  using Value = Value_;
+  using Inputs = Inputs_;
+  static constexpr int least_capability = capability;
+};
+
 /// Chains of one operation.
 template <class Op>
 class Chain {
@@ -209,10 +217,6 @@ __device__ __forceinline__ std::uint32_t run_rounds(Program (&chains)[ilp], std:
   std::uint32_t all = 0;
   for (const Program& chain : chains) all ^= chain.result();
   return all;
-}
-
-__device__ __forceinline__ void store_shared_u64(std::uint32_t address, std::uint64_t value) {
-  asm volatile("st.shared.u64 [%0], %1;" ::"r"(address), "l"(value) : "memory");
 }
 
 template <class Program, int ilp, int body_steps>
@@ -313,11 +317,8 @@ const ArithmeticKernel* find_arithmetic_pair(std::string_view op, std::string_vi
 // tests/sass reads it from the names of the kernels. Volatile, so that no step is merged with the
 // next one before ptxas sees it.
 #define SONDE_OPERATION(operation, number, constraint, capability, ptx)                          \
-  struct operation {                                                                             \
-    using Value = number;                                                                        \
-    using Inputs = Operands<number>;                                                             \
+  struct operation : Operation<number, Operands<number>, capability> {                           \
     static constexpr const char* name = #operation;                                              \
-    static constexpr int least_capability = capability;                                          \
     static __device__ __forceinline__ void step(number& value, const Inputs& of, int turn) {     \
       asm volatile(ptx                                                                           \
                    : "+" constraint(value)                                                       \
@@ -328,11 +329,8 @@ const ArithmeticKernel* find_arithmetic_pair(std::string_view op, std::string_vi
 // The same on a chain of two numbers: %0 is made anew from itself, the other one (%1) and an
 // operand (%2).
 #define SONDE_OPERATION_ON_TWO(operation, number, constraint, capability, ptx)              \
-  struct operation {                                                                        \
-    using Value = Two<number>;                                                              \
-    using Inputs = Operands<number>;                                                        \
+  struct operation : Operation<Two<number>, Operands<number>, capability> {                 \
     static constexpr const char* name = #operation;                                         \
-    static constexpr int least_capability = capability;                                     \
     static __device__ __forceinline__ void step(Value& value, const Inputs& of, int turn) { \
       number made = value.next;                                                             \
       asm volatile(ptx                                                                      \

@@ -1,7 +1,6 @@
-// Finds the kernel of an operation among those of all files, and launches it.
+// Finds the kernel of an operation among those of all files.
 #include "kernels/arithmetic/arithmetic_code.hpp"
 #include "kernels/arithmetic/arithmetic_kernel.cuh"
-#include "kernels/launch.cuh"
 
 namespace sonde::kernels {
 
@@ -29,11 +28,6 @@ cudaError_t find_arithmetic_target(int* target, const ArithmeticKernel& kernel) 
       cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel.function));
   *target = attributes.binaryVersion;
   return error;
-}
-
-cudaError_t launch_arithmetic(const ArithmeticKernel& kernel, const ArithmeticLaunch& launch,
-                              const LaunchShape& shape, cudaStream_t stream) {
-  return launch_kernel(kernel.function, launch, shape, stream);
 }
 
 }  // namespace sonde::kernels

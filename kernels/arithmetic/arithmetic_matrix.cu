@@ -9,11 +9,8 @@ SONDE_MATRIX_OPERATION(mma_tf32, float, "f", "m16n8k8.row.col.f32.tf32.tf32.f32"
 SONDE_MATRIX_OPERATION(mma_s8, std::uint32_t, "r", "m16n8k32.row.col.s32.s8.s8.s32");
 
 /// Accumulators of half precision.
-struct mma_f16_half {
-  using Value = Tile<std::uint32_t, 2>;
-  using Inputs = Fragments<std::uint32_t, 4, 2>;
+struct mma_f16_half : Operation<Tile<std::uint32_t, 2>, Fragments<std::uint32_t, 4, 2>, 80> {
   static constexpr const char* name = "mma_f16_half";
-  static constexpr int least_capability = 80;
   static __device__ __forceinline__ void step(Value& value, const Inputs& of, int) {
     asm volatile(
         "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, "
@@ -25,11 +22,8 @@ struct mma_f16_half {
 };
 
 /// Double precision, the shape that sm_80 has.
-struct mma_f64 {
-  using Value = Tile<double, 2>;
-  using Inputs = Fragments<double, 1, 1>;
+struct mma_f64 : Operation<Tile<double, 2>, Fragments<double, 1, 1>, 80> {
   static constexpr const char* name = "mma_f64";
-  static constexpr int least_capability = 80;
   static __device__ __forceinline__ void step(Value& value, const Inputs& of, int) {
     asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
                  : "+d"(value.element[0]), "+d"(value.element[1])
@@ -38,11 +32,8 @@ struct mma_f64 {
 };
 
 /// Double precision in a shape of twice the rows, from sm_90 on.
-struct mma_f64_wide {
-  using Value = Tile<double, 4>;
-  using Inputs = Fragments<double, 2, 1>;
+struct mma_f64_wide : Operation<Tile<double, 4>, Fragments<double, 2, 1>, 90> {
   static constexpr const char* name = "mma_f64_wide";
-  static constexpr int least_capability = 90;
   static __device__ __forceinline__ void step(Value& value, const Inputs& of, int) {
     double(&c)[4] = value.element;
     asm volatile(
@@ -54,33 +45,24 @@ struct mma_f64_wide {
 };
 
 /// The largest of three.
-struct dpx_max3 {
-  using Value = Two<int>;
-  using Inputs = Operands<int>;
+struct dpx_max3 : Operation<Two<int>, Operands<int>, 90> {
   static constexpr const char* name = "dpx_max3";
-  static constexpr int least_capability = 90;
   static __device__ __forceinline__ void step(Value& value, const Inputs& of, int turn) {
     value = {value.last, __vimax3_s32(value.next, value.last, of.first(turn))};
   }
 };
 
 /// A sum, or a third number if it is larger.
-struct dpx_add_max {
-  using Value = Two<int>;
-  using Inputs = Operands<int>;
+struct dpx_add_max : Operation<Two<int>, Operands<int>, 90> {
   static constexpr const char* name = "dpx_add_max";
-  static constexpr int least_capability = 90;
   static __device__ __forceinline__ void step(Value& value, const Inputs& of, int turn) {
     value = {value.last, __viaddmax_s32(value.last, of.first(turn), value.next)};
   }
 };
 
 /// The same of both halves of a word.
-struct dpx_add_max_16x2 {
-  using Value = Two<std::uint32_t>;
-  using Inputs = Operands<std::uint32_t>;
+struct dpx_add_max_16x2 : Operation<Two<std::uint32_t>, Operands<std::uint32_t>, 90> {
   static constexpr const char* name = "dpx_add_max_16x2";
-  static constexpr int least_capability = 90;
   static __device__ __forceinline__ void step(Value& value, const Inputs& of, int turn) {
     value = {value.last, __viaddmax_s16x2(value.last, of.first(turn), value.next)};
   }

@@ -7,11 +7,8 @@
 // Four accumulators, four words of the first matrix and two of the second (PTX ISA, matrix
 // fragments for mma).
 #define SONDE_MATRIX_OPERATION(operation, number, constraint, shape)                         \
-  struct operation {                                                                         \
-    using Value = Tile<number, 4>;                                                           \
-    using Inputs = Fragments<std::uint32_t, 4, 2>;                                           \
+  struct operation : Operation<Tile<number, 4>, Fragments<std::uint32_t, 4, 2>, 80> {        \
     static constexpr const char* name = #operation;                                          \
-    static constexpr int least_capability = 80;                                              \
     static __device__ __forceinline__ void step(Value& value, const Inputs& of, int) {       \
       number(&c)[4] = value.element;                                                         \
       asm volatile("mma.sync.aligned." shape                                                 \

@@ -88,20 +88,12 @@ struct ChaseLaunch {
   const WarmUpShare* shares = nullptr;  // [thread of the warp] of a shared warm-up
 };
 
-/// Shared memory that one block of the launch needs: sinks, and per warp histogram, record and
-/// script.
-unsigned chase_shared_bytes(const ChaseLaunch& launch);
-
-/// Queues the chase; timed windows if launch.timed > 0, else the amortised loop, for chains alone:
-/// the loop of a script would also hold its reading.
-cudaError_t launch_chase(const ChaseLaunch& launch, ChasePath path, Order order,
-                         const LaunchShape& shape, cudaStream_t stream);
-
-/// Queues the warm-up of a launch's only lane by `launch.shares`, many loads at a time, in the
-/// order of the list but for neighbours. results[thread] tells where each share ended. The L1 is
-/// empty when the next kernel begins.
-cudaError_t launch_warm_up(const ChaseLaunch& launch, ChasePath path, const LaunchShape& shape,
-                           cudaStream_t stream);
+/// The kernel of that part; null: scripts are neither shared (a warm-up goes by chains) nor
+/// amortised (the loop would also hold the reading of the script). A shared warm-up is that of a
+/// launch's only lane by `launch.shares`, many loads at a time, in the order of the list but for
+/// neighbours. results[thread] tells where each share ended. The L1 is empty when the next kernel
+/// begins.
+Kernel<ChaseLaunch> find_chase(ChasePath path, Order order, Part part);
 
 /// Queues a copy of `bank_bytes` bytes, of pinned or device memory, to the bank that chases go
 /// through.
@@ -111,14 +103,12 @@ cudaError_t fill_constant_bank(const void* bytes, cudaStream_t stream);
 /// apart.
 cudaError_t read_code_addresses(std::uint64_t* addresses);
 
-/// Queues a chase by script whose accesses execute code: a place is the address where one enters.
-/// Timed windows only. A lane's final value is the number of additions that it executed, or 2^24 if
+/// A chase by script whose accesses execute code: a place is the address where one enters. Timed
+/// windows only. A lane's final value is the number of additions that it executed, or 2^24 if
 /// there were more; a whole block makes code_additions.
-cudaError_t launch_code_chase(const ChaseLaunch& launch, const LaunchShape& shape,
-                              cudaStream_t stream);
+extern const Kernel<ChaseLaunch> code_chase;
 
-/// Queues `launch.timed` timed windows without a load.
-cudaError_t launch_overhead(const ChaseLaunch& launch, Overhead overhead, const LaunchShape& shape,
-                            cudaStream_t stream);
+/// `launch.timed` timed windows without a load.
+Kernel<ChaseLaunch> find_overhead(Overhead overhead);
 
 }  // namespace sonde::kernels

@@ -98,9 +98,6 @@ cudaError_t read_code_addresses(std::uint64_t* addresses) {
   return cudaMemcpyFromSymbol(addresses, code_table, sizeof(CodeTable));
 }
 
-cudaError_t launch_code_chase(const ChaseLaunch& launch, const LaunchShape& shape,
-                              cudaStream_t stream) {
-  return launch_kernel(chase_kernel<CodeChase, true>, launch, shape, stream);
-}
+const Kernel<ChaseLaunch> code_chase = chase_kernel<CodeChase, true>;
 
 }  // namespace sonde::kernels

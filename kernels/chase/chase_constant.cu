@@ -32,7 +32,7 @@ class ConstantSource : public IndexPlaces, public ReadySource {
 
 }  // namespace
 
-ChaseKernel constant_kernel(Order order, Part part) {
+Kernel<ChaseLaunch> constant_kernel(Order order, Part part) {
   return chase_kernel_of<ConstantSource>(order, part);
 }
 

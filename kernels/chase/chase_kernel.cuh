@@ -8,17 +8,14 @@
 
 #include "kernels/chase/chase.hpp"
 #include "kernels/chase/chase_steps.cuh"
-#include "kernels/launch.cuh"
 #include "kernels/placement.cuh"
 
 namespace sonde::kernels {
 
-/// The kernel of that order and part; null if there is none. Each space that is not global memory
-/// has its file.
-using ChaseKernel = void (*)(ChaseLaunch);
-ChaseKernel constant_kernel(Order order, Part part);
-ChaseKernel texture_1d_kernel(Order order, Part part);
-ChaseKernel texture_2d_kernel(Order order, Part part);
+/// As find_chase. Each space that is not global memory has its file.
+Kernel<ChaseLaunch> constant_kernel(Order order, Part part);
+Kernel<ChaseLaunch> texture_1d_kernel(Order order, Part part);
+Kernel<ChaseLaunch> texture_2d_kernel(Order order, Part part);
 
 enum class Keep { record, histogram, both };
 
@@ -285,10 +282,9 @@ __global__ void __launch_bounds__(32, 1)
   launch.results[threadIdx.x] = {lane_status(in_time, sm), sm, 0, chase.final_value()};
 }
 
-/// The kernel for chains or scripts through a source; null: scripts are neither shared nor
-/// amortised.
+/// As find_chase, through a source.
 template <class Source>
-ChaseKernel chase_kernel_of(Order order, Part part) {
+Kernel<ChaseLaunch> chase_kernel_of(Order order, Part part) {
   const bool chain = order == Order::chain;
   switch (part) {
     case Part::shared_warm_up: return chain ? warm_up_kernel<ChainChase<Source>> : nullptr;

@@ -77,11 +77,11 @@ class TiledTexture : public TextureHandle {
 
 }  // namespace
 
-ChaseKernel texture_1d_kernel(Order order, Part part) {
+Kernel<ChaseLaunch> texture_1d_kernel(Order order, Part part) {
   return chase_kernel_of<LinearTexture>(order, part);
 }
 
-ChaseKernel texture_2d_kernel(Order order, Part part) {
+Kernel<ChaseLaunch> texture_2d_kernel(Order order, Part part) {
   return chase_kernel_of<TiledTexture>(order, part);
 }
 

@@ -2,10 +2,7 @@
 // sleeping.
 #pragma once
 
-#include "kernels/cluster.hpp"
 #include "kernels/placement.hpp"
-
-#include <cuda_runtime_api.h>
 
 #include <cstdint>
 
@@ -33,15 +30,13 @@ struct BranchLaunch {
 
 enum class Branch { switch_cases, else_chain };
 
-cudaError_t launch_branches(const BranchLaunch& launch, Branch branch, const LaunchShape& shape,
-                            cudaStream_t stream);
+Kernel<BranchLaunch> find_branches(Branch branch);
 
 inline constexpr int branch_depth = 5;  // of the deepest nest
 
 /// Branches within each other, `depth` levels of them (0 .. branch_depth): the bits of a thread's
-/// path, the highest of `depth` first, say where it goes.
-cudaError_t launch_nested_branches(const BranchLaunch& launch, int depth, const LaunchShape& shape,
-                                   cudaStream_t stream);
+/// path, the highest of `depth` first, say where it goes. Null if there are none so deep.
+Kernel<BranchLaunch> find_nested_branches(int depth);
 
 enum class Wait { handshake, spin_release, barrier_against_spin, diverged_barrier };
 
@@ -57,24 +52,21 @@ struct WaitLaunch {
   std::uint32_t first_of_upper = 16;  // thread with which the second path begins
 };
 
-cudaError_t launch_waits(const WaitLaunch& launch, Wait wait, const LaunchShape& shape,
-                         cudaStream_t stream);
+Kernel<WaitLaunch> find_waits(Wait wait);
 
 /// Barriers between two looks at the loop counter.
 inline constexpr std::uint32_t barriers_in_row = 16;
 
-/// Barriers of a block: all threads by barrier 0, or by barrier 1 with their number. The result's
-/// elapsed cycles are those of `barriers`: a run of twice as many less one of so many.
+/// The result's elapsed cycles are those of `barriers`: a run of twice as many less one of so many.
 struct BarrierLaunch {
   Placement placement;
   LaneResult* results = nullptr;  // [rank]
   std::uint32_t barriers = 0;     // a multiple of barriers_in_row
 };
 
-enum class BlockBarrier { all, named };
-
-cudaError_t launch_barriers(const BarrierLaunch& launch, BlockBarrier barrier,
-                            const LaunchShape& shape, cudaStream_t stream);
+/// Of all threads of a block by barrier 0, or by barrier 1 with their number.
+extern const Kernel<BarrierLaunch> block_barriers;
+extern const Kernel<BarrierLaunch> named_barriers;
 
 /// Barriers of the whole GPU by a counter in global memory; one thread on each wanted SM.
 struct GridBarrierLaunch {
@@ -84,22 +76,14 @@ struct GridBarrierLaunch {
   std::uint32_t barriers = 0;
 };
 
-cudaError_t launch_grid_barriers(const GridBarrierLaunch& launch, const LaunchShape& shape,
-                                 cudaStream_t stream);
+extern const Kernel<GridBarrierLaunch> grid_barriers;
 
-/// Barriers of clusters. Lanes are counted cluster by cluster, in each rank by rank.
 struct ClusterBarrierLaunch {
-  PlacementState* state = nullptr;  // zero
-  LaneResult* results = nullptr;    // [lane]
-  std::uint64_t limit_ns = 0;
+  ClusterLanes common;
   std::uint32_t barriers = 0;  // a multiple of barriers_in_row
 };
 
-/// Clusters of that shape which can be on the device at once. 0: none.
-cudaError_t max_active_cluster_barriers(const ClusterShape& shape, int* clusters);
-
-cudaError_t launch_cluster_barriers(const ClusterBarrierLaunch& launch, const ClusterShape& shape,
-                                    int clusters, cudaStream_t stream);
+extern const Kernel<ClusterBarrierLaunch> cluster_barriers;
 
 struct SleepLaunch {
   Placement placement;
@@ -109,6 +93,6 @@ struct SleepLaunch {
   std::uint32_t asked_ns = 0;
 };
 
-cudaError_t launch_sleeps(const SleepLaunch& launch, const LaunchShape& shape, cudaStream_t stream);
+extern const Kernel<SleepLaunch> sleeps;
 
 }  // namespace sonde::kernels

@@ -4,10 +4,12 @@
 // twice as many less one of so many). The sleeps show how long a warp is away that asks for a time.
 #include "kernels/cluster.cuh"
 #include "kernels/control/control.hpp"
-#include "kernels/launch.cuh"
 #include "kernels/placement.cuh"
 
 namespace sonde::kernels {
+
+enum class BlockBarrier { all, named };
+
 namespace {
 
 template <BlockBarrier barrier>
@@ -95,15 +97,16 @@ __global__ void __launch_bounds__(1024, 1)
   const std::uint32_t lane = read_cluster() * read_cluster_blocks() + read_cluster_rank();
   bool in_time = true;
   if (threadIdx.x == 0) {
-    atomicAdd(&launch.state->arrived, 1u);
-    in_time = wait_for(launch.state->arrived, gridDim.x, Deadline(launch.limit_ns), 20);
+    atomicAdd(&launch.common.state->arrived, 1u);
+    in_time =
+        wait_for(launch.common.state->arrived, gridDim.x, Deadline(launch.common.limit_ns), 20);
   }
   if (!pass_barrier()) return;
   const std::uint64_t once = time_cluster_barriers(launch.barriers);  // a rehearsal
   const std::uint64_t fewer = time_cluster_barriers(launch.barriers);
   const std::uint64_t more = time_cluster_barriers(2 * launch.barriers);
   if (threadIdx.x == 0) {
-    launch.results[lane] = {lane_status(in_time, sm), sm, more - fewer, once == 0 ? 1u : 0u};
+    launch.common.results[lane] = {lane_status(in_time, sm), sm, more - fewer, once == 0 ? 1u : 0u};
   }
   sync_cluster();
 #endif
@@ -128,30 +131,10 @@ __global__ void __launch_bounds__(32, 1) sleep_kernel(const __grid_constant__ Sl
 
 }  // namespace
 
-cudaError_t launch_barriers(const BarrierLaunch& launch, BlockBarrier barrier,
-                            const LaunchShape& shape, cudaStream_t stream) {
-  return launch_kernel(barrier == BlockBarrier::all ? barrier_kernel<BlockBarrier::all>
-                                                    : barrier_kernel<BlockBarrier::named>,
-                       launch, shape, stream);
-}
-
-cudaError_t launch_grid_barriers(const GridBarrierLaunch& launch, const LaunchShape& shape,
-                                 cudaStream_t stream) {
-  return launch_kernel(grid_barrier_kernel, launch, shape, stream);
-}
-
-cudaError_t max_active_cluster_barriers(const ClusterShape& shape, int* clusters) {
-  return count_active_clusters(cluster_barrier_kernel, shape, clusters);
-}
-
-cudaError_t launch_cluster_barriers(const ClusterBarrierLaunch& launch, const ClusterShape& shape,
-                                    int clusters, cudaStream_t stream) {
-  return launch_cluster_kernel(cluster_barrier_kernel, launch, shape, clusters, stream);
-}
-
-cudaError_t launch_sleeps(const SleepLaunch& launch, const LaunchShape& shape,
-                          cudaStream_t stream) {
-  return launch_kernel(sleep_kernel, launch, shape, stream);
-}
+const Kernel<BarrierLaunch> block_barriers = barrier_kernel<BlockBarrier::all>;
+const Kernel<BarrierLaunch> named_barriers = barrier_kernel<BlockBarrier::named>;
+const Kernel<GridBarrierLaunch> grid_barriers = grid_barrier_kernel;
+const Kernel<ClusterBarrierLaunch> cluster_barriers = cluster_barrier_kernel;
+const Kernel<SleepLaunch> sleeps = sleep_kernel;
 
 }  // namespace sonde::kernels

@@ -7,7 +7,6 @@
 // the stamps (that is what several warps are asked for).
 #include "kernels/control/control.hpp"
 #include "kernels/control/control_paths.cuh"
-#include "kernels/launch.cuh"
 
 namespace sonde::kernels {
 namespace {
@@ -66,11 +65,9 @@ __global__ void __launch_bounds__(1024, 1)
 
 }  // namespace
 
-cudaError_t launch_branches(const BranchLaunch& launch, Branch branch, const LaunchShape& shape,
-                            cudaStream_t stream) {
-  return launch_kernel(branch == Branch::switch_cases ? branch_kernel<Branch::switch_cases>
-                                                      : branch_kernel<Branch::else_chain>,
-                       launch, shape, stream);
+Kernel<BranchLaunch> find_branches(Branch branch) {
+  return branch == Branch::switch_cases ? branch_kernel<Branch::switch_cases>
+                                        : branch_kernel<Branch::else_chain>;
 }
 
 }  // namespace sonde::kernels

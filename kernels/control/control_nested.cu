@@ -5,7 +5,7 @@
 // table of, or whose joins it merges.
 #include "kernels/control/control.hpp"
 #include "kernels/control/control_paths.cuh"
-#include "kernels/launch.cuh"
+#include "kernels/select.cuh"
 
 namespace sonde::kernels {
 namespace {
@@ -43,13 +43,9 @@ __global__ void __launch_bounds__(1024, 1)
 
 }  // namespace
 
-cudaError_t launch_nested_branches(const BranchLaunch& launch, int depth, const LaunchShape& shape,
-                                   cudaStream_t stream) {
-  using NestedKernel = void (*)(BranchLaunch);
-  const NestedKernel kernel = select_kernel<NestedKernel, 0, 1, 2, 3, 4, 5>(
+Kernel<BranchLaunch> find_nested_branches(int depth) {
+  return select_kernel<Kernel<BranchLaunch>, 0, 1, 2, 3, 4, 5>(
       depth, [](auto levels) { return nested_kernel<levels.value>; });
-  if (kernel == nullptr) return cudaErrorInvalidValue;
-  return launch_kernel(kernel, launch, shape, stream);
 }
 
 }  // namespace sonde::kernels

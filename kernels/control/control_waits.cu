@@ -6,7 +6,6 @@
 // own), an aligned barrier in a path, which may become a predicated one of the whole warp
 // (barrier.sync is not aligned).
 #include "kernels/control/control.hpp"
-#include "kernels/launch.cuh"
 #include "kernels/placement.cuh"
 
 namespace sonde::kernels {
@@ -158,12 +157,11 @@ __global__ void __launch_bounds__(64, 1) wait_kernel(const __grid_constant__ Wai
 
 }  // namespace
 
-cudaError_t launch_waits(const WaitLaunch& launch, Wait wait, const LaunchShape& shape,
-                         cudaStream_t stream) {
-  constexpr void (*kernels[])(WaitLaunch){
+Kernel<WaitLaunch> find_waits(Wait wait) {
+  constexpr Kernel<WaitLaunch> kernels[]{
       wait_kernel<Wait::handshake>, wait_kernel<Wait::spin_release>,
       wait_kernel<Wait::barrier_against_spin>, wait_kernel<Wait::diverged_barrier>};
-  return launch_kernel(kernels[static_cast<int>(wait)], launch, shape, stream);
+  return kernels[static_cast<int>(wait)];
 }
 
 }  // namespace sonde::kernels

@@ -4,8 +4,6 @@
 
 #include "kernels/placement.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <cstdint>
 
 namespace sonde::kernels {
@@ -84,9 +82,9 @@ struct ProgramLaunch {
 /// Sinks, and the records of all warps.
 std::uint64_t program_shared_bytes(const ProgramLaunch& launch);
 
-/// Queues one block of `warps` warps on every wanted SM. Warp s plays the warps s, s + warps, ...
-/// of the blocks that its SM has: those of number rank + k * wanted SMs, over and over.
-cudaError_t launch_program(const ProgramLaunch& launch, const LaunchShape& shape,
-                           cudaStream_t stream);
+/// For one block of `warps` warps on every wanted SM. Warp s plays the warps s, s + warps, ... of
+/// the blocks that its SM has: those of number rank + k * wanted SMs, over and over. Null if a pass
+/// has too many loads.
+Kernel<ProgramLaunch> find_program(const ProgramLaunch& launch);
 
 }  // namespace sonde::kernels

@@ -6,19 +6,18 @@
 // tables (there are none: what a pass accesses is read from the constant bank).
 #pragma once
 
-#include "kernels/launch.cuh"
 #include "kernels/placement.cuh"
 #include "kernels/program/program_loads.cuh"
+#include "kernels/select.cuh"
 
 #include <type_traits>
 
 namespace sonde::kernels {
 
 /// The kernel for so many loads in a pass, or for timed ones; null if the file has none.
-using ProgramKernel = void (*)(ProgramLaunch);
-ProgramKernel short_program_kernel(int loads);
-ProgramKernel long_program_kernel(int loads);
-ProgramKernel timed_program_kernel();
+Kernel<ProgramLaunch> short_program_kernel(int loads);
+Kernel<ProgramLaunch> long_program_kernel(int loads);
+Kernel<ProgramLaunch> timed_program_kernel();
 
 /// What a warp has in shared memory beside its record: a sink, and what it needs again only when
 /// all is done.

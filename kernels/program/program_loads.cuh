@@ -30,10 +30,6 @@ struct ProgramProgress {
   std::uint32_t record = 0;  // likewise
 };
 
-__device__ __forceinline__ void store_shared_u64(std::uint32_t address, std::uint64_t value) {
-  asm volatile("st.shared.u64 [%0], %1;" ::"r"(address), "l"(value) : "memory");
-}
-
 __device__ __forceinline__ std::uint16_t load_shared_u16(std::uint32_t address) {
   std::uint16_t value;
   asm volatile("ld.shared.u16 %0, [%1];" : "=h"(value) : "r"(address) : "memory");
@@ -104,52 +100,42 @@ __device__ __forceinline__ std::uint32_t element_of(const ProgramLaunch& launch,
          access.per_inner * pass.inner + drawn_part(access, progress, pass);
 }
 
+#define SONDE_LOAD_BY_USE(load)                     \
+  if constexpr (use == L1Use::plain) {              \
+    load("");                                       \
+  } else if constexpr (use == L1Use::past) {        \
+    load(".cg");                                    \
+  } else if constexpr (use == L1Use::no_allocate) { \
+    load(".L1::no_allocate");                       \
+  } else {                                          \
+    load(".L1::evict_first");                       \
+  }
+#define SONDE_LOAD_IF_MADE(flavour)                                                  \
+  asm volatile("{ .reg .pred made; setp.ne.u32 made, %2, 0; @made ld.global" flavour \
+               ".u32 %0, [%1]; }"                                                    \
+               : "+r"(value)                                                         \
+               : "l"(address), "r"(made)                                             \
+               : "memory")
+#define SONDE_LOAD_WORD(flavour) \
+  asm volatile("ld.global" flavour ".u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory")
+
 /// The value keeps what it was where the load is not made: a predicate, so that loads in a row need
 /// no jump.
 template <L1Use use>
 __device__ __forceinline__ void load_if(std::uint32_t made, std::uint64_t address,
                                         std::uint32_t& value) {
-  if constexpr (use == L1Use::plain) {
-    asm volatile("{ .reg .pred made; setp.ne.u32 made, %2, 0; @made ld.global.u32 %0, [%1]; }"
-                 : "+r"(value)
-                 : "l"(address), "r"(made)
-                 : "memory");
-  } else if constexpr (use == L1Use::past) {
-    asm volatile("{ .reg .pred made; setp.ne.u32 made, %2, 0; @made ld.global.cg.u32 %0, [%1]; }"
-                 : "+r"(value)
-                 : "l"(address), "r"(made)
-                 : "memory");
-  } else if constexpr (use == L1Use::no_allocate) {
-    asm volatile(
-        "{ .reg .pred made; setp.ne.u32 made, %2, 0; @made ld.global.L1::no_allocate.u32 %0, [%1]; "
-        "}"
-        : "+r"(value)
-        : "l"(address), "r"(made)
-        : "memory");
-  } else {
-    asm volatile(
-        "{ .reg .pred made; setp.ne.u32 made, %2, 0; @made ld.global.L1::evict_first.u32 %0, [%1]; "
-        "}"
-        : "+r"(value)
-        : "l"(address), "r"(made)
-        : "memory");
-  }
+  SONDE_LOAD_BY_USE(SONDE_LOAD_IF_MADE)
 }
 
 template <L1Use use>
 __device__ __forceinline__ std::uint32_t load_word(std::uint64_t address) {
   std::uint32_t value;
-  if constexpr (use == L1Use::plain) {
-    asm volatile("ld.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
-  } else if constexpr (use == L1Use::past) {
-    asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
-  } else if constexpr (use == L1Use::no_allocate) {
-    asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
-  } else {
-    asm volatile("ld.global.L1::evict_first.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
-  }
+  SONDE_LOAD_BY_USE(SONDE_LOAD_WORD)
   return value;
 }
+#undef SONDE_LOAD_BY_USE
+#undef SONDE_LOAD_IF_MADE
+#undef SONDE_LOAD_WORD
 
 /// The loads of a pass up to the next one that waits.
 __device__ __forceinline__ std::uint32_t next_group(std::uint32_t loads, std::uint32_t waits) {

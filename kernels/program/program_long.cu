@@ -3,8 +3,8 @@
 
 namespace sonde::kernels {
 
-ProgramKernel long_program_kernel(int loads) {
-  return select_kernel<ProgramKernel, 7, 8, 9, 10, 11, 12>(
+Kernel<ProgramLaunch> long_program_kernel(int loads) {
+  return select_kernel<Kernel<ProgramLaunch>, 7, 8, 9, 10, 11, 12>(
       loads, [](auto count) { return program_kernel<count()>; });
 }
 

@@ -3,8 +3,8 @@
 
 namespace sonde::kernels {
 
-ProgramKernel short_program_kernel(int loads) {
-  return select_kernel<ProgramKernel, 1, 2, 3, 4, 5, 6>(
+Kernel<ProgramLaunch> short_program_kernel(int loads) {
+  return select_kernel<Kernel<ProgramLaunch>, 1, 2, 3, 4, 5, 6>(
       loads, [](auto count) { return program_kernel<count()>; });
 }
 
@@ -12,13 +12,11 @@ std::uint64_t program_shared_bytes(const ProgramLaunch& launch) {
   return program_record_offset_bytes + std::uint64_t{launch.warps} * launch.recorded * 2;
 }
 
-cudaError_t launch_program(const ProgramLaunch& launch, const LaunchShape& shape,
-                           cudaStream_t stream) {
+Kernel<ProgramLaunch> find_program(const ProgramLaunch& launch) {
+  if (launch.recorded > 0) return timed_program_kernel();
   const int loads = static_cast<int>(launch.loads);
-  ProgramKernel kernel = launch.recorded > 0 ? timed_program_kernel() : short_program_kernel(loads);
-  if (kernel == nullptr) kernel = long_program_kernel(loads);
-  if (kernel == nullptr) return cudaErrorInvalidValue;
-  return launch_kernel(kernel, launch, shape, stream);
+  const Kernel<ProgramLaunch> kernel = short_program_kernel(loads);
+  return kernel != nullptr ? kernel : long_program_kernel(loads);
 }
 
 }  // namespace sonde::kernels

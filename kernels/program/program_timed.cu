@@ -3,6 +3,6 @@
 
 namespace sonde::kernels {
 
-ProgramKernel timed_program_kernel() { return program_kernel<timed_loads>; }
+Kernel<ProgramLaunch> timed_program_kernel() { return program_kernel<timed_loads>; }
 
 }  // namespace sonde::kernels

@@ -3,8 +3,6 @@
 
 #include "kernels/placement.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <cstdint>
 
 namespace sonde::kernels {
@@ -87,26 +85,12 @@ struct StreamLaunch {
   std::uint32_t* timed_out = nullptr;
 };
 
-/// Whether `ilp` is one of the unroll factors that are compiled: 1, 2, 4, 8, 16.
-constexpr bool stream_ilp_exists(int ilp) {
-  return ilp == 1 || ilp == 2 || ilp == 4 || ilp == 8 || ilp == 16;
-}
-
 /// Most threads of a block; with many elements in flight, registers would be spilled to memory.
 constexpr int stream_max_threads(int element_bytes, int ilp) {
   return element_bytes * ilp >= 128 ? 512 : 1024;
 }
 
-/// Queues one launch. A write lays the pattern of memory.hpp, shifted by nothing.
-cudaError_t launch_stream(const StreamLaunch& launch, const StreamCode& code,
-                          const LaunchShape& shape, cudaStream_t stream);
-
-/// Queues a sum: *sum grows by all those words of 4 bytes.
-cudaError_t sum_words(const void* base, std::uint64_t words, unsigned long long* sum,
-                      cudaStream_t stream);
-
-/// Queues a check: *mismatches grows by the number of 4-byte words that do not hold `expected`.
-cudaError_t count_other_words(const void* base, std::uint64_t words, std::uint32_t expected,
-                              unsigned long long* mismatches, cudaStream_t stream);
+/// Null if there is none. A write lays the pattern of memory.hpp, shifted by nothing.
+Kernel<StreamLaunch> find_stream(const StreamCode& code);
 
 }  // namespace sonde::kernels

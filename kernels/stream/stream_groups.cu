@@ -61,17 +61,6 @@ StreamKernel grouped_kernel(const StreamCode& code) {
       code.ilp, [](auto factor) { return grouped_stream_kernel<Access, factor.value>; });
 }
 
-__global__ void sum_words_kernel(const std::uint32_t* words, std::uint64_t count,
-                                 unsigned long long* sum) {
-  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
-  unsigned long long part = 0;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
-       i += step) {
-    part += words[i];
-  }
-  if (part > 0) atomicAdd(sum, part);
-}
-
 }  // namespace
 
 StreamKernel grouped_stream(const StreamCode& code) {
@@ -85,15 +74,6 @@ StreamKernel grouped_stream(const StreamCode& code) {
     case StreamWork::copy: break;
   }
   return nullptr;
-}
-
-cudaError_t sum_words(const void* base, std::uint64_t words, unsigned long long* sum,
-                      cudaStream_t stream) {
-  constexpr unsigned threads = 256;
-  constexpr unsigned blocks = 256;
-  sum_words_kernel<<<blocks, threads, 0, stream>>>(static_cast<const std::uint32_t*>(base), words,
-                                                   sum);
-  return cudaGetLastError();
 }
 
 }  // namespace sonde::kernels

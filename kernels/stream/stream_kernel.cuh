@@ -4,54 +4,45 @@
 // not zeros.
 #pragma once
 
-#include "kernels/launch.cuh"
 #include "kernels/pattern.cuh"
 #include "kernels/placement.cuh"
+#include "kernels/select.cuh"
 #include "kernels/stream/stream.hpp"
 
 namespace sonde::kernels {
 
 template <int bytes>
-struct Element;
-
-template <>
-struct Element<4> {
-  std::uint32_t x;
-  __device__ std::uint32_t folded() const { return x; }
-  static __device__ Element pattern(std::uint64_t i) { return {pattern_word(i)}; }
-};
-template <>
-struct Element<8> {
-  std::uint32_t x, y;
-  __device__ std::uint32_t folded() const { return x ^ y; }
-  static __device__ Element pattern(std::uint64_t i) {
-    return {pattern_word(i * 2), pattern_word(i * 2 + 1)};
+struct Element {
+  static constexpr int words = bytes / 4;
+  std::uint32_t word[words];
+  __device__ std::uint32_t folded() const {
+    if constexpr (words == 1) return word[0];
+    if constexpr (words == 2) return word[0] ^ word[1];
+    if constexpr (words == 4) return word[0] ^ word[1] ^ word[2] ^ word[3];
   }
-};
-template <>
-struct Element<16> {
-  std::uint32_t x, y, z, w;
-  __device__ std::uint32_t folded() const { return x ^ y ^ z ^ w; }
   static __device__ Element pattern(std::uint64_t i) {
-    return {pattern_word(i * 4), pattern_word(i * 4 + 1), pattern_word(i * 4 + 2),
-            pattern_word(i * 4 + 3)};
+    Element element;
+#pragma unroll
+    for (int k = 0; k < words; ++k) element.word[k] = pattern_word(i * words + k);
+    return element;
   }
 };
 
 /// Tiles between two looks at the deadline. A tile takes from half a microsecond to some ten.
 constexpr std::uint32_t deadline_tiles = 4096;
 
-#define SONDE_LOAD_ELEMENT(flavour)                                                    \
-  if constexpr (bytes == 4) {                                                          \
-    asm volatile("ld.global" flavour ".u32 %0, [%1];" : "=r"(value.x) : "l"(address)); \
-  } else if constexpr (bytes == 8) {                                                   \
-    asm volatile("ld.global" flavour ".v2.u32 {%0, %1}, [%2];"                         \
-                 : "=r"(value.x), "=r"(value.y)                                        \
-                 : "l"(address));                                                      \
-  } else {                                                                             \
-    asm volatile("ld.global" flavour ".v4.u32 {%0, %1, %2, %3}, [%4];"                 \
-                 : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)          \
-                 : "l"(address));                                                      \
+#define SONDE_LOAD_ELEMENT(flavour)                                                          \
+  if constexpr (bytes == 4) {                                                                \
+    asm volatile("ld.global" flavour ".u32 %0, [%1];" : "=r"(value.word[0]) : "l"(address)); \
+  } else if constexpr (bytes == 8) {                                                         \
+    asm volatile("ld.global" flavour ".v2.u32 {%0, %1}, [%2];"                               \
+                 : "=r"(value.word[0]), "=r"(value.word[1])                                  \
+                 : "l"(address));                                                            \
+  } else {                                                                                   \
+    asm volatile("ld.global" flavour ".v4.u32 {%0, %1, %2, %3}, [%4];"                       \
+                 : "=r"(value.word[0]), "=r"(value.word[1]), "=r"(value.word[2]),            \
+                   "=r"(value.word[3])                                                       \
+                 : "l"(address));                                                            \
   }
 
 template <Load load, StreamHint hint, int bytes>
@@ -74,15 +65,15 @@ __device__ __forceinline__ Element<bytes> load_element(const Element<bytes>* add
 }
 #undef SONDE_LOAD_ELEMENT
 
-#define SONDE_STORE_ELEMENT(flavour)                                                         \
-  if constexpr (bytes == 4) {                                                                \
-    asm volatile("st.global" flavour ".u32 [%0], %1;" ::"l"(address), "r"(value.x));         \
-  } else if constexpr (bytes == 8) {                                                         \
-    asm volatile("st.global" flavour ".v2.u32 [%0], {%1, %2};" ::"l"(address), "r"(value.x), \
-                 "r"(value.y));                                                              \
-  } else {                                                                                   \
-    asm volatile("st.global" flavour ".v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(address),       \
-                 "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w));                    \
+#define SONDE_STORE_ELEMENT(flavour)                                                               \
+  if constexpr (bytes == 4) {                                                                      \
+    asm volatile("st.global" flavour ".u32 [%0], %1;" ::"l"(address), "r"(value.word[0]));         \
+  } else if constexpr (bytes == 8) {                                                               \
+    asm volatile("st.global" flavour ".v2.u32 [%0], {%1, %2};" ::"l"(address), "r"(value.word[0]), \
+                 "r"(value.word[1]));                                                              \
+  } else {                                                                                         \
+    asm volatile("st.global" flavour ".v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(address),             \
+                 "r"(value.word[0]), "r"(value.word[1]), "r"(value.word[2]), "r"(value.word[3]));  \
   }
 
 template <StreamHint hint, int bytes>
@@ -166,7 +157,7 @@ __device__ __forceinline__ std::uint32_t time_elements(const StreamLaunch& launc
   }
   std::uint32_t arrived = 0;
 #pragma unroll
-  for (int j = 0; j < ilp; ++j) arrived ^= values[j].x;
+  for (int j = 0; j < ilp; ++j) arrived ^= values[j].word[0];
   store_shared_u32(shared_address(&sink), arrived);
   const std::uint64_t end = read_clock();
   if (threadIdx.x == 0) launch.windows[window] = {read_sm(), cycles_between(begin, end)};
@@ -272,7 +263,7 @@ __device__ __forceinline__ void run_stream(const StreamLaunch& launch) {
   if (launch.placement.wanted > 0) note_span(launch.spans, begin);
 }
 
-using StreamKernel = void (*)(StreamLaunch);
+using StreamKernel = Kernel<StreamLaunch>;
 
 /// Kernels of the other files of streams; null if there is none. stream_hints.cu, stream_timed.cu,
 /// stream_bulk.cu, stream_adds.cu, stream_groups.cu.

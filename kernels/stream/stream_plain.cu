@@ -1,4 +1,4 @@
-// Streams by plain loads and stores, and the one launch of all streams. Hardware effect: how many
+// Streams by plain loads and stores, and which file has the others. Hardware effect: how many
 // bytes a second the memory below a load path gives to many independent accesses.
 #include "kernels/stream/stream_kernel.cuh"
 
@@ -42,21 +42,14 @@ StreamKernel plain_stream(const StreamCode& code) {
   });
 }
 
-StreamKernel kernel_of(const StreamCode& code) {
+}  // namespace
+
+StreamKernel find_stream(const StreamCode& code) {
   if (code.has_groups) return grouped_stream(code);
   if (code.work == StreamWork::add) return adding_stream(code);
   if (code.engine == StreamEngine::bulk) return bulk_stream(code.work);
   if (code.times_tiles) return timed_stream(code);
   return code.hint == StreamHint::none ? plain_stream(code) : hinted_stream(code);
-}
-
-}  // namespace
-
-cudaError_t launch_stream(const StreamLaunch& launch, const StreamCode& code,
-                          const LaunchShape& shape, cudaStream_t stream) {
-  const StreamKernel kernel = kernel_of(code);
-  if (kernel == nullptr) return cudaErrorInvalidValue;
-  return launch_kernel(kernel, launch, shape, stream);
 }
 
 }  // namespace sonde::kernels

@@ -64,7 +64,9 @@ TEST_F(ArithmeticGpuTest, every_operation_has_a_latency_and_a_rate) {
 }
 
 /// Jarmusch et al. 2025 (GH100): integers and single precision 4 cycles, double precision 8. CUDA
-/// programming guide, table of arithmetic throughput: results per cycle and SM of 9.0.
+/// programming guide, table of arithmetic throughput: results per cycle and SM of 9.0. Data sheet
+/// of the H100 and H200 SXM, 132 SMs at 1.83 GHz: 989.4e12 operations a second of half precision
+/// without sparsity are 2048 multiply-adds per cycle and SM, half of it tf32, twice 8 bit.
 TEST_F(ArithmeticGpuTest, hopper_is_as_published) {
   if (!is_hopper()) GTEST_SKIP() << "no Hopper";
   for (const char* op : {"int_add", "float_add", "float_mul", "float_fma"}) {
@@ -72,9 +74,10 @@ TEST_F(ArithmeticGpuTest, hopper_is_as_published) {
   }
   EXPECT_NEAR(latency("double_fma"), 8, 0.5);
   const std::map<std::string, double> published{
-      {"float_fma", 128},  {"float_add", 128}, {"int_add", 64},
-      {"int_mad", 64},     {"int_logic", 64},  {"double_fma", 64},
-      {"float_rsqrt", 16}, {"half2_fma", 256}, {"warp_shuffle", 32}};
+      {"float_fma", 128},   {"float_add", 128},  {"int_add", 64},      {"int_mad", 64},
+      {"int_logic", 64},    {"double_fma", 64},  {"float_rsqrt", 16},  {"half2_fma", 256},
+      {"warp_shuffle", 32}, {"wgmma_f16", 2048}, {"wgmma_bf16", 2048}, {"wgmma_tf32", 1024},
+      {"wgmma_fp8", 4096},  {"wgmma_s8", 4096}};
   for (const auto& [op, per_cycle] : published) {
     EXPECT_NEAR(rate(*find_arithmetic_op(op)), per_cycle, 0.06 * per_cycle) << op;
   }
@@ -82,25 +85,10 @@ TEST_F(ArithmeticGpuTest, hopper_is_as_published) {
   EXPECT_LT(rate(*find_arithmetic_op("double_fma_three")), 60);
 }
 
-/// Data sheet of the H100 and H200 SXM, 132 SMs at 1.83 GHz: 989.4e12 operations a second of half
-/// precision without sparsity are 2048 multiply-adds per cycle and SM, half of it tf32, twice 8
-/// bit.
-TEST_F(ArithmeticGpuTest, groups_of_warps_reach_the_rate_of_the_data_sheet) {
-  if (!is_hopper()) GTEST_SKIP() << "no Hopper";
-  for (const auto& [op, per_cycle] : std::map<std::string, double>{{"wgmma_f16", 2048},
-                                                                   {"wgmma_bf16", 2048},
-                                                                   {"wgmma_tf32", 1024},
-                                                                   {"wgmma_fp8", 4096},
-                                                                   {"wgmma_s8", 4096}}) {
-    EXPECT_NEAR(rate(*find_arithmetic_op(op)), per_cycle, 0.03 * per_cycle) << op;
-  }
-}
-
 TEST_F(ArithmeticGpuTest, schedulers_show_in_the_time_against_warps) {
   std::vector<double> cycles;
   for (int warps = 1; warps <= 32; ++warps) {
     cycles.push_back(step({.op = "float_fma", .warps = warps, .ilp = 4}));
-    fmt::print("float_fma, ilp 4, {:>2} warps: {:>7.2f} cycles\n", warps, cycles.back());
   }
   const auto shape = infer_issue(cycles);
   if (device().info().compute_major < 7) GTEST_SKIP() << "nothing is published of this GPU";
@@ -114,8 +102,6 @@ TEST_F(ArithmeticGpuTest, pairs_take_no_longer_than_both_and_no_shorter_than_one
     const double one = step({.op = first, .warps = 32, .ilp = 4});
     const double other = step({.op = second, .warps = 32, .ilp = 4});
     const double both = step({.op = first, .second = second, .warps = 32, .ilp = 4});
-    fmt::print("{:<28} {:>7.2f} {:>7.2f} together {:>7.2f}: overlap {:.2f}\n", pair.name, one,
-               other, both, overlap_of(one, other, both));
     EXPECT_GT(both, 0.97 * std::max(one, other)) << pair.name;
     // Operations that take turns may meet at registers and units, and then take longer than one
     // kind after the other (seen on an H200: up to 1.05 of the sum).
@@ -126,23 +112,12 @@ TEST_F(ArithmeticGpuTest, pairs_take_no_longer_than_both_and_no_shorter_than_one
 /// A step that a compiler or the loop had swallowed would not show in the time.
 TEST_F(ArithmeticGpuTest, time_grows_with_steps_and_chains) {
   for (int ilp : {1, 2, 4, 8}) {
-    fmt::print("float_fma, one warp, ilp {}: {:.2f} cycles\n", ilp,
-               step({.op = "float_fma", .ilp = ilp}));
     // A scheduler issues one instruction a cycle.
     EXPECT_GT(step({.op = "float_fma", .ilp = ilp}), 0.97 * ilp);
   }
   const double few = step({.op = "float_rsqrt", .warps = 8, .ilp = 4});
   const double many = step({.op = "float_rsqrt", .warps = 32, .ilp = 4});
   EXPECT_NEAR(many / few, 4, 0.2);
-}
-
-TEST_F(ArithmeticGpuTest, lanes_are_the_sms_that_were_asked_for) {
-  const Trace trace =
-      device().run(ArithmeticProbe{.op = "int_add", .warps = 2, .steps = 256, .sms = {3, 1}});
-  ASSERT_EQ(trace.lanes.size(), 2u);
-  EXPECT_EQ(trace.lanes[0].sm, 3);
-  EXPECT_EQ(trace.lanes[1].sm, 1);
-  EXPECT_EQ(trace.lanes[0].accesses, 512u);
 }
 
 TEST_F(ArithmeticGpuTest, impossible_probes_are_refused_and_the_next_one_runs) {

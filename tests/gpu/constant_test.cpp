@@ -1,18 +1,12 @@
-// Streams of constants, launches and the clock under load on a real GPU. Prints what it measured:
-// no public tool has figures to compare it with.
+// Streams of constants, launches and the clock under load on a real GPU.
+#include "analysis/statistics.hpp"
 #include "gpu/gpu_test.hpp"
 
 #include "base/error.hpp"
 #include "base/gpu_facts.hpp"
 
-#include <fmt/format.h>
-
-#include <cstdio>
-
 namespace sonde {
 namespace {
-
-constexpr double step_bytes_of_l2 = 64;  // a line of the first cache
 
 class ConstantGpuTest : public GpuTest {
  protected:
@@ -32,16 +26,6 @@ class ConstantGpuTest : public GpuTest {
                                             2048 / static_cast<std::uint64_t>(warps * threads)});
   }
 };
-
-double bytes_per_cycle(const Trace& trace, double load_bytes) {
-  double loads = 0;
-  std::uint64_t longest = 0;
-  for (const LaneTrace& lane : trace.lanes) {
-    loads += static_cast<double>(lane.accesses);
-    longest = std::max(longest, lane.elapsed_cycles);
-  }
-  return loads * load_bytes / static_cast<double>(longest);
-}
 
 struct Shape {
   int warps;
@@ -77,31 +61,18 @@ TEST_F(ConstantGpuTest, a_second_cache_answers_later_than_the_first) {
   }
 }
 
-TEST_F(ConstantGpuTest, what_constants_give_by_number_of_blocks) {
-  const int all = device().info().sm_count;
-  std::vector<int> counts{1, 2, 4, 8, 16, 32, 64, all};
-  for (const Shape& shape : {Shape{1, 1}, {1, 8}, {4, 1}, {16, 1}, {32, 1}, {4, 8}}) {
-    std::string line = fmt::format(
-        "{:2} warps x {} threads, B/clk of 1, 2, 4, ... all blocks:", shape.warps, shape.threads);
-    double last = 0;
-    for (const char* level : {"L1", "L2"}) {
-      line += fmt::format("  {}", level);
-      const bool first_level = level[1] == '1';
-      for (int count : counts) {
-        const Trace trace = first_level ? stream_l1(shape.warps, shape.threads, count)
-                                        : stream_l2(shape.warps, shape.threads, count);
-        last = bytes_per_cycle(trace, first_level ? 4 : step_bytes_of_l2);
-        line += fmt::format(" {:.2f}", last);
-      }
+TEST_F(ConstantGpuTest, twice_as_many_sms_get_twice_as_much_of_the_first_cache) {
+  const auto words_per_cycle = [&](int sms) {
+    double loads = 0;
+    std::uint64_t longest = 0;
+    for (const LaneTrace& lane : stream_l1(4, 1, sms).lanes) {
+      loads += static_cast<double>(lane.accesses);
+      longest = std::max(longest, lane.elapsed_cycles);
     }
-    std::puts(line.c_str());
-    EXPECT_GT(last, 0);
-  }
-  // The first cache belongs to an SM: twice as many SMs get twice as much.
-  const double one = bytes_per_cycle(stream_l1(4, 1, 1), 4);
-  const double many = bytes_per_cycle(stream_l1(4, 1, 16), 4);
-  EXPECT_GT(many, 14 * one);
-  EXPECT_LT(many, 16.5 * one);
+    return loads / static_cast<double>(longest);
+  };
+  EXPECT_GT(words_per_cycle(16), 14 * words_per_cycle(1));
+  EXPECT_LT(words_per_cycle(16), 16.5 * words_per_cycle(1));
 }
 
 TEST_F(ConstantGpuTest, impossible_streams_are_refused_and_the_next_one_runs) {
@@ -115,14 +86,8 @@ using PaceGpuTest = GpuTest;
 TEST_F(PaceGpuTest, launches_take_microseconds_and_follow_each_other) {
   const Trace lone = device().run(LaunchProbe{.launches = 1, .blocks = 1, .repeats = 200});
   const Trace row = device().run(LaunchProbe{.launches = 16, .blocks = 1, .repeats = 50});
-  const auto middle = [](std::vector<double> values) {
-    std::ranges::sort(values);
-    return values[values.size() / 2];
-  };
-  const double lone_ns = middle(lone.repeat_ns);
-  const double row_ns = middle(row.repeat_ns);
-  fmt::print("empty launch {:.0f} ns, each further one {:.0f} ns\n", lone_ns,
-             (row_ns - lone_ns) / 15);
+  const double lone_ns = median(lone.repeat_ns);
+  const double row_ns = median(row.repeat_ns);
   EXPECT_TRUE(lone.lanes.empty());
   EXPECT_GT(lone_ns, 1'000);
   EXPECT_LT(lone_ns, 200'000);
@@ -143,10 +108,6 @@ TEST_F(PaceGpuTest, launches_take_microseconds_and_follow_each_other) {
       EXPECT_GT(lane.clock_cycles[1], lane.clock_cycles[0]);
     }
     if (launch > 0) {
-      fmt::print(
-          "launch {}: begins {} ns behind the end of the one before, its blocks within {} "
-          "ns\n",
-          launch, static_cast<std::int64_t>(first - end_before), last - first);
       EXPECT_GE(static_cast<std::int64_t>(first - end_before), -1024) << "a step of the timer";
       EXPECT_LT(static_cast<std::int64_t>(first - end_before), 100'000);
     }
@@ -164,18 +125,15 @@ TEST_F(PaceGpuTest, the_clock_keeps_its_pace_under_load) {
     ASSERT_EQ(trace.lanes.size(), sms.size());
     const LaneTrace& lane = trace.lanes[trace.lanes.size() / 2];
     ASSERT_EQ(lane.clock_cycles.size(), 41u);
-    std::string line = work == SmWork::none ? "without load, MHz:" : "under load, MHz:";
     for (std::size_t i = 1; i < 41; ++i) {
       const double ns = static_cast<double>(lane.globaltimer_ns[i] - lane.globaltimer_ns[i - 1]);
       // A change of the clock under load halts the SMs: up to 63 us were seen on an H200.
       EXPECT_GT(ns, 0.5 * 500'000);
       EXPECT_LT(ns, 1.5 * 500'000);
       const double hz = static_cast<double>(lane.clock_cycles[i] - lane.clock_cycles[i - 1]) / ns;
-      if (i % 4 == 0) line += fmt::format(" {:.1f}", hz * 1e3);
       EXPECT_LT(hz * 1e9, 1.02 * device().info().sm_clock_hz);
       EXPECT_GT(hz * 1e9, 0.1 * device().info().sm_clock_hz);
     }
-    std::puts(line.c_str());
   }
 }
 

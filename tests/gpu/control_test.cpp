@@ -1,12 +1,9 @@
-// Control flow and occupancy on a real GPU. What is measured is printed, too.
+// Control flow and occupancy on a real GPU.
 #include "analysis/statistics.hpp"
 #include "analysis/structure/cores/divergence.hpp"
 #include "analysis/structure/cores/occupancy_rule.hpp"
 #include "base/error.hpp"
 #include "gpu/gpu_test.hpp"
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <functional>
 #include <map>
@@ -58,11 +55,6 @@ TEST_F(ControlGpuTest, paths_of_a_warp_run_one_after_the_other) {
       // for.
       EXPECT_GE(path_cycles(warp), 15 * 4);
       EXPECT_LT(path_cycles(warp), 16 * 40);
-      fmt::print("{}: order {}; {} cycles, {:.1f} a path, behind from {} to {} after the start\n",
-                 shape == BranchShape::else_chain ? "chain" : "switch", path_order(warp),
-                 total_cycles(warp), path_cycles(warp),
-                 warp.first_behind_cycles - warp.before_cycles,
-                 warp.last_behind_cycles - warp.before_cycles);
     }
   }
 }
@@ -87,8 +79,6 @@ TEST_F(ControlGpuTest, nests_run_every_path_once_and_join_at_each_level) {
     // A level has at least two dependent operations, a branch and a join.
     EXPECT_GE(total_cycles(warp), (1 << depth) * path_cycles(warp) + ((1 << depth) - 1) * 8);
     last_total = total_cycles(warp);
-    fmt::print("nest {} deep: {} cycles, {:.1f} a path, {} from the last end to behind, order {}\n",
-               depth, last_total, path_cycles(warp), tail_cycles(warp), path_order(warp));
   }
 }
 
@@ -100,8 +90,6 @@ TEST_F(ControlGpuTest, further_paths_cost_more_and_converged_warps_the_same) {
     EXPECT_EQ(warp.paths.size(), static_cast<std::size_t>(paths));
     EXPECT_GT(total_cycles(warp), last);
     last = total_cycles(warp);
-    fmt::print("{} paths: {} cycles, {:.1f} a path, {} from the last end to behind\n", paths, last,
-               path_cycles(warp), tail_cycles(warp));
   }
 }
 
@@ -114,22 +102,10 @@ TEST_F(ControlGpuTest, warps_overlap) {
   EXPECT_TRUE(some_overlap(both));
 }
 
-TEST_F(ControlGpuTest, order_of_two_paths_by_threads) {
-  for (int first : {1, 16, 31}) {
-    const WarpStamps warp = branch(BranchShape::else_chain, [first](int thread) {
-                              return thread < first ? 0 : 1;
-                            }).front();
-    ASSERT_EQ(warp.paths.size(), 2u);
-    EXPECT_FALSE(some_overlap(warp.paths));
-    fmt::print("{} threads on the first path: order {}\n", first, path_order(warp));
-  }
-}
-
 /// CUDA programming guide, compute capability 7.x: threads are scheduled independently.
 TEST_F(ControlGpuTest, threads_of_a_diverged_warp_make_progress) {
   for (WaitProgram program : {WaitProgram::handshake, WaitProgram::spin_release}) {
     const std::vector<std::uint64_t> cycles = wait(program);
-    fmt::print("waits: {}\n", fmt::join(cycles.begin(), cycles.begin() + 32, " "));
     if (device().info().compute_major < 7) continue;
     for (std::size_t thread = 0; thread < 32; ++thread) EXPECT_GT(cycles[thread], 0u) << thread;
   }
@@ -146,8 +122,6 @@ TEST_F(ControlGpuTest, a_warp_at_a_barrier_and_one_that_spins_wait_for_each_othe
 /// CUDA programming guide, compute capability 7.x: barriers are enforced per thread.
 TEST_F(ControlGpuTest, barriers_count_threads) {
   const std::vector<std::uint64_t> cycles = wait(WaitProgram::diverged_barrier);
-  fmt::print("halves leave at {} and {}, the other warp comes at {} and {}\n", cycles[0],
-             cycles[16], cycles[32], cycles[33]);
   const auto participant = barrier_participant(cycles);
   ASSERT_TRUE(participant.has_value());
   if (device().info().compute_major >= 7) {
@@ -161,8 +135,6 @@ TEST_F(ControlGpuTest, barriers_take_some_ten_cycles_and_more_with_more_warps) {
     for (int warps : {1, 2, 4, 8, 16, 32}) {
       const double cycles =
           barrier_cycles({.kind = kind, .warps = warps, .barriers = 512, .sms = all_sms()});
-      fmt::print("{} barrier of {} warps: {:.2f} cycles\n",
-                 kind == BarrierKind::block ? "block" : "named", warps, cycles);
       EXPECT_GT(cycles, 4) << warps;
       EXPECT_LT(cycles, 400) << warps;
       if (warps == 1) one_warp = cycles;
@@ -176,13 +148,11 @@ TEST_F(ControlGpuTest, barriers_take_some_ten_cycles_and_more_with_more_warps) {
 TEST_F(ControlGpuTest, barriers_of_clusters_and_the_grid_take_longer) {
   const double block = barrier_cycles({.barriers = 512, .sms = all_sms()});
   const double grid = barrier_cycles({.kind = BarrierKind::grid, .barriers = 128, .sms = {}});
-  fmt::print("grid barrier: {:.1f} cycles\n", grid);
   EXPECT_GT(grid, 5 * block);  // two ways through the L2
   EXPECT_LT(grid, 20'000);
   for (int blocks = 2; blocks <= device().info().max_cluster_blocks; blocks *= 2) {
     const double cluster = barrier_cycles(
         {.kind = BarrierKind::cluster, .cluster_blocks = blocks, .barriers = 128, .sms = {}});
-    fmt::print("barrier of clusters of {}: {:.1f} cycles\n", blocks, cluster);
     EXPECT_GT(cluster, block);
     EXPECT_LT(cluster, grid);
   }
@@ -197,9 +167,6 @@ TEST_F(ControlGpuTest, sleeps_last_at_most_twice_as_long_as_asked) {
     for (const LaneTrace& lane : trace.lanes) {
       windows.insert(windows.end(), lane.window_cycles.begin(), lane.window_cycles.end());
     }
-    const auto [least, most] = std::ranges::minmax(windows);
-    fmt::print("sleep of {} ns: {} to {} cycles, median {}\n", asked_ns, least, most,
-               median(windows));
     const double hz = device().info().sm_clock_hz;
     EXPECT_LT(median(windows) / hz * 1e9, 2.0 * asked_ns + 1000);
   }
@@ -220,7 +187,6 @@ class OccupancyGpuTest : public ControlGpuTest {
 /// since 3.5; allocation by 256 registers of a warp (occupancy calculator).
 TEST_F(OccupancyGpuTest, the_rule_of_registers_is_the_published_one) {
   const std::vector<int> counts = device().register_counts();
-  fmt::print("register counts: {}\n", counts);
   ASSERT_GT(counts.size(), 20u);
   std::vector<HeldBlocks> held;
   for (int registers : counts) {
@@ -232,13 +198,7 @@ TEST_F(OccupancyGpuTest, the_rule_of_registers_is_the_published_one) {
     const int registers = *(std::ranges::upper_bound(counts, 64) - 1);
     held.push_back({registers, threads, blocks(registers, threads)});
   }
-  for (const HeldBlocks& shape : held) {
-    fmt::print("{}r {}t {}b; ", shape.registers_per_thread, shape.block_threads, shape.blocks);
-  }
   const FoundRule rule = find_occupancy_rule(held);
-  fmt::print("\n{} rules: {} registers, unit {}, quantum {}; {} blocks, {} threads at most\n",
-             rule.rules, rule.registers_per_sm.value_or(-1), rule.register_unit.value_or(-1),
-             rule.thread_quantum.value_or(-1), most_blocks(held), most_threads(held));
   EXPECT_EQ(most_threads(held), device().info().max_threads_per_sm);
   EXPECT_EQ(rule.registers_per_sm, 65536);
   EXPECT_EQ(rule.register_unit, 8);

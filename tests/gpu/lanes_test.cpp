@@ -91,26 +91,15 @@ TEST_F(LanesGpuTest, constants_and_the_l1_do_not_disturb_each_other) {
   }
 }
 
-TEST_F(LanesGpuTest, constants_run_beside_code) {
-  const ChaseProbe both = warm_lanes({make_lane(LoadPath::constant, 8_KiB, 64),
-                                      make_lane(LoadPath::instruction, 8_KiB, code_block_bytes)},
-                                     500);
-  const Trace beside = device().run(both);
-  EXPECT_LT(beside.device_s, longest_s);
-  for (std::size_t lane = 0; lane < 2; ++lane) {
-    EXPECT_EQ(beside.lanes[lane].window_cycles.size(), 500u);
-    EXPECT_LT(median(beside.lanes[lane].window_cycles), 300) << lane;
+TEST_F(LanesGpuTest, code_runs_beside_constants_and_loads_of_far_more_memory) {
+  for (const ChaseLane& other : {make_lane(LoadPath::constant, 8_KiB, 64),
+                                 make_lane(LoadPath::past_l1, 64_KiB, 128, 256_MiB)}) {
+    const Trace beside = device().run(
+        warm_lanes({other, make_lane(LoadPath::instruction, 8_KiB, code_block_bytes)}, 500));
+    EXPECT_LT(beside.device_s, longest_s);
+    for (const LaneTrace& lane : beside.lanes) EXPECT_EQ(lane.window_cycles.size(), 500u);
+    EXPECT_LT(median(beside.lanes[1].window_cycles), 300);
   }
-}
-
-TEST_F(LanesGpuTest, code_runs_beside_loads_of_far_more_memory) {
-  const ChaseProbe both = warm_lanes({make_lane(LoadPath::past_l1, 64_KiB, 128, 256_MiB),
-                                      make_lane(LoadPath::instruction, 8_KiB, code_block_bytes)},
-                                     500);
-  const Trace beside = device().run(both);
-  for (std::size_t lane = 0; lane < 2; ++lane)
-    EXPECT_EQ(beside.lanes[lane].window_cycles.size(), 500u) << lane;
-  EXPECT_LT(median(beside.lanes[1].window_cycles), 300);
 }
 
 TEST_F(LanesGpuTest, lanes_lie_on_the_sms_and_in_the_order_that_were_asked_for) {
@@ -180,19 +169,12 @@ TEST_F(LanesGpuTest, amortised_loops_run_beside_each_other) {
 TEST_F(LanesGpuTest, what_two_kernels_cannot_play_is_refused_and_does_no_harm) {
   const ChaseProbe good = warm_lanes(
       {make_lane(LoadPath::all_levels, 8_KiB, 128), make_lane(LoadPath::constant, 1_KiB, 64)}, 100);
-  ChaseProbe probe = good;
-  probe.concurrency = Concurrency::in_turn;
-  EXPECT_THROW(device().run(probe), DeviceError);
-  probe = good;
-  probe.buffer_bytes = 128_KiB;
-  probe.lanes.push_back(make_lane(LoadPath::past_l1, 8_KiB, 128, 64_KiB));
-  EXPECT_THROW(device().run(probe), DeviceError);
-  probe = good;
-  probe.lanes[1] = make_lane(LoadPath::read_only, 8_KiB, 128);
-  EXPECT_THROW(device().run(probe), DeviceError);
-  probe = good;
-  probe.timed_accesses = probe.recorded_accesses = 80000;  // fits alone, not beside another
-  EXPECT_THROW(device().run(probe), DeviceError);
+  ChaseProbe in_turn = good;
+  in_turn.concurrency = Concurrency::in_turn;
+  EXPECT_THROW(device().run(in_turn), DeviceError);
+  ChaseProbe long_one = good;
+  long_one.timed_accesses = long_one.recorded_accesses = 80000;  // fits alone, not beside another
+  EXPECT_THROW(device().run(long_one), DeviceError);
   EXPECT_NO_THROW(device().run(good));
 }
 

@@ -5,7 +5,6 @@
 #include "base/error.hpp"
 #include "device/program_plan.hpp"
 
-#include <cstdio>
 #include <vector>
 
 namespace sonde {
@@ -187,7 +186,6 @@ TEST_F(ProgramGpuTest, what_a_gpu_cannot_do_is_refused) {
 }
 
 /// Each thread of 32 warps reads a row of its own: 1024 lines in use, of an L1 that has few.
-/// Under a profiler the launches show which of its counters follow the waiting.
 TEST_F(ProgramGpuTest, loads_wait_the_longer_the_more_warps_read_rows_through_a_small_l1) {
   const auto& carveouts = device().info().shared_carveouts_bytes;
   if (carveouts.empty()) GTEST_SKIP() << "the L1 has one size";
@@ -212,7 +210,6 @@ TEST_F(ProgramGpuTest, loads_wait_the_longer_the_more_warps_read_rows_through_a_
       loads += static_cast<double>(lane.window_cycles.size());
     }
     waits.push_back(cycles / loads);
-    std::printf("%d of 32 warps use the L1: %.0f cycles a load\n", cached, waits.back());
   }
   // By 17 % on an H200, by 3 % on an H100 (docs/results/h200.md).
   EXPECT_GT(waits[2], waits[0]);

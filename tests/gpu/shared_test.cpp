@@ -1,8 +1,6 @@
-// Shared memory by footprint and under atomics on a real GPU. What is measured is printed, too.
+// Shared memory by footprint and under atomics on a real GPU.
 #include "analysis/structure/cores/shared_banks.hpp"
 #include "gpu/gpu_test.hpp"
-
-#include <fmt/format.h>
 
 #include <numeric>
 
@@ -63,29 +61,22 @@ TEST_F(SharedGpuTest, latency_is_the_same_for_all_footprints) {
     for (std::uint32_t footprint = 1024; footprint < 2 * largest; footprint *= 2) {
       const std::uint32_t bytes = std::min(footprint, largest);
       const double cycles = ring_cycles(bytes, step);
-      fmt::print("{:6} B in steps of {:3}: window of {} cycles\n", bytes, step, cycles);
       EXPECT_NEAR(cycles, small, 1) << bytes;
     }
   }
 }
 
 TEST_F(SharedGpuTest, atomics_wait_for_those_of_the_same_word_and_bank) {
-  fmt::print("threads: returned, unused, counted by word; returned, unused by bank (cycles)\n");
   for (int together = 1; together <= 32; together *= 2) {
     const double returned = at_words(AtomicForm::returned, together);
     const double unused = at_words(AtomicForm::unused, together);
-    const double counted = at_words(AtomicForm::counted, together);
-    const double returned_bank = at_banks(AtomicForm::returned, together);
-    const double unused_bank = at_banks(AtomicForm::unused, together);
-    fmt::print("{:2}: {:7.2f} {:7.2f} {:7.2f}; {:7.2f} {:7.2f}\n", together, returned, unused,
-               counted, returned_bank, unused_bank);
     // A load takes some 20 cycles, and an addition is no faster; an SM issues at most one a cycle.
     EXPECT_GE(returned, 20);
-    EXPECT_GE(returned_bank, 20);
+    EXPECT_GE(at_banks(AtomicForm::returned, together), 20);
     EXPECT_GE(unused, 1);
-    EXPECT_GE(counted, 1);
+    EXPECT_GE(at_words(AtomicForm::counted, together), 1);
     // A pass over the banks for each thread that needs one of its own, in a cycle at least.
-    EXPECT_GE(unused_bank, together);
+    EXPECT_GE(at_banks(AtomicForm::unused, together), together);
     // Nobody waits longer than a retry of every thread would take.
     EXPECT_LT(returned, 200 * together);
     EXPECT_LE(unused, returned + 1);

@@ -3,9 +3,6 @@
 
 #include "base/error.hpp"
 
-#include <cstdio>
-#include <string>
-
 namespace sonde {
 namespace {
 
@@ -75,8 +72,6 @@ TEST_F(ThroughputGpuTest, a_block_for_each_tile_is_no_slower_than_blocks_that_lo
     probe.blocks = static_cast<int>(probe.footprint_bytes / (kind == StreamKind::copy ? 2 : 1) /
                                     stream_tile_bytes(probe));
     const double rate = bytes_per_s(probe, device().run(probe));
-    std::printf("%s: %.0f GB/s by tiles, %.0f in a loop\n", std::string(to_text(kind)).c_str(),
-                rate * 1e-9, bytes_per_s(looping, device().run(looping)) * 1e-9);
     EXPECT_GT(rate, 0.97 * bytes_per_s(looping, device().run(looping))) << to_text(kind);
   }
 }
@@ -92,10 +87,7 @@ TEST_F(ThroughputGpuTest, lines_that_all_sms_want_come_faster_than_lines_of_thei
   StreamProbe same = apart;
   same.order = StreamOrder::same;
   same.passes = 1;
-  const double apart_rate = bytes_per_s(apart, device().run(apart));
-  const double same_rate = bytes_per_s(same, device().run(same));
-  std::printf("L2: %.0f GB/s apart, %.0f the same lines\n", apart_rate * 1e-9, same_rate * 1e-9);
-  EXPECT_GT(same_rate, apart_rate);
+  EXPECT_GT(bytes_per_s(same, device().run(same)), bytes_per_s(apart, device().run(apart)));
 }
 
 TEST_F(ThroughputGpuTest, few_sms_give_less_than_all) {
@@ -109,12 +101,6 @@ TEST_F(ThroughputGpuTest, few_sms_give_less_than_all) {
   ASSERT_EQ(trace.lanes.size(), 2u);
   EXPECT_EQ(trace.lanes[1].sm, 5);
   EXPECT_LT(bytes_per_s(probe, trace), 0.2 * device().info().theoretical_bytes_per_s());
-}
-
-TEST_F(ThroughputGpuTest, shapes_that_are_not_compiled_are_refused) {
-  StreamProbe probe = large_stream(device(), StreamKind::read);
-  probe.ilp = 3;
-  EXPECT_THROW(device().run(probe), DeviceError);
 }
 
 TEST_F(ThroughputGpuTest, shared_conflicts_cost_more_with_each_way) {
@@ -169,10 +155,17 @@ TEST_F(ThroughputGpuTest, every_unroll_factor_of_the_sweep_copies_in_shared_memo
   }
 }
 
-TEST_F(ThroughputGpuTest, bank_modes_are_refused) {
-  SharedChaseProbe probe = shared_chase(1);
-  probe.bank_mode = BankMode::eight_bytes;
-  EXPECT_THROW(device().run(probe), DeviceError);
+TEST_F(ThroughputGpuTest, what_is_not_compiled_or_not_there_is_refused) {
+  StreamProbe shape = large_stream(device(), StreamKind::read);
+  shape.ilp = 3;
+  EXPECT_THROW(device().run(shape), DeviceError);
+  StreamProbe hinted = large_stream(device(), StreamKind::read);
+  hinted.hint = StreamHint::evict_first;
+  hinted.element_bytes = 8;
+  EXPECT_THROW(device().run(hinted), DeviceError);
+  SharedChaseProbe banks = shared_chase(1);
+  banks.bank_mode = BankMode::eight_bytes;
+  EXPECT_THROW(device().run(banks), DeviceError);
 }
 
 }  // namespace

@@ -18,11 +18,11 @@ class BlockSpans {
     require(session.info().sm_count <= kernels::max_sms, "more SMs than kernels::max_sms");
   }
 
-  /// Tells the kernel where blocks note their times; after all arrays were added.
+  /// Tells the kernel where blocks note their times.
   template <class Launch>
   void describe(Launch& launch) const {
-    launch.spans = session_.arrays().device(spans_);
-    launch.timed_out = session_.arrays().device(timed_out_);
+    launch.spans = spans_.device;
+    launch.timed_out = timed_out_.device;
   }
 
   /// Queues what must come before every launch.
@@ -30,23 +30,23 @@ class BlockSpans {
     session_.arrays().clear(timed_out_);
     session_.arrays().clear(spans_);
     // The first member of every span is a minimum: all ones.
-    SONDE_CUDA_CHECK(cudaMemset2DAsync(session_.arrays().device(spans_), sizeof(kernels::SmSpan),
-                                       0xff, sizeof(kernels::SmSpan::first_cycles), spans_.count,
+    SONDE_CUDA_CHECK(cudaMemset2DAsync(spans_.device, sizeof(kernels::SmSpan), 0xff,
+                                       sizeof(kernels::SmSpan::first_cycles), spans_.host.size(),
                                        session_.stream()));
   }
 
   /// After a launch: whether a block passed its deadline.
-  bool timed_out() const { return session_.arrays().host(timed_out_).front() != 0; }
+  bool timed_out() const { return timed_out_.host.front() != 0; }
 
   /// After a launch: from the first start to the last end on each SM that had a block.
   std::vector<LaneTrace> read() const {
     std::vector<LaneTrace> lanes;
-    const auto spans = session_.arrays().host(spans_);
-    for (std::size_t sm = 0; sm < spans.size(); ++sm) {
-      if (spans[sm].last_cycles == 0) continue;
+    for (std::size_t sm = 0; sm < spans_.host.size(); ++sm) {
+      const kernels::SmSpan& span = spans_.host[sm];
+      if (span.last_cycles == 0) continue;
       LaneTrace& lane = lanes.emplace_back();
       lane.sm = static_cast<int>(sm);
-      lane.elapsed_cycles = spans[sm].last_cycles - spans[sm].first_cycles;
+      lane.elapsed_cycles = span.last_cycles - span.first_cycles;
     }
     return lanes;
   }

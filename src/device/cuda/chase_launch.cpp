@@ -4,6 +4,8 @@
 #include "base/gpu_facts.hpp"
 #include "device/device.hpp"
 #include "device/device_error.hpp"
+#include "device/layout/chase_shared.hpp"
+#include "device/layout/place.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -38,11 +40,11 @@ std::uint32_t most_lanes_on_sm(const std::vector<int>& ranks) {
 
 }  // namespace
 
-ChaseLaunchPlan::ChaseLaunchPlan(Session& session, const ChaseProbe& probe,
-                                 std::uint32_t script_capacity)
+ChaseLaunchPlan::ChaseLaunchPlan(Session& session, const ChaseProbe& probe)
     : session_(session),
       lanes_(session, lanes_of(probe), limit_of(probe)),
-      asked_carveout_bytes_(probe.shared_carveout_bytes) {
+      asked_carveout_bytes_(probe.shared_carveout_bytes),
+      shared_bytes_(layout::chase_shared_bytes(probe, false)) {
   RankedSms ranked = rank_sms(lanes_of(probe).sms);
   rank_of_lane_ = std::move(ranked.ranks);
   launch_.warps = most_lanes_on_sm(rank_of_lane_);
@@ -61,32 +63,26 @@ ChaseLaunchPlan::ChaseLaunchPlan(Session& session, const ChaseProbe& probe,
   launch_.recorded = probe.recorded_accesses;
   launch_.amortised = probe.amortised_accesses;
   launch_.lanes = static_cast<std::uint32_t>(lanes);
-  launch_.script_capacity = script_capacity;
   launch_.in_turn = probe.concurrency == Concurrency::in_turn;
-}
-
-void ChaseLaunchPlan::fill() {
-  LaunchArrays& arrays = session_.arrays();
   lanes_.describe(launch_);
-  launch_.lane_of_warp = arrays.device(lane_of_warp_);
-  launch_.tasks = arrays.device(tasks_);
-  launch_.histograms = histograms_.count > 0 ? arrays.device(histograms_) : nullptr;
-  fill_tasks();
+  launch_.lane_of_warp = lane_of_warp_.device;
+  launch_.tasks = tasks_.device;
+  launch_.histograms = counting ? histograms_.device : nullptr;
+  fill_lanes();
 }
 
-void ChaseLaunchPlan::fill_tasks() {
-  const auto table = session_.arrays().host(lane_of_warp_);
-  std::ranges::fill(table, -1);
+/// Each lane is played by the next warp of its SM.
+void ChaseLaunchPlan::fill_lanes() {
+  std::ranges::fill(lane_of_warp_.host, -1);
   for (std::size_t lane = 0; lane < rank_of_lane_.size(); ++lane) {
     std::size_t at = static_cast<std::size_t>(rank_of_lane_[lane]) * launch_.warps;
-    while (table[at] >= 0) ++at;
-    table[at] = static_cast<std::int32_t>(lane);
-    tasks()[lane] = {};
-    tasks()[lane].turn = static_cast<std::uint32_t>(lane);
+    while (lane_of_warp_.host[at] >= 0) ++at;
+    lane_of_warp_.host[at] = static_cast<std::int32_t>(lane);
+    tasks()[lane] = {.turn = static_cast<std::uint32_t>(lane)};
   }
 }
 
-Trace ChaseLaunchPlan::run(const std::function<void(const kernels::LaunchShape&)>& queue) {
+Trace ChaseLaunchPlan::run(const std::function<void(const LaunchShape&)>& queue) {
   const auto queue_first = [&](std::span<const PlacedKernel> kernels) {
     queue(kernels.front().shape);
   };
@@ -100,8 +96,7 @@ std::vector<Trace> ChaseLaunchPlan::run_together(
   std::uint64_t needed_bytes = 0;
   std::size_t lanes = 0;
   for (const ChaseLaunchPlan* plan : plans) {
-    needed_bytes =
-        std::max<std::uint64_t>(needed_bytes, kernels::chase_shared_bytes(plan->launch_));
+    needed_bytes = std::max(needed_bytes, plan->shared_bytes_);
     lanes += plan->rank_of_lane_.size();
   }
   // One division of the L1 for all, or no SM could hold a block of each.
@@ -111,7 +106,7 @@ std::vector<Trace> ChaseLaunchPlan::run_together(
   for (ChaseLaunchPlan* plan : plans) {
     plan->launch_.lanes = static_cast<std::uint32_t>(lanes);
     plan->launch_.placement.arrived = first.launch_.placement.arrived;
-    kernels.push_back(plan->lanes_.kernel(plan->launch_.warps * warp_threads, shared));
+    kernels.push_back(plan->lanes_.placed_kernel(plan->launch_.warps * warp_threads, shared));
   }
   run_placed(first.session_, kernels, [&] {
     for (ChaseLaunchPlan* plan : plans) plan->lanes_.clear_results();
@@ -124,33 +119,26 @@ std::vector<Trace> ChaseLaunchPlan::run_together(
 
 Trace ChaseLaunchPlan::read(const layout::SharedPlan& shared) const {
   Trace trace = lanes_.read(shared);
-  if (histograms_.count == 0) return trace;
-  const auto histograms = session_.arrays().host(histograms_);
+  if (histograms_.host.empty()) return trace;
   for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) {
-    trace.lanes[lane].histogram = to_histogram(
-        std::span<const std::uint32_t>(histograms.subspan(lane * histogram_bins, histogram_bins)));
+    trace.lanes[lane].histogram = to_histogram(std::span<const std::uint32_t>(
+        histograms_.host.subspan(lane * histogram_bins, histogram_bins)));
   }
   return trace;
 }
 
-ScriptArrays::ScriptArrays(Session& session, const std::vector<ChaseLane>& lanes)
-    : session_(session), plan_(layout::plan_scripts(lanes)) {
-  for (const auto& script : plan_.scripts) {
-    scripts_.push_back(session.arrays().add_input<std::uint32_t>(script.size()));
-  }
-}
-
-std::uint32_t ScriptArrays::capacity() const {
-  std::size_t longest = 0;
-  for (const auto& script : plan_.scripts) longest = std::max(longest, script.size());
-  return static_cast<std::uint32_t>(longest);
-}
-
-void ScriptArrays::fill(std::span<kernels::ChaseTask> tasks) const {
-  for (std::size_t lane = 0; lane < scripts_.size(); ++lane) {
-    std::ranges::copy(plan_.scripts[lane], session_.arrays().host(scripts_[lane]).begin());
-    tasks[lane].script = session_.arrays().device(scripts_[lane]);
-    tasks[lane].script_length = static_cast<std::uint32_t>(scripts_[lane].count);
+void ChaseLaunchPlan::add_scripts(const ChaseProbe& probe) {
+  const layout::ScriptPlan plan = layout::plan_scripts(probe.lanes);
+  shared_bytes_ = layout::chase_shared_bytes(probe, true);
+  launch_.script_unit = layout::script_unit(probe.lanes.front().path, plan.unit_bytes);
+  for (std::size_t lane = 0; lane < probe.lanes.size(); ++lane) {
+    const std::vector<std::uint32_t>& script = plan.scripts[lane];
+    const auto length = static_cast<std::uint32_t>(script.size());
+    const auto array = session_.arrays().add_input<std::uint32_t>(length);
+    std::ranges::copy(script, array.host.begin());
+    tasks()[lane].script = array.device;
+    tasks()[lane].script_length = length;
+    launch_.script_capacity = std::max(launch_.script_capacity, length);
   }
 }
 

@@ -13,26 +13,26 @@
 
 namespace sonde::cuda {
 
-/// Construct it, fill() when all arrays of all launches are added, then tasks(), run.
 class ChaseLaunchPlan {
  public:
+  /// Adds its arrays to those of the session, and fills them but for what is the caller's.
   /// @param probe its lanes and counts; the lists of its lanes are not looked at
-  /// @param script_capacity entries that each warp keeps in shared memory
   /// @throws DeviceError if too many lanes share an SM
-  ChaseLaunchPlan(Session& session, const ChaseProbe& probe, std::uint32_t script_capacity = 0);
-
-  /// Fills its arrays, but for what is the caller's.
-  void fill();
+  ChaseLaunchPlan(Session& session, const ChaseProbe& probe);
 
   /// [lane] Start, script and stores are the caller's to fill.
-  std::span<kernels::ChaseTask> tasks() const { return session_.arrays().host(tasks_); }
+  std::span<kernels::ChaseTask> tasks() const { return tasks_.host; }
   kernels::ChaseLaunch& launch() { return launch_; }
   const kernels::ChaseLaunch& launch() const { return launch_; }
+
+  /// Copies the lists of the lanes, as scripts, to arrays that warps copy to shared memory, and
+  /// tells the kernel of them. @throws DeviceError if the lists make no scripts
+  void add_scripts(const ChaseProbe& probe);
 
   /// @param queue queues what must come before the kernel, and the kernel with launch()
   /// @return timed windows, histograms and elapsed cycles of all lanes
   /// @throws DeviceError if the records do not fit, or a lane did not end well
-  Trace run(const std::function<void(const kernels::LaunchShape&)>& queue);
+  Trace run(const std::function<void(const LaunchShape&)>& queue);
 
   /// Runs the launches of one probe at once: all their lanes begin together, and each SM has room
   /// for a block of each.
@@ -46,36 +46,18 @@ class ChaseLaunchPlan {
   const LaneLaunch& lanes() const { return lanes_; }
 
  private:
-  void fill_tasks();
+  void fill_lanes();
   Trace read(const layout::SharedPlan& shared) const;
 
   Session& session_;
   LaneLaunch lanes_;
   std::vector<int> rank_of_lane_;
   std::optional<std::uint64_t> asked_carveout_bytes_;
+  std::uint64_t shared_bytes_;  // of a block
   Input<std::int32_t> lane_of_warp_;
   Input<kernels::ChaseTask> tasks_;
   Output<std::uint32_t> histograms_;
   kernels::ChaseLaunch launch_;
-};
-
-/// The lists of a chase as scripts, in arrays that warps copy to shared memory.
-class ScriptArrays {
- public:
-  /// Adds them to the session's arrays. @throws DeviceError if the lists make no scripts
-  ScriptArrays(Session& session, const std::vector<ChaseLane>& lanes);
-
-  /// Entries of the longest one.
-  std::uint32_t capacity() const;
-  std::uint32_t unit_bytes() const { return plan_.unit_bytes; }
-
-  /// Copies the scripts to their arrays and tells the tasks of them.
-  void fill(std::span<kernels::ChaseTask> tasks) const;
-
- private:
-  Session& session_;
-  layout::ScriptPlan plan_;
-  std::vector<Input<std::uint32_t>> scripts_;  // [lane]
 };
 
 }  // namespace sonde::cuda

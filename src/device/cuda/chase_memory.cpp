@@ -53,61 +53,51 @@ std::uint64_t ChaseMemory::place(std::uint64_t offset_bytes) const {
   return layout::place_of(path_, reinterpret_cast<std::uint64_t>(data_), offset_bytes);
 }
 
-void ChaseMemory::add(std::vector<kernels::WordWrite> words) {
-  words_ = std::move(words);
-  if (path_ == LoadPath::constant) {
-    std::vector<std::uint64_t> taken;
-    for (const kernels::WordWrite& word : words_) taken.push_back(word.offset_bytes);
-    rehearsal_offset_bytes_ = layout::free_bank_offset(taken);
-    if (!zeros_ && std::ranges::find(taken, rehearsal_offset_bytes_) == taken.end()) {
-      words_.push_back({rehearsal_offset_bytes_, rehearsal_offset_bytes_});
-    }
-    bank_ = session_.arrays().add_input<std::uint32_t>(kernels::bank_bytes / 4);
-    return;
-  }
+void ChaseMemory::add(std::vector<kernels::WordWrite> words, ChaseLaunchPlan& plan) {
+  plan.launch().texture = texture_;
+  if (path_ == LoadPath::constant) return add_bank(std::move(words), plan);
   if (layout::has_addresses(path_)) {
-    rehearsal_ = session_.arrays().add_input<std::uint64_t>(1);
+    add_rehearsal(plan);
   } else {
-    words_.push_back({rehearsal_offset_bytes_, zeros_ ? 0 : place(rehearsal_offset_bytes_)});
+    plan.launch().rehearsal_place = place(rehearsal_offset_bytes_);
+    words.push_back({rehearsal_offset_bytes_, zeros_ ? 0 : plan.launch().rehearsal_place});
   }
-  writes_ = session_.arrays().add_input<kernels::WordWrite>(words_.size());
-  for (const ChaseLane& lane : probe_.lanes) {
-    stores_.push_back(
-        session_.arrays().add_input<kernels::StoredWord>(lane.stored_offsets_bytes.size()));
+  writes_ = session_.arrays().add_input<kernels::WordWrite>(words.size());
+  std::ranges::copy(words, writes_.host.begin());
+  add_stores(std::move(words), plan);
+}
+
+void ChaseMemory::add(const layout::ListPlan& list, ChaseLaunchPlan& plan) {
+  const auto listed = session_.arrays().add_input<std::uint32_t>(list.list.size());
+  std::ranges::copy(list.list, listed.host.begin());
+  list_ = {listed.device, list.list.size(), list.shares};
+  add_rehearsal(plan);
+}
+
+/// A word of its own, where places are addresses.
+void ChaseMemory::add_rehearsal(ChaseLaunchPlan& plan) {
+  const auto word = session_.arrays().add_input<std::uint64_t>(1);
+  plan.launch().rehearsal_place = reinterpret_cast<std::uint64_t>(word.device);
+  word.host.front() = zeros_ ? 0 : plan.launch().rehearsal_place;
+}
+
+void ChaseMemory::add_bank(std::vector<kernels::WordWrite> words, ChaseLaunchPlan& plan) {
+  std::vector<std::uint64_t> taken;
+  for (const kernels::WordWrite& word : words) taken.push_back(word.offset_bytes);
+  const std::uint64_t rehearsal = layout::free_bank_offset(taken);
+  if (!zeros_ && std::ranges::find(taken, rehearsal) == taken.end()) {
+    words.push_back({rehearsal, rehearsal});
+  }
+  plan.launch().rehearsal_place = rehearsal;
+  bank_ = session_.arrays().add_input<std::uint32_t>(kernels::bank_bytes / 4);
+  std::ranges::fill(bank_.host, 0u);
+  for (const kernels::WordWrite& word : words) {
+    bank_.host[word.offset_bytes / 4] = static_cast<std::uint32_t>(word.value);
   }
 }
 
-void ChaseMemory::add(const layout::ListPlan& list) {
-  list_ = &list;
-  listed_ = session_.arrays().add_input<std::uint32_t>(list.list.size());
-  rehearsal_ = session_.arrays().add_input<std::uint64_t>(1);
-}
-
-void ChaseMemory::fill(ChaseLaunchPlan& plan) {
-  kernels::ChaseLaunch& launch = plan.launch();
-  launch.texture = texture_;
-  launch.rehearsal_place = place(rehearsal_offset_bytes_);
-  if (path_ == LoadPath::constant) {
-    const auto bank = session_.arrays().host(bank_);
-    std::ranges::fill(bank, 0u);
-    for (const kernels::WordWrite& word : words_) {
-      bank[word.offset_bytes / 4] = static_cast<std::uint32_t>(word.value);
-    }
-    return;
-  }
-  if (list_ != nullptr) {
-    std::ranges::copy(list_->list, session_.arrays().host(listed_).begin());
-  } else {
-    std::ranges::copy(words_, session_.arrays().host(writes_).begin());
-  }
-  if (layout::has_addresses(path_)) {
-    launch.rehearsal_place = reinterpret_cast<std::uint64_t>(session_.arrays().device(rehearsal_));
-    session_.arrays().host(rehearsal_).front() = zeros_ ? 0 : launch.rehearsal_place;
-  }
-  fill_stores(plan);
-}
-
-void ChaseMemory::fill_stores(ChaseLaunchPlan& plan) {
+/// What stores write is what a word holds already: 0 for one that no load finds.
+void ChaseMemory::add_stores(std::vector<kernels::WordWrite> words, ChaseLaunchPlan& plan) {
   const auto stores_some = [](const ChaseLane& lane) { return !lane.stored_offsets_bytes.empty(); };
   if (std::ranges::none_of(probe_.lanes, stores_some)) return;
   if (path_ == LoadPath::texture_2d) {
@@ -115,34 +105,30 @@ void ChaseMemory::fill_stores(ChaseLaunchPlan& plan) {
         "a chase stores into a two-dimensional texture (plain stores do not reach its array). "
         "Store through another path");
   }
-  std::ranges::sort(words_, {}, &kernels::WordWrite::offset_bytes);
-  for (std::size_t lane = 0; lane < stores_.size(); ++lane) {
-    auto store = session_.arrays().host(stores_[lane]).begin();
-    for (std::uint64_t offset_bytes : probe_.lanes[lane].stored_offsets_bytes) {
-      *store++ = {reinterpret_cast<std::uint64_t>(data_ + offset_bytes), held_value(offset_bytes)};
+  constexpr auto offset_of = &kernels::WordWrite::offset_bytes;
+  std::ranges::sort(words, {}, offset_of);
+  for (std::size_t lane = 0; lane < probe_.lanes.size(); ++lane) {
+    const std::vector<std::uint64_t>& offsets_bytes = probe_.lanes[lane].stored_offsets_bytes;
+    const auto stores = session_.arrays().add_input<kernels::StoredWord>(offsets_bytes.size());
+    auto store = stores.host.begin();
+    for (std::uint64_t offset_bytes : offsets_bytes) {
+      const auto word = std::ranges::lower_bound(words, offset_bytes, {}, offset_of);
+      const bool is_held = word != words.end() && word->offset_bytes == offset_bytes;
+      *store++ = {reinterpret_cast<std::uint64_t>(data_ + offset_bytes), is_held ? word->value : 0};
     }
-    plan.tasks()[lane].stores = session_.arrays().device(stores_[lane]);
-    plan.tasks()[lane].store_count = static_cast<std::uint32_t>(stores_[lane].count);
+    plan.tasks()[lane].stores = stores.device;
+    plan.tasks()[lane].store_count = static_cast<std::uint32_t>(offsets_bytes.size());
   }
-}
-
-/// What a word holds after queue(); 0 for one that no load finds. The words are sorted.
-std::uint64_t ChaseMemory::held_value(std::uint64_t offset_bytes) const {
-  const auto word =
-      std::ranges::lower_bound(words_, offset_bytes, {}, &kernels::WordWrite::offset_bytes);
-  return word != words_.end() && word->offset_bytes == offset_bytes ? word->value : 0;
 }
 
 void ChaseMemory::queue() {
   const cudaStream_t stream = session_.stream();
   if (path_ == LoadPath::constant) {
-    SONDE_CUDA_CHECK(kernels::fill_constant_bank(session_.arrays().device(bank_), stream));
-  } else if (list_ != nullptr) {
-    SONDE_CUDA_CHECK(kernels::link_words(
-        data_, {session_.arrays().device(listed_), listed_.count, list_->shares}, stream));
+    SONDE_CUDA_CHECK(kernels::fill_constant_bank(bank_.device, stream));
+  } else if (list_.count > 0) {
+    SONDE_CUDA_CHECK(kernels::link_words(data_, list_, stream));
   } else {
-    SONDE_CUDA_CHECK(
-        kernels::scatter_words(data_, session_.arrays().device(writes_), writes_.count, stream));
+    SONDE_CUDA_CHECK(kernels::scatter_words(data_, writes_.device, writes_.host.size(), stream));
   }
   if (path_ == LoadPath::texture_2d) session_.texture().fill_rows(data_, stream);
   if (probe_.preparation == Preparation::flushed) session_.flush_caches(buffer_bytes_);

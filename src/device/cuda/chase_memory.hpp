@@ -1,5 +1,5 @@
 // What the loads of a chase find: words in global memory, in the constant bank or in a texture, and
-// what is stored among them. Made for one probe: construct, give it the words, add, fill, queue.
+// what is stored among them. Made for one probe: construct, give it the words, queue.
 #pragma once
 
 #include "device/cuda/chase_launch.hpp"
@@ -22,21 +22,19 @@ class ChaseMemory {
   /// What a word holds that leads to an offset.
   std::uint64_t place(std::uint64_t offset_bytes) const;
 
-  /// Takes the words that the loads will find and adds arrays to the session's; before the launch
-  /// is planned.
-  void add(std::vector<kernels::WordWrite> words);
+  /// Takes the words that the loads will find: adds arrays to the session's, fills them, and tells
+  /// the launch what it must know of them.
+  void add(std::vector<kernels::WordWrite> words, ChaseLaunchPlan& plan);
   /// The same for a list that the device makes a chain of. @pre places are addresses
-  void add(const layout::ListPlan& list);
-
-  /// Fills these arrays, and what the launch must know of them.
-  void fill(ChaseLaunchPlan& plan);
+  void add(const layout::ListPlan& list, ChaseLaunchPlan& plan);
 
   /// Queues the words on their way, and the flush if there is to be one.
   void queue();
 
  private:
-  std::uint64_t held_value(std::uint64_t offset_bytes) const;
-  void fill_stores(ChaseLaunchPlan& plan);
+  void add_rehearsal(ChaseLaunchPlan& plan);
+  void add_bank(std::vector<kernels::WordWrite> words, ChaseLaunchPlan& plan);
+  void add_stores(std::vector<kernels::WordWrite> words, ChaseLaunchPlan& plan);
 
   Session& session_;
   const ChaseProbe& probe_;
@@ -46,13 +44,9 @@ class ChaseMemory {
   std::uint64_t buffer_bytes_ = 0;            // its span, as layout::RehearsalPlace has it
   std::uint64_t rehearsal_offset_bytes_ = 0;  // in the buffer, for paths without addresses
   bool zeros_ = false;                        // a script's words
-  const layout::ListPlan* list_ = nullptr;    // else words
-  Input<std::uint32_t> listed_;
-  std::vector<kernels::WordWrite> words_;
   Input<kernels::WordWrite> writes_;
-  Input<std::uint64_t> rehearsal_;
   Input<std::uint32_t> bank_;
-  std::vector<Input<kernels::StoredWord>> stores_;  // [lane]
+  kernels::LinkedList list_{};  // else words
 };
 
 }  // namespace sonde::cuda

@@ -27,7 +27,7 @@ constexpr int carveout_percent = 100;
 
 /// Half of the shared memory, and what the driver reserves: one block per SM, and room for the
 /// kernel that waits for them.
-kernels::LaunchShape shape_on(const DeviceInfo& info) {
+LaunchShape shape_on(const DeviceInfo& info) {
   const std::uint64_t half = info.shared_bytes_per_sm / 2;
   return {.grid_blocks = static_cast<unsigned>(info.sm_count),
           .block_threads = kernels::co_runner_threads,
@@ -35,12 +35,12 @@ kernels::LaunchShape shape_on(const DeviceInfo& info) {
           .carveout_percent = carveout_percent};
 }
 
-constexpr kernels::LaunchShape await_shape{
+constexpr LaunchShape await_shape{
     .grid_blocks = 1, .block_threads = 1, .shared_bytes = 0, .carveout_percent = carveout_percent};
 
 }  // namespace
 
-CoRunners::CoRunners(Session& session, const ChaseProbe& probe)
+CoRunners::CoRunners(Session& session, const ChaseProbe& probe, const PathLanes& lanes)
     : session_(session),
       runners_(probe.co_runners),
       placed_(session, sms_of(probe.co_runners), limit_of(probe)),
@@ -52,20 +52,15 @@ CoRunners::CoRunners(Session& session, const ChaseProbe& probe)
         "made on). Chase through global memory",
         to_text(probe.lanes.front().path));
   }
-}
-
-void CoRunners::fill(const PathLanes& lanes) {
-  placed_.fill_ranks();
-  const auto lines = session_.arrays().host(lines_);
   for (std::size_t i = 0; i < runners_.size(); ++i) {
-    lines[i] = lanes.place(runners_[i].offset_bytes);
+    lines_.host[i] = lanes.place(runners_[i].offset_bytes);
   }
 }
 
-void CoRunners::run_beside(const kernels::LaunchShape& shape, const QueueLaunch& chase) {
+void CoRunners::run_beside(const LaunchShape& shape, const QueueLaunch& chase) {
   // Beside co-runners nothing can be loaded: it would wait for their end.
   chase(load_only(shape));
-  SONDE_CUDA_CHECK(kernels::await_arrivals({}, load_only(await_shape), session_.stream()));
+  session_.launch(kernels::await_arrivals, {}, load_only(await_shape));
   begin();
   chase(shape);
   end();
@@ -75,18 +70,14 @@ void CoRunners::begin() {
   placed_.clear_state();
   session_.arrays().clear(stop_);
   session_.let_second_stream_follow();
-  kernels::CoRunnerLaunch launch;
-  launch.placement = placed_.placement();
-  launch.lines = session_.arrays().device(lines_);
-  launch.stop = session_.arrays().device(stop_);
-  SONDE_CUDA_CHECK(
-      kernels::launch_co_runners(launch, shape_on(session_.info()), session_.second_stream()));
-  SONDE_CUDA_CHECK(kernels::await_arrivals(launch.placement, await_shape, session_.stream()));
+  const kernels::CoRunnerLaunch co_runners{
+      .placement = placed_.placement(), .lines = lines_.device, .stop = stop_.device};
+  launch(kernels::co_runners, co_runners, shape_on(session_.info()), session_.second_stream());
+  session_.launch(kernels::await_arrivals, co_runners.placement, await_shape);
 }
 
 void CoRunners::end() {
-  SONDE_CUDA_CHECK(cudaMemsetAsync(session_.arrays().device(stop_), 1, sizeof(std::uint32_t),
-                                   session_.stream()));
+  SONDE_CUDA_CHECK(cudaMemsetAsync(stop_.device, 1, sizeof(std::uint32_t), session_.stream()));
   session_.follow_second_stream();
 }
 

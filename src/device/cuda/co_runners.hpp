@@ -10,21 +10,17 @@
 namespace sonde::cuda {
 
 /// Queues one kernel in the session's stream, or loads it, if the shape has no blocks.
-using QueueLaunch = std::function<void(const kernels::LaunchShape& shape)>;
+using QueueLaunch = std::function<void(const LaunchShape& shape)>;
 
-/// Construct it before the launch's plan, fill it when the arrays are fixed, then run the chase
-/// beside it.
 class CoRunners {
  public:
   /// Adds its arrays to those of the session.
   /// @throws DeviceError if the path has no addresses that reductions could be made on
-  CoRunners(Session& session, const ChaseProbe& probe);
-
-  void fill(const PathLanes& lanes);
+  CoRunners(Session& session, const ChaseProbe& probe, const PathLanes& lanes);
 
   /// Behind what was queued so far they begin; the chase is queued when they run, and they end
   /// behind it. What is queued next waits for that.
-  void run_beside(const kernels::LaunchShape& shape, const QueueLaunch& chase);
+  void run_beside(const LaunchShape& shape, const QueueLaunch& chase);
 
   /// @throws DeviceError if an SM could not be had for one
   void check() const;

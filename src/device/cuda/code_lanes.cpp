@@ -43,25 +43,16 @@ void check_additions(std::uint64_t found, std::uint64_t wanted, std::size_t lane
 
 class CodeLanes final : public PathLanes {
  public:
-  CodeLanes(Session& session, const ChaseProbe& probe, const layout::CodeMap& map,
-            ScriptArrays scripts)
-      : PathLanes(session, probe, scripts.capacity()), map_(map), scripts_(std::move(scripts)) {}
-
-  void fill() override {
-    plan_.fill();
-    scripts_.fill(plan_.tasks());
-    for (kernels::ChaseTask& task : plan_.tasks()) task.start = map_.first_address;
-    plan_.launch().script_unit = scripts_.unit_bytes();
-    plan_.launch().rehearsal_place = map_.rehearsal_address;
+  CodeLanes(Session& session, const ChaseProbe& probe, const layout::CodeMap& map)
+      : PathLanes(session, probe, kernels::code_chase), map_(map) {
+    plan_.add_scripts(probe);
+    for (kernels::ChaseTask& task : plan_.tasks()) task.start = map.first_address;
+    plan_.launch().rehearsal_place = map.rehearsal_address;
   }
 
-  void queue_before(const kernels::LaunchShape&) override {
+  void queue_before(const LaunchShape&) override {
     // Leaves the blocks in memory: the SM's own instruction caches are not reached by it.
     if (probe_.preparation == Preparation::flushed) session_.flush_caches(0);
-  }
-
-  void queue_chase(const kernels::LaunchShape& shape, cudaStream_t stream) const override {
-    SONDE_CUDA_CHECK(kernels::launch_code_chase(plan_.launch(), shape, stream));
   }
 
   void check() const override {
@@ -78,7 +69,6 @@ class CodeLanes final : public PathLanes {
 
  private:
   const layout::CodeMap& map_;
-  ScriptArrays scripts_;
 };
 
 }  // namespace
@@ -87,7 +77,7 @@ std::unique_ptr<PathLanes> make_code_lanes(Session& session, const ChaseProbe& p
   if (!session.code_map()) session.code_map() = read_code_map();
   const layout::CodeMap& map = *session.code_map();
   check_code(probe, map);
-  return std::make_unique<CodeLanes>(session, probe, map, ScriptArrays(session, probe.lanes));
+  return std::make_unique<CodeLanes>(session, probe, map);
 }
 
 }  // namespace sonde::cuda

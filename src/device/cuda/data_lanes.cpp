@@ -28,43 +28,43 @@ bool is_shared_out(const ChaseProbe& probe) {
 template <class Chains>
 class SharedWarmUp {
  public:
-  /// @param chains the lane's, and behind it those of its shares
-  SharedWarmUp(Session& session, const ChaseProbe& probe, const Chains& chains)
-      : session_(session), probe_(probe), chains_(chains) {
-    shares_ = session.arrays().add_input<kernels::WarmUpShare>(warp_threads);
-    state_ = session.arrays().add_output<kernels::PlacementState>(1);
-    results_ = session.arrays().add_output<kernels::LaneResult>(warp_threads);
-  }
-
   /// Leaves nothing of the warm-up to the lane, which goes on behind it.
-  void fill(const ChaseMemory& memory, ChaseLaunchPlan& plan) {
-    const auto shares = session_.arrays().host(shares_);
+  /// @param chains the lane's, and behind it those of its shares
+  /// @param plan of the lane, that lacks nothing else
+  SharedWarmUp(Session& session, const ChaseProbe& probe, const Chains& chains,
+               const ChaseMemory& memory, ChaseLaunchPlan& plan)
+      : session_(session),
+        probe_(probe),
+        chains_(chains),
+        state_(session.arrays().add_output<kernels::PlacementState>(1)),
+        results_(session.arrays().add_output<kernels::LaneResult>(warp_threads)) {
+    const auto shares = session.arrays().add_input<kernels::WarmUpShare>(warp_threads);
     for (std::size_t thread = 0; thread < warp_threads; ++thread) {
-      shares[thread] = {.start = memory.place(chains_.offset_bytes(1 + thread, 0)),
-                        .accesses = accesses_of(thread)};
+      shares.host[thread] = {.start = memory.place(chains.offset_bytes(1 + thread, 0)),
+                             .accesses = accesses_of(thread)};
     }
-    plan.tasks()[0].start = memory.place(chains_.offset_bytes(0, probe_.warmup_accesses));
+    plan.tasks()[0].start = memory.place(chains.offset_bytes(0, probe.warmup_accesses));
     plan.launch().warmup = 0;
     launch_ = plan.launch();
-    launch_.shares = session_.arrays().device(shares_);
-    launch_.placement.state = session_.arrays().device(state_);
-    launch_.results = session_.arrays().device(results_);
+    launch_.shares = shares.device;
+    launch_.placement.state = state_.device;
+    launch_.results = results_.device;
   }
 
-  void queue(kernels::LaunchShape shape) const {
+  void queue(LaunchShape shape) const {
     session_.arrays().clear(state_);
     session_.arrays().clear(results_);
     shape.block_threads = warp_threads;
-    SONDE_CUDA_CHECK(kernels::launch_warm_up(launch_, to_chase_path(probe_.lanes.front().path),
-                                             shape, session_.stream()));
+    const kernels::ChasePath path = to_chase_path(probe_.lanes.front().path);
+    session_.launch(kernels::find_chase(path, kernels::Order::chain, kernels::Part::shared_warm_up),
+                    launch_, shape);
   }
 
   /// @throws DeviceError if a thread did not run to its end, or did not end where its share does
   void check(const ChaseMemory& memory) const {
-    const auto results = session_.arrays().host(results_);
     for (std::size_t thread = 0; thread < warp_threads; ++thread) {
-      check_lane(results[thread], probe_.lanes.front().sm);
-      check_value(results[thread],
+      check_lane(results_.host[thread], probe_.lanes.front().sm);
+      check_value(results_.host[thread],
                   memory.place(chains_.offset_bytes(1 + thread, accesses_of(thread))), thread);
     }
   }
@@ -79,54 +79,64 @@ class SharedWarmUp {
   Session& session_;
   const ChaseProbe& probe_;
   const Chains& chains_;
-  Input<kernels::WarmUpShare> shares_;
   Output<kernels::PlacementState> state_;
   Output<kernels::LaneResult> results_;
   kernels::ChaseLaunch launch_;
 };
 
-void add_words(ChaseMemory& memory, const layout::ChainPlan& chains) {
+void add_words(ChaseMemory& memory, const layout::ChainPlan& chains, ChaseLaunchPlan& plan) {
   std::vector<kernels::WordWrite> words;
   words.reserve(chains.words.size() + 1);
   for (const layout::ChainWord& word : chains.words) {
     words.push_back({word.offset_bytes, memory.place(word.next_offset_bytes)});
   }
-  memory.add(std::move(words));
+  memory.add(std::move(words), plan);
 }
 
-void add_words(ChaseMemory& memory, const layout::ListPlan& list) { memory.add(list); }
+void add_words(ChaseMemory& memory, const layout::ListPlan& list, ChaseLaunchPlan& plan) {
+  memory.add(list, plan);
+}
+
+kernels::Kernel<kernels::ChaseLaunch> kernel_of(const ChaseProbe& probe, kernels::Order order) {
+  return kernels::find_chase(
+      to_chase_path(probe.lanes.front().path), order,
+      probe.timed_accesses > 0 ? kernels::Part::windows : kernels::Part::amortised);
+}
+
+/// Lanes that find something in memory.
+class DataLanes : public PathLanes {
+ public:
+  std::uint64_t place(std::uint64_t offset_bytes) const final {
+    return memory_.place(offset_bytes);
+  }
+
+ protected:
+  DataLanes(Session& session, const ChaseProbe& probe, kernels::Order order)
+      : PathLanes(session, probe, kernel_of(probe, order)), memory_(session, probe, order) {}
+
+  ChaseMemory memory_;
+};
 
 enum class Shares { none, behind_the_lane };
 
 /// Each word holds the place of the next.
 template <class Chains>
-class ChainLanes final : public PathLanes {
+class ChainLanes final : public DataLanes {
  public:
   ChainLanes(Session& session, const ChaseProbe& probe, Chains chains, Shares shares)
-      : PathLanes(session, probe),
-        chains_(std::move(chains)),
-        memory_(session, probe, kernels::Order::chain) {
-    add_words(memory_, chains_);
-    if (shares == Shares::behind_the_lane) warm_up_.emplace(session, probe, chains_);
-  }
-
-  void fill() override {
-    plan_.fill();
-    memory_.fill(plan_);
-    for (std::size_t lane = 0; lane < probe_.lanes.size(); ++lane) {
+      : DataLanes(session, probe, kernels::Order::chain), chains_(std::move(chains)) {
+    add_words(memory_, chains_, plan_);
+    for (std::size_t lane = 0; lane < probe.lanes.size(); ++lane) {
       plan_.tasks()[lane].start = memory_.place(chains_.offset_bytes(lane, 0));
     }
-    if (warm_up_) warm_up_->fill(memory_, plan_);
+    if (shares == Shares::behind_the_lane) {
+      warm_up_.emplace(session, probe, chains_, memory_, plan_);
+    }
   }
 
-  void queue_before(const kernels::LaunchShape& shape) override {
+  void queue_before(const LaunchShape& shape) override {
     memory_.queue();
     if (warm_up_) warm_up_->queue(shape);
-  }
-
-  void queue_chase(const kernels::LaunchShape& shape, cudaStream_t stream) const override {
-    SONDE_CUDA_CHECK(kernels::launch_chase(plan_.launch(), to_chase_path(probe_.lanes.front().path),
-                                           kernels::Order::chain, shape, stream));
   }
 
   void check() const override {
@@ -137,59 +147,32 @@ class ChainLanes final : public PathLanes {
     }
   }
 
-  std::uint64_t place(std::uint64_t offset_bytes) const override {
-    return memory_.place(offset_bytes);
-  }
-
  private:
   Chains chains_;
-  ChaseMemory memory_;
   std::optional<SharedWarmUp<Chains>> warm_up_;
 };
 
 /// The order stands in shared memory; each word is zero.
-class ScriptLanes final : public PathLanes {
+class ScriptLanes final : public DataLanes {
  public:
-  ScriptLanes(Session& session, const ChaseProbe& probe, ScriptArrays scripts)
-      : PathLanes(session, probe, scripts.capacity()),
-        scripts_(std::move(scripts)),
-        memory_(session, probe, kernels::Order::script) {
+  ScriptLanes(Session& session, const ChaseProbe& probe)
+      : DataLanes(session, probe, kernels::Order::script) {
     std::vector<kernels::WordWrite> words;
     for (const ChaseLane& lane : probe.lanes) {
       for (std::uint64_t offset_bytes : lane.offsets_bytes) words.push_back({offset_bytes, 0});
     }
-    memory_.add(std::move(words));
-  }
-
-  void fill() override {
-    plan_.fill();
-    memory_.fill(plan_);
-    plan_.launch().script_unit =
-        layout::script_unit(probe_.lanes.front().path, scripts_.unit_bytes());
-    scripts_.fill(plan_.tasks());
+    memory_.add(std::move(words), plan_);
+    plan_.add_scripts(probe);
     for (kernels::ChaseTask& task : plan_.tasks()) task.start = memory_.place(0);
   }
 
-  void queue_before(const kernels::LaunchShape&) override { memory_.queue(); }
-
-  void queue_chase(const kernels::LaunchShape& shape, cudaStream_t stream) const override {
-    SONDE_CUDA_CHECK(kernels::launch_chase(plan_.launch(), to_chase_path(probe_.lanes.front().path),
-                                           kernels::Order::script, shape, stream));
-  }
+  void queue_before(const LaunchShape&) override { memory_.queue(); }
 
   void check() const override {
     for (std::size_t lane = 0; lane < probe_.lanes.size(); ++lane) {
       plan_.lanes().check_final_value(lane, 0);
     }
   }
-
-  std::uint64_t place(std::uint64_t offset_bytes) const override {
-    return memory_.place(offset_bytes);
-  }
-
- private:
-  ScriptArrays scripts_;
-  ChaseMemory memory_;
 };
 
 std::unique_ptr<PathLanes> make_script_lanes(Session& session, const ChaseProbe& probe) {
@@ -201,7 +184,7 @@ std::unique_ptr<PathLanes> make_script_lanes(Session& session, const ChaseProbe&
         "accesses one by one",
         layout::word_layout(path).group_words, to_text(path));
   }
-  return std::make_unique<ScriptLanes>(session, probe, ScriptArrays(session, probe.lanes));
+  return std::make_unique<ScriptLanes>(session, probe);
 }
 
 template <class Chains>

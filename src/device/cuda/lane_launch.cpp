@@ -47,16 +47,7 @@ LaneLaunch::LaneLaunch(Session& session, Lanes lanes, TimeLimit limit)
       results_(session.arrays().add_output<kernels::LaneResult>(lanes_.sms.size())),
       records_(session.arrays().add_output<std::uint16_t>(lanes_.sms.size() * lanes_.recorded)) {}
 
-Trace LaneLaunch::run(unsigned block_threads, const layout::SharedPlan& shared,
-                      const std::function<void(const kernels::LaunchShape&)>& queue) {
-  placed_.run(kernel(block_threads, shared).shape, [&](const kernels::LaunchShape& placed) {
-    clear_results();
-    queue(placed);
-  });
-  return read(shared);
-}
-
-PlacedKernel LaneLaunch::kernel(unsigned block_threads, const layout::SharedPlan& shared) {
+PlacedKernel LaneLaunch::placed_kernel(unsigned block_threads, const layout::SharedPlan& shared) {
   return {.launch = &placed_,
           .shape = {.block_threads = block_threads,
                     .shared_bytes = shared.dynamic_bytes,
@@ -73,10 +64,9 @@ Trace LaneLaunch::read(const layout::SharedPlan& shared) const {
 }
 
 LaneTrace LaneLaunch::read_lane(std::size_t lane) const {
-  const kernels::LaneResult& result = session_.arrays().host(results_)[lane];
+  const kernels::LaneResult& result = results_.host[lane];
   check_lane(result, lanes_.sms[lane]);
-  const auto record =
-      session_.arrays().host(records_).subspan(lane * lanes_.recorded, lanes_.recorded);
+  const auto record = records_.host.subspan(lane * lanes_.recorded, lanes_.recorded);
   LaneTrace trace;
   trace.sm = lanes_.sms[lane];
   trace.window_cycles.assign(record.begin(), record.end());

@@ -25,35 +25,42 @@ class LaneLaunch {
   /// Adds its arrays to those of the session.
   LaneLaunch(Session& session, Lanes lanes, TimeLimit limit);
 
-  /// Tells the kernel of its SMs and of the lanes' arrays; after all arrays were added.
+  /// Tells the kernel of its SMs and of the lanes' arrays.
   template <class Launch>
   void describe(Launch& launch) const {
     launch.placement = placed_.placement();
-    launch.results = session_.arrays().device(results_);
-    if constexpr (requires { launch.records; }) {
-      launch.records = session_.arrays().device(records_);
-    }
+    launch.results = results_.device;
+    if constexpr (requires { launch.records; }) launch.records = records_.device;
   }
 
-  /// Launches with cleared results. @param queue as that of PlacedLaunch::run
+  /// Tells the kernel of them, and launches it with cleared results.
+  /// @param queue_before what must come between upload and kernel, each time it is launched
   /// @return what the lanes recorded
   /// @throws DeviceError if an SM could not be had, or a lane did not run to its end on its SM
-  Trace run(unsigned block_threads, const layout::SharedPlan& shared,
-            const std::function<void(const kernels::LaunchShape&)>& queue);
+  template <class Launch>
+  Trace run(
+      kernels::Kernel<Launch> kernel, Launch& launch, unsigned block_threads,
+      const layout::SharedPlan& shared, const std::function<void()>& queue_before = [] {}) {
+    describe(launch);
+    placed_.run(placed_kernel(block_threads, shared).shape, [&](const LaunchShape& shape) {
+      clear_results();
+      queue_before();
+      session_.launch(kernel, launch, shape);
+    });
+    return read(shared);
+  }
 
   /// What a run is made of, for one beside another launch: the kernel; its results are to be
   /// cleared before it; what the lanes recorded, as run().
-  PlacedKernel kernel(unsigned block_threads, const layout::SharedPlan& shared);
+  PlacedKernel placed_kernel(unsigned block_threads, const layout::SharedPlan& shared);
   void clear_results() { session_.arrays().clear(results_); }
   Trace read(const layout::SharedPlan& shared) const;
 
   /// After a run. @throws DeviceError if the lane's loads did not end with that value
   void check_final_value(std::size_t lane, std::uint64_t wanted) const {
-    check_value(session_.arrays().host(results_)[lane], wanted, lane);
+    check_value(results_.host[lane], wanted, lane);
   }
-  std::uint64_t final_value(std::size_t lane) const {
-    return session_.arrays().host(results_)[lane].final_value;
-  }
+  std::uint64_t final_value(std::size_t lane) const { return results_.host[lane].final_value; }
 
  private:
   LaneTrace read_lane(std::size_t lane) const;

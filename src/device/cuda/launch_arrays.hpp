@@ -1,107 +1,120 @@
-// The arrays of one launch: what its kernels read, and what they write. All inputs lie in one piece
-// of memory, all outputs in another, each on the host and on the GPU; the session moves them.
+// The arrays of one launch: what its kernels read, and what they write. Inputs lie together, and so
+// do outputs, each on the host and on the GPU; the session moves them.
 #pragma once
 
-#include "base/error.hpp"
 #include "device/cuda/resources.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <span>
+#include <utility>
 
 namespace sonde::cuda {
 
 /// Inputs are filled by the host and read by kernels, outputs the other way round.
 enum class Flow { input, output };
 
+/// Content is undefined until written.
 template <Flow flow, class T>
 struct LaunchArray {
-  std::uint64_t offset_bytes = 0;
-  std::uint64_t count = 0;
+  std::span<T> host;
+  T* device = nullptr;
 };
 template <class T>
 using Input = LaunchArray<Flow::input, T>;
 template <class T>
 using Output = LaunchArray<Flow::output, T>;
 
-/// Memory of equal layout on the host and on the device. It only grows, by half at least: pinned
-/// memory is slow to get.
-struct MirroredMemory {
-  PinnedBuffer host;
-  DeviceBuffer device;
-  std::uint64_t used_bytes = 0;
-  bool fixed = false;
-
-  void fix() {
-    fixed = true;
-    const std::uint64_t there_bytes = std::min(host.size_bytes(), device.size_bytes());
-    if (used_bytes <= there_bytes) return;
-    const std::uint64_t size_bytes = std::max(used_bytes, there_bytes * 3 / 2);
-    host.reserve(size_bytes);
-    device.reserve(size_bytes);
+/// Memory of equal layout on the host and on the device. What was taken stays where it is until
+/// clear(): if there is no room, another piece is added, of half of what there is at least, as
+/// pinned memory is slow to get. Then one piece takes the place of all.
+class MirroredMemory {
+ public:
+  template <Flow flow, class T>
+  LaunchArray<flow, T> take(std::uint64_t count) {
+    constexpr std::uint64_t alignment = 256;
+    const std::uint64_t size_bytes = (count * sizeof(T) + alignment - 1) / alignment * alignment;
+    if (pieces_.empty() || pieces_.back().free_bytes() < size_bytes) add_piece(size_bytes);
+    Piece& piece = pieces_.back();
+    const std::uint64_t at = std::exchange(piece.used_bytes, piece.used_bytes + size_bytes);
+    return {{reinterpret_cast<T*>(piece.host.get<std::byte>() + at), count},
+            reinterpret_cast<T*>(piece.device.get<std::byte>() + at)};
   }
+
+  void clear() {
+    if (pieces_.size() > 1) {
+      wanted_bytes_ = size_bytes();
+      pieces_.clear();
+    }
+    for (Piece& piece : pieces_) piece.used_bytes = 0;
+  }
+
+  /// Queues a copy of all that was taken.
+  void copy(cudaMemcpyKind kind, cudaStream_t stream) const {
+    for (const Piece& piece : pieces_) {
+      if (piece.used_bytes == 0) continue;
+      const bool up = kind == cudaMemcpyHostToDevice;
+      void* to = up ? piece.device.get() : piece.host.get();
+      const void* from = up ? piece.host.get() : piece.device.get();
+      SONDE_CUDA_CHECK(cudaMemcpyAsync(to, from, piece.used_bytes, kind, stream));
+    }
+  }
+
+ private:
+  struct Piece {
+    explicit Piece(std::uint64_t size_bytes) {
+      host.reserve(size_bytes);
+      device.reserve(size_bytes);
+    }
+    std::uint64_t free_bytes() const { return host.size_bytes() - used_bytes; }
+
+    PinnedBuffer host;
+    DeviceBuffer device;
+    std::uint64_t used_bytes = 0;
+  };
+
+  std::uint64_t size_bytes() const {
+    std::uint64_t sum = 0;
+    for (const Piece& piece : pieces_) sum += piece.host.size_bytes();
+    return sum;
+  }
+  void add_piece(std::uint64_t size_bytes) {
+    const std::uint64_t wanted_bytes = std::exchange(wanted_bytes_, least_bytes);
+    pieces_.emplace_back(std::max({size_bytes, wanted_bytes, this->size_bytes() / 2}));
+  }
+
+  static constexpr std::uint64_t least_bytes = 1 << 20;
+  std::deque<Piece> pieces_;
+  std::uint64_t wanted_bytes_ = least_bytes;  // of the next piece; asked for once
 };
 
-/// Add every array first, then use them: the first use fixes the layout until clear(). Content is
-/// undefined until written.
 class LaunchArrays {
  public:
   explicit LaunchArrays(cudaStream_t stream) : stream_(stream) {}
 
   void clear() {
-    inputs_.used_bytes = outputs_.used_bytes = 0;
-    inputs_.fixed = outputs_.fixed = false;
+    inputs_.clear();
+    outputs_.clear();
   }
   template <class T>
   Input<T> add_input(std::uint64_t count) {
-    return {add(inputs_, count * sizeof(T)), count};
+    return inputs_.take<Flow::input, T>(count);
   }
   template <class T>
   Output<T> add_output(std::uint64_t count) {
-    return {add(outputs_, count * sizeof(T)), count};
-  }
-  template <Flow flow, class T>
-  std::span<T> host(const LaunchArray<flow, T>& array) {
-    std::byte* begin = used<flow>().host.template get<std::byte>();
-    return {reinterpret_cast<T*>(begin + array.offset_bytes), array.count};
-  }
-  template <Flow flow, class T>
-  T* device(const LaunchArray<flow, T>& array) {
-    std::byte* begin = used<flow>().device.template get<std::byte>();
-    return reinterpret_cast<T*>(begin + array.offset_bytes);
+    return outputs_.take<Flow::output, T>(count);
   }
 
   /// These three queue their work.
-  void upload() { copy(used<Flow::input>(), cudaMemcpyHostToDevice); }
-  void download() { copy(used<Flow::output>(), cudaMemcpyDeviceToHost); }
+  void upload() const { inputs_.copy(cudaMemcpyHostToDevice, stream_); }
+  void download() const { outputs_.copy(cudaMemcpyDeviceToHost, stream_); }
   template <class T>
-  void clear(const Output<T>& array) {
-    SONDE_CUDA_CHECK(cudaMemsetAsync(device(array), 0, array.count * sizeof(T), stream_));
+  void clear(const Output<T>& array) const {
+    SONDE_CUDA_CHECK(cudaMemsetAsync(array.device, 0, array.host.size_bytes(), stream_));
   }
 
  private:
-  static constexpr std::uint64_t alignment = 256;
-
-  static std::uint64_t add(MirroredMemory& memory, std::uint64_t size_bytes) {
-    require(!memory.fixed, "an array was added to a launch after another one was used");
-    const std::uint64_t offset_bytes = memory.used_bytes;
-    memory.used_bytes += (size_bytes + alignment - 1) / alignment * alignment;
-    return offset_bytes;
-  }
-  template <Flow flow>
-  MirroredMemory& used() {
-    MirroredMemory& memory = flow == Flow::input ? inputs_ : outputs_;
-    memory.fix();
-    return memory;
-  }
-  void copy(const MirroredMemory& memory, cudaMemcpyKind kind) const {
-    if (memory.used_bytes == 0) return;
-    const bool up = kind == cudaMemcpyHostToDevice;
-    void* to = up ? memory.device.get() : memory.host.get();
-    const void* from = up ? memory.host.get() : memory.device.get();
-    SONDE_CUDA_CHECK(cudaMemcpyAsync(to, from, memory.used_bytes, kind, stream_));
-  }
-
   cudaStream_t stream_;
   MirroredMemory inputs_;
   MirroredMemory outputs_;

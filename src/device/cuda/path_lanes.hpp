@@ -8,20 +8,20 @@
 
 namespace sonde::cuda {
 
-/// Construct it, which adds its arrays to those of the session; fill it when those of all launches
-/// are added; queue and run its plan; check it.
+/// Construct it, which adds its arrays to those of the session and fills them; queue and run its
+/// plan; check it.
 class PathLanes {
  public:
   virtual ~PathLanes() = default;
 
-  virtual void fill() = 0;
-
   /// Queues what the lanes will find, and the flush if there is to be one.
   /// @param shape of the chase's kernel
-  virtual void queue_before(const kernels::LaunchShape& shape) = 0;
+  virtual void queue_before(const LaunchShape& shape) = 0;
 
   /// Queues the chase, or loads its kernel, if the shape has no blocks.
-  virtual void queue_chase(const kernels::LaunchShape& shape, cudaStream_t stream) const = 0;
+  void queue_chase(const LaunchShape& shape, cudaStream_t stream) const {
+    launch(kernel_, plan_.launch(), shape, stream);
+  }
 
   /// After a run. @throws DeviceError if a lane did not end where its list does
   virtual void check() const = 0;
@@ -33,14 +33,17 @@ class PathLanes {
 
  protected:
   /// @param probe outlives this
-  PathLanes(Session& session, const ChaseProbe& probe, std::uint32_t script_capacity = 0)
-      : session_(session), probe_(probe), plan_(session, probe, script_capacity) {}
+  PathLanes(Session& session, const ChaseProbe& probe, kernels::Kernel<kernels::ChaseLaunch> kernel)
+      : session_(session), probe_(probe), plan_(session, probe), kernel_(kernel) {}
   PathLanes(const PathLanes&) = delete;
   PathLanes& operator=(const PathLanes&) = delete;
 
   Session& session_;
   const ChaseProbe& probe_;
   ChaseLaunchPlan plan_;
+
+ private:
+  kernels::Kernel<kernels::ChaseLaunch> kernel_;
 };
 
 /// Accesses of a lane, in all.

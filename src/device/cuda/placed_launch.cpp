@@ -14,7 +14,7 @@ namespace {
 constexpr auto claim_limit = std::chrono::milliseconds(100);
 constexpr unsigned max_blocks_per_sm = 32;  // CUDA programming guide, compute capabilities
 
-unsigned most_resident_blocks(const DeviceInfo& info, const kernels::LaunchShape& shape) {
+unsigned most_resident_blocks(const DeviceInfo& info, const LaunchShape& shape) {
   const auto by_threads = static_cast<std::uint64_t>(info.max_threads_per_sm) / shape.block_threads;
   const std::uint64_t by_shared =
       info.shared_bytes_per_sm / (shape.shared_bytes + info.reserved_shared_bytes_per_block);
@@ -52,12 +52,16 @@ PlacedLaunch::PlacedLaunch(Session& session, std::vector<int> sms, TimeLimit lim
   require(session.info().sm_count <= kernels::max_sms, "more SMs than kernels::max_sms");
   ranks_ = session_.arrays().add_input<std::int32_t>(kernels::max_sms);
   state_ = session_.arrays().add_output<kernels::PlacementState>(1);
+  std::ranges::fill(ranks_.host, -1);
+  for (std::size_t rank = 0; rank < sms_.size(); ++rank) {
+    ranks_.host[static_cast<std::size_t>(sms_[rank])] = static_cast<std::int32_t>(rank);
+  }
 }
 
 kernels::Placement PlacedLaunch::placement() const {
   kernels::Placement placement;
-  placement.rank_of_sm = session_.arrays().device(ranks_);
-  placement.state = session_.arrays().device(state_);
+  placement.rank_of_sm = ranks_.device;
+  placement.state = state_.device;
   placement.arrived = &placement.state->arrived;
   placement.wanted = wanted();
   placement.claim_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(claim_limit).count());
@@ -65,20 +69,7 @@ kernels::Placement PlacedLaunch::placement() const {
   return placement;
 }
 
-void PlacedLaunch::fill_ranks() {
-  const auto ranks = session_.arrays().host(ranks_);
-  std::ranges::fill(ranks, -1);
-  for (std::size_t rank = 0; rank < sms_.size(); ++rank) {
-    ranks[static_cast<std::size_t>(sms_[rank])] = static_cast<std::int32_t>(rank);
-  }
-}
-
-std::uint32_t PlacedLaunch::claimed() const {
-  return session_.arrays().host(state_).front().claimed;
-}
-
-void PlacedLaunch::run(kernels::LaunchShape shape,
-                       const std::function<void(const kernels::LaunchShape&)>& queue) {
+void PlacedLaunch::run(LaunchShape shape, const std::function<void(const LaunchShape&)>& queue) {
   PlacedKernel kernel{this, shape};
   run_placed(session_, {&kernel, 1}, [&] { queue(kernel.shape); });
 }
@@ -97,7 +88,6 @@ void run_placed(Session& session, std::span<PlacedKernel> kernels,
   // As many blocks per SM as fit if they take all the shared memory there is; if the driver divided
   // the L1 in another way, as many as could be resident, so that each SM gets one.
   for (PlacedKernel& kernel : kernels) {
-    kernel.launch->fill_ranks();
     kernel.shape.grid_blocks = static_cast<unsigned>(kernels.size() * sms);
   }
   const PlacedLaunch* unplaced = run_once();

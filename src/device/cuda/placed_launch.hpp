@@ -16,24 +16,21 @@ TimeLimit limit_for(std::uint64_t accesses);
 
 class PlacedLaunch {
  public:
-  /// Adds its arrays to those of the session.
+  /// Adds its arrays to those of the session, and tells the blocks in them which SMs are wanted.
   /// @param sms distinct; a lane's rank is its SM's place in this list
   PlacedLaunch(Session& session, std::vector<int> sms, TimeLimit limit);
 
-  /// What the kernel is told; after all arrays were added.
+  /// What the kernel is told.
   kernels::Placement placement() const;
 
   /// @param queue queues what must come between upload and kernel, and the kernel; it is called
   ///   again if some SM got no block
   /// @throws DeviceError if an SM could not be had
-  void run(kernels::LaunchShape shape,
-           const std::function<void(const kernels::LaunchShape&)>& queue);
+  void run(LaunchShape shape, const std::function<void(const LaunchShape&)>& queue);
 
-  /// What a run is made of: tells the blocks which SMs are wanted before the arrays go up; empties
-  /// their counters before the kernel; says how many SMs were had.
-  void fill_ranks();
+  /// What a run is made of: empties the counters before the kernel; says how many SMs were had.
   void clear_state() { session_.arrays().clear(state_); }
-  std::uint32_t claimed() const;
+  std::uint32_t claimed() const { return state_.host.front().claimed; }
   std::uint32_t wanted() const { return static_cast<std::uint32_t>(sms_.size()); }
   TimeLimit limit() const { return limit_; }
 
@@ -48,7 +45,7 @@ class PlacedLaunch {
 /// A launch, and how its kernel is launched; the number of blocks is set when it runs.
 struct PlacedKernel {
   PlacedLaunch* launch = nullptr;
-  kernels::LaunchShape shape;
+  LaunchShape shape;
 };
 
 /// Runs launches at once.
@@ -58,12 +55,6 @@ struct PlacedKernel {
 /// @throws DeviceError if an SM could not be had
 void run_placed(Session& session, std::span<PlacedKernel> kernels,
                 const std::function<void()>& queue);
-
-/// The same without blocks: the kernel is loaded, and does not run (kernels/launch.cuh).
-inline kernels::LaunchShape load_only(kernels::LaunchShape shape) {
-  shape.grid_blocks = 0;
-  return shape;
-}
 
 /// The distinct SMs of a list, in order of appearance, and the place of each entry among them.
 struct RankedSms {

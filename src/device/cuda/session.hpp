@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/deadline_factor.hpp"
+#include "device/cuda/launch.hpp"
 #include "device/cuda/launch_arrays.hpp"
 #include "device/cuda/nvml.hpp"
 #include "device/cuda/peer_memory.hpp"
@@ -31,8 +32,8 @@ struct TimeLimit {
 };
 
 /// Owns the GPU. One probe at a time is measured; within it, the arrays are those of that probe
-/// alone, and whoever plays it adds arrays, asks for memory and runs launches, in this order. All
-/// work goes through one stream, or follows it, and none is left when a launch has been run.
+/// alone. All work goes through one stream, or follows it, and none is left when a launch has been
+/// run.
 class Session {
  public:
   /// Makes the context and reads the inventory.
@@ -67,6 +68,12 @@ class Session {
   /// And the other way round.
   void follow_second_stream();
   LaunchArrays& arrays() { return arrays_; }
+  /// Queues one kernel.
+  template <class Parameters>
+  void launch(kernels::Kernel<Parameters> kernel, const Parameters& parameters,
+              const LaunchShape& shape) const {
+    cuda::launch(kernel, parameters, shape, stream());
+  }
   Texture& texture() { return texture_; }
 
   /// Where the blocks of code lie, for as long as the context is there; empty until it was read.

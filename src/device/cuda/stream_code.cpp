@@ -47,27 +47,14 @@ kernels::StreamHint to_hint(StreamHint hint) {
   throw Error("unknown hint of a stream");
 }
 
-void check_shape(const DeviceInfo& info, const StreamProbe& probe) {
-  if (!kernels::stream_ilp_exists(probe.ilp)) {
-    throw_device_error(
-        "a stream with ilp {} is not compiled (1, 2, 4, 8 and 16 are). Ask for one of these",
-        probe.ilp);
-  }
+void check_threads(const DeviceInfo& info, const StreamProbe& probe) {
   const int most = std::min(kernels::stream_max_threads(probe.element_bytes, probe.ilp),
                             info.max_threads_per_block);
-  if (probe.block_threads > most) {
-    throw_device_error(
-        "a stream with ilp {} and {} B elements has at most {} threads in a block (more would "
-        "spill registers). Ask for fewer",
-        probe.ilp, probe.element_bytes, most);
-  }
-  const bool is_plain = probe.hint == StreamHint::none && probe.timed_tiles == 0;
-  if (!is_plain && (probe.element_bytes != 16 || probe.path != LoadPath::all_levels ||
-                    (probe.timed_tiles > 0 && probe.hint != StreamHint::none))) {
-    throw_device_error(
-        "streams with hints or timed tiles are of plain loads of 16 B, one of both (others are not "
-        "compiled). Ask for these");
-  }
+  if (probe.block_threads <= most) return;
+  throw_device_error(
+      "a stream with ilp {} and {} B elements has at most {} threads in a block (more would "
+      "spill registers). Ask for fewer",
+      probe.ilp, probe.element_bytes, most);
 }
 
 void check_bulk(const DeviceInfo& info, const StreamProbe& probe) {
@@ -89,24 +76,30 @@ void check_bulk(const DeviceInfo& info, const StreamProbe& probe) {
 
 }  // namespace
 
-kernels::StreamCode choose_stream_code(const DeviceInfo& info, const StreamProbe& probe) {
+kernels::Kernel<kernels::StreamLaunch> choose_stream_kernel(const DeviceInfo& info,
+                                                            const StreamProbe& probe) {
   if (probe.footprint_bytes % 64 != 0) {
     throw_device_error("the footprint of a stream must be a multiple of 64 B");
   }
   const bool is_bulk = probe.engine == StreamEngine::bulk;
-  if (is_bulk) {
-    check_bulk(info, probe);
-  } else {
-    check_shape(info, probe);
+  if (is_bulk) check_bulk(info, probe);
+  const auto kernel = kernels::find_stream(
+      {.work = to_work(probe.kind),
+       .load = to_load(probe.path),
+       .hint = to_hint(probe.hint),
+       .engine = is_bulk ? kernels::StreamEngine::bulk : kernels::StreamEngine::threads,
+       .element_bytes = probe.element_bytes,
+       .ilp = probe.ilp,
+       .has_groups = !probe.groups.empty(),
+       .times_tiles = probe.timed_tiles > 0});
+  if (kernel == nullptr) {
+    throw_device_error(
+        "such a stream with ilp {} is not compiled (1, 2, 4, 8 and 16 are; with hints or timed "
+        "tiles, one of both, of plain loads of 16 B). Ask for one of these",
+        probe.ilp);
   }
-  return {.work = to_work(probe.kind),
-          .load = to_load(probe.path),
-          .hint = to_hint(probe.hint),
-          .engine = is_bulk ? kernels::StreamEngine::bulk : kernels::StreamEngine::threads,
-          .element_bytes = probe.element_bytes,
-          .ilp = probe.ilp,
-          .has_groups = !probe.groups.empty(),
-          .times_tiles = probe.timed_tiles > 0};
+  if (!is_bulk) check_threads(info, probe);
+  return kernel;
 }
 
 }  // namespace sonde::cuda

@@ -8,6 +8,7 @@
 namespace sonde::cuda {
 
 /// @throws DeviceError if there is no such kernel, or none that runs on this GPU
-kernels::StreamCode choose_stream_code(const DeviceInfo& info, const StreamProbe& probe);
+kernels::Kernel<kernels::StreamLaunch> choose_stream_kernel(const DeviceInfo& info,
+                                                            const StreamProbe& probe);
 
 }  // namespace sonde::cuda

@@ -20,13 +20,26 @@ StreamGroups::StreamGroups(Session& session, const StreamProbe& probe)
       probe_(probe),
       group_of_sm_(session.arrays().add_input<std::int32_t>(kernels::max_sms)),
       lists_(session.arrays().add_input<std::uint32_t>(count_chunks(probe))),
-      ranks_(session.arrays().add_output<std::uint32_t>(kernels::stream_most_groups)) {}
+      ranks_(session.arrays().add_output<std::uint32_t>(kernels::stream_most_groups)) {
+  auto next = lists_.host.begin();
+  for (std::size_t i = 0; i < probe.groups.size(); ++i) {
+    for (const int sm : probe.groups[i].sms) {
+      group_of_sm_.host[static_cast<std::size_t>(sm)] = static_cast<std::int32_t>(i);
+    }
+    next = std::ranges::transform(
+               probe.groups[i].chunk_offsets_bytes, next,
+               [](std::uint64_t offset_bytes) {
+                 return static_cast<std::uint32_t>(offset_bytes / stream_chunk_bytes);
+               })
+               .out;
+  }
+}
 
 kernels::StreamGroupsLaunch StreamGroups::describe() const {
   kernels::StreamGroupsLaunch launch;
-  launch.group_of_sm = session_.arrays().device(group_of_sm_);
-  launch.lists = session_.arrays().device(lists_);
-  launch.ranks = session_.arrays().device(ranks_);
+  launch.group_of_sm = group_of_sm_.device;
+  launch.lists = lists_.device;
+  launch.ranks = ranks_.device;
   launch.warp_chunks = static_cast<std::uint32_t>(stream_warp_chunks(probe_));
   const auto warps_per_sm = static_cast<std::uint32_t>(probe_.blocks / session_.info().sm_count *
                                                        (probe_.block_threads / 32));
@@ -52,23 +65,6 @@ std::uint64_t StreamGroups::covered_chunks() const {
     covered.insert(list.begin(), list.begin() + count);
   }
   return covered.size();
-}
-
-void StreamGroups::fill() const {
-  const auto group_of_sm = session_.arrays().host(group_of_sm_);
-  const auto lists = session_.arrays().host(lists_);
-  auto next = lists.begin();
-  for (std::size_t i = 0; i < probe_.groups.size(); ++i) {
-    for (const int sm : probe_.groups[i].sms) {
-      group_of_sm[static_cast<std::size_t>(sm)] = static_cast<std::int32_t>(i);
-    }
-    next = std::ranges::transform(
-               probe_.groups[i].chunk_offsets_bytes, next,
-               [](std::uint64_t offset_bytes) {
-                 return static_cast<std::uint32_t>(offset_bytes / stream_chunk_bytes);
-               })
-               .out;
-  }
 }
 
 }  // namespace sonde::cuda

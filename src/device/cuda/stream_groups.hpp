@@ -9,17 +9,15 @@ namespace sonde::cuda {
 
 class StreamGroups {
  public:
-  /// Adds its arrays to those of the session.
+  /// Adds its arrays to those of the session, and fills them.
   StreamGroups(Session& session, const StreamProbe& probe);
 
-  /// Tells the kernel; after all arrays were added.
+  /// Tells the kernel.
   kernels::StreamGroupsLaunch describe() const;
 
   /// Different chunks that some warp takes in a launch.
   std::uint64_t covered_chunks() const;
 
-  /// Fills in what goes up before each launch.
-  void fill() const;
   /// Queues what must come before every launch.
   void clear() const { session_.arrays().clear(ranks_); }
 

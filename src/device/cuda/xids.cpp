@@ -9,8 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <optional>
+#include <regex>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -20,68 +21,51 @@ namespace {
 constexpr std::size_t record_bytes = 8192;        // the longest that the kernel makes
 constexpr std::size_t most_log_bytes = 64 << 20;  // far more than any log buffer
 
-/// A whole number at the beginning of the text, which is then cut off.
-std::optional<unsigned long long> take_number(std::string_view& text, int base) {
-  unsigned long long number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  if (error != std::errc{}) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return number;
-}
-
-bool take(std::string_view& text, char wanted) {
-  if (text.empty() || text.front() != wanted) return false;
-  text.remove_prefix(1);
-  return true;
-}
-
-struct PciPlace {
-  std::array<unsigned long long, 3> numbers{};  // domain, bus, device
-  bool operator==(const PciPlace&) const = default;
-};
-
-/// From "0000:18:00", which is cut off.
-std::optional<PciPlace> take_place(std::string_view& text) {
-  PciPlace place;
-  for (std::size_t i = 0; i < place.numbers.size(); ++i) {
-    if (i > 0 && !take(text, ':')) return std::nullopt;
-    const auto number = take_number(text, 16);
-    if (!number) return std::nullopt;
-    place.numbers[i] = *number;
-  }
+/// Domain, bus and device in hexadecimal digits, as the first three parts of the match.
+using PciPlace = std::array<unsigned long, 3>;
+PciPlace place_of(const std::cmatch& found) {
+  PciPlace place{};
+  for (std::size_t i = 0; i < place.size(); ++i) place[i] = std::stoul(found[i + 1], nullptr, 16);
   return place;
+}
+
+/// At the beginning of the text.
+bool find_in(std::string_view text, const std::regex& pattern, std::cmatch& found) {
+  return std::regex_search(text.data(), text.data() + text.size(), found, pattern,
+                           std::regex_constants::match_continuous);
 }
 
 /// The code in a line such as "NVRM: Xid (PCI:0000:18:00): 79, ...", if it is of that GPU.
 std::optional<int> xid_of(std::string_view line, const PciPlace& gpu) {
   constexpr std::string_view mark = "NVRM: Xid (PCI:";
+  static const std::regex behind(
+      "([0-9a-f]{1,8}):([0-9a-f]{1,8}):([0-9a-f]{1,8})\\): ([0-9]{1,6})(?![0-9])",
+      std::regex::icase);
   const std::size_t at = line.find(mark);
-  if (at == std::string_view::npos) return std::nullopt;
-  line.remove_prefix(at + mark.size());
-  if (take_place(line) != gpu || !take(line, ')') || !take(line, ':') || !take(line, ' ')) {
+  std::cmatch found;
+  if (at == std::string_view::npos || !find_in(line.substr(at + mark.size()), behind, found) ||
+      place_of(found) != gpu) {
     return std::nullopt;
   }
-  const auto code = take_number(line, 10);
-  constexpr unsigned long long most = 1'000'000;
-  return code && *code < most ? std::optional(static_cast<int>(*code)) : std::nullopt;
+  return std::stoi(found[4]);
 }
 
-/// When a record was written: its third number.
+/// When a record was written: its third number, in microseconds.
 std::optional<double> seconds_of(std::string_view line) {
-  const auto priority = take_number(line, 10);
-  if (!priority || !take(line, ',') || !take_number(line, 10) || !take(line, ',')) {
-    return std::nullopt;
-  }
-  const auto microseconds = take_number(line, 10);
-  return microseconds ? std::optional(static_cast<double>(*microseconds) * 1e-6) : std::nullopt;
+  static const std::regex head("[0-9]+,[0-9]+,([0-9]{1,18})");
+  std::cmatch found;
+  if (!find_in(line.substr(0, 80), head, found)) return std::nullopt;
+  return std::stod(found[1]) * 1e-6;
 }
 
 }  // namespace
 
 XidLog find_xids(std::string_view log, std::string_view pci_bus_id) {
   XidLog found;
-  const auto gpu = take_place(pci_bus_id);
-  if (!gpu) {
+  static const std::regex place("([0-9a-f]{1,8}):([0-9a-f]{1,8}):([0-9a-f]{1,8})",
+                                std::regex::icase);
+  std::cmatch gpu;
+  if (!find_in(pci_bus_id, place, gpu)) {
     found.unreadable = "the driver does not tell where on the bus the GPU is";
     return found;
   }
@@ -92,7 +76,7 @@ XidLog find_xids(std::string_view log, std::string_view pci_bus_id) {
     if (const auto seconds = seconds_of(line); seconds && std::exchange(first, false)) {
       found.begins_after_s = *seconds;
     }
-    if (const auto code = xid_of(line, *gpu)) found.codes.push_back(*code);
+    if (const auto code = xid_of(line, place_of(gpu))) found.codes.push_back(*code);
   }
   return found;
 }

@@ -57,13 +57,10 @@ Trace play(Session& session, const ArithmeticProbe& probe) {
   LaneLaunch lanes(session, {.sms = sms, .recorded = 0, .accesses = chains * probe.steps},
                    limit_of(probe));
   kernels::ArithmeticLaunch launch;
-  lanes.describe(launch);
   launch.rounds = static_cast<std::uint32_t>(probe.steps / kernel.body_steps);
   const auto threads = static_cast<unsigned>(probe.warps) * warp_threads;
-  const layout::SharedPlan shared = layout::plan_shared(info, kernel.shared_bytes);
-  return lanes.run(threads, shared, [&](const kernels::LaunchShape& shape) {
-    SONDE_CUDA_CHECK(kernels::launch_arithmetic(kernel, launch, shape, session.stream()));
-  });
+  return lanes.run(kernel.function, launch, threads,
+                   layout::plan_shared(info, kernel.shared_bytes));
 }
 
 std::string machine_code(const std::string& op) {

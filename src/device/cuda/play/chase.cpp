@@ -18,12 +18,10 @@ std::unique_ptr<PathLanes> make_lanes(Session& session, const ChaseProbe& probe)
 Trace play_one_path(Session& session, const ChaseProbe& probe) {
   const auto lanes = make_lanes(session, probe);
   std::optional<CoRunners> co_runners;
-  if (!probe.co_runners.empty()) co_runners.emplace(session, probe);
-  lanes->fill();
-  if (co_runners) co_runners->fill(*lanes);
-  const Trace trace = lanes->plan().run([&](const kernels::LaunchShape& shape) {
+  if (!probe.co_runners.empty()) co_runners.emplace(session, probe, *lanes);
+  const Trace trace = lanes->plan().run([&](const LaunchShape& shape) {
     lanes->queue_before(shape);
-    const auto queue_chase = [&](const kernels::LaunchShape& chase_shape) {
+    const auto queue_chase = [&](const LaunchShape& chase_shape) {
       lanes->queue_chase(chase_shape, session.stream());
     };
     if (co_runners) return co_runners->run_beside(shape, queue_chase);
@@ -39,21 +37,21 @@ Trace play_one_path(Session& session, const ChaseProbe& probe) {
 /// of both never wait for each other's room.
 void queue_beside(Session& session, PathLanes& first, PathLanes& second,
                   std::span<const PlacedKernel> kernels) {
-  const kernels::LaunchShape& first_shape = kernels[0].shape;
-  const kernels::LaunchShape& second_shape = kernels[1].shape;
-  const kernels::LaunchShape await_shape{.grid_blocks = 1,
-                                         .block_threads = 1,
-                                         .shared_bytes = 0,
-                                         .carveout_percent = first_shape.carveout_percent};
+  const LaunchShape& first_shape = kernels[0].shape;
+  const LaunchShape& second_shape = kernels[1].shape;
+  const LaunchShape await_shape{.grid_blocks = 1,
+                                .block_threads = 1,
+                                .shared_bytes = 0,
+                                .carveout_percent = first_shape.carveout_percent};
   first.queue_chase(load_only(first_shape), session.stream());
   second.queue_chase(load_only(second_shape), session.second_stream());
-  SONDE_CUDA_CHECK(kernels::await_arrivals({}, load_only(await_shape), session.second_stream()));
+  launch(kernels::await_arrivals, {}, load_only(await_shape), session.second_stream());
   first.queue_before(first_shape);
   second.queue_before(second_shape);
   session.let_second_stream_follow();
   first.queue_chase(first_shape, session.stream());
-  SONDE_CUDA_CHECK(kernels::await_arrivals(first.plan().launch().placement, await_shape,
-                                           session.second_stream()));
+  launch(kernels::await_arrivals, first.plan().launch().placement, await_shape,
+         session.second_stream());
   second.queue_chase(second_shape, session.second_stream());
   session.follow_second_stream();
 }
@@ -62,8 +60,6 @@ Trace play_two_paths(Session& session, const ChaseProbe& probe) {
   const std::vector<layout::PathPart> parts = layout::split_by_path(probe);
   const auto first = make_lanes(session, parts[0].probe);
   const auto second = make_lanes(session, parts[1].probe);
-  first->fill();
-  second->fill();
   const std::vector<Trace> traces = ChaseLaunchPlan::run_together(
       {&first->plan(), &second->plan()}, [&](std::span<const PlacedKernel> kernels) {
         queue_beside(session, *first, *second, kernels);

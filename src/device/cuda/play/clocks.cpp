@@ -11,12 +11,9 @@ Trace play(Session& session, const ClockProbe& probe) {
   for (int sm : probe.sms) chase.lanes.push_back({.sm = sm, .offsets_bytes = {}});
   chase.timed_accesses = chase.recorded_accesses = probe.samples;
   ChaseLaunchPlan plan(session, chase);
-  plan.fill();
-  const auto overhead =
-      probe.window == ClockWindow::empty ? kernels::Overhead::empty : kernels::Overhead::sink;
-  return plan.run([&](const kernels::LaunchShape& shape) {
-    SONDE_CUDA_CHECK(kernels::launch_overhead(plan.launch(), overhead, shape, session.stream()));
-  });
+  const auto kernel = kernels::find_overhead(
+      probe.window == ClockWindow::empty ? kernels::Overhead::empty : kernels::Overhead::sink);
+  return plan.run([&](const LaunchShape& shape) { session.launch(kernel, plan.launch(), shape); });
 }
 
 Trace play(Session& session, const TimestampProbe& probe) {
@@ -28,15 +25,11 @@ Trace play(Session& session, const TimestampProbe& probe) {
   const auto pairs =
       session.arrays().add_output<kernels::TimestampPair>(sms.size() * probe.samples);
   kernels::TimestampLaunch launch;
-  lanes.describe(launch);
-  launch.pairs = session.arrays().device(pairs);
+  launch.pairs = pairs.device;
   launch.samples = static_cast<std::uint32_t>(probe.samples);
-  Trace trace = lanes.run(warp_threads, shared, [&](const kernels::LaunchShape& shape) {
-    SONDE_CUDA_CHECK(kernels::launch_timestamps(launch, shape, session.stream()));
-  });
+  Trace trace = lanes.run(kernels::timestamps, launch, warp_threads, shared);
   for (std::size_t rank = 0; rank < sms.size(); ++rank) {
-    for (const auto& pair :
-         session.arrays().host(pairs).subspan(rank * probe.samples, probe.samples)) {
+    for (const auto& pair : pairs.host.subspan(rank * probe.samples, probe.samples)) {
       trace.lanes[rank].clock_cycles.push_back(pair.clock_cycles);
       trace.lanes[rank].globaltimer_ns.push_back(pair.globaltimer_ns);
     }
@@ -45,30 +38,27 @@ Trace play(Session& session, const TimestampProbe& probe) {
 }
 
 Trace play(Session& session, const ClusterProbe& probe) {
-  const DeviceInfo& info = session.info();
-  const kernels::ClusterShape shape = lone_blocks(info, probe.cluster_blocks, warp_threads);
-  const int clusters = count_clusters(info, shape, kernels::max_active_clusters);
+  const void* kernel = address_of(kernels::clusters);
+  const Clusters clusters =
+      count_clusters(session.info(), kernel, probe.cluster_blocks, warp_threads);
   LaunchArrays& arrays = session.arrays();
-  const auto count =
-      static_cast<std::uint64_t>(clusters) * static_cast<std::uint64_t>(probe.cluster_blocks);
-  const auto blocks = arrays.add_output<kernels::ClusterBlock>(count);
+  const auto blocks = arrays.add_output<kernels::ClusterBlock>(clusters.blocks());
   const auto arrived = arrays.add_output<std::uint32_t>(1);
   // A block that never starts must not hold up those that wait for it for longer than this.
   constexpr TimeLimit limit{std::chrono::milliseconds(100)};
-  const kernels::ClusterLaunch launch{.blocks = arrays.device(blocks),
-                                      .arrived = arrays.device(arrived),
-                                      .limit_ns = limit.kernel_ns()};
+  const kernels::ClusterLaunch launch{
+      .blocks = blocks.device, .arrived = arrived.device, .limit_ns = limit.kernel_ns()};
   Trace trace;
-  trace.shared_carveout_bytes = info.largest_carveout_bytes();
+  trace.shared_carveout_bytes = session.info().largest_carveout_bytes();
   for (int i = 0; i < probe.launches; ++i) {
     session.run(limit, [&] {
       arrays.clear(arrived);
-      SONDE_CUDA_CHECK(kernels::launch_clusters(launch, shape, clusters, session.stream()));
+      launch_clusters(session, clusters, kernel, &launch);
     });
-    for (const kernels::ClusterBlock& block : arrays.host(blocks)) {
+    for (const kernels::ClusterBlock& block : blocks.host) {
       LaneTrace& lane = trace.lanes.emplace_back();
       lane.sm = static_cast<int>(block.sm);
-      lane.cluster = i * clusters + static_cast<int>(block.cluster);
+      lane.cluster = i * clusters.count + static_cast<int>(block.cluster);
     }
   }
   return trace;

@@ -71,18 +71,16 @@ Trace play(Session& session, const ConstantStreamProbe& probe) {
   const auto bank = arrays.add_input<std::uint32_t>(kernels::bank_bytes / 4);
   const auto routes = arrays.add_input<kernels::ConstantRoute>(probe.sms.size());
   kernels::ConstantStreamLaunch launch = describe_stream(probe);
-  lanes.describe(launch);
-  launch.routes = arrays.device(routes);
-  fill_bank(arrays.host(bank));
+  launch.routes = routes.device;
+  fill_bank(bank.host);
   for (std::size_t rank = 0; rank < probe.sms.size(); ++rank) {
-    arrays.host(routes)[rank] = route_on(probe, probe.sms[rank]);
+    routes.host[rank] = route_on(probe, probe.sms[rank]);
   }
-  Trace trace = lanes.run(block_threads, shared, [&](const kernels::LaunchShape& shape) {
-    SONDE_CUDA_CHECK(kernels::fill_constant_stream_bank(arrays.device(bank), session.stream()));
-    SONDE_CUDA_CHECK(kernels::launch_constant_stream(launch, shape, session.stream()));
+  Trace trace = lanes.run(kernels::constant_stream, launch, block_threads, shared, [&] {
+    SONDE_CUDA_CHECK(kernels::fill_constant_stream_bank(bank.device, session.stream()));
   });
   for (std::size_t lane = 0; lane < probe.sms.size(); ++lane) {
-    lanes.check_final_value(lane, expected_sum(probe, arrays.host(bank), probe.sms[lane]));
+    lanes.check_final_value(lane, expected_sum(probe, bank.host, probe.sms[lane]));
   }
   return trace;
 }

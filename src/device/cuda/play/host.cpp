@@ -82,8 +82,8 @@ class HostCopies {
 
   void queue_check() const {
     // Every 61st element of 16 B: no power of two, so that all parts of a line have their turn.
-    SONDE_CUDA_CHECK(kernels::count_mismatches(
-        room_, probe_.bytes, 0, 61, session_.arrays().device(mismatches_), session_.stream()));
+    SONDE_CUDA_CHECK(kernels::count_mismatches(room_, probe_.bytes, 0, 61, mismatches_.device,
+                                               session_.stream()));
   }
 
   void check() const {
@@ -95,7 +95,7 @@ class HostCopies {
       copy(room_, incoming_, session_.stream());
       queue_check();
     });
-    const auto wrong = session_.arrays().host(mismatches_).front();
+    const auto wrong = mismatches_.host.front();
     if (wrong == 0) return;
     throw_device_error(
         "{} {} of the checked elements of copies between host and GPU are not what was "
@@ -148,13 +148,12 @@ Trace play_latency(Session& session, const HostProbe& probe) {
   chase.lanes.push_back({.sm = probe.sm, .offsets_bytes = {}});
   chase.timed_accesses = chase.recorded_accesses = probe.accesses;
   ChaseLaunchPlan plan(session, chase);
-  plan.fill();
   plan.tasks()[0].start = place(lines.front());
   plan.launch().rehearsal_place = place(lines.size());
-  Trace trace = plan.run([&](const kernels::LaunchShape& shape) {
-    SONDE_CUDA_CHECK(kernels::launch_chase(plan.launch(), kernels::ChasePath::cv,
-                                           kernels::Order::chain, shape, session.stream()));
-  });
+  const auto kernel =
+      kernels::find_chase(kernels::ChasePath::cv, kernels::Order::chain, kernels::Part::windows);
+  Trace trace =
+      plan.run([&](const LaunchShape& shape) { session.launch(kernel, plan.launch(), shape); });
   plan.lanes().check_final_value(0, place(lines[probe.accesses % lines.size()]));
   return trace;
 }

@@ -11,7 +11,7 @@
 namespace sonde::cuda {
 namespace {
 
-using kernels::OccupancyKernel;
+using OccupancyKernel = kernels::Kernel<kernels::OccupancyLaunch>;
 
 /// Twice the most threads and blocks that any SM had so far (2048, 32): the grid fills it whatever
 /// its rules are.
@@ -26,7 +26,7 @@ KernelsByRegisters ask_for_registers() {
   KernelsByRegisters kernels;
   for (OccupancyKernel kernel : kernels::occupancy_kernels()) {
     cudaFuncAttributes attributes{};
-    SONDE_CUDA_CHECK(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
+    SONDE_CUDA_CHECK(cudaFuncGetAttributes(&attributes, address_of(kernel)));
     kernels.emplace(attributes.numRegs, kernel);
   }
   return kernels;
@@ -64,27 +64,26 @@ Trace play(Session& session, const OccupancyProbe& probe) {
   require(info.sm_count <= kernels::max_sms, "more SMs than kernels::max_sms");
   const OccupancyKernel kernel = find_kernel(probe.registers_per_thread);
   const int blocks_per_sm = std::min(ample_blocks, ample_threads / probe.block_threads + 1);
-  const kernels::LaunchShape shape{
-      .grid_blocks = static_cast<unsigned>(info.sm_count * blocks_per_sm),
-      .block_threads = static_cast<unsigned>(probe.block_threads),
-      .shared_bytes = static_cast<unsigned>(probe.shared_bytes),
-      .carveout_percent = 100};
+  const LaunchShape shape{.grid_blocks = static_cast<unsigned>(info.sm_count * blocks_per_sm),
+                          .block_threads = static_cast<unsigned>(probe.block_threads),
+                          .shared_bytes = static_cast<unsigned>(probe.shared_bytes),
+                          .carveout_percent = 100};
   constexpr TimeLimit limit{std::chrono::milliseconds(100)};
   LaunchArrays& arrays = session.arrays();
   const auto state = arrays.add_output<kernels::OccupancyState>(1);
   const kernels::OccupancyLaunch launch{
-      .state = arrays.device(state),
+      .state = state.device,
       .quiet_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(quiet_time).count()),
       .limit_ns = limit.kernel_ns()};
   bool fits = probe.shared_bytes <= info.shared_bytes_per_block;
   session.run(limit, [&] {
     arrays.clear(state);
     if (!fits) return;
-    const cudaError_t error = kernels::launch_occupancy(kernel, launch, shape, session.stream());
+    const cudaError_t error = launch_kernel(address_of(kernel), &launch, shape, session.stream());
     fits = error != cudaErrorLaunchOutOfResources && error != cudaErrorInvalidConfiguration;
     if (fits) SONDE_CUDA_CHECK(error);
   });
-  const kernels::OccupancyState& found = arrays.host(state).front();
+  const kernels::OccupancyState& found = state.host.front();
   if (found.timed_out != 0) {
     throw_device_error(
         "blocks came and came (an SM cannot be filled while another process uses the GPU). Look "

@@ -66,7 +66,7 @@ Trace play(Session& session, const LaunchProbe& probe) {
   Trace trace;
   session.run(limit, [&] {
     if (count > 0) arrays.clear(times);
-    kernels::BlockTimes* where = count == 0 ? nullptr : arrays.device(times);
+    kernels::BlockTimes* where = count == 0 ? nullptr : times.device;
     queue_launches(session, probe, where);  // loads the kernel's code; not counted
     spin_until_empty(session, limit);
     for (int repeat = 0; repeat < probe.repeats; ++repeat) {
@@ -78,7 +78,7 @@ Trace play(Session& session, const LaunchProbe& probe) {
     }
   });
   int number = 0;
-  for (const kernels::BlockTimes& block : arrays.host(times)) {
+  for (const kernels::BlockTimes& block : times.host) {
     trace.lanes.push_back(read_block(block, number++ / probe.blocks));
   }
   return trace;
@@ -93,20 +93,17 @@ Trace play(Session& session, const PaceProbe& probe) {
   const auto readings = arrays.add_output<kernels::PaceReading>(probe.sms.size() * probe.samples);
   const auto sink = arrays.add_output<float>(1);
   kernels::PaceLaunch launch;
-  lanes.describe(launch);
-  launch.readings = arrays.device(readings);
-  launch.sink = arrays.device(sink);
+  launch.readings = readings.device;
+  launch.sink = sink.device;
   launch.samples = static_cast<std::uint32_t>(probe.samples);
   launch.interval_ns = probe.interval_ns;
   launch.factor = 0.6180339887f;  // a number with all of its bits at work
   const auto block_threads = probe.work == SmWork::none
                                  ? warp_threads
                                  : static_cast<unsigned>(session.info().max_threads_per_block);
-  Trace trace = lanes.run(block_threads, shared, [&](const kernels::LaunchShape& shape) {
-    SONDE_CUDA_CHECK(kernels::launch_pace(launch, shape, session.stream()));
-  });
+  Trace trace = lanes.run(kernels::pace, launch, block_threads, shared);
   for (std::size_t rank = 0; rank < probe.sms.size(); ++rank) {
-    for (const auto& reading : arrays.host(readings).subspan(rank * probe.samples, probe.samples)) {
+    for (const auto& reading : readings.host.subspan(rank * probe.samples, probe.samples)) {
       trace.lanes[rank].clock_cycles.push_back(reading.clock_cycles);
       trace.lanes[rank].globaltimer_ns.push_back(reading.globaltimer_ns);
     }

@@ -268,20 +268,16 @@ Trace play(Session& session, const ProgramProbe& probe) {
   std::byte* data = session.data(probe.place, data_bytes);
   SONDE_CUDA_CHECK(cudaMemsetAsync(data, 0, data_bytes, session.stream()));
   const auto run = [&](kernels::ProgramLaunch& launch) {
-    lanes.describe(launch);
     launch.base = reinterpret_cast<std::uint64_t>(data);
-    launch.counts = session.arrays().device(counts);
-    return lanes.run(launch.warps * warp_threads, shared, [&](const kernels::LaunchShape& shape) {
-      SONDE_CUDA_CHECK(kernels::launch_program(launch, shape, session.stream()));
-    });
+    launch.counts = counts.device;
+    return lanes.run(kernels::find_program(launch), launch, launch.warps * warp_threads, shared);
   };
   for (kernels::ProgramLaunch& launch : launches) run(launch);
   Trace trace;
   for (std::size_t at = 0; at < launches.size(); ++at) {
     Trace kernel = run(launches[at]);
-    const auto made = session.arrays().host(counts);
-    check_elements(probe.program, probe.program.kernels[at], launches[at], lanes, made);
-    add_kernel(probe, made, std::move(kernel), trace);
+    check_elements(probe.program, probe.program.kernels[at], launches[at], lanes, counts.host);
+    add_kernel(probe, counts.host, std::move(kernel), trace);
   }
   return trace;
 }

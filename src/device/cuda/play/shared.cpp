@@ -45,7 +45,7 @@ std::uint64_t elements_of_block(const SharedStreamProbe& probe) {
 }
 
 /// Blocks whose shared memory exactly fills an SM, so that no SM gets more than its share.
-kernels::LaunchShape shape_of(const DeviceInfo& info, const SharedStreamProbe& probe) {
+LaunchShape shape_of(const DeviceInfo& info, const SharedStreamProbe& probe) {
   const std::uint64_t share_bytes =
       info.shared_bytes_per_sm / static_cast<std::uint64_t>(probe.blocks_per_sm);
   const std::uint64_t reserved_bytes = info.reserved_shared_bytes_per_block;
@@ -60,7 +60,7 @@ kernels::LaunchShape shape_of(const DeviceInfo& info, const SharedStreamProbe& p
 }
 
 void check_shared_stream(const DeviceInfo& info, const SharedStreamProbe& probe,
-                         const kernels::LaunchShape& shape) {
+                         const LaunchShape& shape) {
   const std::uint64_t needed_bytes =
       2 * elements_of_block(probe) * static_cast<std::uint64_t>(probe.element_bytes);
   if (needed_bytes > shape.shared_bytes) {
@@ -71,15 +71,18 @@ void check_shared_stream(const DeviceInfo& info, const SharedStreamProbe& probe,
   }
   const int most = std::min(kernels::stream_max_threads(probe.element_bytes, probe.ilp),
                             info.max_threads_per_sm / probe.blocks_per_sm);
-  if (!kernels::shared_stream_ilp_exists(probe.ilp) || probe.block_threads > most) {
+  const void* kernel = address_of(kernels::find_shared_stream(probe.element_bytes, probe.ilp));
+  if (kernel == nullptr || probe.block_threads > most) {
     throw_device_error(
         "a shared stream with ilp {} and {} threads is not possible (ilp 1, 2, 4, 6, 8; at most "
         "{} threads). Ask for another",
         probe.ilp, probe.block_threads, most);
   }
+  // By registers, threads and shared memory.
   int resident = 0;
-  SONDE_CUDA_CHECK(
-      kernels::count_resident_streams(&resident, probe.element_bytes, probe.ilp, shape));
+  SONDE_CUDA_CHECK(prepare_kernel(kernel, shape));
+  SONDE_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &resident, kernel, probe.block_threads, shape.shared_bytes));
   if (resident < probe.blocks_per_sm) {
     throw_device_error(
         "an SM holds only {} blocks of such a shared stream at once, not {} (its registers are "
@@ -115,11 +118,8 @@ Trace play(Session& session, const SharedChaseProbe& probe) {
   const std::vector<int> sms = rank_sms(probe.sms).sms;
   LaneLaunch lanes(session, {.sms = sms, .recorded = launch.accesses, .accesses = launch.accesses},
                    limit_for(4 * probe.accesses + 2 * probe.words));
-  lanes.describe(launch);
-  Trace trace = lanes.run(launch.threads, shared, [&](const kernels::LaunchShape& shape) {
-    SONDE_CUDA_CHECK(
-        kernels::launch_shared_chase(launch, probe.element_bytes, shape, session.stream()));
-  });
+  Trace trace =
+      lanes.run(kernels::find_shared_chase(probe.element_bytes), launch, launch.threads, shared);
   for (std::size_t lane = 0; lane < sms.size(); ++lane) lanes.check_final_value(lane, 0);
   return trace;
 }
@@ -135,11 +135,8 @@ Trace play(Session& session, const SharedAtomicProbe& probe) {
   const std::vector<int> sms = rank_sms(probe.sms).sms;
   LaneLaunch lanes(session, {.sms = sms, .recorded = 0, .accesses = probe.accesses},
                    limit_for(4 * warp_threads * probe.accesses));
-  lanes.describe(launch);
-  Trace trace = lanes.run(warp_threads, shared, [&](const kernels::LaunchShape& shape) {
-    SONDE_CUDA_CHECK(
-        kernels::launch_shared_atomics(launch, to_kernel(probe.form), shape, session.stream()));
-  });
+  Trace trace =
+      lanes.run(kernels::find_shared_atomics(to_kernel(probe.form)), launch, warp_threads, shared);
   for (std::size_t lane = 0; lane < sms.size(); ++lane) lanes.check_final_value(lane, 0);
   return trace;
 }
@@ -147,7 +144,7 @@ Trace play(Session& session, const SharedAtomicProbe& probe) {
 Trace play(Session& session, const SharedStreamProbe& probe) {
   refuse_bank_mode(probe.bank_mode);
   const DeviceInfo& info = session.info();
-  const kernels::LaunchShape shape = shape_of(info, probe);
+  const LaunchShape shape = shape_of(info, probe);
   check_shared_stream(info, probe, shape);
   LaunchArrays& arrays = session.arrays();
   const BlockSpans spans(session);
@@ -158,23 +155,22 @@ Trace play(Session& session, const SharedStreamProbe& probe) {
                         std::chrono::microseconds(50) * probe.passes};
   kernels::SharedStreamLaunch launch;
   spans.describe(launch);
-  launch.blocks_on_sm = arrays.device(blocks);
-  launch.arrived = arrays.device(arrived);
+  launch.blocks_on_sm = blocks.device;
+  launch.arrived = arrived.device;
   launch.passes = static_cast<std::uint32_t>(probe.passes);
   launch.limit_ns = limit.kernel_ns();
   session.run(limit, [&] {
     arrays.clear(blocks);
     arrays.clear(arrived);
     spans.clear();
-    SONDE_CUDA_CHECK(kernels::launch_shared_stream(launch, probe.element_bytes, probe.ilp, shape,
-                                                   session.stream()));
+    session.launch(kernels::find_shared_stream(probe.element_bytes, probe.ilp), launch, shape);
   });
   if (spans.timed_out()) {
     throw_device_error(
         "a shared stream passed its deadline, or its blocks were not all resident at once (its "
         "times mean nothing). Look for other processes on the GPU");
   }
-  const auto blocks_on_sm = arrays.host(blocks).first(static_cast<std::size_t>(info.sm_count));
+  const auto blocks_on_sm = blocks.host.first(static_cast<std::size_t>(info.sm_count));
   check_shares(blocks_on_sm, static_cast<std::uint32_t>(probe.blocks_per_sm));
   Trace trace;
   trace.shared_carveout_bytes = info.largest_carveout_bytes();

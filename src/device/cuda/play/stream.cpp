@@ -84,7 +84,7 @@ class StreamRun {
   StreamRun(Session& session, const StreamProbe& probe)
       : session_(session),
         probe_(probe),
-        code_(choose_stream_code(session.info(), probe)),
+        kernel_(choose_stream_kernel(session.info(), probe)),
         limit_(limit_of(probe)),
         shared_(plan_for(session.info(), probe)),
         spans_(session),
@@ -102,24 +102,23 @@ class StreamRun {
     launch_.placement.limit_ns = limit_.kernel_ns();
     if (placed_) launch_.placement = placed_->placement();
     spans_.describe(launch_);
-    launch_.sink = session.arrays().device(sink_);
+    launch_.sink = sink_.device;
     if (groups_) launch_.groups = groups_->describe();
-    if (windows_) launch_.windows = session.arrays().device(*windows_);
+    if (windows_) launch_.windows = windows_->device;
     lay_data(session, probe, launch_);
   }
 
   /// @return wall time by device events
   double run_once_ns() {
-    const auto queue = [this](const kernels::LaunchShape& shape) { queue_kernel(shape); };
-    kernels::LaunchShape shape{.grid_blocks = static_cast<unsigned>(probe_.blocks),
-                               .block_threads = static_cast<unsigned>(probe_.block_threads),
-                               .shared_bytes = is_bulk() ? shared_.dynamic_bytes : 0,
-                               .carveout_percent = shared_.carveout_percent};
+    const auto queue = [this](const LaunchShape& shape) { queue_kernel(shape); };
+    LaunchShape shape{.grid_blocks = static_cast<unsigned>(probe_.blocks),
+                      .block_threads = static_cast<unsigned>(probe_.block_threads),
+                      .shared_bytes = is_bulk() ? shared_.dynamic_bytes : 0,
+                      .carveout_percent = shared_.carveout_percent};
     if (placed_) {
       shape.shared_bytes = shared_.dynamic_bytes;
       placed_->run(shape, queue);
     } else {
-      if (groups_) groups_->fill();
       session_.run(limit_, [&] { queue(shape); });
     }
     if (spans_.timed_out()) {
@@ -142,9 +141,9 @@ class StreamRun {
       // Every 61st element of 16 B: no power of two, so that all parts of a line have their turn.
       SONDE_CUDA_CHECK(kernels::count_mismatches(
           launch_.destination, launch_.elements * static_cast<std::uint64_t>(probe_.element_bytes),
-          0, 61, session_.arrays().device(mismatches_), session_.stream()));
+          0, 61, mismatches_.device, session_.stream()));
     });
-    refuse_wrong(session_.arrays().host(mismatches_).front());
+    refuse_wrong(mismatches_.host.front());
   }
 
   Trace last_trace() const {
@@ -171,7 +170,7 @@ class StreamRun {
     std::uint64_t wanted = 0;
     session_.run(limit_, [&] {
       session_.arrays().clear(mismatches_);
-      unsigned long long* found = session_.arrays().device(mismatches_);
+      unsigned long long* found = mismatches_.device;
       if (probe_.kind == StreamKind::add) {
         wanted = static_cast<std::uint64_t>(stream_bytes(probe_)) / 4 * launches_;
         SONDE_CUDA_CHECK(
@@ -182,7 +181,7 @@ class StreamRun {
                                                    found, session_.stream()));
       }
     });
-    const std::uint64_t found = session_.arrays().host(mismatches_).front();
+    const std::uint64_t found = mismatches_.host.front();
     refuse_wrong(std::max(found, wanted) - std::min(found, wanted));
   }
 
@@ -193,15 +192,14 @@ class StreamRun {
     const auto sum = static_cast<std::uint32_t>(probe_.passes) *
                      static_cast<std::uint32_t>(adding_blocks) * launches_;
     SONDE_CUDA_CHECK(kernels::count_other_words(launch_.destination, launch_.elements, sum,
-                                                session_.arrays().device(mismatches_),
-                                                session_.stream()));
+                                                mismatches_.device, session_.stream()));
   }
 
   bool is_bulk() const { return probe_.engine == StreamEngine::bulk; }
 
   std::vector<LaneTrace> read_windows() const {
     std::map<std::uint32_t, LaneTrace> lanes;
-    for (const kernels::StreamWindow& window : session_.arrays().host(*windows_)) {
+    for (const kernels::StreamWindow& window : windows_->host) {
       if (window.cycles == 0) continue;
       LaneTrace& lane = lanes[window.sm];
       lane.sm = static_cast<int>(window.sm);
@@ -214,19 +212,19 @@ class StreamRun {
     return list;
   }
 
-  void queue_kernel(const kernels::LaunchShape& shape) {
+  void queue_kernel(const LaunchShape& shape) {
     ++launches_;
     spans_.clear();
     if (windows_) session_.arrays().clear(*windows_);
     if (groups_) groups_->clear();
     SONDE_CUDA_CHECK(cudaEventRecord(begin_.get(), session_.stream()));
-    SONDE_CUDA_CHECK(kernels::launch_stream(launch_, code_, shape, session_.stream()));
+    session_.launch(kernel_, launch_, shape);
     SONDE_CUDA_CHECK(cudaEventRecord(end_.get(), session_.stream()));
   }
 
   Session& session_;
   const StreamProbe& probe_;
-  kernels::StreamCode code_;
+  kernels::Kernel<kernels::StreamLaunch> kernel_;
   TimeLimit limit_;
   layout::SharedPlan shared_;
   BlockSpans spans_;
