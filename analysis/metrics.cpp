@@ -3,15 +3,8 @@
 #include "analysis/metrics.hpp"
 
 #include "analysis/arithmetic_rows.hpp"
-#include "analysis/bypass_rows.hpp"
-#include "analysis/clock_rows.hpp"
-#include "analysis/constant_rows.hpp"
-#include "analysis/control_rows.hpp"
-#include "analysis/link_rows.hpp"
 #include "analysis/metric_rows.hpp"
 #include "analysis/placement_rows.hpp"
-#include "analysis/shared_rows.hpp"
-#include "analysis/soak_rows.hpp"
 #include "analysis/stream_rows.hpp"
 
 #include <fmt/format.h>

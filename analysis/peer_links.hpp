@@ -1,5 +1,5 @@
 // Which link from one GPU to the others of its node is slower than the rest. Input: one row of the
-// matrix that jobs/peer.cpp measures. Pure.
+// matrix that jobs/peer/job.cpp measures. Pure.
 #pragma once
 
 #include <cstddef>

@@ -99,4 +99,174 @@ inline constexpr Row l2_throughput_rows[] = {
      "the same by a warp of each SM to the 32 words of one line"},
 };
 
+inline constexpr std::string_view shared_page = "docs/methods/shared.md";
+inline constexpr std::string_view mei_fig_15 = "Mei and Chu 2016, figure 15";
+inline constexpr std::string_view mei_fig_16 = "Mei and Chu 2016, figure 16";
+inline constexpr std::string_view mei_fig_19 = "Mei and Chu 2016, figure 19";
+inline constexpr std::string_view wong_4_f = "Wong 2010, section IV-F";
+inline constexpr Quantity copy_rates{"byte/cycle", fingerprint, neither};
+
+inline constexpr Factor conflict_ways[] = {
+    {"2", "2"}, {"4", "4"}, {"8", "8"}, {"16", "16"}, {"32", "32"}};
+inline constexpr Row conflict_rows[] = {
+    {"shared.conflict_cycles.{}", latency, "latency under {}-way bank conflicts"},
+};
+
+inline constexpr Row shared_latency_rows[] = {
+    {"shared.latency_cycles", latency, "load to use without conflict"},
+    {"shared.amortised_latency_cycles", latency,
+     "the same from a loop timed as a whole, with the loop's own cycles",
+     "Mei and Chu 2016, listing 4"},
+};
+
+inline constexpr Row shared_rows[] = {
+    {"shared.conflict_cost_cycles", latency, "latency of each further way of a conflict"},
+    {"shared.conflict_linearity_r2", number, "how well latency follows a line in the ways"},
+    {"shared.bank_count", count, "banks"},
+    {"shared.bank_bytes", size, "width of a bank"},
+    {"shared.stride_latency_cycles", curve, "latency by stride 0..64, 4-byte words", mei_fig_19},
+    {"shared.stride_latency_8b_cycles", curve, "latency by stride 0..64, 8-byte words", mei_fig_19},
+    {"shared.stride_latency_wide_mode_cycles", curve,
+     "latency by stride 0..64, 4-byte words, banks in 8-byte mode", mei_fig_19},
+    {"shared.bytes_per_cycle_per_sm", sm_throughput,
+     "copy inside shared memory, read and written bytes, best shape", mei_6_1},
+    {"shared.bytes_per_cycle_per_sm_8b", sm_throughput, "the same with 8-byte words", mei_6_1},
+    {"shared.peak_bytes_per_cycle_per_sm", Quantity{"byte/cycle", structural, higher},
+     "banks x their width", "Mei and Chu 2016, table VII"},
+    {"shared.efficiency", gain, "bytes_per_cycle_per_sm / peak_bytes_per_cycle_per_sm",
+     "Mei and Chu 2016, table VII"},
+    {"shared.littles_law_warps", number,
+     "warps with a load of a word under way that the peak needs: peak x latency / bytes of a load",
+     mei_6_1},
+    {"shared.bytes_per_s_per_sm", throughput, "bytes_per_cycle_per_sm x SM clock", mei_6_1},
+    {"shared.best_shape", Quantity{"", fingerprint, neither},
+     "CTA size x CTAs per SM x ILP of the best copy", mei_6_1},
+    {"shared.surface_block_threads", list, "axis of surface_bytes_per_cycle: CTA size", mei_fig_16},
+    {"shared.surface_blocks_per_sm", list, "axis of surface_bytes_per_cycle: CTAs per SM",
+     mei_fig_16},
+    {"shared.surface_ilp", list, "axis of surface_bytes_per_cycle: ILP", mei_fig_16},
+    {"shared.surface_bytes_per_cycle", copy_rates, "copy throughput of an SM at each shape",
+     mei_fig_16},
+    {"shared.surface_warps", list, "active warps of an SM at each shape", mei_fig_15},
+    {"shared.matrix_warps", list, "axis of matrix_bytes_per_cycle: active warps of an SM",
+     mei_fig_16},
+    {"shared.matrix_ilp", list, "axis of matrix_bytes_per_cycle: ILP", mei_fig_16},
+    {"shared.matrix_bytes_per_cycle", copy_rates,
+     "copy throughput of the best shape with so many warps and that ILP", mei_fig_16},
+    {"shared.cached", text, "whether latency depends on the footprint, as behind a cache",
+     wong_4_f},
+    {"shared.footprint_deviation_cycles", Quantity{"cycle", inventory, neither},
+     "largest less smallest of footprint_latency_cycles", wong_4_f},
+    {"shared.footprint_bytes", footprints, "axis of footprint_latency_cycles", wong_4_f},
+    {"shared.footprint_step_bytes", footprints,
+     "axis of footprint_latency_cycles: from one word to the next", wong_4_f},
+    {"shared.footprint_latency_cycles", curve,
+     "latency of one thread that loads the words of a footprint", wong_4_f},
+};
+
+/// Atomic additions; "{}": threads that meet in a word or, with words of their own, in a bank.
+inline constexpr Factor atomic_threads[] = {{"1", "1"}, {"2", "2"},   {"4", "4"},
+                                            {"8", "8"}, {"16", "16"}, {"32", "32"}};
+inline constexpr Row atomic_word_rows[] = {
+    {"shared.atomic_cycles.{}", latency,
+     "atomic addition with a used result, {} threads of a warp for each word"},
+    {"shared.atomic_unused_cycles.{}", latency, "the same, result not used, {} threads"},
+    {"shared.atomic_counted_cycles.{}", latency, "the same, of the constant 1, {} threads"},
+};
+inline constexpr Row atomic_bank_rows[] = {
+    {"shared.atomic_bank_cycles.{}", latency,
+     "atomic addition with a used result, {} threads of a warp with words of one bank"},
+    {"shared.atomic_unused_bank_cycles.{}", latency, "the same, result not used, {} threads"},
+};
+inline constexpr Row shared_atomic_rows[] = {
+    {"shared.atomic_cost_cycles", latency, "what each further thread at a word adds"},
+    {"shared.atomic_bank_cost_cycles", latency,
+     "what each further thread with a word of the same bank adds"},
+};
+
+inline constexpr Quantity constant_curve{"byte/cycle", fingerprint, neither};
+inline constexpr std::string_view wong_fig_19 = "Wong 2010, figure 19";
+
+/// Of the job constant.throughput.
+inline constexpr Factor constant_levels[] = {
+    {"l1", "first cache of the constant bank"},
+    {"l2", "second cache of the constant bank"},
+    {"l3", "third cache of the constant bank"},
+};
+inline constexpr Row constant_axis_rows[] = {
+    {"constant.blocks", list, "numbers of blocks, each on an SM of its own, of the curves below",
+     wong_fig_19},
+};
+inline constexpr Row constant_rows[] = {
+    {"constant.{}.bytes_per_cycle", sm_throughput,
+     "what all blocks together get where more bring no more, best shape ({})", wong_fig_19},
+    {"constant.{}.sm_bytes_per_cycle", sm_throughput, "what an SM gets alone, same shape ({})",
+     wong_fig_19, "one H200 had 4.8 to 5.2 of its second cache in three runs"},
+    {"constant.{}.in_tpc_bytes_per_cycle", constant_curve,
+     "what an SM gets while all of its TPC load ({})"},
+    {"constant.{}.in_gpc_bytes_per_cycle", constant_curve, "while all of its GPC do ({})"},
+    {"constant.{}.in_all_bytes_per_cycle", constant_curve, "while all SMs do ({})"},
+    {"constant.{}.bottleneck", text,
+     "the smallest group of SMs that shares what limits all: sm, tpc, gpc, device ({})"},
+    {"constant.{}.plateau_blocks", list, "blocks from which on more bring no more ({})",
+     wong_fig_19},
+    {"constant.{}.one_thread_bytes_per_cycle", constant_curve,
+     "all blocks together at each of constant.blocks, one thread of each loads ({})", wong_fig_19},
+    {"constant.{}.eight_threads_bytes_per_cycle", constant_curve,
+     "the same, eight threads of one warp load ({})", wong_fig_19},
+    {"constant.{}.joint_bytes_per_cycle", constant_curve, "the same with the best shape ({})"},
+    {"constant.{}.best_shape", Quantity{"", fingerprint, neither},
+     "warps of a block x threads of each that load, of the shape that gives one SM most ({})"},
+    {"constant.{}.footprint_bytes", Quantity{"byte", inventory, neither},
+     "what each block reads, over and over ({})"},
+};
+
+inline constexpr std::string_view bypass_page = "docs/methods/bypass.md";
+inline constexpr std::string_view fits_a_model = "it tells how a model fits, not what a device is";
+
+inline constexpr Row bypass_rows[] = {
+    {"bypass.l1_bytes", amount, "size of the L1 that all below is for: the smallest there is", "",
+     "cache.l1.size_by_carveout_bytes is compared, and may have a gradual edge"},
+    {"bypass.large_l1_bytes", amount, "size of the largest L1, where one can choose", "",
+     "cache.l1.size_by_carveout_bytes is compared, and may have a gradual edge"},
+    {"bypass.path_hit_fractions", list,
+     "loads of a warp alone that find in the L1 what it loaded before: with ld.cg, with "
+     "L1::no_allocate, with L1::evict_first"},
+    {"bypass.patterns", label, "access patterns, in the order of the vectors below"},
+    {"bypass.units", list, "N by pattern: warps of a block, or blocks of an SM, that may bypass"},
+    {"bypass.cached", list,
+     "numbers L that used the L1, pattern after pattern, each from 0 to its N"},
+    {"bypass.accesses_per_cycle", rates, "performance of an SM with each of bypass.cached",
+     "Dai 2016, section 7.1 (MIPC)"},
+    {"bypass.estimated_hits", list,
+     "lines of loads of an SM that hit by shadow tags, with each of bypass.cached",
+     "Dai 2016, section 6"},
+    {"bypass.congestion", list,
+     "window of a load through the L1 / that of a warp alone, with each of bypass.cached"},
+    {"bypass.best_l", list, "L that performs best, by pattern"},
+    {"bypass.best_speedup", list, "performance at the best L / with all using the L1, by pattern"},
+    {"bypass.none_speedup", list,
+     "performance with none using the L1 (ld.cg) / with all, by pattern"},
+    {"bypass.no_allocate_speedup", list, "the same by L1::no_allocate"},
+    {"bypass.evict_first_speedup", list, "the same by L1::evict_first"},
+    {"bypass.throttled_speedup", list,
+     "performance with the best of fewer warps at a time, all using the L1 / with all warps",
+     "Dai 2016, section 7.1 (SWL)"},
+    {"bypass.large_l1_speedup", list,
+     "with the largest L1: performance with the best of none, half and all using it / with all"},
+    {"bypass.model_l", list, "L that the model prefers, by pattern", "Dai 2016, section 5"},
+    {"bypass.model_speedup", list, "performance at model_l / with all using the L1, by pattern"},
+    {"bypass.advice", label, "who should bypass on this GPU, in words, by pattern"},
+    {"bypass.exponent", number,
+     "what loads wait on the way through the L1 ~ (L/N)^exponent, over the patterns that teach", "",
+     fits_a_model},
+    {"bypass.exponent_r2", number, "how well they follow that power", "", fits_a_model},
+    {"bypass.e", number, "weight of congestion, by the patterns that teach", "", fits_a_model},
+    {"bypass.gaining_patterns", number,
+     "patterns that the model was not taught and that gain 5 % or more by bypassing", "",
+     "a pattern near 5 % comes and goes"},
+    {"bypass.near_fraction", number, "of those, for which the model's L is within 3 % of the best",
+     "", "a pattern near 5 % comes and goes"},
+};
+
 }  // namespace sonde::registry

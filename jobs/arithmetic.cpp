@@ -1,21 +1,231 @@
 // Job `arithmetic`: latency and throughput of every operation, alone and side by side with another
 // one, against the number of warps, and what issues them (Wong 2010, section IV-B).
 // Method: docs/methods/arithmetic.md.
+
 #include "analysis/statistics.hpp"
+#include "analysis/structure/cores/issue.hpp"
 #include "base/arithmetic_ops.hpp"
-#include "jobs/cores/arithmetic_chains.hpp"
+#include "base/gpu_facts.hpp"
+#include "device/probe.hpp"
 #include "jobs/run/attempt.hpp"
+#include "jobs/run/job_run.hpp"
 #include "jobs/run/replicates.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace sonde {
 namespace {
+
+// Two lengths of the same chains, and what lies between them; sweeps over chains.
+
+/// Chains on each SM.
+struct Chains {
+  std::string op;
+  std::string second = {};
+  int warps = 1;
+  int ilp = 1;
+};
+
+/// Rounds of the shorter and the longer chains. A round of single instructions is 256 of them: the
+/// three rounds between are enough for a hundredth of a cycle, and short enough for sequences.
+constexpr std::uint64_t shorter_rounds = 1;
+constexpr std::uint64_t longer_rounds = 4;
+/// Warps of a block that a kernel is compiled for, on all GPUs (CUDA programming guide: 1024
+/// threads).
+constexpr int most_warps_of_block = 32;
+/// With four chains a warp fills the slots of its scheduler, so that stairs begin with few warps;
+/// and units that all schedulers share, be they two or four, make none.
+constexpr int stair_ilp = 4;
+constexpr const char* stair_ops[] = {"float_fma", "int_add"};
+constexpr int pair_ilp = 4;
+/// Of 32 steps or so of which each was seen by all SMs.
+constexpr double scheduler_confidence = 0.97;
+
+Trace run_chains(JobRun& run, const Chains& chains, std::uint64_t steps) {
+  const std::string label = fmt::format("{}{}{}, {} warps, ilp {}, {} steps", chains.op,
+                                        chains.second.empty() ? "" : " with ", chains.second,
+                                        chains.warps, chains.ilp, steps);
+  return run.ask(label, ArithmeticProbe{.op = chains.op,
+                                        .second = chains.second,
+                                        .warps = chains.warps,
+                                        .ilp = chains.ilp,
+                                        .steps = steps});
+}
+
+/// Warps that fill an SM, as far as one block can.
+int most_warps(const DeviceInfo& info) {
+  const int of_block = info.max_threads_per_block / static_cast<int>(warp_threads);
+  return std::clamp(of_block, 1, most_warps_of_block);
+}
+
+/// One chain of the fewest warps that make a step of the operation.
+Chains lone_chain(const ArithmeticOp& op) {
+  return {.op = std::string(op.name), .second = {}, .warps = op.group_warps, .ilp = 1};
+}
+
+/// As many as fill an SM: many warps with four chains each, or two groups of warps where a step
+/// takes a group.
+Chains filling_chains(const DeviceInfo& info, const ArithmeticOp& op) {
+  const bool alone = op.group_warps == 1;
+  return {.op = std::string(op.name),
+          .second = {},
+          .warps = alone ? most_warps(info) : 2 * op.group_warps,
+          .ilp = alone ? op.filling_chains : 1};
+}
+
+/// Cycles of a step of all chains, by SM, from two launches of different length.
+/// @throws DeviceError if the device refuses them
+std::vector<double> measure_steps(JobRun& run, const Chains& chains) {
+  const std::uint64_t round = arithmetic_round / static_cast<std::uint64_t>(chains.ilp);
+  const std::uint64_t shorter_steps = shorter_rounds * round;
+  const std::uint64_t longer_steps = longer_rounds * round;
+  const Trace shorter = run_chains(run, chains, shorter_steps);
+  const Trace longer = run_chains(run, chains, longer_steps);
+  return step_cycles(shorter, longer, static_cast<double>(shorter_steps),
+                     static_cast<double>(longer_steps));
+}
+
+/// Steps of warps per cycle that a step of all chains in so many cycles stands for.
+double steps_per_cycle(const Chains& chains, double cycles) {
+  return chains.warps * chains.ilp * (chains.second.empty() ? 1 : 2) / cycles;
+}
+
+/// The median SM; NaN if none has a time.
+double median_sm(std::vector<double> cycles) {
+  std::erase_if(cycles, [](double value) { return std::isnan(value); });
+  return median(std::move(cycles));
+}
+
+std::vector<double> sweep_warps(JobRun& run, const std::string& op, int ilp) {
+  std::vector<double> cycles;
+  for (int warps = 1; warps <= most_warps(run.info()); ++warps) {
+    cycles.push_back(
+        median_sm(measure_steps(run, {.op = op, .second = {}, .warps = warps, .ilp = ilp})));
+  }
+  return cycles;
+}
+
+void report_sweep(JobRun& run, const ArithmeticOp& op) {
+  const std::string prefix = fmt::format("arithmetic.{}.by_warps_", op.name);
+  std::vector<double> cycles;
+  const auto sweep = [&] { cycles = sweep_warps(run, std::string(op.name), 1); };
+  if (!measure_part(run, {prefix}, sweep)) return;
+  std::vector<double> rates;
+  for (std::size_t i = 0; i < cycles.size(); ++i) {
+    rates.push_back(static_cast<double>(i + 1) * op.per_warp / cycles[i]);
+  }
+  const std::size_t samples = cycles.size() * static_cast<std::size_t>(run.info().sm_count);
+  run.report(found(prefix + "cycles", std::move(cycles), 1, samples));
+  run.report(found(prefix + "per_cycle", std::move(rates), 1, samples));
+}
+
+void report_schedulers(JobRun& run) {
+  const std::string metric = "arithmetic.schedulers";
+  std::optional<IssueShape> most;
+  std::string refusals;
+  for (const char* op : stair_ops) {
+    const auto refusal = refusal_of([&] {
+      const auto shape = infer_issue(sweep_warps(run, op, stair_ilp));
+      if (shape && (!most || shape->schedulers > most->schedulers)) most = shape;
+    });
+    if (refusal) refusals = *refusal;
+  }
+  if (!most) {
+    return run.report(not_resolvable(
+        metric, !refusals.empty() ? refusals
+                                  : "the time of a step against warps climbs in no stairs that "
+                                    "one number of schedulers explains"));
+  }
+  if (most->schedulers == 1) {
+    return run.report(not_resolvable(
+        metric, "warps take their turns one by one: one scheduler, or units that all share"));
+  }
+  run.report(found(metric, static_cast<double>(most->schedulers), scheduler_confidence,
+                   std::size(stair_ops) * static_cast<std::size_t>(most_warps(run.info()))),
+             fmt::format("a step takes {:.2f} cycles, and {:.2f} for each warp of a scheduler",
+                         most->latency_cycles, most->interval_cycles));
+}
+
+/// Cycles of a step of both of a pair, and of each alone.
+struct PairTimes {
+  double first = 0;
+  double second = 0;
+  double both = 0;
+};
+
+PairTimes measure_pair(JobRun& run, const ArithmeticPair& pair) {
+  const int warps = most_warps(run.info());
+  const auto time = [&](std::string_view op, std::string_view second) {
+    return median_sm(measure_steps(
+        run,
+        {.op = std::string(op), .second = std::string(second), .warps = warps, .ilp = pair_ilp}));
+  };
+  return {.first = time(pair.first, ""),
+          .second = time(pair.second, ""),
+          .both = time(pair.first, pair.second)};
+}
+
+/// `arithmetic.warps`, `.<op>.by_warps_*`, and the schedulers that they show.
+void report_warp_sweeps(JobRun& run) {
+  std::vector<double> warps;
+  for (int count = 1; count <= most_warps(run.info()); ++count) warps.push_back(count);
+  run.report(found("arithmetic.warps", warps, 1, warps.size()));
+  for (std::string_view name : arithmetic_warp_sweeps) report_sweep(run, *find_arithmetic_op(name));
+  report_schedulers(run);
+}
+
+/// `arithmetic.ilp`, `.<op>.by_ilp_cycles`.
+void report_ilp_sweeps(JobRun& run) {
+  run.report(found("arithmetic.ilp", std::vector<double>{1, 2, 4, 8}, 1, 4));
+  for (std::string_view name : arithmetic_ilp_sweeps) {
+    const std::string metric = fmt::format("arithmetic.{}.by_ilp_cycles", name);
+    std::vector<double> cycles;
+    measure_part(run, {metric}, [&] {
+      for (int ilp : {1, 2, 4, 8}) {
+        cycles.push_back(median_sm(
+            measure_steps(run, {.op = std::string(name), .second = {}, .warps = 1, .ilp = ilp})));
+      }
+      run.report(
+          found(metric, std::move(cycles), 1, 4 * static_cast<std::size_t>(run.info().sm_count)));
+    });
+  }
+}
+
+/// `arithmetic.<op>_with_<op>.*`, and the most that was issued per cycle.
+/// @param most_steps_per_cycle of single operations, in steps of warps
+void report_pairs(JobRun& run, double most_steps_per_cycle) {
+  double most = most_steps_per_cycle;
+  for (const ArithmeticPair& pair : arithmetic_pairs) {
+    const std::string prefix = fmt::format("arithmetic.{}.", pair.name);
+    PairTimes times;
+    if (!measure_part(run, {prefix}, [&] { times = measure_pair(run, pair); })) continue;
+    const double rate = 2.0 * most_warps(run.info()) * pair_ilp / times.both;
+    most = std::max(most, rate);
+    const auto samples = static_cast<std::size_t>(run.info().sm_count);
+    run.report(
+        found(prefix + "overlap", overlap_of(times.first, times.second, times.both), 1, samples));
+    run.report(found(prefix + "issue_per_cycle_per_sm", rate, 1, samples));
+  }
+  if (!(most > 0)) {
+    return run.leave_open("arithmetic.issue_per_", "no operation could be measured");
+  }
+  run.report(found("arithmetic.issue_per_cycle_per_sm", most, 1, arithmetic_pairs.size()));
+  const auto schedulers = run.number("arithmetic.schedulers");
+  if (!schedulers) {
+    return run.report(not_resolvable("arithmetic.issue_per_cycle_per_scheduler",
+                                     "the number of schedulers is not known"));
+  }
+  run.report(found("arithmetic.issue_per_cycle_per_scheduler", most / *schedulers,
+                   run.finding("arithmetic.schedulers")->confidence, arithmetic_pairs.size()));
+}
 
 /// Every launch measures all SMs, and cycles of arithmetic hardly vary.
 constexpr StoppingRule launch_rule{.least = 3, .most = 6};

@@ -3,7 +3,6 @@
 // docs/methods/soak.md.
 #include "analysis/statistics.hpp"
 #include "analysis/structure/cores/pace.hpp"
-#include "analysis/trend.hpp"
 #include "jobs/cores/stream_surface.hpp"
 #include "jobs/run/clock_window.hpp"
 

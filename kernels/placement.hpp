@@ -6,7 +6,7 @@
 
 namespace sonde::kernels {
 
-/// A kernel as the host knows it: the backend launches it (src/device/cuda/launch.hpp).
+/// A kernel as the host knows it: the backend launches it (src/device/cuda/session/launch.hpp).
 template <class Launch>
 using Kernel = void (*)(Launch);
 

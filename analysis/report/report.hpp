@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
-#include "analysis/fleet/history.hpp"
+#include "analysis/fleet/grounds/history.hpp"
 #include "analysis/report/raw_latency.hpp"
 
 #include <cstddef>

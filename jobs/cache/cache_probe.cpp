@@ -2,8 +2,7 @@
 // search) and records of hits and misses (for the match of replacement policies).
 #include "jobs/cache/cache_probe.hpp"
 
-#include "analysis/structure/sets/set_lines.hpp"
-#include "analysis/structure/sets/taken_lines.hpp"
+#include "analysis/structure/sets/line_pool.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "jobs/cache/cache_evictors.hpp"

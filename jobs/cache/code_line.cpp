@@ -5,7 +5,6 @@
 #include "device/code_blocks.hpp"
 #include "jobs/cache/capacity.hpp"
 #include "jobs/cache/fetch_and_line.hpp"
-#include "jobs/cache/line_by_pairs.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #include "jobs/cache/every_sm.hpp"
 
 #include "analysis/structure/replacement/policy_trace.hpp"
-#include "analysis/structure/sets/sm_vote.hpp"
+#include "analysis/structure/sets/layout_check.hpp"
 #include "base/random.hpp"
 #include "jobs/run/replicates.hpp"
 

@@ -2,7 +2,7 @@
 // asks its questions with.
 #pragma once
 
-#include "analysis/structure/cores/port_sharing.hpp"
+#include "analysis/structure/cores/issue.hpp"
 #include "jobs/run/job_run.hpp"
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Copies of many shapes, then the best of them at length; the numbers end as the copy throughput
 // of the job shared.
+
 #include "analysis/statistics.hpp"
 #include "analysis/throughput.hpp"
-#include "analysis/warp_matrix.hpp"
 #include "base/error.hpp"
 #include "jobs/cores/parts.hpp"
 #include "jobs/run/attempt.hpp"
@@ -10,11 +10,44 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace sonde {
 namespace {
+
+// Folds CTA size and CTAs per SM into active warps.
+
+struct WarpPoint {
+  int warps = 0;
+  int ilp = 0;
+  double throughput = 0;
+};
+
+/// Warps of an SM that has `shape.blocks` blocks; a block's last warp may have idle threads.
+int active_warps(const Shape& shape, int warp_threads) {
+  return (shape.block_threads + warp_threads - 1) / warp_threads * shape.blocks;
+}
+
+/// For each number of warps and each ILP that there are the best of all shapes that have them, by
+/// ascending warps, then ILP.
+/// @param points whose shapes count blocks for each SM
+std::vector<WarpPoint> best_by_warps(std::span<const SurfacePoint> points, int warp_threads) {
+  std::map<std::pair<int, int>, double> best;
+  for (const SurfacePoint& point : points) {
+    const std::pair key{active_warps(point.shape, warp_threads), point.shape.ilp};
+    double& throughput = best.try_emplace(key, point.throughput).first->second;
+    throughput = std::max(throughput, point.throughput);
+  }
+  std::vector<WarpPoint> matrix;
+  for (const auto& [key, throughput] : best) {
+    matrix.push_back({.warps = key.first, .ilp = key.second, .throughput = throughput});
+  }
+  return matrix;
+}
 
 constexpr int surface_passes = 64;
 /// Passes for the result: the start of a block is then below a percent of the whole.

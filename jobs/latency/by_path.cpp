@@ -3,8 +3,7 @@
 // are the main numbers of the job `latency`.
 #include "analysis/metrics.hpp"
 #include "analysis/statistics.hpp"
-#include "analysis/structure/latency/hit_classes.hpp"
-#include "analysis/structure/latency/latency_gaps.hpp"
+#include "analysis/structure/latency/latency_classes.hpp"
 #include "analysis/structure/latency/memory_replicates.hpp"
 #include "base/gpu_facts.hpp"
 #include "jobs/chase/known_latencies.hpp"

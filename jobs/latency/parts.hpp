@@ -1,5 +1,5 @@
 // The parts of the job `latency`, one function each, in the file of this folder that its comment
-// names; jobs/latency.cpp runs one after the other.
+// names; jobs/latency/job.cpp runs one after the other.
 #pragma once
 
 #include "jobs/run/job_run.hpp"

@@ -1,6 +1,6 @@
 // The patterns P1 to P6 of the job `latency`: one chase, flushed, recorded from its first access.
 #include "analysis/statistics.hpp"
-#include "analysis/structure/latency/latency_gaps.hpp"
+#include "analysis/structure/latency/latency_classes.hpp"
 #include "analysis/structure/latency/latency_patterns.hpp"
 #include "analysis/structure/latency/memory_replicates.hpp"
 #include "base/gpu_facts.hpp"

@@ -1,5 +1,5 @@
 // One GPU's row of the matrix of a node: who can be asked, and what its links give. For
-// jobs/peer.cpp, which reports it.
+// jobs/peer/job.cpp, which reports it.
 #pragma once
 
 #include "jobs/run/job_run.hpp"

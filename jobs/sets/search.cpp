@@ -3,7 +3,7 @@
 // "Theory and practice of finding eviction sets"): find_set_layout does that, on lines chosen here.
 #include "jobs/sets/search.hpp"
 
-#include "analysis/structure/sets/busy_lines.hpp"
+#include "analysis/structure/sets/line_search.hpp"
 #include "base/random.hpp"
 #include "jobs/sets/replacement.hpp"
 

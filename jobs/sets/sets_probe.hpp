@@ -3,8 +3,8 @@
 // (jobs/sets/replacement) know nothing else. A "line" of a TLB is an entry.
 #pragma once
 
-#include "analysis/structure/replacement/access_record.hpp"
 #include "analysis/structure/replacement/match.hpp"
+#include "analysis/structure/replacement/policy_trace.hpp"
 #include "analysis/structure/sets/set_layout.hpp"
 #include "base/error.hpp"
 #include "jobs/run/job_run.hpp"

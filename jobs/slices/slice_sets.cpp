@@ -2,8 +2,7 @@
 #include "jobs/slices/slice_sets.hpp"
 
 #include "analysis/statistics.hpp"
-#include "analysis/structure/latency/hit_classes.hpp"
-#include "analysis/structure/latency/latency_gaps.hpp"
+#include "analysis/structure/latency/latency_classes.hpp"
 #include "analysis/structure/sets/conflict_set.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"

@@ -1,7 +1,7 @@
 // Sets of one slice of the L2: few enough lines for the search that a whole L2 is too large for.
 #pragma once
 
-#include "analysis/structure/sets/packing.hpp"
+#include "analysis/structure/sets/line_pool.hpp"
 #include "jobs/sets/sets_probe.hpp"
 #include "jobs/slices/page_slices.hpp"
 

@@ -3,7 +3,7 @@
 #include "jobs/tlb/level_sets.hpp"
 
 #include "analysis/structure/replacement/policy_trace.hpp"
-#include "analysis/structure/sets/even_out.hpp"
+#include "analysis/structure/sets/set_layout.hpp"
 #include "device/device_error.hpp"
 #include "jobs/sets/report.hpp"
 #include "jobs/sets/search.hpp"

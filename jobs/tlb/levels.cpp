@@ -10,7 +10,6 @@
 #include "jobs/run/replicates.hpp"
 #include "jobs/sets/report.hpp"
 #include "jobs/sets/search.hpp"
-#include "jobs/tlb/entry_size.hpp"
 #include "jobs/tlb/level_sets.hpp"
 #include "jobs/tlb/reach.hpp"
 #include "jobs/tlb/scope.hpp"

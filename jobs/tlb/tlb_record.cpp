@@ -1,7 +1,6 @@
 // Orders of accesses to the entries of one set become records of hits and misses, for the match of
 // policies.
 #include "analysis/statistics.hpp"
-#include "jobs/tlb/evictors.hpp"
 #include "jobs/tlb/tlb_probe.hpp"
 
 #include <set>

@@ -1,7 +1,7 @@
 // Chases through global memory, and which file has the others.
 #include "kernels/chase/chase.hpp"
 #include "kernels/chase/chase_kernel.cuh"
-#include "kernels/source.cuh"
+#include "kernels/chase/source.cuh"
 
 namespace sonde::kernels {
 

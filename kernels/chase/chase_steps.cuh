@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/chase/chase.hpp"
-#include "kernels/source.cuh"
+#include "kernels/chase/source.cuh"
 #include "kernels/timing.cuh"
 
 namespace sonde::kernels {

@@ -1,10 +1,10 @@
 // `sonde analyze`: read a run file, reduce it, keep the analysis in the file, print it.
 #include "commands/analyze.hpp"
 
-#include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 #include "base/error.hpp"
 #include "base/standard_output.hpp"
-#include "commands/again_plan.hpp"
+#include "commands/measure/again_plan.hpp"
 #include "commands/commands.hpp"
 #include "commands/fleet_file.hpp"
 #include "store/analysis_file.hpp"

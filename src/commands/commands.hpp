@@ -5,7 +5,7 @@
 #include "analysis/report/report.hpp"
 #include "base/enum_text.hpp"
 #include "base/exit_status.hpp"
-#include "commands/measure.hpp"
+#include "commands/measure/measure.hpp"
 #include "config/run_options.hpp"
 
 #include <optional>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/exit_status.hpp"
-#include "commands/late_jobs.hpp"
-#include "commands/supervise.hpp"
+#include "commands/measure/late_jobs.hpp"
+#include "commands/measure/supervise.hpp"
 #include "mpi/session.hpp"
 #include "mpi/stage_watch.hpp"
 #include "store/run_header.hpp"

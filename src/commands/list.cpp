@@ -2,7 +2,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "commands/commands.hpp"
-#include "device/open_device.hpp"
+#include "device/backends/open_device.hpp"
 #include "jobs/suite.hpp"
 
 #include <fmt/format.h>

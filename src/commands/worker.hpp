@@ -1,7 +1,7 @@
 // What a worker process does with a task of its rank.
 #pragma once
 
-#include "commands/measure.hpp"
+#include "commands/measure/measure.hpp"
 #include "worker/keeper.hpp"
 
 #include <string>

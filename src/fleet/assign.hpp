@@ -1,8 +1,12 @@
 // Who measures what: a pure decision on what all ranks can see.
 #pragma once
 
+#include "base/exit_status.hpp"
+#include "fleet/rendezvous.hpp"
 #include "trace/inventory.hpp"
 
+#include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,5 +38,16 @@ Assignment assign_devices(const std::vector<RankView>& views);
 
 /// One line on the names that several machines have, and on how many; empty if there are none.
 std::string describe_shared_names(const std::vector<RankView>& views);
+
+/// Calls `work` on one of the ranks that call this; the others wait for its result. If the one that
+/// works shows no sign of life for `silence_s`, another takes over.
+/// @param work on the rank that got it; must show life itself
+/// @returns on all ranks the status that `work` came to
+ExitStatus do_once(const std::filesystem::path& parts, int rank,
+                   const std::function<ExitStatus()>& work, const Patience& patience,
+                   const Lookout& lookout);
+
+/// Removes the traces of an earlier run's do_once. By rank 0, before any rank works.
+void clear_claims(const std::filesystem::path& parts);
 
 }  // namespace sonde

@@ -3,7 +3,7 @@
 #include "bench/paper_study.hpp"
 
 #include "base/gpu_facts.hpp"
-#include "device/open_device.hpp"
+#include "device/backends/open_device.hpp"
 #include "device/program_plan.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // Any bytes as a run file: refused, or read whole and put out in every format.
-#include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 #include "analysis/report/report.hpp"
 #include "base/error.hpp"
 #include "fuzz/fuzz_input.hpp"

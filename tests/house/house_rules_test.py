@@ -37,7 +37,7 @@ class RulesTest(unittest.TestCase):
                              ("jobs/chase/a.cpp", "jobs/cache/b.hpp"), ("jobs/a.cpp", "src/store/b.hpp")):
             self.check_include(path, target, faulty=True)
         for path, target in (("src/main.cpp", "src/commands/b.hpp"), ("src/store/a.cpp", "analysis/fleet/b.hpp"),
-                             ("src/device/open_device.cpp", "src/device/cuda/b.hpp"),
+                             ("src/device/backends/open_device.cpp", "src/device/cuda/b.hpp"),
                              ("jobs/cache/a.cpp", "jobs/sets/b.hpp"), ("jobs/cache_l1.cpp", "jobs/cache/b.hpp")):
             self.check_include(path, target, faulty=False)
         self.write("jobs/attic/a.cpp", "int a;")

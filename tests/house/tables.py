@@ -18,7 +18,7 @@ LAYERS = {
     "src/main.cpp": ("src/commands", "src/doctor", "src/store", "src/worker", "src/fleet", "src/mpi",
                      "src/config", "src/base"),
     "src/commands": ("jobs/*", "src/doctor", "src/store", "src/worker", "src/fleet", "src/mpi", "src/device",
-                     "src/device/open_device.cpp", "analysis", "analysis/fleet",
+                     "src/device/backends", "analysis", "analysis/fleet",
                      "analysis/report", "src/config", "src/trace", "src/base"),
     "jobs/*": (*JOB_PARTS, *BELOW_PARTS, *BELOW_JOBS),
     **{part: (*JOB_PARTS, *BELOW_PARTS, *BELOW_JOBS) for part in JOB_PARTS},
@@ -30,7 +30,7 @@ LAYERS = {
     "src/fleet": ("src/mpi", "src/config", "src/device", "src/trace", "src/base"),
     "src/mpi": ("src/base",),
     "src/worker": ("src/base",),
-    "src/device/open_device.cpp": ("src/device", "src/device/cuda", "src/device/sim", "src/trace",
+    "src/device/backends": ("src/device", "src/device/cuda", "src/device/sim", "src/trace",
                                    "src/base"),
     "src/device/cuda": ("src/device", "kernels", "src/trace", "src/base"),
     "src/device/sim": ("src/device", "src/trace", "src/base"),
@@ -45,7 +45,7 @@ LAYERS = {
     "src/base": (),
 }
 # Trees whose folders may not include each other in a circle.
-TREES_WITHOUT_FOLDER_CIRCLES = ("jobs", "analysis/structure")
+TREES_WITHOUT_FOLDER_CIRCLES = PRODUCT
 
 # Libraries that only these folders know: pattern of the header, who may include it, what for.
 LIBRARIES = (
@@ -65,6 +65,7 @@ SHARED_HEADERS = {
     "src/device/sim/memory/beside_neighbour.cpp": "src/device/sim/memory/memory_system.hpp",
     "jobs/tlb/tlb_record.cpp": "jobs/tlb/tlb_probe.hpp",
     "jobs/*.cpp": None,  # jobs/suite.cpp declares the jobs and lists them
+    "jobs/*/job.cpp": None,
     "jobs/bypass/polybench.cpp": "jobs/bypass/programs.hpp",
     "jobs/bypass/rodinia.cpp": "jobs/bypass/programs.hpp",
     "jobs/bypass/samples.cpp": "jobs/bypass/programs.hpp",
@@ -72,10 +73,11 @@ SHARED_HEADERS = {
     "jobs/cores/*.cpp": "jobs/cores/parts.hpp",
     "jobs/latency/*.cpp": "jobs/latency/parts.hpp",
     "src/commands/*.cpp": "src/commands/commands.hpp",
-    "src/device/cuda/*_lanes.cpp": "src/device/cuda/path_lanes.hpp",
+    "src/device/cuda/lanes/*_lanes.cpp": "src/device/cuda/lanes/path_lanes.hpp",
     "src/device/cuda/play/*.cpp": "src/device/cuda/play/play.hpp",
     "src/device/sim/play/*.cpp": "src/device/sim/play/play.hpp",
     "src/device/sim/**_reader.cpp": "readers.hpp",
+    "analysis/fleet/grounds/*.cpp": "analysis/fleet/grounds/grounds.hpp",
     "analysis/report/*.cpp": "analysis/report/report.hpp",
     "analysis/report/charts/*.cpp": "analysis/report/charts/charts.hpp",
     "analysis/report/export/*.cpp": "analysis/report/report.hpp",
@@ -83,7 +85,7 @@ SHARED_HEADERS = {
     "analysis/report/page/*_section.cpp": "analysis/report/page/sections.hpp",
     "kernels/arithmetic/*.cu": "kernels/arithmetic/arithmetic_kernel.cuh",
     "kernels/chase/*.cu": "kernels/chase/chase.hpp",
-    "kernels/shared_*.cu": "kernels/shared.hpp",
+    "kernels/shared/*.cu": "kernels/shared/shared.hpp",
     "kernels/control/*.cu": "kernels/control/control.hpp",
     "kernels/program/*.cu": "kernels/program/program_kernel.cuh",
     "kernels/stream/*.cu": "kernels/stream/stream_kernel.cuh",

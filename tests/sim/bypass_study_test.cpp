@@ -3,7 +3,7 @@
 #include "bench/paper_study.hpp"
 
 #include "device/device_error.hpp"
-#include "device/open_device.hpp"
+#include "device/backends/open_device.hpp"
 
 #include <gmock/gmock.h>
 

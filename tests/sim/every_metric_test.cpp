@@ -2,7 +2,7 @@
 // entry, once, and forgets none. Whole suites of the largest models are too slow for a test of
 // every build: all models run the quick suite, the faster ones the standard suite, too.
 #include "analysis/metrics.hpp"
-#include "device/open_device.hpp"
+#include "device/backends/open_device.hpp"
 #include "jobs/suite.hpp"
 #include "sim/shipped_json.hpp"
 

@@ -1,7 +1,7 @@
 // Runs jobs on a simulated GPU and hands back what they found, next to the declared truth.
 #pragma once
 
-#include "device/open_device.hpp"
+#include "device/backends/open_device.hpp"
 #include "device/sim/model/model_files.hpp"
 #include "jobs/run/job_run.hpp"
 #include "jobs/suite.hpp"

@@ -1,6 +1,6 @@
 // The job slices finds which lines share a slice of simulated L2s, by functions that nobody knew
 // when it was written, and says so where it cannot.
-#include "analysis/structure/index/gf2.hpp"
+#include "analysis/structure/index/index_function.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "device/sim/die.hpp"

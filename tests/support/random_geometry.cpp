@@ -1,7 +1,7 @@
 // Draws of sets, index functions and policies.
 #include "support/random_geometry.hpp"
 
-#include "analysis/structure/index/gf2.hpp"
+#include "analysis/structure/index/index_function.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 
 #include "support/floor_draws.hpp"
 
-#include "analysis/structure/index/gf2.hpp"
+#include "analysis/structure/index/index_function.hpp"
 #include "base/units.hpp"
 #include "support/random_plan.hpp"
 

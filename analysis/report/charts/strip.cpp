@@ -1,5 +1,5 @@
 // Strips of a fleet: the values of a metric, one dot a device.
-#include "analysis/fleet/series.hpp"
+#include "analysis/fleet/grounds/series.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts/charts.hpp"
 #include "base/units.hpp"

@@ -1,5 +1,5 @@
 // Findings of a device as tables, and the probes behind them.
-#include "analysis/fleet/decide.hpp"
+#include "analysis/fleet/verdict/decide.hpp"
 #include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts/charts.hpp"

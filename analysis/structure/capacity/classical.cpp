@@ -1,7 +1,7 @@
 // Shares of misses are read off mean latencies; each method's rules are then applied to them.
 #include "analysis/structure/capacity/classical.hpp"
 
-#include "analysis/structure/latency/latency_gaps.hpp"
+#include "analysis/structure/latency/latency_classes.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>

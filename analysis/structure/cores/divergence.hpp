@@ -1,6 +1,6 @@
 // What the stamps of diverged warps say: in which order their paths ran, whether paths of one warp
 // or of several ran at the same time, and what dividing and joining cost. Input of
-// jobs/control.cpp.
+// jobs/control/job.cpp.
 #pragma once
 
 #include "trace/trace.hpp"

@@ -2,7 +2,7 @@
 // of one change's steps; the other changes are measured on it.
 #include "analysis/structure/index/remainder_hash.hpp"
 
-#include "analysis/structure/index/gf2.hpp"
+#include "analysis/structure/index/index_function.hpp"
 
 #include <algorithm>
 #include <array>

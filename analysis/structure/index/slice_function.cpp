@@ -3,7 +3,7 @@
 // others, those 2^i before and behind it; where it changes more, to more.
 #include "analysis/structure/index/slice_function.hpp"
 
-#include "analysis/structure/index/gf2.hpp"
+#include "analysis/structure/index/index_function.hpp"
 #include "base/error.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 #include "analysis/structure/latency/latency_patterns.hpp"
 
 #include "analysis/statistics.hpp"
-#include "analysis/structure/latency/latency_gaps.hpp"
+#include "analysis/structure/latency/latency_classes.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // Parts the samples of each replicate by partition.
 #include "analysis/structure/latency/memory_replicates.hpp"
 
-#include "analysis/structure/latency/latency_gaps.hpp"
+#include "analysis/structure/latency/latency_classes.hpp"
 #include "analysis/structure/latency/near_far.hpp"
 
 #include <algorithm>

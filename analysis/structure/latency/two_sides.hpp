@@ -3,6 +3,8 @@
 // describe L2s of two partitions.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace sonde {
@@ -17,5 +19,28 @@ struct TwoSides {
 /// rows and columns; there are two if those signs alone explain half of its variance.
 /// @param map by row and column, not empty, all rows as long
 TwoSides find_two_sides(const std::vector<std::vector<double>>& map);
+
+struct AdditiveFit {
+  double mean_cycles = 0;
+  std::vector<double> row_cycles;     // by SM, beyond the mean
+  std::vector<double> column_cycles;  // by slice, beyond the mean
+  double residual_cycles = 0;         // standard deviation of what the sum leaves
+  double r2 = 0;                      // share of the variance that the sum explains
+};
+
+/// Least squares for a full table: means of rows and columns. @pre all rows are as long, and not
+/// empty
+AdditiveFit fit_additive(const std::vector<std::vector<double>>& map);
+
+/// A value that lies above all others by more than chance would have it.
+struct HighOutlier {
+  std::size_t place = 0;
+  double excess = 0;  // over the median
+  double score = 0;   // the same in robust standard deviations
+};
+
+/// The largest value, if normal values would bring one so high once in a thousand times, and at
+/// least `floor` above the median. A few of the values may be outliers, half of them not.
+std::optional<HighOutlier> find_high_outlier(std::span<const double> values, double floor);
 
 }  // namespace sonde

@@ -2,7 +2,7 @@
 // the long one, one below it. Which ones does not show; it is read back from what it led to.
 #pragma once
 
-#include "analysis/structure/replacement/access_record.hpp"
+#include "analysis/structure/replacement/policy_trace.hpp"
 
 #include <cstdint>
 #include <vector>

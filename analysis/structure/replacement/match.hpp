@@ -1,7 +1,6 @@
 // From chases over the lines of one isolated set to its replacement policy, by elimination.
 #pragma once
 
-#include "analysis/structure/replacement/access_record.hpp"
 #include "analysis/structure/replacement/policy_trace.hpp"
 #include "analysis/structure/replacement/replacement_fit.hpp"
 

@@ -1,7 +1,7 @@
 // Random replacement, with equal or weighted ways: a part of match_replacement.
 #pragma once
 
-#include "analysis/structure/replacement/access_record.hpp"
+#include "analysis/structure/replacement/policy_trace.hpp"
 #include "analysis/structure/replacement/replacement_fit.hpp"
 
 #include <cstdint>

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <set>
+#include <span>
+#include <utility>
 
 namespace sonde {
 
@@ -57,6 +60,113 @@ Lines lines_under(const Lines& offsets, std::uint64_t line_bytes) {
   std::set<std::uint64_t> lines;
   for (std::uint64_t offset : offsets) lines.insert(offset / line_bytes * line_bytes);
   return {lines.begin(), lines.end()};
+}
+
+Lines lines_of_set(const IndexFunction& index, const LinePool& space, std::uint64_t set,
+                   std::size_t count) {
+  Lines lines;
+  for (std::uint64_t line = 0; line < space.span_bytes && lines.size() < 4 * count;
+       line += space.line_bytes) {
+    if (set_of(index, line) == set && !is_taken(space, line)) lines.push_back(line);
+  }
+  lines = shuffled(std::move(lines), derive_seed(space.seed, "lines of a set"));
+  lines.resize(std::min(count, lines.size()));
+  return lines;
+}
+
+Lines lines_of_other_sets(const IndexFunction& index, const LinePool& space, std::uint64_t set) {
+  constexpr std::size_t most_lines = 4096;
+  Lines lines = space.co_resident;
+  for (std::uint64_t line = lines.front(); line > 0 && lines.size() < most_lines;) {
+    line -= space.line_bytes;
+    lines.push_back(line);
+  }
+  std::erase_if(lines, [&](std::uint64_t line) { return set_of(index, line) == set; });
+  return lines;
+}
+
+namespace {
+
+std::vector<Lines> cut(const Lines& lines, std::size_t length) {
+  std::vector<Lines> parts;
+  for (std::size_t first = 0; first < lines.size(); first += length)
+    parts.push_back(slice(lines, first, length));
+  return parts;
+}
+
+Lines missing_lines(const std::vector<Lines>& lists, const MissOracle& ask) {
+  const std::vector<MissCounts> answers = ask(lists);
+  Lines missing;
+  for (std::size_t list = 0; list < lists.size(); ++list) {
+    for (std::size_t i = 0; i < lists[list].size(); ++i) {
+      if (misses_again(answers[list], i)) missing.push_back(lists[list][i]);
+    }
+  }
+  return missing;
+}
+
+}  // namespace
+
+Lines find_taken_lines(const LinePool& space, const MissOracle& ask) {
+  constexpr std::uint64_t surely_fitting = 8;    // of what co-resident lines leave, an eighth
+  constexpr std::uint64_t most_lines = 1 << 15;  // half a second on a GPU
+  constexpr std::uint64_t companies = 4;
+  constexpr std::uint64_t enough = 3;  // inner caches may hide a line once
+  constexpr std::size_t sampled_lists = 4;
+  const std::uint64_t available = space.span_bytes / space.line_bytes;
+  if (available > most_lines) return {};
+  const std::uint64_t residents = space.co_resident.size();
+  const std::uint64_t left = space.cached_lines - std::min(space.cached_lines, residents);
+  const std::size_t at_once = std::max<std::size_t>(1, left / surely_fitting);
+  const Lines lines = choose_lines(space, available, derive_seed(space.seed, "taken"));
+  const Lines sample = slice(lines, 0, sampled_lists * at_once);
+  if (missing_lines(cut(sample, at_once), ask).empty()) return {};
+  std::map<std::uint64_t, std::uint64_t> missed;  // in how many companies
+  for (std::uint64_t company = 1; company <= companies; ++company) {
+    for (std::uint64_t line : missing_lines(cut(shuffled(lines, company), at_once), ask))
+      ++missed[line];
+  }
+  Lines taken;
+  for (const auto& [line, count] : missed) {
+    if (count >= enough) taken.push_back(line);
+  }
+  return taken;
+}
+
+namespace {
+
+/// Keeps those of `added` that fit beside the lines kept so far; the others go to `refused`.
+void add_lines(const Lines& added, const MissOracle& ask, Lines& kept, Lines& refused) {
+  Lines list = kept;
+  list.insert(list.end(), added.begin(), added.end());
+  const MissCounts counts = ask(std::span(&list, 1)).front();
+  const std::size_t before = kept.size();
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    (misses_again(counts, before + i) ? refused : kept).push_back(added[i]);
+  }
+}
+
+}  // namespace
+
+PackedLines pack_lines(const Lines& pool, std::size_t batch, const MissOracle& ask,
+                       std::size_t most_chases) {
+  PackedLines packed;
+  Lines waiting = pool;
+  for (std::uint64_t round = 0; !packed.complete; ++round) {
+    const std::size_t before = packed.lines.size();
+    Lines refused;
+    for (std::size_t first = 0; first < waiting.size(); first += batch) {
+      if (++packed.asked_chases > most_chases) return packed;
+      add_lines(slice(waiting, first, batch), ask, packed.lines, refused);
+    }
+    packed.left_over = refused.size();
+    const bool done = packed.lines.size() == before || refused.empty();
+    // Under random replacement lines of an overfull set may have stayed by chance: then it shows.
+    if (done && overflow_twice({packed.lines}, ask).front()) return packed;
+    packed.complete = done;
+    waiting = shuffled(std::move(refused), round);
+  }
+  return packed;
 }
 
 }  // namespace sonde

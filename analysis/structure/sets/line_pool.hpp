@@ -1,6 +1,7 @@
 // Where a search for sets finds its lines.
 #pragma once
 
+#include "analysis/structure/index/index_function.hpp"
 #include "analysis/structure/sets/miss_oracle.hpp"
 
 #include <cstddef>
@@ -45,5 +46,41 @@ Lines choose_lines(const LinePool& space, std::uint64_t count, std::uint64_t see
 
 /// The lines of this length that offsets lie in, each once, ascending.
 Lines lines_under(const Lines& offsets, std::uint64_t line_bytes);
+
+/// At most `count` lines of set number `set`, in a random order.
+Lines lines_of_set(const IndexFunction& index, const LinePool& space, std::uint64_t set,
+                   std::size_t count);
+
+/// Up to 4096 lines of other sets: the co-resident ones first, which are known to push lines out of
+/// the inner caches, then those before them, downwards. @pre there are co-resident lines
+Lines lines_of_other_sets(const IndexFunction& index, const LinePool& space, std::uint64_t set);
+
+/// The lines of the pool that miss again and again beside the co-resident lines alone, ascending.
+/// Asked in lists of an eighth of what those leave: of a cache of one way a line in 200 is given
+/// back, too, because it shared its set with others in three of four lists. Empty where the first
+/// lists show none, and of more lines than can be asked for.
+/// @param ask chases lists together with the co-resident lines
+Lines find_taken_lines(const LinePool& space, const MissOracle& ask);
+
+/// Lines that stay together, to which no line of the pool could be added.
+struct PackedLines {
+  Lines lines;
+  std::size_t left_over = 0;  // lines of the pool that found no room
+  bool complete = false;      // in a last round over all that were left over none found room, and
+                              // those packed stay
+  std::size_t asked_chases = 0;  // what it took
+};
+
+/// Packs the lines of the pool, in its order: `batch` lines at a time are chased with those kept so
+/// far, and the ones of the batch that miss again and again are put aside, to be tried again in
+/// other company, until a round over all of them adds none. Works where a set with too many lines
+/// makes each of them miss (LRU and its kin, in cyclic order). Where lines of an overfull set stay
+/// by chance, more may be packed than there is room for; that shows, and `complete` stays false.
+/// @param pool lines in random order, some times what the cache holds
+/// @param batch about as many as there are sets: of lines that would share the last free way of a
+///        set none is kept, and with one line for each set, one often comes alone
+/// @param most_chases a bound on the time; when it is met, `complete` is false
+PackedLines pack_lines(const Lines& pool, std::size_t batch, const MissOracle& ask,
+                       std::size_t most_chases);
 
 }  // namespace sonde

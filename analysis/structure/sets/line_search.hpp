@@ -5,6 +5,9 @@
 #pragma once
 
 #include "analysis/structure/sets/conflict_set.hpp"
+#include "analysis/structure/sets/miss_oracle.hpp"
+
+#include <string>
 
 namespace sonde {
 
@@ -19,5 +22,17 @@ struct LineByConflicts {
 /// @param conflict its lines begin at multiples of `limit_bytes`
 LineByConflicts find_line(const EvictionSet& conflict, std::uint64_t fetch_bytes,
                           std::uint64_t limit_bytes, const MissOracle& ask);
+
+struct BusyLines {
+  Lines lines;         // all of which miss, in every order; ascending
+  Lines others;        // of their sets: they miss beside those; ascending
+  std::string reason;  // no lines: why not
+};
+
+/// Lines of four sets or more, out of longer and longer parts of the pool, that miss again and
+/// again when chased alone, in every one of some orders.
+/// @param pool lines in random order
+/// @param fitting_lines so many of them were seen to fit
+BusyLines find_busy_lines(const Lines& pool, std::size_t fitting_lines, const MissOracle& ask);
 
 }  // namespace sonde

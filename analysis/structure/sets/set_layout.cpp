@@ -3,7 +3,6 @@
 
 #include "analysis/structure/index/index_search.hpp"
 #include "analysis/structure/sets/layout_check.hpp"
-#include "analysis/structure/sets/other_ways.hpp"
 #include "analysis/structure/sets/single_sets.hpp"
 #include "analysis/structure/sets/ways_per_set.hpp"
 #include "base/random.hpp"
@@ -327,6 +326,19 @@ SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,
   const std::size_t most_fitting = overfull->size() * 4 / 5;
   SetLayout of_tags = find_layout_in(*overfull, most_fitting, space, ask, other);
   return of_tags.ways_per_set.size() > 1 ? of_tags : found;
+}
+
+void even_out(SetLayout& layout) {
+  constexpr std::size_t very_many = 64;
+  constexpr std::size_t few = 2;
+  std::vector<std::uint32_t>& ways = layout.ways_per_set;
+  if (ways.size() < very_many) return;
+  const std::uint32_t usual = ways.front();
+  const auto smaller = std::ranges::find(ways, usual - 1);
+  const auto count = static_cast<std::size_t>(ways.end() - smaller);
+  if (count == 0 || count > few || ways.back() != usual - 1 || *(smaller - 1) != usual) return;
+  std::fill(smaller, ways.end(), usual);
+  layout.smaller_sets = static_cast<std::uint32_t>(count);
 }
 
 }  // namespace sonde

@@ -7,7 +7,6 @@
 #include "analysis/structure/index/index_function.hpp"
 #include "analysis/structure/sets/conflict_set.hpp"
 #include "analysis/structure/sets/line_pool.hpp"
-#include "analysis/structure/sets/set_lines.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -60,5 +59,9 @@ struct SetLayout {
 /// their place.
 SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,
                           const std::optional<OtherCoResidents>& other = {});
+
+/// One or two sets of very many (64 or more) that keep a way less than all others are taken to be
+/// like them, and counted in `smaller_sets`: docs/decisions/0024-a-way-less.md. For TLBs.
+void even_out(SetLayout& layout);
 
 }  // namespace sonde

@@ -1,7 +1,7 @@
 // All sets at a time, from the ways of the first one up or down.
 #include "analysis/structure/sets/ways_per_set.hpp"
 
-#include "analysis/structure/sets/set_misses.hpp"
+#include "analysis/structure/sets/miss_oracle.hpp"
 #include "base/random.hpp"
 
 #include <algorithm>

@@ -2,9 +2,9 @@
 // overload of play.
 #include "device/cuda/cuda_device.hpp"
 
-#include "device/cuda/inventory.hpp"
+#include "device/cuda/session/inventory.hpp"
 #include "device/cuda/play/play.hpp"
-#include "device/cuda/xids.hpp"
+#include "device/cuda/session/xids.hpp"
 #include "device/device_error.hpp"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 // Job peer on simulated GPUs: the ranks of one node one after the other, each with its own row.
-#include "device/open_device.hpp"
+#include "device/backends/open_device.hpp"
 #include "device/sim/model/model_files.hpp"
 #include "jobs/suite.hpp"
 

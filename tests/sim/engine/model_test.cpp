@@ -1,4 +1,4 @@
-#include "device/open_device.hpp"
+#include "device/backends/open_device.hpp"
 #include "engine_support.hpp"
 
 #include <gmock/gmock.h>

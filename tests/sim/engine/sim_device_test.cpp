@@ -1,6 +1,6 @@
 #include "engine_support.hpp"
 
-#include "device/open_device.hpp"
+#include "device/backends/open_device.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

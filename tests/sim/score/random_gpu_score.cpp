@@ -2,7 +2,7 @@
 #include "sim/score/random_gpu_score.hpp"
 
 #include "analysis/metrics.hpp"
-#include "device/open_device.hpp"
+#include "device/backends/open_device.hpp"
 #include "device/sim/model/model_files.hpp"
 #include "sim/score/declared_suite.hpp"
 

@@ -1,4 +1,4 @@
-#include "analysis/trend.hpp"
+#include "analysis/statistics.hpp"
 
 #include "base/error.hpp"
 

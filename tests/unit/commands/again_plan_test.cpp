@@ -1,6 +1,6 @@
-#include "commands/again_plan.hpp"
+#include "commands/measure/again_plan.hpp"
 
-#include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 #include "base/error.hpp"
 #include "support/random_run.hpp"
 #include "unit/analysis/fleet/fleet_maker.hpp"

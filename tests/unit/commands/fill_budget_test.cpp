@@ -1,4 +1,4 @@
-#include "commands/fill_budget.hpp"
+#include "commands/measure/fill_budget.hpp"
 
 #include "store/shard.hpp"
 #include "support/random_run.hpp"

@@ -1,7 +1,7 @@
-#include "commands/late_jobs.hpp"
+#include "commands/measure/late_jobs.hpp"
 
 #include "base/error.hpp"
-#include "commands/again_plan.hpp"
+#include "commands/measure/again_plan.hpp"
 #include "commands/commands.hpp"
 #include "store/roster_file.hpp"
 #include "store/run_reader.hpp"

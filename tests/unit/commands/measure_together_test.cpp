@@ -1,4 +1,4 @@
-#include "commands/late_jobs.hpp"
+#include "commands/measure/late_jobs.hpp"
 
 #include "base/error.hpp"
 #include "commands/commands.hpp"

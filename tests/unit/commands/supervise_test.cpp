@@ -1,4 +1,4 @@
-#include "commands/supervise.hpp"
+#include "commands/measure/supervise.hpp"
 
 #include "base/stop_signal.hpp"
 #include "commands/commands.hpp"

@@ -1,4 +1,4 @@
-#include "fleet/claim.hpp"
+#include "fleet/assign.hpp"
 
 #include "support/random_run.hpp"
 

@@ -1,7 +1,7 @@
 // What a run file keeps of its analysis: every column that docs/file-format.md promises is filled.
 #include "store/analysis_file.hpp"
 
-#include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 #include "store/hdf5/stored_tables.hpp"
 #include "store/run_reader.hpp"
 #include "store/write_run.hpp"

@@ -1,7 +1,7 @@
 // Chains of operations on every SM at once.
 #include "kernels/arithmetic/arithmetic.hpp"
 #include "base/gpu_facts.hpp"
-#include "device/cuda/lane_launch.hpp"
+#include "device/cuda/lanes/lane_launch.hpp"
 #include "device/cuda/play/play.hpp"
 #include "device/device_error.hpp"
 

@@ -1,8 +1,8 @@
 // Timed windows without a load, timestamps of all clocks, and cluster launches.
 #include "kernels/clocks.hpp"
 #include "base/gpu_facts.hpp"
-#include "device/cuda/chase_launch.hpp"
-#include "device/cuda/clusters.hpp"
+#include "device/cuda/lanes/chase_launch.hpp"
+#include "device/cuda/lanes/clusters.hpp"
 #include "device/cuda/play/play.hpp"
 
 namespace sonde::cuda {

@@ -1,11 +1,11 @@
 // Streams of constants: fills the bank, tells each block where its threads begin, and checks that
 // they loaded what stands there.
 #include "base/gpu_facts.hpp"
-#include "device/cuda/lane_launch.hpp"
+#include "device/cuda/lanes/lane_launch.hpp"
 #include "device/cuda/play/play.hpp"
 #include "device/device_error.hpp"
 #include "kernels/chase/chase.hpp"
-#include "kernels/constant_stream.hpp"
+#include "kernels/chase/constant_stream.hpp"
 
 #include <algorithm>
 #include <span>

@@ -1,6 +1,6 @@
 // Control flow: branches, waits, barriers and sleeps laid out for the kernels and read back.
 #include "kernels/control/control.hpp"
-#include "device/cuda/clusters.hpp"
+#include "device/cuda/lanes/clusters.hpp"
 #include "device/cuda/play/play.hpp"
 #include "device/device_error.hpp"
 

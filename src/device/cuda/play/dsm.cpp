@@ -1,6 +1,6 @@
 // Distributed shared memory: which blocks read whose, laid out for the kernels and read back.
 #include "kernels/dsm.hpp"
-#include "device/cuda/clusters.hpp"
+#include "device/cuda/lanes/clusters.hpp"
 #include "device/cuda/play/play.hpp"
 #include "device/device_error.hpp"
 

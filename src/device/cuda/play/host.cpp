@@ -2,7 +2,7 @@
 // that the GPU reads in place.
 #include "base/failure_marks.hpp"
 #include "base/random.hpp"
-#include "device/cuda/chase_launch.hpp"
+#include "device/cuda/lanes/chase_launch.hpp"
 #include "device/cuda/play/play.hpp"
 #include "device/device_error.hpp"
 #include "kernels/memory.hpp"

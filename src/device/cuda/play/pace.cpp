@@ -1,7 +1,7 @@
 // Launches in a row, by the clocks of host and device, and the pace of the SM clocks under load.
 #include "kernels/pace.hpp"
 #include "base/gpu_facts.hpp"
-#include "device/cuda/lane_launch.hpp"
+#include "device/cuda/lanes/lane_launch.hpp"
 #include "device/cuda/play/play.hpp"
 #include "device/device_error.hpp"
 

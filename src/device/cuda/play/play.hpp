@@ -2,7 +2,7 @@
 // one does not compile. They lay out the launch, run it, check it, and fill the trace.
 #pragma once
 
-#include "device/cuda/session.hpp"
+#include "device/cuda/session/session.hpp"
 #include "device/probe.hpp"
 
 namespace sonde::cuda {

@@ -2,7 +2,7 @@
 // before it is timed, so that the L2 and the TLBs hold what they can.
 #include "kernels/program/program.hpp"
 #include "base/gpu_facts.hpp"
-#include "device/cuda/lane_launch.hpp"
+#include "device/cuda/lanes/lane_launch.hpp"
 #include "device/cuda/play/play.hpp"
 #include "device/device_error.hpp"
 #include "device/program_plan.hpp"

@@ -1,8 +1,8 @@
 // Shared memory: latency by conflict and footprint, atomics, and copies.
-#include "kernels/shared.hpp"
+#include "kernels/shared/shared.hpp"
 #include "base/gpu_facts.hpp"
-#include "device/cuda/block_spans.hpp"
-#include "device/cuda/lane_launch.hpp"
+#include "device/cuda/lanes/block_spans.hpp"
+#include "device/cuda/lanes/lane_launch.hpp"
 #include "device/cuda/play/play.hpp"
 #include "device/device_error.hpp"
 

@@ -1,5 +1,5 @@
-#include "analysis/fleet/history.hpp"
-#include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/grounds/history.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 #include "unit/analysis/fleet/fleet_maker.hpp"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
-#include "analysis/fleet/drift.hpp"
+#include "analysis/fleet/grounds/drift.hpp"
 
-#include "analysis/fleet/reduce.hpp"
-#include "analysis/fleet/repeats.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
+#include "analysis/fleet/grounds/repeats.hpp"
 #include "night_maker.hpp"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 // Totals of error counters: who stands out of the group, and who does not.
 #include "analysis/fleet/conditions.hpp"
-#include "analysis/fleet/health.hpp"
-#include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/grounds/grounds.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 #include "base/random.hpp"
 #include "tests/unit/analysis/fleet/fleet_maker.hpp"
 

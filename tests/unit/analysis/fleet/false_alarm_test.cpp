@@ -1,5 +1,5 @@
 // How often healthy fleets are flagged, and how often a real defect is missed, over many seeds.
-#include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 
 #include "unit/analysis/fleet/fleet_maker.hpp"
 

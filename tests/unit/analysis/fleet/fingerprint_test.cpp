@@ -1,5 +1,5 @@
 #include "analysis/fleet/fingerprint.hpp"
-#include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 
 #include "unit/analysis/fleet/fleet_maker.hpp"
 

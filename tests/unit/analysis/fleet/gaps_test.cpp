@@ -1,5 +1,5 @@
 // Gaps are the same, however often and in which turns they are added.
-#include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 
 #include <gmock/gmock.h>
 

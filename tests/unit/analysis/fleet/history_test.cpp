@@ -1,4 +1,4 @@
-#include "analysis/fleet/history.hpp"
+#include "analysis/fleet/grounds/history.hpp"
 
 #include "base/random.hpp"
 #include "unit/analysis/fleet/fleet_maker.hpp"

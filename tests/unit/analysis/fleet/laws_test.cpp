@@ -2,7 +2,7 @@
 // is blamed for a neighbour, and the order of devices changes nothing. A fleet that breaks a law is
 // printed as a test case. SONDE_LAW_FLEETS tells how many are drawn (10,000), SONDE_LAW_SEED from
 // which seed on.
-#include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 
 #include "unit/analysis/fleet/drawn_fleet.hpp"
 

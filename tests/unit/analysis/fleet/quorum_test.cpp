@@ -1,4 +1,4 @@
-#include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 
 #include "unit/analysis/fleet/fleet_maker.hpp"
 

@@ -1,6 +1,6 @@
-#include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 
-#include "analysis/fleet/history.hpp"
+#include "analysis/fleet/grounds/history.hpp"
 
 #include "base/failure_marks.hpp"
 #include "unit/analysis/fleet/fleet_maker.hpp"

@@ -1,7 +1,7 @@
 // A GPU is compared with reference values of its model.
-#include "analysis/fleet/references.hpp"
+#include "analysis/fleet/grounds/references.hpp"
 
-#include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 #include "base/error.hpp"
 #include "tests/unit/analysis/fleet/fleet_maker.hpp"
 

@@ -1,6 +1,6 @@
-#include "analysis/fleet/repeats.hpp"
+#include "analysis/fleet/grounds/repeats.hpp"
 
-#include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

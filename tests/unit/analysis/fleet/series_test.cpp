@@ -1,4 +1,4 @@
-#include "analysis/fleet/series.hpp"
+#include "analysis/fleet/grounds/series.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-#include "analysis/fleet/suspects.hpp"
-#include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/verdict/suspects.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 
 #include "unit/analysis/fleet/fleet_maker.hpp"
 

@@ -1,5 +1,5 @@
 // Reports of a run whose texts and numbers come from somebody who means harm.
-#include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 #include "analysis/report/report.hpp"
 
 #include "unit/analysis/fleet/fleet_maker.hpp"

@@ -1,4 +1,4 @@
-#include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 #include "analysis/report/charts/charts.hpp"
 #include "analysis/report/page/page.hpp"
 #include "analysis/report/report.hpp"

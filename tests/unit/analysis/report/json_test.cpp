@@ -1,4 +1,4 @@
-#include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 #include "analysis/report/report.hpp"
 
 #include "unit/analysis/report/reported_fleets.hpp"

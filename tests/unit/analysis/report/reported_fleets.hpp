@@ -1,7 +1,7 @@
 // Fleets for the tests of reports.
 #pragma once
 
-#include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 
 #include "unit/analysis/fleet/fleet_maker.hpp"
 

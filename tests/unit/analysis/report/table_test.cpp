@@ -1,4 +1,4 @@
-#include "analysis/fleet/reduce.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 #include "analysis/report/content.hpp"
 #include "analysis/report/page/html_table.hpp"
 

@@ -1,5 +1,5 @@
 // What is read through NVML, from a library that stands for it (fake_nvml.cpp).
-#include "device/cuda/nvml.hpp"
+#include "device/cuda/session/nvml.hpp"
 
 #include <gtest/gtest.h>
 

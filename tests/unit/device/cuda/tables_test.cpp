@@ -1,7 +1,7 @@
 #include "base/arithmetic_ops.hpp"
 #include "base/error.hpp"
-#include "device/cuda/chase_memory.hpp"
-#include "device/cuda/inventory.hpp"
+#include "device/cuda/lanes/chase_memory.hpp"
+#include "device/cuda/session/inventory.hpp"
 #include "kernels/arithmetic/arithmetic.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // Xid errors in the kernel's log.
-#include "device/cuda/xids.hpp"
+#include "device/cuda/session/xids.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Entries from shares of blocks that miss.
-#include "analysis/structure/capacity/entry_blocks.hpp"
+#include "analysis/structure/capacity/miss_blocks.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What streams that ran at once say of the ports that their units share.
-#include "analysis/structure/cores/port_sharing.hpp"
+#include "analysis/structure/cores/issue.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Index functions come back from labelled lines: every kind, many numbers of sets, wrong labels;
 // and what follows none of them is not given a name.
 #include "analysis/structure/index/index_search.hpp"
-#include "analysis/structure/index/gf2.hpp"
+#include "analysis/structure/index/index_function.hpp"
 #include "base/random.hpp"
 
 #include <gmock/gmock.h>

@@ -2,7 +2,7 @@
 // and the fit has to find the same hash whatever the slices are called.
 #include "analysis/structure/index/slice_function.hpp"
 
-#include "analysis/structure/index/gf2.hpp"
+#include "analysis/structure/index/index_function.hpp"
 #include "base/random.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "analysis/structure/latency/additive_map.hpp"
+#include "analysis/structure/latency/two_sides.hpp"
 
 #include "base/random.hpp"
 

@@ -1,6 +1,6 @@
 // What chases show: the end of hits on a return pass, hit thresholds, sides of the memory.
 #include "analysis/structure/latency/chase_latencies.hpp"
-#include "analysis/structure/latency/hit_classes.hpp"
+#include "analysis/structure/latency/latency_classes.hpp"
 #include "base/random.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Sets of a TLB that lost a way to something else are like the others; sets that are really unequal
 // stay.
-#include "analysis/structure/sets/even_out.hpp"
+#include "analysis/structure/sets/set_layout.hpp"
 
 #include <gtest/gtest.h>
 

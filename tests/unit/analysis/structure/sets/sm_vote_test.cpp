@@ -1,4 +1,4 @@
-#include "analysis/structure/sets/sm_vote.hpp"
+#include "analysis/structure/sets/layout_check.hpp"
 
 #include "base/random.hpp"
 

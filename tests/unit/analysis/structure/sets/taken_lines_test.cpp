@@ -1,6 +1,6 @@
 // Caches of one way and of two behind others, of which co-resident lines fill some sets: drawn
 // toys.
-#include "analysis/structure/sets/taken_lines.hpp"
+#include "analysis/structure/sets/line_pool.hpp"
 
 #include "analysis/structure/sets/set_layout.hpp"
 #include "base/random.hpp"

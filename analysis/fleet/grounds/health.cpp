@@ -1,0 +1,252 @@
+// Charges from health, heat, other processes, failures of jobs and the number of GPUs.
+#include "analysis/fleet/grounds/grounds.hpp"
+
+#include "analysis/fleet/conditions.hpp"
+#include "analysis/fleet/device_charges.hpp"
+#include "analysis/fleet/tolerance.hpp"
+#include "analysis/fleet/value_text.hpp"
+#include "analysis/statistics.hpp"
+#include "base/failure_marks.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace sonde {
+namespace {
+
+void judge_memory_errors(ChargesOfDevice& device) {
+  using enum Trouble;
+  const Health& before = device.result().before;
+  const Health& after = device.result().after;
+  const auto judge = [&](bool is_so, Severity severity, Trouble trouble, const char* metric,
+                         std::uint64_t count, const char* text) {
+    if (!is_so) return;
+    device.add(severity, trouble, metric, fmt::format("{}", count),
+               fmt::format(fmt::runtime(text), count));
+  };
+  const bool is_new = after.ecc_uncorrected > before.ecc_uncorrected;
+  judge(is_new, Severity::fail, ecc_uncorrected, "health.ecc_uncorrected",
+        after.ecc_uncorrected - before.ecc_uncorrected,
+        "{} uncorrected memory errors while it was measured");
+  judge(!is_new && before.ecc_uncorrected > 0, Severity::warn, ecc_uncorrected,
+        "health.ecc_uncorrected", before.ecc_uncorrected,
+        "{} uncorrected memory errors from before the run");
+  judge(after.ecc_corrected > before.ecc_corrected, Severity::warn, ecc_corrected,
+        "health.ecc_corrected", after.ecc_corrected - before.ecc_corrected,
+        "{} corrected memory errors while it was measured");
+  judge(before.remap_failure || after.remap_failure, Severity::fail, remap_failure,
+        "health.remap_failure", 1, "a memory row could not be remapped (no spare rows are left)");
+  judge(before.remap_pending || after.remap_pending, Severity::warn, remap_pending,
+        "health.remap_pending", 1, "a memory row remap waits for a GPU reset");
+}
+
+void judge_throttling(ChargesOfDevice& device, const DeviceConditions& conditions) {
+  if (conditions.throttle_reasons == 0) return;
+  const bool thermal = (conditions.throttle_reasons & thermal_throttle_mask) != 0;
+  const bool slowdown = (conditions.throttle_reasons & slowdown_throttle_mask) != 0;
+  const std::string reasons = throttle_text(conditions.throttle_reasons);
+  // A power cap under full load is how many sites run: worth a line, no verdict.
+  device.add(
+      thermal || slowdown ? Severity::warn : Severity::info,
+      thermal ? Trouble::thermal : Trouble::power, "health.throttle_reasons", reasons,
+      conditions.throttled_probes > 0
+          ? fmt::format("throttled ({}) in {} of {} probes, up to {:.0f} C", reasons,
+                        conditions.throttled_probes, conditions.probes, conditions.temperature_c)
+          : fmt::format("throttled ({}) before or after the probes", reasons));
+}
+
+void judge_neighbours(ChargesOfDevice& device) {
+  const int most = foreign_processes(device.result());
+  if (most <= 0) return;
+  const bool one = most == 1;
+  device
+      .add(Severity::warn, Trouble::contention, "health.foreign_processes", fmt::format("{}", most),
+           fmt::format("{} process{} of others {} on this GPU while it was measured: its numbers "
+                       "are not its own, and it is not judged by them",
+                       most, one ? "" : "es", one ? "was" : "were"))
+      .cause = "another process was on this GPU";
+}
+
+/// A total that stands still while a GPU is measured.
+struct Counter {
+  const char* metric;
+  const char* what;
+  std::uint64_t Health::*count;
+};
+constexpr Counter counters[] = {
+    {"health.ecc_corrected_total", "corrected memory errors since its driver was loaded",
+     &Health::ecc_corrected},
+    {"health.remapped_rows", "remapped memory rows", &Health::remapped_rows},
+};
+
+/// A warning for each device with far more corrected memory errors since its driver was loaded, or
+/// far more remapped rows, than its peers: ten times their median or more (ten or more where that
+/// is 0), and an outlier of the group. Counts scatter with their size, therefore they are compared
+/// as 2 sqrt(n + 3/8), whose standard deviation is 1 for any Poisson rate (Anscombe 1948); a group
+/// that scatters more than that widens it.
+void compare_counts(const RunResult& run, const std::vector<std::size_t>& devices,
+                    const Counter& counter, std::vector<Charge>& charges) {
+  constexpr double least_factor = 10;  // an order of magnitude: errors come in bursts
+  std::vector<double> counts, stable;
+  for (const std::size_t device : devices) {
+    const DeviceResult& one = run.devices[device];
+    counts.push_back(
+        static_cast<double>(std::max(one.before.*counter.count, one.after.*counter.count)));
+    stable.push_back(2 * std::sqrt(counts.back() + 3.0 / 8));
+  }
+  const double scale = std::max(1.0, normal_scale * median_absolute_deviation(stable));
+  const double cut = median(stable) + score_limit(counts.size()) * scale;
+  const double usual = median(counts);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (stable[i] < cut || counts[i] < least_factor * std::max(1.0, usual)) continue;
+    Charge& charge = ChargesOfDevice(run, devices[i], charges)
+                         .add(Severity::warn, Trouble::ecc_corrected, counter.metric,
+                              fmt::format("{:.0f}", counts[i]),
+                              fmt::format("{:.0f} {} where its peers have {:g} (median), n={}",
+                                          counts[i], counter.what, usual, counts.size()));
+    charge.ground = Ground::peers;
+    charge.reference = fmt::format("{:g}", usual);
+    charge.n = counts.size();
+  }
+}
+
+/// GPUs of each node, measured or not.
+std::map<std::string, std::set<std::string>> gpus_by_node(const RunResult& run) {
+  std::map<std::string, std::set<std::string>> nodes;
+  for (const DeviceResult& device : run.devices) nodes[device.node].insert(device.info.uuid);
+  for (const UnauditedDevice& device : run.unaudited) nodes[device.node].insert(device.uuid);
+  return nodes;
+}
+
+/// The count that most nodes show; 0 on a tie or with fewer than three nodes.
+std::size_t usual_per_node(const std::map<std::string, std::set<std::string>>& nodes) {
+  if (nodes.size() < 3) return 0;
+  std::vector<std::size_t> counts;
+  for (const auto& [node, gpus] : nodes) counts.push_back(gpus.size());
+  std::ranges::sort(counts);
+  const std::size_t middle = counts[counts.size() / 2];
+  return 2 * static_cast<std::size_t>(std::ranges::count(counts, middle)) > counts.size() ? middle
+                                                                                          : 0;
+}
+
+/// A node that shows fewer GPUs than most nodes of the run do.
+void add_nodes(const RunResult& run, std::vector<Charge>& charges) {
+  const auto nodes = gpus_by_node(run);
+  const std::size_t usual = usual_per_node(nodes);
+  for (const auto& [node, gpus] : nodes) {
+    if (gpus.size() >= usual) continue;
+    charges.push_back({.node = node,
+                       .ground = Ground::peers,
+                       .severity = Severity::fail,
+                       .trouble = Trouble::fewer_gpus,
+                       .metric = "health.gpus_on_node",
+                       .value = fmt::format("{}", gpus.size()),
+                       .reference = fmt::format("{}", usual),
+                       .n = nodes.size(),
+                       .reason = fmt::format("{} GPUs where most of the {} nodes have {}",
+                                             gpus.size(), nodes.size(), usual)});
+  }
+}
+
+struct Failure {
+  std::string_view mark;
+  const char* metric;
+  Trouble trouble;
+};
+
+constexpr Failure failures[] = {
+    {wrong_data_mark, "health.wrong_data", Trouble::wrong_data},
+    {hang_mark, "health.hang", Trouble::hang},
+    {sticky_error_mark, "health.sticky_error", Trouble::sticky_error},
+};
+
+bool says(Status status, const std::string& reason, std::string_view mark) {
+  return (status == Status::failed || status == Status::not_run) &&
+         reason.find(mark) != std::string::npos;
+}
+
+/// Jobs that say so, or one of whose findings does, and the first one's reason.
+struct Seen {
+  std::vector<std::string> jobs;
+  std::string reason;
+};
+
+Seen look_for(const DeviceResult& device, std::string_view mark) {
+  Seen seen;
+  const auto look_at = [&](const std::string& job, Status status, const std::string& reason) {
+    if (!says(status, reason, mark)) return;
+    if (seen.jobs.empty()) seen.reason = reason;
+    if (std::ranges::find(seen.jobs, job) == seen.jobs.end()) seen.jobs.push_back(job);
+  };
+  for (const auto* jobs : {&device.jobs, &device.again}) {
+    for (const JobResult& job : *jobs) {
+      look_at(job.job, job.status, job.reason);
+      for (const Finding& one : job.findings) look_at(job.job, one.status, one.reason);
+    }
+  }
+  return seen;
+}
+
+/// From the reasons of jobs and findings that failed, second tries too: at most one of each failure
+/// per device, however many devices show it.
+void add_failures(const RunResult& run, std::vector<Charge>& charges) {
+  std::set<std::string_view> gpus;
+  for (const DeviceResult& device : run.devices) gpus.insert(device.info.uuid);
+  for (const Failure& failure : failures) {
+    std::set<std::string_view> failed;
+    for (std::size_t device = 0; device < run.devices.size(); ++device) {
+      const Seen seen = look_for(run.devices[device], failure.mark);
+      if (seen.jobs.empty()) continue;
+      failed.insert(run.devices[device].info.uuid);
+      const std::string jobs = fmt::format("{}", fmt::join(seen.jobs, ", "));
+      ChargesOfDevice(run, device, charges)
+          .add(Severity::fail, failure.trouble, failure.metric, jobs,
+               fmt::format("in {}: {}", jobs, seen.reason));
+    }
+    if (gpus.size() < 3 || 2 * failed.size() <= gpus.size()) continue;
+    charges.push_back({.ground = Ground::itself,
+                       .trouble = failure.trouble,
+                       .metric = failure.metric,
+                       .n = gpus.size(),
+                       .reason = fmt::format("{} of {} GPUs show it: look at program and driver "
+                                             "before you replace GPUs",
+                                             failed.size(), gpus.size())});
+  }
+}
+
+}  // namespace
+
+std::vector<Charge> health_charges(const RunResult& run, const std::vector<ComparisonGroup>& groups,
+                                   const std::vector<DeviceConditions>& conditions) {
+  std::vector<Charge> charges;
+  for (std::size_t index = 0; index < run.devices.size(); ++index) {
+    ChargesOfDevice device{run, index, charges};
+    judge_neighbours(device);
+    judge_memory_errors(device);
+    judge_throttling(device, conditions.at(index));
+  }
+  for (const ComparisonGroup& group : groups) {
+    if (group.devices.size() < least_group) continue;
+    for (const Counter& counter : counters) compare_counts(run, group.devices, counter, charges);
+  }
+  add_failures(run, charges);
+  add_nodes(run, charges);
+  return charges;
+}
+
+std::size_t usual_device_count(const RunResult& run) {
+  const auto nodes = gpus_by_node(run);
+  return usual_per_node(nodes) * nodes.size();
+}
+
+std::string gone_reason(const DeviceResult& device) {
+  if (says(Status::failed, device.reason, gone_mark)) return device.reason;
+  return look_for(device, gone_mark).reason;
+}
+
+}  // namespace sonde

@@ -1,0 +1,217 @@
+// Compares every metric that a device has in both runs.
+#include "analysis/fleet/grounds/history.hpp"
+
+#include "analysis/fleet/conditions.hpp"
+#include "analysis/fleet/fingerprint.hpp"
+#include "analysis/fleet/tolerance.hpp"
+#include "analysis/fleet/value_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <boost/math/distributions/normal.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+// Structure that a job is less sure of is a number with a scatter (a cache with a gradual capacity
+// transition).
+constexpr double sure_confidence = 0.9;
+
+// One pair of healthy maps in a thousand shows a change by chance, were its places normal.
+constexpr double map_false_alarm = 0.001;
+
+std::string setting_of(const RunResult& run, const DeviceResult& device) {
+  return describe_setting(run.provenance, device.point_index);
+}
+
+/// The same device, measured with the same setting.
+const DeviceResult* find_device(const RunResult& run, const RunResult& other,
+                                const DeviceResult& like) {
+  const std::string setting = setting_of(other, like);
+  const auto found = std::ranges::find_if(run.devices, [&](const DeviceResult& device) {
+    return device.info.uuid == like.info.uuid && setting_of(run, device) == setting;
+  });
+  return found != run.devices.end() ? &*found : nullptr;
+}
+
+/// "GPU-1a2b3c4d (memory-percent=50)"; of a plain run the UUID.
+std::string name_of(const RunResult& run, const DeviceResult& device) {
+  const std::string setting = setting_of(run, device);
+  return setting.empty() ? device.info.uuid : fmt::format("{} ({})", device.info.uuid, setting);
+}
+
+struct Pair {
+  const Metric& metric;
+  const Finding& before;
+  const Finding& after;
+};
+
+/// Size, severity and reason of a change; nothing if there is none.
+using Told = std::optional<Charge>;
+
+/// A change that the tolerance and both days' repeats cannot explain.
+/// @param within standard deviations that chance explains
+Told number_change(const Pair& pair, double before, double after, double within) {
+  const double repeat = std::hypot(repeat_deviation(pair.before), repeat_deviation(pair.after));
+  const double fraction =
+      unexplained_fraction(pair.metric, after, {before, before}, pair.metric.warn, within * repeat);
+  if (!(std::abs(fraction) > 0)) return {};
+  Charge change{.ground = Ground::past, .size = fraction};
+  if (is_worse(pair.metric.better, fraction)) {
+    change.severity = std::abs(fraction) >= pair.metric.fail ? Severity::fail : Severity::warn;
+  }
+  change.reason =
+      fmt::format("{} {} than before", percent_text(fraction), fraction > 0 ? "more" : "less");
+  return change;
+}
+
+/// The place of a per-SM map that moved most; meaningful only because it is the same die.
+Told map_change(const Pair& pair, const std::vector<double>& before,
+                const std::vector<double>& after) {
+  Told worst;
+  if (before.size() != after.size() || pair.metric.better == Better::neither) return worst;
+  // Of many places one moves far by chance.
+  const double chance = map_false_alarm / static_cast<double>(before.size() + 1);
+  const double within =
+      std::max(within_factor, -boost::math::quantile(boost::math::normal(), chance / 2));
+  for (std::size_t sm = 0; sm < before.size(); ++sm) {
+    Told change = number_change(pair, before[sm], after[sm], within);
+    if (!change || (worst && std::abs(change->size) <= std::abs(worst->size))) continue;
+    change->reason = fmt::format("place {} moved from {:.6g} to {:.6g}, {}", sm, before[sm],
+                                 after[sm], change->reason);
+    worst = change;
+  }
+  return worst;
+}
+
+Told structure_change(const Pair& pair) {
+  const std::string before = ballot_text(pair.before);
+  const std::string after = ballot_text(pair.after);
+  if (before.empty() || after.empty() || before == after) return {};
+  const auto from = number_of(pair.before);
+  const auto to = number_of(pair.after);
+  if (pair.metric.kind == MetricKind::capacity && from && to &&
+      capacities_agree(edge_of(pair.before), edge_of(pair.after), pair.metric.warn)) {
+    return {};
+  }
+  if (from && to && std::min(pair.before.confidence, pair.after.confidence) < sure_confidence) {
+    return number_change(pair, *from, *to, within_factor);
+  }
+  return Charge{.ground = Ground::past,
+                .severity = Severity::fail,
+                .reason = "structure does not change: one of the two is wrong"};
+}
+
+Told change_of(const Pair& pair) {
+  // Each run numbers slices and peers anew.
+  if (!pair.metric.not_compared.empty() || pair.metric.kind == MetricKind::inventory ||
+      is_slice_map(pair.metric) || is_link_list(pair.metric)) {
+    return {};
+  }
+  if (is_structure(pair.metric.kind)) return structure_change(pair);
+  if (const auto* before = vector_of(pair.before), *after = vector_of(pair.after);
+      before != nullptr && after != nullptr) {
+    return map_change(pair, *before, *after);
+  }
+  const auto before = number_of(pair.before);
+  const auto after = number_of(pair.after);
+  if (!before || !after) return {};
+  return number_change(pair, *before, *after, within_factor);
+}
+
+/// @param same_jobs both were asked for the same suite and jobs
+std::vector<Change> compare_device(const DeviceResult& before, const DeviceResult& after,
+                                   bool same_jobs, const ReduceOptions& options) {
+  std::vector<Change> changes;
+  for (const Metric& metric : options.registry) {
+    const Finding* from = find_finding(before, metric.name);
+    const Finding* to = find_finding(after, metric.name);
+    if (from == nullptr || to == nullptr) continue;
+    Told change = change_of({.metric = metric, .before = *from, .after = *to});
+    if (!change) continue;
+    if (!same_jobs && std::isnan(change->size)) {
+      change->severity = std::min(change->severity, Severity::warn);
+      change->reason += ", or the suites are: they look at other things";
+    }
+    change->node = after.node;
+    change->metric = metric.name;
+    change->value = value_text(*to, metric.unit);
+    change->reference = value_text(*from, metric.unit);
+    changes.push_back({.uuid = after.info.uuid, .charge = *std::move(change)});
+  }
+  return changes;
+}
+
+/// What was asked for in "suite" or "jobs", as JSON text. "" if it was not kept, or is an axis of a
+/// sweep: then devices are paired by it.
+std::string asked(const Provenance& from, const char* option) {
+  const bool is_axis = std::ranges::find(from.axes, option, &Axis::option) != from.axes.end();
+  const auto config = nlohmann::json::parse(from.config_json, nullptr, false);
+  return !is_axis && config.is_object() && config.contains(option) ? config[option].dump() : "";
+}
+
+/// "suite "quick" before, "standard" after"; "" if both were asked for the same.
+std::string other_options(const Provenance& before, const Provenance& after) {
+  std::vector<std::string> parts;
+  for (const char* option : {"suite", "jobs"}) {
+    const std::string from = asked(before, option);
+    const std::string to = asked(after, option);
+    if (from == to || from.empty() || to.empty()) continue;
+    parts.push_back(fmt::format("{} {} before, {} after", option, from, to));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+}  // namespace
+
+RunComparison compare_runs(const RunResult& before, const RunResult& after,
+                           const ReduceOptions& options) {
+  RunComparison comparison;
+  comparison.other_options = other_options(before.provenance, after.provenance);
+  std::set<std::string_view> paired;
+  for (std::size_t index = 0; index < after.devices.size(); ++index) {
+    const DeviceResult& device = after.devices[index];
+    const DeviceResult* earlier = find_device(before, after, device);
+    if (earlier == nullptr) {
+      comparison.only_after.push_back(name_of(after, device));
+      continue;
+    }
+    paired.insert(device.info.uuid);
+    for (Change& change :
+         compare_device(*earlier, device, comparison.other_options.empty(), options)) {
+      change.setting = setting_of(after, device);
+      change.charge.device = index;
+      comparison.changes.push_back(std::move(change));
+    }
+  }
+  comparison.paired_gpus = paired.size();
+  for (const DeviceResult& device : before.devices) {
+    if (find_device(after, before, device) == nullptr) {
+      comparison.only_before.push_back(name_of(before, device));
+    }
+  }
+  std::ranges::stable_sort(comparison.changes, std::greater{}, [](const Change& change) {
+    const double size = std::abs(change.charge.size);
+    return std::pair(change.charge.severity, std::isnan(size) ? INFINITY : size);
+  });
+  return comparison;
+}
+
+ExitStatus exit_status(const RunComparison& comparison) {
+  const bool fails = std::ranges::any_of(comparison.changes, [](const Change& change) {
+    return change.charge.severity == Severity::fail;
+  });
+  if (fails) return ExitStatus::verdict;
+  return comparison.paired_gpus == 0 ? ExitStatus::incomplete : ExitStatus::ok;
+}
+
+}  // namespace sonde

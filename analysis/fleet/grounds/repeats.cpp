@@ -1,0 +1,181 @@
+// The centre of repeats, metric by metric.
+#include "analysis/fleet/grounds/repeats.hpp"
+
+#include "analysis/fleet/grounds/series.hpp"
+#include "analysis/metrics.hpp"
+#include "analysis/statistics.hpp"
+#include "trace/health.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+template <class T>
+using Pointers = std::vector<const T*>;
+
+/// The element that occurs most often, the first of several.
+template <class T>
+T most_frequent(const std::vector<T>& all) {
+  const auto count = [&all](const T& one) { return std::ranges::count(all, one); };
+  return *std::ranges::max_element(all, {}, count);
+}
+
+double median_of(const Pointers<Finding>& findings, double Finding::*member) {
+  std::vector<double> all;
+  for (const Finding* finding : findings) all.push_back(finding->*member);
+  return median(std::move(all));
+}
+
+template <class T>
+std::vector<T> values_of(const Pointers<Finding>& findings) {
+  std::vector<T> values;
+  for (const Finding* finding : findings) {
+    if (const auto* value = std::get_if<T>(&finding->value)) values.push_back(*value);
+  }
+  return values;
+}
+
+/// The value that most repeats gave, surer the more of them there are.
+template <class T>
+void take_most_frequent(Finding& centre, const std::vector<T>& values) {
+  const T value = most_frequent(values);
+  centre.confidence *=
+      static_cast<double>(std::ranges::count(values, value)) / static_cast<double>(values.size());
+  centre.value = value;
+}
+
+/// Of each element, where all vectors are of one length; else the first vector.
+std::vector<double> median_of_elements(const std::vector<std::vector<double>>& vectors) {
+  std::vector<double> centre = vectors.front();
+  const auto is_long = [&](const auto& one) { return one.size() == centre.size(); };
+  if (!std::ranges::all_of(vectors, is_long)) return centre;
+  for (std::size_t i = 0; i < centre.size(); ++i) {
+    std::vector<double> elements;
+    for (const auto& vector : vectors) elements.push_back(vector[i]);
+    centre[i] = median(std::move(elements));
+  }
+  return centre;
+}
+
+/// @param repeats of one metric, one at least
+Finding centre_of(Pointers<Finding> repeats) {
+  std::vector<Status> statuses;
+  for (const Finding* finding : repeats) statuses.push_back(finding->status);
+  const Status status = most_frequent(statuses);
+  std::erase_if(repeats, [status](const Finding* one) { return one->status != status; });
+  Finding centre = *repeats.front();
+  if (repeats.size() == 1) return centre;
+  centre.confidence = median_of(repeats, &Finding::confidence);
+  centre.repeatability = median_of(repeats, &Finding::repeatability);
+  centre.samples = centre.replicates = 0;
+  for (const Finding* finding : repeats) {
+    centre.samples += finding->samples;
+    centre.replicates += finding->replicates;
+  }
+  const Metric* metric = find_metric(centre.metric);
+  if (const auto values = values_of<double>(repeats); !values.empty()) {
+    centre.reproducibility = standard_deviation(values);
+    centre.replicates = values.size();
+    if (metric != nullptr && metric->kind == MetricKind::structural) {
+      take_most_frequent(centre, values);
+    } else {
+      centre.value = median(values);
+    }
+  } else if (const auto texts = values_of<std::string>(repeats); !texts.empty()) {
+    take_most_frequent(centre, texts);
+  } else if (const auto vectors = values_of<std::vector<double>>(repeats); !vectors.empty()) {
+    centre.value = median_of_elements(vectors);
+  }
+  return centre;
+}
+
+int badness(Status status) {
+  return status == Status::failed ? 2 : status == Status::not_run ? 1 : 0;
+}
+
+/// The job in all repeats that have it: the worst outcome of them with the reasons of all that
+/// failed (one may have lost a launch, another wrong data), the time of all, the probes of the
+/// first.
+JobResult centre_of_job(const Pointers<JobResult>& repeats) {
+  JobResult centre = *repeats.front();
+  centre.elapsed_s = centre.device_s = 0;
+  for (const JobResult* job : repeats) {
+    if (badness(job->status) > badness(centre.status)) {
+      centre.status = job->status;
+      centre.reason = job->reason;
+    } else if (job->status == Status::failed && centre.status == Status::failed &&
+               centre.reason.find(job->reason) == std::string::npos) {
+      centre.reason += (centre.reason.empty() ? "" : "; ") + job->reason;
+    }
+    centre.elapsed_s += job->elapsed_s;
+    centre.device_s += job->device_s;
+  }
+  for (Finding& finding : centre.findings) {
+    Pointers<Finding> same;
+    for (const JobResult* job : repeats) {
+      const Finding* found = find_finding(job->findings, finding.metric);
+      if (found != nullptr) same.push_back(found);
+    }
+    finding = centre_of(std::move(same));
+  }
+  return centre;
+}
+
+/// @param repeats of one device, in the order of the run
+DeviceResult centre_of_device(const Pointers<DeviceResult>& repeats) {
+  // One that was lost or could not be opened has no inventory.
+  const auto known = std::ranges::find_if(
+      repeats, [](const DeviceResult* device) { return !device->info.name.empty(); });
+  DeviceResult centre = known == repeats.end() ? *repeats.front() : **known;
+  centre.repeats = repeats.size();
+  centre.jobs.clear();
+  std::vector<Pointers<JobResult>> jobs;
+  for (const DeviceResult* device : repeats) {
+    if (is_known(device->after)) centre.after = device->after;
+    if (device->status > centre.status) {  // from good to bad
+      centre.status = device->status;
+      centre.reason = device->reason;
+    }
+    for (const JobResult& job : device->jobs) {
+      const auto is_same = [&](const auto& same) { return same.front()->job == job.job; };
+      auto same = std::ranges::find_if(jobs, is_same);
+      if (same == jobs.end()) same = jobs.emplace(jobs.end());
+      same->push_back(&job);
+    }
+  }
+  for (const Pointers<JobResult>& same : jobs) centre.jobs.push_back(centre_of_job(same));
+  return centre;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::size_t>> repeats_of(const RunResult& run) {
+  const std::vector<Point> points = points_of(run.provenance);
+  std::map<std::pair<std::vector<std::string>, std::string>, std::size_t> places;
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t row = 0; row < run.devices.size(); ++row) {
+    const DeviceResult& device = run.devices[row];
+    const auto [place, is_new] =
+        places.try_emplace({points.at(device.point_index).at, device.info.uuid}, groups.size());
+    if (is_new) groups.emplace_back();
+    groups[place->second].push_back(row);
+  }
+  return groups;
+}
+
+RunResult centre_of_repeats(RunResult run) {
+  if (points_of(run.provenance).size() == 1) return run;
+  std::vector<DeviceResult> centres;
+  for (const std::vector<std::size_t>& rows : repeats_of(run)) {
+    Pointers<DeviceResult> repeats;
+    for (const std::size_t row : rows) repeats.push_back(&run.devices[row]);
+    centres.push_back(repeats.size() == 1 ? *repeats.front() : centre_of_device(repeats));
+  }
+  run.devices = std::move(centres);
+  return run;
+}
+
+}  // namespace sonde

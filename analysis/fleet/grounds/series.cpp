@@ -1,0 +1,281 @@
+// Pulls the numbers that can be compared out of the devices' findings; the densest half of them,
+// and what agrees with it.
+#include "analysis/fleet/grounds/series.hpp"
+
+#include "analysis/fleet/conditions.hpp"
+#include "analysis/fleet/finding_finder.hpp"
+#include "analysis/fleet/fingerprint.hpp"
+#include "analysis/fleet/tolerance.hpp"
+#include "analysis/fleet/value_text.hpp"
+#include "analysis/statistics.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <tuple>
+
+namespace sonde {
+namespace {
+
+// A tolerance is three times the usual scatter of healthy devices. A group that scatters twice as
+// much is still believed; beyond that the scatter itself is the fault.
+constexpr double most_scatter_of_tolerance = 2.0 / 3;
+
+constexpr int most_rounds = 30;
+constexpr std::size_t furthest_shown = 3;
+
+// Quantiles of a sorted per-SM map: enough that one SM in 132 moves some of them.
+constexpr std::size_t profile_points = 65;
+
+Sample sample_of(std::size_t device, const Finding& finding, double value) {
+  return {.device = device,
+          .value = value,
+          .repeat = repeat_deviation(finding),
+          .confidence = finding.confidence,
+          .reproduced = reproduced_deviation(finding)};
+}
+
+void add_numbers(const RunResult& run, const ComparisonGroup& group, Series series,
+                 const std::function<void(Series)>& take) {
+  FindingFinder finder(series.metric.name);
+  for (const std::size_t device : group.devices) {
+    const Finding* finding = finder.in(run.devices[device]);
+    if (const auto value = number_of(finding))
+      series.samples.push_back(sample_of(device, *finding, *value));
+  }
+  if (!series.samples.empty()) take(std::move(series));
+}
+
+/// Two numbers of each device's map: its median, and the distance of its sorted profile from the
+/// others'. A single SM that is worse than the others is a matter of the device itself. The spread
+/// of a map differs more between healthy dies than its median does: it gets twice the tolerance.
+void add_map(const RunResult& run, const ComparisonGroup& group, Series medians,
+             const std::function<void(Series)>& take) {
+  medians.summary = "median";
+  Series distances = medians;
+  distances.summary = "profile distance";
+  distances.metric.unit = "1";
+  distances.metric.better = Better::lower;
+  distances.metric.warn *= 2;
+  distances.metric.fail *= 2;
+  distances.resolution = 0;
+  distances.reference = 1;
+  std::vector<std::vector<double>> profiles;
+  FindingFinder finder(medians.metric.name);
+  for (const std::size_t device : group.devices) {
+    const Finding* finding = finder.in(run.devices[device]);
+    const std::vector<double>* values = vector_of(finding);
+    if (values == nullptr || values->empty()) continue;
+    const double middle = median(known_values(*values));
+    if (!(middle > 0)) continue;
+    profiles.push_back(sorted_profile(*values, profile_points));
+    medians.samples.push_back(sample_of(device, *finding, middle));
+    Sample fraction = medians.samples.back();
+    fraction.repeat /= middle;
+    fraction.reproduced /= middle;
+    distances.samples.push_back(fraction);
+    distances.resolution = medians.resolution / middle;
+  }
+  if (profiles.empty()) return;
+  const std::vector<double> apart = profile_distances(profiles);
+  for (std::size_t i = 0; i < apart.size(); ++i) distances.samples[i].value = apart[i];
+  take(std::move(medians));
+  take(std::move(distances));
+}
+
+double median_of(const Series& series, double Sample::*number) {
+  std::vector<double> values;
+  for (const Sample& sample : series.samples) values.push_back(sample.*number);
+  return median(std::move(values));
+}
+
+std::vector<double> values_of(const Series& series) {
+  std::vector<double> values;
+  for (const Sample& sample : series.samples) values.push_back(sample.value);
+  return values;
+}
+
+/// No scatter is believed below what the clock, the repeats and experience allow.
+double scale_of(const Series& series, std::span<const double> members, double center) {
+  const double reference = series.reference_at(center);
+  const double most = reference > 0 ? most_scatter_of_tolerance * series.metric.warn * reference
+                                    : std::numeric_limits<double>::infinity();
+  return std::max({std::min(normal_scale * median_absolute_deviation(members), most),
+                   normal_scale * series.resolution / std::sqrt(12.0), typical_repeat(series),
+                   scale_floor_fraction * reference});
+}
+
+/// How far two devices may lie apart that agree.
+double most_extent(const Series& series, double reference, double repeat) {
+  const double fraction = series.samples.size() == 2 ? series.metric.warn : series.metric.fail;
+  return std::max(fraction * reference, least_difference(series, repeat, repeat));
+}
+
+/// By score; without a majority, and so without scores, by deviation. Of equals those that come
+/// first.
+std::vector<Standing> furthest_of(std::vector<Standing> all) {
+  std::erase_if(all, [](const Standing& one) { return !(std::abs(one.deviation_fraction) > 0); });
+  const std::size_t shown = std::min(all.size(), furthest_shown);
+  std::ranges::partial_sort(
+      all, all.begin() + static_cast<std::ptrdiff_t>(shown), {}, [](const Standing& one) {
+        return std::tuple(-std::abs(one.score), -std::abs(one.deviation_fraction), one.device);
+      });
+  all.resize(shown);
+  return all;
+}
+
+/// Sets center and scale, and how many agree: 0 without a majority. @pre two samples or more
+void find_majority(const Series& series, MetricStatistics& statistics) {
+  std::vector<double> sorted = values_of(series);
+  std::ranges::sort(sorted);
+  const std::size_t half = sorted.size() / 2 + 1;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i + half <= sorted.size(); ++i) {
+    if (sorted[i + half - 1] - sorted[i] < sorted[begin + half - 1] - sorted[begin]) begin = i;
+  }
+  std::span<const double> members = std::span(sorted).subspan(begin, half);
+  const auto center_of = [](std::span<const double> all) {
+    return median(std::vector(all.begin(), all.end()));
+  };
+  const double repeat = sorted.size() == 2
+                            ? std::max(series.samples[0].repeat, series.samples[1].repeat)
+                            : typical_repeat(series);
+  const double reference = series.reference_at(center_of(members));
+  if (members.back() - members.front() > most_extent(series, reference, repeat)) return;
+  double center = 0;
+  double scale = 0;
+  for (int round = 0; round < most_rounds; ++round) {
+    center = center_of(members);
+    scale = scale_of(series, members, center);
+    const double limit = std::max(score_limit(members.size()) * scale,
+                                  series.metric.warn * series.reference_at(center));
+    const auto low = std::ranges::lower_bound(sorted, center - limit);
+    const auto high = std::ranges::upper_bound(sorted, center + limit);
+    const std::span<const double> next(low, high);
+    if (next.data() == members.data() && next.size() == members.size()) break;
+    members = next;
+  }
+  if (2 * members.size() <= sorted.size()) return;
+  statistics.agreeing = members.size();
+  statistics.center = center;
+  statistics.scale = scale;
+}
+
+}  // namespace
+
+void for_each_series(const RunResult& run, const std::vector<ComparisonGroup>& groups,
+                     const ReduceOptions& options, const std::function<void(Series)>& take) {
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    for (const Metric& metric : options.registry) {
+      Series series{.metric = metric, .group = group, .resolution = resolution_of(metric)};
+      if (metric.kind == MetricKind::continuous) {
+        add_numbers(run, groups[group], std::move(series), take);
+      } else if (is_compared_map(metric)) {
+        add_map(run, groups[group], std::move(series), take);
+      }
+    }
+  }
+}
+
+std::vector<Series> clock_series(const std::vector<ComparisonGroup>& groups,
+                                 const std::vector<DeviceConditions>& conditions) {
+  std::vector<Series> all;
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    Series series{.metric = clock_metric, .group = group};
+    for (const std::size_t device : groups[group].devices) {
+      const double clock_hz = conditions.at(device).sm_clock_hz;
+      if (clock_hz > 0) series.samples.push_back({.device = device, .value = clock_hz});
+    }
+    if (!series.samples.empty()) all.push_back(std::move(series));
+  }
+  return all;
+}
+
+double typical_repeat(const Series& series) { return median_of(series, &Sample::repeat); }
+double typical_reproduced(const Series& series) { return median_of(series, &Sample::reproduced); }
+
+double least_difference(const Series& series, double one_repeat, double other_repeat) {
+  constexpr double gage_limit = 0.30;  // deviation of a value / least difference that is judged
+  return std::max({std::max(one_repeat, other_repeat) / gage_limit,
+                   within_factor * std::hypot(one_repeat, other_repeat),
+                   least_steps * series.resolution});
+}
+
+double standard_deviation(const std::vector<double>& values) {
+  if (values.size() < 2) return 0;
+  const auto count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / (count - 1));
+}
+
+std::vector<std::vector<std::size_t>> parts_of(const Series& series) {
+  std::vector<std::size_t> order(series.samples.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](std::size_t i) { return series.samples[i].value; });
+  const double reference = series.reference_at(median(values_of(series)));
+  const double gap =
+      std::max(series.metric.warn * reference,
+               least_difference(series, typical_repeat(series), typical_repeat(series)));
+  std::vector<std::vector<std::size_t>> parts{{order.front()}};
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const double step = series.samples[order[i]].value - series.samples[order[i - 1]].value;
+    if (step >= gap) parts.emplace_back();
+    parts.back().push_back(order[i]);
+  }
+  std::ranges::reverse(parts);
+  return parts;
+}
+
+MetricStatistics statistics_of(const Metric& metric, std::size_t group,
+                               const std::vector<double>& values) {
+  MetricStatistics statistics;
+  statistics.metric = metric.name;
+  statistics.unit = metric.unit;
+  statistics.kind = metric.kind;
+  statistics.group = group;
+  statistics.n = values.size();
+  if (values.empty()) return statistics;
+  statistics.median = median(values);
+  statistics.mad = median_absolute_deviation(values);
+  statistics.min = std::ranges::min(values);
+  statistics.max = std::ranges::max(values);
+  const double mean =
+      std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  statistics.cv = mean != 0 ? standard_deviation(values) / std::abs(mean)
+                            : std::numeric_limits<double>::quiet_NaN();
+  return statistics;
+}
+
+MetricStatistics describe(const Series& series) {
+  MetricStatistics statistics = statistics_of(series.metric, series.group, values_of(series));
+  statistics.summary = series.summary;
+  statistics.center = statistics.median;
+  if (series.samples.size() >= 2) {
+    find_majority(series, statistics);
+    statistics.ambiguous = statistics.agreeing == 0;
+  }
+  if (statistics.agreeing >= least_scored_devices) {
+    statistics.threshold = score_limit(statistics.agreeing);
+  }
+  statistics.furthest = furthest_of(standings(series, statistics));
+  return statistics;
+}
+
+std::vector<Standing> standings(const Series& series, const MetricStatistics& statistics) {
+  const double reference = series.reference_at(statistics.center);
+  std::vector<Standing> all;
+  for (const Sample& sample : series.samples) {
+    const double deviation = sample.value - statistics.center;
+    all.push_back({.device = sample.device,
+                   .value = sample.value,
+                   .deviation_fraction = reference > 0 ? deviation / reference
+                                                       : std::numeric_limits<double>::quiet_NaN(),
+                   .score = statistics.scale > 0 ? deviation / statistics.scale : 0});
+  }
+  return all;
+}
+
+}  // namespace sonde

@@ -1,0 +1,239 @@
+// Suspects, their peers, and the second look at what was measured again.
+#include "analysis/fleet/verdict/suspects.hpp"
+
+#include "analysis/fleet/value_text.hpp"
+#include "analysis/statistics.hpp"
+#include "base/units.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace sonde {
+namespace {
+
+// Findings that a charge against the same device needs as its reference.
+constexpr std::array<std::string_view, 2> companions{"host.link_bytes_per_s", "peer.ranks"};
+
+/// "placement.l2_latency_cycles (median)" is a summary of the metric before the space.
+std::string_view metric_of(const Charge& charge) {
+  return std::string_view(charge.metric).substr(0, charge.metric.find(' '));
+}
+
+/// The metric of a weighty charge that rests on a measurement; else nullptr. Numbers of units, and
+/// the state of links, are what the driver says: no second try changes them.
+const Metric* measured_metric(const Charge& charge, std::span<const Metric> registry) {
+  const Metric* metric = find_metric(metric_of(charge), registry);
+  const bool is_measured = charge.device != Charge::no_device && charge.weighs() &&
+                           metric != nullptr && charge.trouble != Trouble::pcie_link &&
+                           charge.trouble != Trouble::nvlink &&
+                           metric->kind != MetricKind::inventory && metric->job != "device" &&
+                           !metric->name.starts_with("topology.");
+  return is_measured ? metric : nullptr;
+}
+
+/// Of a map its median.
+std::optional<double> middle_of(const Finding& finding) {
+  const std::vector<double>* values = vector_of(finding);
+  return values != nullptr && !values->empty() ? median(*values) : number_of(finding);
+}
+
+/// Whether it can be compared.
+bool is_answer(const Finding& finding, const Metric& metric) {
+  return is_structure(metric.kind) ? !ballot_text(finding).empty() : middle_of(finding).has_value();
+}
+
+/// The second finding if it is an answer.
+const Finding* find_again(const DeviceResult& device, const Metric& metric) {
+  for (const JobResult& job : device.again) {
+    const Finding* finding = find_finding(job.findings, metric.name);
+    if (finding != nullptr) return is_answer(*finding, metric) ? finding : nullptr;
+  }
+  return nullptr;
+}
+
+/// Devices and metrics of weighty charges.
+using Weighty = std::set<std::pair<std::size_t, std::string_view>>;
+
+/// @pre the charges outlive the set
+Weighty weighty_charges(const FleetAnalysis& analysis) {
+  Weighty all;
+  for (const Charge& charge : analysis.charges) {
+    if (charge.weighs()) all.insert({charge.device, metric_of(charge)});
+  }
+  return all;
+}
+
+/// Numbers of the units that both charges name.
+std::vector<int> common_units(const Charge& one, const Charge& other) {
+  std::vector<int> common = one.unit.numbers;
+  std::erase_if(common, [&](int number) {
+    return std::ranges::find(other.unit.numbers, number) == other.unit.numbers.end();
+  });
+  return common;
+}
+
+/// A slice has another number in each run (docs/methods/slices.md), and is known by how slow it is.
+/// Its latency is a mean over the lines of other pages each time: on simulated H200s 5 to 7 % for
+/// the same slice.
+bool is_same_unit(const Charge& charge, const Charge& other) {
+  constexpr double least_share = 0.5;
+  if (charge.unit.kind == Unit::Kind::slice) {
+    const double share = other.size / charge.size;
+    return other.unit.kind == charge.unit.kind && share >= least_share && share <= 1 / least_share;
+  }
+  return !charge.unit.is_named() || !common_units(charge, other).empty();
+}
+
+/// The same charge in the second look: of a unit one that names it, too.
+const Charge* find_same(const Charge& charge, const FleetAnalysis& second) {
+  const auto is_same = [&](const Charge& other) {
+    return other.weighs() && other.device == charge.device && other.ground == charge.ground &&
+           metric_of(other) == metric_of(charge) && is_same_unit(charge, other);
+  };
+  const auto found = std::ranges::find_if(second.charges, is_same);
+  return found == second.charges.end() ? nullptr : &*found;
+}
+
+/// What the second look read: of an SM its own value, "SM 17: 26 cycle", of a slice that of the one
+/// which stood apart.
+/// @param came_back the charge of the second look; null: there is none
+std::string second_text(const Charge& charge, const Charge* came_back, const Finding& again,
+                        std::string_view unit) {
+  const std::vector<double>* map = vector_of(again);
+  if (charge.unit.kind == Unit::Kind::slice) {
+    return came_back != nullptr ? came_back->value : "none of its slices stands apart";
+  }
+  if (!charge.unit.is_named() || map == nullptr) return value_text(again, unit);
+  std::vector<std::string> parts;
+  for (const int number : charge.unit.numbers) {
+    const auto place = static_cast<std::size_t>(number);
+    if (place >= map->size()) continue;
+    parts.push_back(fmt::format("{}: {}",
+                                to_text(Unit{.kind = charge.unit.kind, .numbers = {number}}),
+                                format_quantity((*map)[place], unit)));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+std::vector<Suspect> find_suspects(const FleetAnalysis& analysis, const RunResult& run) {
+  std::vector<Suspect> suspects;
+  Weighty seen;
+  for (const Charge& charge : analysis.charges) {
+    const Metric* metric = measured_metric(charge, analysis.registry);
+    if (metric == nullptr) continue;
+    const DeviceResult& device = run.devices[charge.device];
+    // The job that gave the metric: the registry may name one of which it is a part.
+    const auto job = std::ranges::find_if(device.jobs, [&](const JobResult& one) {
+      return find_finding(one.findings, metric->name) != nullptr;
+    });
+    if (job == device.jobs.end() || find_again(device, *metric) != nullptr) continue;
+    if (!seen.emplace(charge.device, metric->name).second) continue;
+    suspects.push_back({.device = charge.device,
+                        .group = group_of(analysis, charge.device),
+                        .metric = std::string(metric->name),
+                        .job = job->job});
+  }
+  return suspects;
+}
+
+std::optional<std::size_t> median_peer(const FleetAnalysis& analysis, const RunResult& run,
+                                       std::size_t group, std::string_view name) {
+  const Metric& metric = *find_metric(name, analysis.registry);
+  const Weighty suspects = weighty_charges(analysis);
+  std::map<std::size_t, double> candidates;
+  std::vector<double> middles;
+  for (const std::size_t device : analysis.groups[group].devices) {
+    const Finding* finding = find_finding(run.devices[device], name);
+    if (finding == nullptr || !is_answer(*finding, metric)) continue;
+    middles.push_back(middle_of(*finding).value_or(0));  // texts are alike: who differs is suspect
+    if (!suspects.contains({device, name})) candidates[device] = middles.back();
+  }
+  if (candidates.empty()) return {};
+  const double center = median(std::move(middles));
+  const auto distance = [&](const auto& one) { return std::abs(one.second - center); };
+  return std::ranges::min_element(candidates, {}, distance)->first;
+}
+
+std::vector<Metric> doubted_metrics(const FleetAnalysis& analysis, const RunResult& run) {
+  std::vector<Metric> doubted;
+  for (const Charge& charge : analysis.charges) {
+    const Metric* metric = measured_metric(charge, analysis.registry);
+    if (metric == nullptr || find_again(run.devices[charge.device], *metric) == nullptr ||
+        find_metric(metric->name, doubted) != nullptr) {
+      continue;
+    }
+    doubted.push_back(*metric);
+  }
+  return doubted;
+}
+
+void add_second_tries(const RunResult& run, const std::vector<Metric>& metrics, RunResult& second) {
+  second.devices.resize(run.devices.size());
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    const DeviceResult& device = run.devices[i];
+    JobResult job;
+    job.status = Status::ok;
+    for (const Metric& metric : metrics) {
+      const Finding* again = find_again(device, metric);
+      const Finding* used = again != nullptr ? again : find_finding(device, metric.name);
+      if (used != nullptr) job.findings.push_back(*used);
+    }
+    for (const std::string_view companion : companions) {
+      const Finding* finding = find_finding(device, companion);
+      const bool is_there = find_finding(job.findings, companion) != nullptr;
+      if (finding != nullptr && !is_there) job.findings.push_back(*finding);
+    }
+    DeviceResult& copy = second.devices[i];
+    copy.info = device.info;
+    copy.before = device.before;
+    copy.after = device.after;
+    copy.node = device.node;
+    copy.jobs.push_back(std::move(job));
+  }
+}
+
+void settle_suspects(const RunResult& run, const FleetAnalysis& second, FleetAnalysis& analysis) {
+  const FleetAnalysis first = analysis;
+  const Weighty at_first = weighty_charges(first);
+  const Weighty again = weighty_charges(second);
+  for (Charge& charge : analysis.charges) {
+    const Metric* metric = measured_metric(charge, analysis.registry);
+    const Finding* finding =
+        metric == nullptr ? nullptr : find_again(run.devices[charge.device], *metric);
+    if (finding == nullptr) continue;
+    const Charge* came_back = find_same(charge, second);
+    const std::string read = second_text(charge, came_back, *finding, metric->unit);
+    // A device that was measured again, was well at first, and is out now.
+    const auto is_out_now = [&](std::size_t peer) {
+      return find_again(run.devices[peer], *metric) != nullptr &&
+             !at_first.contains({peer, metric->name}) && again.contains({peer, metric->name});
+    };
+    if (came_back == nullptr) {
+      charge.severity = Severity::info;
+      charge.reason += fmt::format("; did not come back when measured again ({})", read);
+    } else if (charge.ground == Ground::peers &&
+               std::ranges::any_of(analysis.groups[group_of(analysis, charge.device)].devices,
+                                   is_out_now)) {
+      charge.severity = Severity::info;
+      charge.reason += fmt::format(
+          "; measured again {}, but a peer measured beside it was out then too: no verdict", read);
+    } else {
+      if (charge.unit.kind != Unit::Kind::slice) {
+        charge.unit.numbers = common_units(charge, *came_back);
+      }
+      charge.severity = std::min(charge.severity, came_back->severity);
+      charge.evidence +=
+          fmt::format("{}measured again, {}", charge.evidence.empty() ? "" : "; ", read);
+    }
+  }
+}
+
+}  // namespace sonde

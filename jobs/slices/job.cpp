@@ -1,0 +1,299 @@
+// Job `slices`: which lines of a page lie in which slice of the L2, by what function, and how far
+// each slice is from each SM. Method: docs/methods/slices.md.
+
+#include "analysis/statistics.hpp"
+#include "analysis/structure/index/remainder_hash.hpp"
+#include "analysis/structure/index/slice_function.hpp"
+#include "analysis/structure/index/slice_labels.hpp"
+#include "analysis/structure/latency/two_sides.hpp"
+#include "base/gpu_facts.hpp"
+#include "base/random.hpp"
+#include "jobs/chase/pointer_chase.hpp"
+#include "jobs/run/attempt.hpp"
+#include "jobs/run/clock_window.hpp"
+#include "jobs/run/replicates.hpp"
+#include "jobs/slices/page_slices.hpp"
+#include "jobs/slices/slice_sets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <utility>
+
+namespace sonde {
+namespace {
+
+// Some lines of every slice are drawn and timed by each SM in turn.
+
+/// Latencies by SM and slice as a sum of both, and of the way to the other side of the chip where
+/// SM and slice lie on different ones.
+struct SliceMap {
+  TwoSides sides;
+  AdditiveFit fit;  // of the latencies less those of the far side; r2 is that of all three
+  std::uint64_t samples = 0;
+};
+
+constexpr std::uint64_t passes = 3;
+constexpr std::size_t lines_of_parity = 4;  // of each slice
+
+/// Lines of each slice, drawn at random from those of either parity.
+std::vector<std::vector<std::uint64_t>> draw_lines(const SliceLabels& labels, std::uint64_t mask,
+                                                   std::uint64_t seed) {
+  std::vector<std::uint64_t> order(labels.labels.size());
+  std::iota(order.begin(), order.end(), std::uint64_t{0});
+  Random random(seed);
+  shuffle(order, random);
+  std::vector<std::array<std::size_t, 2>> taken(labels.slices);
+  std::vector<std::vector<std::uint64_t>> lines(labels.slices);
+  const std::size_t most = mask == 0 ? 2 * lines_of_parity : lines_of_parity;
+  for (const std::uint64_t line : order) {
+    const std::uint32_t slice = labels.labels[line];
+    if (slice == unknown_slice) continue;
+    std::size_t& count = taken[slice][std::popcount(line & mask) % 2];
+    if (count == most) continue;
+    ++count;
+    lines[slice].push_back(line);
+  }
+  return lines;
+}
+
+/// Hits of lines past the L1, [SM][line].
+std::vector<std::vector<double>> time_hits(JobRun& run, const Draw& draw, const std::string& label,
+                                           const Offsets& offsets) {
+  const ChaseSetup setup = set_up_chase(run, LoadPath::past_l1, RecordSpace::longest);
+  ChaseProbe probe;
+  probe.buffer_bytes = large_page_bytes;
+  probe.place = draw.place;
+  probe.warmup_accesses = 2 * offsets.size();
+  probe.timed_accesses = probe.recorded_accesses = passes * offsets.size();
+  probe.concurrency = Concurrency::in_turn;
+  probe.shared_carveout_bytes = setup.shared_carveout_bytes;
+  probe.lanes = lanes_of_all_sms(run, LoadPath::past_l1, offsets);
+  const Trace& trace = run.run(label, probe);
+  std::vector<std::vector<double>> hits;
+  for (const LaneTrace& lane : trace.lanes) {
+    ChaseLatencies of_lane{offsets.size(), {}};
+    for (const std::uint32_t window : lane.window_cycles) {
+      of_lane.cycles.push_back(window - setup.overhead_cycles);
+    }
+    hits.push_back(position_medians(of_lane));
+  }
+  return hits;
+}
+
+Offsets offsets_of(const std::vector<std::vector<std::uint64_t>>& lines, std::uint64_t line_bytes) {
+  Offsets offsets;
+  for (const auto& of_slice : lines) {
+    for (const std::uint64_t line : of_slice) offsets.push_back(line * line_bytes);
+  }
+  return offsets;
+}
+
+double variance(const std::vector<std::vector<double>>& map) {
+  const AdditiveFit fit = fit_additive(map);
+  double sum = 0;
+  for (const auto& row : map) {
+    for (const double value : row) sum += std::pow(value - fit.mean_cycles, 2);
+  }
+  return sum / static_cast<double>(map.size() * map.front().size());
+}
+
+/// Some lines of every slice, by all SMs: as many that are odd under the mask as even ones, since
+/// in a divided L2 one half may be copies of lines of the other partition, which take longer.
+/// @param mask of the offset in bytes; 0: any lines
+SliceMap map_slices(JobRun& run, const Draw& draw, const SliceLabels& labels,
+                    std::uint64_t line_bytes, std::uint64_t mask) {
+  const std::uint32_t slices = labels.slices;
+  const auto lines = draw_lines(labels, mask / line_bytes, draw.seed);
+  const auto hits =
+      time_hits(run, draw, "slices: L2 hits by SM and slice", offsets_of(lines, line_bytes));
+  std::vector<std::vector<double>> map;
+  for (const auto& of_sm : hits) {
+    std::vector<double>& row = map.emplace_back(slices);
+    std::size_t at = 0;
+    for (std::uint32_t slice = 0; slice < slices; ++slice) {
+      for (std::size_t i = 0; i < lines[slice].size(); ++i) {
+        row[slice] += of_sm[at++] / static_cast<double>(lines[slice].size());
+      }
+    }
+  }
+  SliceMap result{.sides = find_two_sides(map), .fit = {}};
+  const double all = variance(map);
+  for (std::size_t sm = 0; sm < map.size() && !result.sides.side_of_row.empty(); ++sm) {
+    for (std::size_t slice = 0; slice < slices; ++slice) {
+      if (result.sides.side_of_row[sm] == result.sides.side_of_column[slice]) continue;
+      map[sm][slice] -= result.sides.far_cycles;
+    }
+  }
+  result.fit = fit_additive(map);
+  if (all > 0) result.fit.r2 = 1 - std::pow(result.fit.residual_cycles, 2) / all;
+  result.samples = map.size() * slices;
+  return result;
+}
+
+/// Each at another place, by another SM: they must agree on the function.
+constexpr std::size_t page_count = 3;
+/// Latencies of a map are means over a dozen windows of whole cycles: differences below this are
+/// noise.
+constexpr double map_noise_cycles = 1;
+/// A page must have many lines of every slice.
+constexpr std::uint64_t least_lines = 1024;
+
+struct Page {
+  PageSlices labels;
+  SliceFunction function;
+};
+
+/// What address bits above a page add may make two orders alike when turned round: then the mask
+/// that chooses one is not seen in this page, but it is the same in all.
+void refit_with_mask(std::vector<Page>& pages, std::uint64_t line_bytes) {
+  std::uint64_t mask = 0;
+  for (const Page& page : pages) mask = std::max(mask, page.function.choosing_mask);
+  for (Page& page : pages) {
+    if (mask == 0 || page.function.is_known() || page.labels.slices.slices == 0) continue;
+    page.function = fit_slice_function(page.labels.slices.labels, line_bytes, mask);
+  }
+}
+
+std::vector<Page> label_pages(JobRun& run, std::uint64_t line_bytes) {
+  std::vector<Page> pages;
+  for (std::size_t number = 0; number < page_count; ++number) {
+    const Draw draw = draw_replicate(run, "slices", number);
+    Page page{.labels = label_page(run, draw, line_bytes), .function = {}};
+    if (page.labels.slices.slices > 0) {
+      page.function = fit_slice_function(page.labels.slices.labels, line_bytes);
+    }
+    pages.push_back(std::move(page));
+    if (pages.back().labels.slices.slices == 0) break;  // nor would the next page show any
+  }
+  refit_with_mask(pages, line_bytes);
+  return pages;
+}
+
+bool agree(const std::vector<Page>& pages) {
+  return pages.size() == page_count && std::ranges::all_of(pages, [&](const Page& page) {
+           return page.labels.slices.slices == pages.front().labels.slices.slices;
+         });
+}
+
+/// Lines with a slice, of those of all pages.
+double known_share(const std::vector<Page>& pages) {
+  double known = 0;
+  double all = 0;
+  for (const Page& page : pages) {
+    const std::vector<std::uint32_t>& labels = page.labels.slices.labels;
+    known += static_cast<double>(labels.size()) -
+             static_cast<double>(std::ranges::count(labels, unknown_slice));
+    all += static_cast<double>(labels.size());
+  }
+  return known / all;
+}
+
+void report_count(JobRun& run, const std::vector<Page>& pages) {
+  std::vector<double> waits;
+  for (const Page& page : pages) waits.push_back(page.labels.slices.wait_cycles);
+  const auto lines = pages.size() * pages.front().labels.slices.labels.size();
+  run.report(found("cache.l2.slices", static_cast<double>(pages.front().labels.slices.slices),
+                   known_share(pages), lines),
+             fmt::format("{} pages, the first one asked by SM {} beside {} others", pages.size(),
+                         pages.front().labels.prober, pages.front().labels.co_runners));
+  run.report(found("cache.l2.slice_wait_cycles", median(waits), 1, waits.size()));
+}
+
+void report_function(JobRun& run, const std::vector<Page>& pages) {
+  std::size_t explained = 0;
+  std::size_t known = 0;
+  for (const Page& page : pages) {
+    if (!page.function.is_known()) {
+      return run.report(not_resolvable("cache.l2.slice_function", page.function.reason));
+    }
+    if (describe(page.function) != describe(pages.front().function)) {
+      return run.report(
+          not_resolvable("cache.l2.slice_function",
+                         fmt::format("pages disagree: {}; {}", describe(pages.front().function),
+                                     describe(page.function))));
+    }
+    explained += page.function.explained_lines;
+    known += page.function.known_lines;
+  }
+  run.report(found("cache.l2.slice_function", describe(pages.front().function),
+                   static_cast<double>(explained) / static_cast<double>(known), known),
+             fmt::format("of {} lines, {} do not follow it", known, known - explained));
+}
+
+/// Which slices and SMs lie on which of two sides of the chip, and how far those are apart.
+void report_sides(JobRun& run, const SliceMap& map) {
+  if (map.sides.side_of_row.empty()) {
+    const std::string reason = "all slices are as near, but for what each SM and each slice adds";
+    run.report(not_present("cache.l2.side_slices", reason));
+    run.report(not_present("cache.l2.far_side_cycles", reason));
+    return run.report(not_present("placement.side_of_sm", reason));
+  }
+  std::vector<double> slices(2);
+  for (const int side : map.sides.side_of_column) ++slices[static_cast<std::size_t>(side)];
+  const std::vector<int>& sms = map.sides.side_of_row;
+  run.report(found("cache.l2.side_slices", std::move(slices), 1, map.samples));
+  run.report(found("cache.l2.far_side_cycles", map.sides.far_cycles, 1, map.samples));
+  run.report(
+      found("placement.side_of_sm", std::vector<double>(sms.begin(), sms.end()), 1, map.samples));
+}
+
+void report_map(JobRun& run, const SliceMap& map) {
+  const AdditiveFit& fit = map.fit;
+  std::vector<double> latencies = fit.column_cycles;
+  for (double& cycles : latencies) cycles += fit.mean_cycles;
+  std::vector<double> by_sm = fit.row_cycles;
+  for (double& cycles : by_sm) cycles += fit.mean_cycles;
+  run.report(
+      found("placement.l2_slices_cycles", std::move(by_sm), 1, map.samples, fit.residual_cycles));
+  const auto slowest = find_high_outlier(latencies, map_noise_cycles);
+  run.report(found("cache.l2.slice_latency_cycles", std::move(latencies), 1, map.samples,
+                   fit.residual_cycles));
+  run.report(found("cache.l2.slice_fit_r2", fit.r2, 1, map.samples),
+             fmt::format("the shares of an SM, a slice and the side leave {:.1f} cycles",
+                         fit.residual_cycles));
+  if (!slowest) {
+    return run.report_rest("cache.l2.slowest_slice", Status::not_present,
+                           "no slice stands out from the others");
+  }
+  run.report(
+      found("cache.l2.slowest_slice", static_cast<double>(slowest->place), 0.999, map.samples),
+      fmt::format("{:+.1f} cycles over the median slice, {:.1f} robust standard deviations",
+                  slowest->excess, slowest->score));
+}
+
+}  // namespace
+
+void run_slices(JobRun& run) {
+  const double line_bytes = run.number("cache.l2.line_bytes").value_or(common_line_bytes);
+  const auto line = static_cast<std::uint64_t>(line_bytes);
+  if (!std::has_single_bit(line) || large_page_bytes / line < least_lines) {
+    return run.leave_open("", fmt::format("a page has too few lines of {} bytes", line));
+  }
+  std::vector<Page> pages;
+  if (!measure_part(run, {""}, [&] { pages = label_pages(run, line); })) return;
+  const SliceLabels& last = pages.back().labels.slices;
+  if (last.slices == 0) return run.leave_open("", last.reason);
+  if (!agree(pages)) {
+    return run.leave_open(
+        "cache.l2.", fmt::format("pages disagree: {} and {} groups of lines that wait together",
+                                 pages.front().labels.slices.slices, last.slices));
+  }
+  report_count(run, pages);
+  report_function(run, pages);
+  const SliceMap map =
+      map_slices(run, draw_replicate(run, "slices", 0), pages.front().labels.slices, line,
+                 pages.front().function.choosing_mask);
+  report_sides(run, map);
+  report_map(run, map);
+  report_slice_sets(run, measure_slice_sets(run, pages.front().labels, line), line);
+}
+
+}  // namespace sonde

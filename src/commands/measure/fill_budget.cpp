@@ -1,0 +1,91 @@
+#include "commands/measure/fill_budget.hpp"
+
+#include "base/stop_signal.hpp"
+#include "store/roster_file.hpp"
+#include "store/shard.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+
+namespace sonde {
+namespace {
+
+/// How far a rank has come.
+struct Reach {
+  bool stopped = false;  // by a signal
+  bool bounds = false;   // it has a GPU that can still be measured
+  std::size_t points = 0;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Reach, stopped, bounds, points)
+
+void keep_first(std::size_t count, Provenance& provenance) {
+  provenance.points.resize(count);
+  provenance.config_hash = hash_points(provenance.points);
+}
+
+}  // namespace
+
+std::string describe_reach(const Supervised& mine) {
+  return nlohmann::json(Reach{.stopped = stop_requested(),
+                              .bounds = !mine.device.uuid.empty() && mine.given_up.empty(),
+                              .points = mine.points_done})
+      .dump();
+}
+
+std::optional<std::size_t> whole_points(const RunPlan& plan,
+                                        const std::vector<std::string>& reaches) {
+  std::size_t least = std::numeric_limits<std::size_t>::max();
+  std::size_t most = plan.points_of_repeat();  // where no GPU is left to be measured
+  for (const std::string& text : reaches) {
+    const auto rank = nlohmann::json::parse(text).get<Reach>();
+    if (rank.stopped) return std::nullopt;
+    if (rank.bounds) least = std::min(least, rank.points);
+    most = std::max(most, rank.points);
+  }
+  const std::size_t whole = std::min(least, most);
+  if (whole < plan.points_of_repeat()) return std::nullopt;
+  return whole;
+}
+
+void keep_points(std::size_t count, RunPlan& plan) {
+  plan.points.erase(plan.points.begin() + static_cast<std::ptrdiff_t>(count), plan.points.end());
+  keep_first(count, plan.provenance);
+}
+
+void remove_other_points(const RunPlan& all, const RunPlan& kept, Roster roster) {
+  roster.provenance = kept.provenance;
+  roster.open_end = false;
+  write_roster(kept.parts, roster);
+  for (std::size_t i = kept.points.size(); i < all.points.size(); ++i) {
+    std::error_code ignored;  // a merge leaves out what is of no point
+    std::filesystem::remove_all(all.points[i].parts, ignored);
+  }
+}
+
+Roster with_whole_points(const RunPlan& plan, Roster roster, const std::vector<int>& lost_ranks) {
+  const auto is_whole = [&](const MeasurePlan& point) {
+    return std::ranges::all_of(roster.devices, [&](const RosterEntry& entry) {
+      return std::ranges::find(lost_ranks, entry.rank) != lost_ranks.end() ||
+             std::filesystem::exists(finished_shard(point.parts, entry.uuid));
+    });
+  };
+  const auto end = std::ranges::find_if_not(plan.points, is_whole);
+  const auto whole = static_cast<std::size_t>(end - plan.points.begin());
+  const std::size_t known = roster.provenance.points.size();
+  keep_first(std::min(std::max(whole, plan.points_of_repeat()), known), roster.provenance);
+  roster.open_end = false;
+  return roster;
+}
+
+std::string describe_kept(const RunPlan& plan) {
+  const std::size_t each = plan.points_of_repeat();
+  const std::size_t rest = plan.points.size() % each;
+  return fmt::format("{} repeat(s) stand{}", plan.points.size() / each,
+                     rest == 0 ? "" : fmt::format(", and {} point(s) of the next one", rest));
+}
+
+}  // namespace sonde

@@ -1,0 +1,45 @@
+// Jobs that are measured when every GPU has been measured by itself: second tries of jobs whose
+// findings deviate, and jobs between the GPUs of a node. Runs in a worker process, without MPI.
+#pragma once
+
+#include "commands/measure/measure.hpp"
+#include "fleet/assign.hpp"
+#include "fleet/turns.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace sonde {
+
+/// The GPUs that a run measures on a node.
+struct NodeView {
+  std::vector<NodeGpu> gpus{};  // of the node of this rank, by rank
+  std::size_t most_gpus = 0;    // of the node that has most
+};
+
+/// @param visible what this rank sees
+NodeView view_node(const std::vector<RankView>& views, const Assignment& assignment, int rank,
+                   const BackendChoice& backend, const std::vector<DeviceChoice>& visible);
+
+/// Whether the run has jobs between the GPUs of a node.
+bool has_jobs_together(const MeasurePlan& plan);
+
+/// How long ranks of a node wait for each other in this run.
+TurnLimits turn_limits(const MeasurePlan& plan);
+
+/// Runs the jobs of a task `measure_again`, on top of what the others found at first, or those of
+/// `measure_together` that the shard of the device lacks, and adds them to the shard, all at once
+/// in the end. One that gives no answer has the reason; it does so, too, when a stop signal comes
+/// or the task's time is over.
+/// @param given_up why none of them gives an answer: the device is not touched; else empty
+/// @throws StoreError if the shard cannot be read or written: then it stays as it was
+void measure_late(const MeasurePlan& plan, const Task& task,
+                  const std::function<void(const Step&)>& on_step,
+                  const std::string& given_up = "");
+
+/// Whatever a rank has not done yet of the jobs between GPUs it will not do: no other rank of its
+/// node waits for it.
+void leave_node(const MeasurePlan& plan, int rank);
+
+}  // namespace sonde

@@ -1,0 +1,90 @@
+// The measuring of one device: its jobs, its shard. Runs in a worker process, without MPI.
+#pragma once
+
+#include "analysis/results.hpp"
+#include "commands/measure/worker_task.hpp"
+#include "config/run_options.hpp"
+#include "device/backends/open_device.hpp"
+#include "jobs/suite.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sonde {
+
+/// The options of one point of a run, looked up and checked.
+struct MeasurePlan {
+  RunOptions options;
+  std::uint64_t device_seed = 1;  // of simulated GPUs: the same at all points of a run
+  std::uint64_t seed = 1;         // of what jobs draw: another one for each repeat
+  std::uint64_t repeat_index = 0;
+  std::map<std::string, JobSettings> settings = {};  // by job
+  int jobs_before = 0;                               // at the points of the run before this one
+  std::optional<std::chrono::steady_clock::time_point> end = {};  // of the time budget
+  BackendChoice backend;
+  SuiteLevel level = SuiteLevel::standard;
+  std::vector<const Job*> jobs;
+  std::vector<int> sms = {};    // that are measured; empty: all
+  std::filesystem::path parts;  // folder of the shard and of the progress file
+  Provenance provenance;
+
+  JobSettings settings_of(const Job& job) const;
+};
+
+/// A run: its points are measured one after the other.
+struct RunPlan {
+  RunOptions options;
+  std::filesystem::path parts;  // of the one point of a plain run; else each has a folder in it
+  Provenance provenance;        // with all points
+  std::vector<MeasurePlan> points;
+
+  /// The points are repeated until the time budget is over: those are left that are whole then.
+  bool fills_budget() const { return fills_time_budget(options); }
+  /// Each point has a folder of shards.
+  bool is_sweep() const { return points.size() > 1 || fills_budget(); }
+  std::size_t points_of_repeat() const;
+  int jobs_total() const;  // over all points
+};
+
+/// How far a device is.
+struct Step {
+  std::string_view job;  // under way
+  int jobs_done = 0;
+  bool begins = false;  // the job does; else a probe of it has ended
+  bool waits = false;   // ... or nothing has: it waits for other GPUs
+};
+
+/// Why no further job is to begin: a signal came, or the time budget is over. Empty: one may.
+std::string why_to_stop(const MeasurePlan& plan);
+
+/// Opens the device, moves this process next to it and notes its state. A device that cannot be
+/// measured is nullptr, and `result` says why.
+std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceChoice& choice,
+                                        DeviceResult& result);
+
+/// The device's outcome from those of its jobs, and the reason of the first that failed.
+void note_outcome(DeviceResult& device);
+
+/// The result of a job that could not be run to its end: each of its metrics says why.
+JobResult job_without_answers(const Job& job, Status status, const std::string& reason);
+
+/// Runs the jobs of one GPU by itself that are left on it, each into the shard as it ends. Does
+/// not throw for anything that the device does: one that cannot be opened is `incomplete` with the
+/// reason.
+/// @param given_up why no process can measure the device any more: it is not touched, and what is
+/// left is `not_run` for this reason; else empty
+/// @returns `measured`, `stopped`, or `job_lost` where the job took the device along
+/// @throws StoreError if the shard cannot be written
+Report measure_device(const MeasurePlan& plan, const Task& task,
+                      const std::function<void(const Step&)>& on_step,
+                      const std::string& given_up = "");
+
+}  // namespace sonde

@@ -1,0 +1,58 @@
+// The rank's side of measuring: it starts workers, watches them against deadlines, and goes on with
+// another one when a job took one along.
+#pragma once
+
+#include "base/exit_status.hpp"
+#include "commands/measure/measure.hpp"
+#include "fleet/progress.hpp"
+#include "worker/keeper.hpp"
+
+#include <string>
+#include <vector>
+
+namespace sonde {
+
+/// How the measuring of one device ended.
+struct Supervised {
+  DeviceChoice device{};        // without a UUID: this rank has none
+  bool stopped_early = false;   // a signal came: jobs are left for --resume
+  std::string failure{};        // why there is no shard to build the run file from
+  std::string given_up{};       // why no further process can measure the device
+  std::size_t points_done = 0;  // whose shards are finished, from the first on
+};
+
+/// How the work on whole files ended.
+struct Delegated {
+  ExitStatus status = ExitStatus::error;
+  std::string meaning{};  // of the status, for people; empty after an error
+};
+
+/// Has a worker list the GPUs that a rank sees: hear_devices takes its answer. The driver takes its
+/// time, in which MPI can start.
+void ask_devices(Keeper& keeper, int rank);
+
+/// @throws DeviceError if the driver cannot list them, or does not answer in time from now on
+std::vector<DeviceChoice> hear_devices(Keeper& keeper);
+
+/// Has the device measured, by a new worker after each job that took one along, up to a bounded
+/// number. In the end its shard is finished, or `stopped_early` or `failure` says why it is not. A
+/// job that goes on for 10 s after SIGTERM, or for 60 s after SIGUSR1, is left for --resume.
+/// @param task of the first worker
+/// @param given_up why the device cannot be measured, known from an earlier point; else empty
+Supervised supervise(const MeasurePlan& plan, Task task, Keeper& keeper, RankProgress& progress,
+                     const std::string& given_up = "");
+
+/// Has a worker judge the shards, within a bounded time. @returns whether it did
+bool judge(Keeper& keeper, const Task& task, RankProgress& progress);
+
+/// Has one worker measure a task `measure_again` or `measure_together`. If it is lost, or not over
+/// in its time, these jobs are given up with the reason; what was measured before stays as it is in
+/// any case. When it returns, no other rank of the node waits for this one.
+void supervise_late(const MeasurePlan& plan, const Task& task, Keeper& keeper,
+                    RankProgress& progress);
+
+/// Has a worker build or analyse the run file, however long that takes.
+/// @returns its exit status and what that means; `error`, with a line in the log, if it failed
+Delegated delegate(Keeper& keeper, const Task& task, RankProgress& progress);
+
+}  // namespace sonde

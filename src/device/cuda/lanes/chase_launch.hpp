@@ -1,0 +1,63 @@
+// The part that chases and timed windows without a load have in common: warps for the lanes of each
+// SM, tasks, scripts and histograms.
+#pragma once
+
+#include "device/cuda/lanes/lane_launch.hpp"
+#include "device/layout/chain.hpp"
+#include "kernels/chase/chase.hpp"
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace sonde::cuda {
+
+class ChaseLaunchPlan {
+ public:
+  /// Adds its arrays to those of the session, and fills them but for what is the caller's.
+  /// @param probe its lanes and counts; the lists of its lanes are not looked at
+  /// @throws DeviceError if too many lanes share an SM
+  ChaseLaunchPlan(Session& session, const ChaseProbe& probe);
+
+  /// [lane] Start, script and stores are the caller's to fill.
+  std::span<kernels::ChaseTask> tasks() const { return tasks_.host; }
+  kernels::ChaseLaunch& launch() { return launch_; }
+  const kernels::ChaseLaunch& launch() const { return launch_; }
+
+  /// Copies the lists of the lanes, as scripts, to arrays that warps copy to shared memory, and
+  /// tells the kernel of them. @throws DeviceError if the lists make no scripts
+  void add_scripts(const ChaseProbe& probe);
+
+  /// @param queue queues what must come before the kernel, and the kernel with launch()
+  /// @return timed windows, histograms and elapsed cycles of all lanes
+  /// @throws DeviceError if the records do not fit, or a lane did not end well
+  Trace run(const std::function<void(const LaunchShape&)>& queue);
+
+  /// Runs the launches of one probe at once: all their lanes begin together, and each SM has room
+  /// for a block of each.
+  /// @param queue as that of run(), given the kernel of each plan
+  /// @return [plan] as run()
+  static std::vector<Trace> run_together(
+      const std::vector<ChaseLaunchPlan*>& plans,
+      const std::function<void(std::span<const PlacedKernel>)>& queue);
+
+  /// What the lanes loaded last.
+  const LaneLaunch& lanes() const { return lanes_; }
+
+ private:
+  void fill_lanes();
+  Trace read(const layout::SharedPlan& shared) const;
+
+  Session& session_;
+  LaneLaunch lanes_;
+  std::vector<int> rank_of_lane_;
+  std::optional<std::uint64_t> asked_carveout_bytes_;
+  std::uint64_t shared_bytes_;  // of a block
+  Input<std::int32_t> lane_of_warp_;
+  Input<kernels::ChaseTask> tasks_;
+  Output<std::uint32_t> histograms_;
+  kernels::ChaseLaunch launch_;
+};
+
+}  // namespace sonde::cuda

@@ -1,0 +1,37 @@
+// Which kernel plays a stream, and which streams there are none for.
+#pragma once
+
+#include "device/cuda/session/session.hpp"
+#include "device/probe.hpp"
+#include "kernels/stream/stream.hpp"
+#include "trace/inventory.hpp"
+
+namespace sonde::cuda {
+
+/// @throws DeviceError if there is no such kernel, or none that runs on this GPU
+kernels::Kernel<kernels::StreamLaunch> choose_stream_kernel(const DeviceInfo& info,
+                                                            const StreamProbe& probe);
+
+class StreamGroups {
+ public:
+  /// Adds its arrays to those of the session, and fills them.
+  StreamGroups(Session& session, const StreamProbe& probe);
+
+  /// Tells the kernel.
+  kernels::StreamGroupsLaunch describe() const;
+
+  /// Different chunks that some warp takes in a launch.
+  std::uint64_t covered_chunks() const;
+
+  /// Queues what must come before every launch.
+  void clear() const { session_.arrays().clear(ranks_); }
+
+ private:
+  Session& session_;
+  const StreamProbe& probe_;
+  Input<std::int32_t> group_of_sm_;
+  Input<std::uint32_t> lists_;
+  Output<std::uint32_t> ranks_;
+};
+
+}  // namespace sonde::cuda

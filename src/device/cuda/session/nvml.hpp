@@ -1,0 +1,55 @@
+// The driver's management library, loaded at run time: its header and stub are not everywhere, and
+// without the library sonde still measures, only with less inventory.
+#pragma once
+
+#include "device/device.hpp"
+#include "trace/gpu_survey.hpp"
+#include "trace/inventory.hpp"
+#include "trace/links.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace sonde::cuda {
+
+/// Compute processes as NVML numbers them. In a container it may number them as the host does, so
+/// that a process does not find itself by its own number.
+using Processes = std::vector<unsigned>;
+
+/// Those of `after` that are this process: the one of its number; or, if it is not among them,
+/// those that came while it made its context.
+Processes find_own(const Processes& before, const Processes& after, unsigned self);
+
+/// Of these processes, those that are not among `own`.
+int count_others(const Processes& processes, const Processes& own);
+
+/// One GPU through NVML. Every call is allowed to fail: fields then keep their defaults.
+class Nvml {
+ public:
+  /// @return nothing if there is no NVML, or it does not know the device
+  static std::unique_ptr<Nvml> open(const std::string& uuid);
+  ~Nvml();
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+
+  /// Fills in what CUDA does not know, or knows less well. Processes other than this one count as
+  /// foreign.
+  void add_to(DeviceInfo& info) const;
+  /// All but the processes of others: to list these takes longer.
+  Health health() const;
+  /// Compute processes on the GPU; none if NVML does not tell.
+  Processes processes() const;
+  PcieLink pcie_link() const;
+  Links links() const;
+  GpuSettings settings() const;
+  PeerLink link_to(const std::string& peer_uuid) const;
+
+ private:
+  struct Library;
+  Nvml(std::unique_ptr<Library> library, void* device);
+  std::unique_ptr<Library> library_;
+  void* device_;
+};
+
+}  // namespace sonde::cuda
