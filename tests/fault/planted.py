@@ -52,7 +52,7 @@ KINDS = {
     "slow_sm": Kind(lambda r: f"{r.randrange(132)}:{r.randrange(12, 41)}", ("SM",), ("SM {part}",), True),
     "slow_slice": Kind(lambda r: f"{r.randrange(94)}:{r.randrange(25, 50)}", ("memory",), ("slice ",), True),
     "slow_tpc": Kind(lambda r: f"{r.randrange(66)}:{r.choice((0.4, 0.5, 0.6))}", ("SM",), ("SM ",), True),
-    "throttle": Kind(lambda r: f"{r.uniform(0.65, 0.88):.2f}", ("clock", "thermal"), ("clock",), True),
+    "throttle": Kind(lambda r: f"{r.uniform(0.65, 0.88):.2f}", ("clock", "thermal"), ("clock", "throttle_reasons"), True),
     "ecc_rising": Kind(lambda r: "20", ("ECC",), ("ecc_corrected",), True),
     "xid": Kind(lambda r: str(r.choice((48, 62, 64, 79, 95))), ("Xid",), ("Xid {part}",), True),
     "new_xid": Kind(lambda r: f"{r.choice((48, 79, 95))}:30", ("Xid",), ("Xid {part}",), True),
