@@ -42,7 +42,7 @@ bool prefetched(Stream& stream, const Prefetch& prefetch, const Translation& tra
   if (ahead) {
     stream.next = address;
   } else if (translation.cold) {
-    stream = {address, address + prefetch.bytes};
+    stream = {address, address + prefetch.ahead_bytes};
   }
   return ahead;
 }

@@ -90,7 +90,8 @@ std::string Fields::checked(const std::string& key, std::string text) const {
   return text;
 }
 
-std::string Fields::text(const std::string& key) {
+std::string Fields::text(const std::string& key, const char* fallback) {
+  if (fallback != nullptr && !has(key)) return fallback;
   const json& value = need(key);
   if (!value.is_string()) fail(key, "must be text");
   return checked(key, value.get<std::string>());
@@ -103,14 +104,15 @@ std::vector<std::string> Fields::texts(const std::string& key) {
   return texts;
 }
 
-bool Fields::flag_or(const std::string& key, bool fallback) {
+bool Fields::flag(const std::string& key, bool fallback) {
   if (!has(key)) return fallback;
   const json& value = need(key);
   if (!value.is_boolean()) fail(key, "must be true or false");
   return value.get<bool>();
 }
 
-double Fields::number(const std::string& key, Range range) {
+double Fields::number(const std::string& key, Range range, std::optional<double> fallback) {
+  if (fallback && !has(key)) return *fallback;
   const json& value = need(key);
   const double given = value.is_number() ? value.get<double>() : std::nan("");
   if (!(given >= range.least && given <= range.most)) {
@@ -131,8 +133,18 @@ std::uint32_t Fields::whole(const std::string& key, Range range) {
   return value.get<std::uint32_t>();
 }
 
-std::uint64_t Fields::bytes(const std::string& key, double most_bytes) {
-  return to_bytes(*this, key, need(key), most_bytes);
+std::size_t Fields::place_among(const std::string& key, std::initializer_list<const char*> names) {
+  const std::string given = text(key);
+  const auto found = std::ranges::find(names, given);
+  if (found == names.end()) {
+    fail(key, fmt::format("is '{}', which is none of {}", given, fmt::join(names, ", ")));
+  }
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+std::uint64_t Fields::bytes(const std::string& key, double most_bytes,
+                            std::optional<std::uint64_t> fallback) {
+  return fallback && !has(key) ? *fallback : to_bytes(*this, key, need(key), most_bytes);
 }
 
 std::vector<std::uint64_t> Fields::byte_list(const std::string& key, double most_bytes) {

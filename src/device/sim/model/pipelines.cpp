@@ -29,11 +29,10 @@ void refuse_twins(const std::vector<Item>& items, const Fields& fields, const ch
 
 UnitModel read_unit(Fields& fields) {
   return {.name = fields.text("name"),
-          .scope = fields.one_of<UnitScope>(
-              "scope", {{"sm", UnitScope::sm}, {"scheduler", UnitScope::scheduler}}),
-          .count = fields.count_or<int>("count", {1, limits::units}, 1),
-          .crowded_from = fields.count_or("crowded_from", {0, limits::entries}, 0U),
-          .crowded_cycles = fields.count_or("crowded_cycles", {0, limits::cycles}, 0U)};
+          .scope = fields.one_of<UnitScope>("scope", {"sm", "scheduler"}),
+          .count = fields.count<int>("count", {1, limits::units}, 1),
+          .crowded_from = fields.count("crowded_from", {0, limits::entries}, {0u}),
+          .crowded_cycles = fields.count("crowded_cycles", {0, limits::cycles}, {0u})};
 }
 
 /// How long an instruction of a warp takes its unit: as declared, or 32 threads over its lanes.
@@ -94,22 +93,18 @@ std::string PipelinesModel::machine_code(const std::string& op) const {
   return text;
 }
 
-PipelinesModel PipelinesModel::read(Fields& fields) {
-  PipelinesModel model{
-      .schedulers = fields.count<int>("schedulers", {1, limits::units}),
-      .issue_width = fields.count_or<int>("issue_width", {1, limits::units}, 1),
-      .issue_interval_cycles = fields.count_or("issue_interval_cycles", {1, limits::cycles}, 1U),
-      .units = fields.objects("units", read_unit),
-      .instructions = {},
-      .ops = {}};
+PipelinesModel::PipelinesModel(Fields& fields)
+    : schedulers(fields.count<int>("schedulers", {1, limits::units})),
+      issue_width(fields.count<int>("issue_width", {1, limits::units}, 1)),
+      issue_interval_cycles(fields.count("issue_interval_cycles", {1, limits::cycles}, {1u})),
+      units(fields.objects("units", read_unit)) {
   fields.objects("instructions", [&](Fields& item) {
-    read_instructions(item, model);
+    read_instructions(item, *this);
     return 0;
   });
-  model.ops = fields.object("ops", [&](Fields& ops) { return read_ops(ops, model.instructions); });
-  refuse_twins(model.units, fields, "units");
-  refuse_twins(model.instructions, fields, "instructions");
-  return model;
+  ops = fields.object("ops", [&](Fields& named) { return read_ops(named, instructions); });
+  refuse_twins(units, fields, "units");
+  refuse_twins(instructions, fields, "instructions");
 }
 
 }  // namespace sonde::sim

@@ -51,12 +51,13 @@ struct PipelinesModel {
   std::vector<InstructionModel> instructions;
   std::vector<OpModel> ops;
 
+  PipelinesModel() = default;
+  explicit PipelinesModel(Fields& fields);
+
   /// nullptr if there is none
   const OpModel* find_op(const std::string& name) const;
   /// The instructions of an operation, as "FMUL, MUFU.SIN"; empty if there is none.
   std::string machine_code(const std::string& op) const;
-
-  static PipelinesModel read(Fields& fields);
 };
 
 }  // namespace sonde::sim
