@@ -1,7 +1,6 @@
 // A closed queue of warps in front of the memory.
 #include "device/sim/cores/stream_queue.hpp"
 
-#include "device/sim/cores/first_turn.hpp"
 #include "device/sim/model/limits.hpp"
 
 #include "base/random.hpp"
@@ -9,7 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <queue>
 #include <tuple>
 #include <utility>
 
@@ -96,13 +97,18 @@ class StreamQueue {
     std::vector<std::vector<double>> ends_of(sms_.size());
     std::vector<StreamWindow> windows;
     ends.reserve(turns.size() * static_cast<std::size_t>(rounds));
-    FirstTurn first(turns.size());
-    while (!first.is_empty()) {
-      Turn& turn = turns[first.warp()];
+    using Next =
+        std::pair<double, std::size_t>;  // of those at one time the lowest warp comes first
+    std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
+    for (std::size_t warp = 0; warp < turns.size(); ++warp) queue.emplace(0, warp);
+    while (!queue.empty()) {
+      const std::size_t warp = queue.top().second;
+      queue.pop();
+      Turn& turn = turns[warp];
       while (!advance(turn) && !traffic_.each_sm) {
       }
       if (turn.stage != Stage::done) {
-        first.move_to(turn.time);
+        queue.emplace(turn.time, warp);
         continue;
       }
       if (is_settled(turn.round, rounds)) windows.push_back({turn.sm, turn.end - turn.begin});
@@ -115,11 +121,7 @@ class StreamQueue {
         if (traffic_.each_sm) ends_of[turn.sm].push_back(turn.time);
       }
       turn.is_read = goes_on ? false : traffic_.reads;
-      if (goes_on || ++turn.round < rounds) {
-        first.move_to(turn.time);
-      } else {
-        first.remove();
-      }
+      if (goes_on || ++turn.round < rounds) queue.emplace(turn.time, warp);
     }
     Result result{pace_of(std::move(ends), static_cast<int>(turns.size())), {}, thin_out(windows)};
     for (std::size_t sm = 0; traffic_.each_sm && sm < sms_.size(); ++sm) {

@@ -36,7 +36,7 @@ double arrays_of(const ChipModel& chip, int partitions, Scope scope) {
 }
 
 /// How much memory of the host a model would take, counted while it is read: upper bounds of what
-/// CacheArray, ReplacementState, LineMap and PageTables allocate when a probe needs them.
+/// CacheArray, ReplacementState and PageTables allocate when a probe needs them.
 class MemoryBudget {
  public:
   explicit MemoryBudget(const Model& model)

@@ -1,12 +1,17 @@
-// What must hold between the numbers of a unit.
+// What must hold between the numbers of a unit, and the reading of pipelines.
 #include "device/sim/model/units.hpp"
 
+#include "base/arithmetic_ops.hpp"
+#include "base/gpu_facts.hpp"
+
 #include <algorithm>
+#include <bit>
 
 namespace sonde::sim {
 
 SharedCacheModel::SharedCacheModel(Fields& fields) : Section(fields) {
   if (size_bytes < line_bytes) fields.fail("size_bytes", "must hold a line");
+  if (!std::has_single_bit(line_bytes)) fields.fail("line_bytes", "must be a power of two");
 }
 
 SharedModel::SharedModel(Fields& fields) : Section(fields) {
@@ -29,6 +34,105 @@ double SharedModel::latency_cycles(double passes) const {
 
 OccupancyModel::OccupancyModel(Fields& fields) : Section(fields) {
   if (registers_per_sm % parts != 0) fields.fail("parts", "must divide registers_per_sm");
+}
+
+namespace {
+
+template <class Item>
+std::size_t place_of(const std::vector<Item>& items, const std::string& name, const Fields& fields,
+                     const char* key) {
+  const auto found = std::ranges::find(items, name, &Item::name);
+  if (found == items.end()) fields.fail(key, "names '" + name + "', which is not declared");
+  return static_cast<std::size_t>(found - items.begin());
+}
+
+template <class Item>
+void refuse_twins(const std::vector<Item>& items, const Fields& fields, const char* key) {
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (items[i].name == items[j].name) fields.fail(key, "holds '" + items[i].name + "' twice");
+    }
+  }
+}
+
+UnitModel read_unit(Fields& fields) {
+  return {.name = fields.text("name"),
+          .scope = fields.one_of<UnitScope>("scope", {"sm", "scheduler"}),
+          .count = fields.count<int>("count", {1, limits::units}, 1),
+          .crowded_from = fields.count("crowded_from", {0, limits::entries}, {0u}),
+          .crowded_cycles = fields.count("crowded_cycles", {0, limits::cycles}, {0u})};
+}
+
+/// How long an instruction of a warp takes its unit: as declared, or 32 threads over its lanes.
+std::uint32_t read_occupied_cycles(Fields& fields) {
+  if (fields.has("occupied_cycles")) return fields.count("occupied_cycles", {1, limits::cycles});
+  const std::uint32_t lanes = fields.count("lanes", {1, warp_threads});
+  if (warp_threads % lanes != 0) fields.fail("lanes", "must divide the 32 threads of a warp");
+  return warp_threads / lanes;
+}
+
+ExecutionModel read_execution(Fields& fields, const std::vector<UnitModel>& units) {
+  return {.unit = place_of(units, fields.text("unit"), fields, "unit"),
+          .occupied_cycles = read_occupied_cycles(fields),
+          .latency_cycles = fields.count("latency_cycles", {1, limits::cycles})};
+}
+
+/// All that are executed alike.
+void read_instructions(Fields& fields, PipelinesModel& model) {
+  const std::vector<ExecutionModel> executions =
+      fields.objects("on", [&](Fields& on) { return read_execution(on, model.units); });
+  if (executions.empty()) fields.fail("on", "must hold a unit");
+  for (const std::string& name : fields.texts("name")) {
+    model.instructions.push_back({.name = name, .executions = executions});
+    if (static_cast<double>(model.instructions.size()) > limits::instructions) {
+      fields.fail("name", "is that of one instruction too many");
+    }
+  }
+}
+
+std::vector<OpModel> read_ops(Fields& fields, const std::vector<InstructionModel>& instructions) {
+  std::vector<OpModel> ops;
+  for (const ArithmeticOp& known : arithmetic_ops) {
+    const std::string name(known.name);
+    if (!fields.has(name)) continue;
+    OpModel& op = ops.emplace_back(OpModel{.name = name, .instructions = {}});
+    for (const std::string& instruction : fields.list<std::string>(name)) {
+      op.instructions.push_back(place_of(instructions, instruction, fields, name.c_str()));
+    }
+    if (op.instructions.empty()) fields.fail(name, "must hold an instruction");
+  }
+  return ops;
+}
+
+}  // namespace
+
+const OpModel* PipelinesModel::find_op(const std::string& name) const {
+  const auto found = std::ranges::find(ops, name, &OpModel::name);
+  return found == ops.end() ? nullptr : &*found;
+}
+
+std::string PipelinesModel::machine_code(const std::string& op) const {
+  std::string text;
+  const OpModel* found = find_op(op);
+  if (found == nullptr) return text;
+  for (std::size_t instruction : found->instructions) {
+    text += (text.empty() ? "" : ", ") + instructions[instruction].name;
+  }
+  return text;
+}
+
+PipelinesModel::PipelinesModel(Fields& fields)
+    : schedulers(fields.count<int>("schedulers", {1, limits::units})),
+      issue_width(fields.count<int>("issue_width", {1, limits::units}, 1)),
+      issue_interval_cycles(fields.count("issue_interval_cycles", {1, limits::cycles}, {1u})),
+      units(fields.objects("units", read_unit)) {
+  fields.objects("instructions", [&](Fields& item) {
+    read_instructions(item, *this);
+    return 0;
+  });
+  ops = fields.object("ops", [&](Fields& named) { return read_ops(named, instructions); });
+  refuse_twins(units, fields, "units");
+  refuse_twins(instructions, fields, "instructions");
 }
 
 }  // namespace sonde::sim

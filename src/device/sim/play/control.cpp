@@ -3,7 +3,6 @@
 #include "base/error.hpp"
 #include "device/sim/cores/simt.hpp"
 #include "device/sim/noise.hpp"
-#include "device/sim/play/cluster.hpp"
 #include "device/sim/play/play.hpp"
 
 #include <algorithm>
@@ -119,8 +118,7 @@ Trace barrier_lanes(const Launch& launch, const std::vector<int>& sms, double cy
 
 Trace play_cluster_barrier(const Launch& launch, const BarrierProbe& probe) {
   const ControlModel& control = declared(launch.model.units.control, "control flow");
-  ClusterScheduler scheduler(launch);
-  const std::vector<std::vector<int>> clusters = scheduler.fill(probe.cluster_blocks);
+  const std::vector<std::vector<int>> clusters = fill_with_clusters(launch, probe.cluster_blocks);
   if (control.cluster_barrier_cycles == 0) {
     throw DeviceError("this GPU has no barrier of clusters (its model declares none)");
   }

@@ -26,10 +26,10 @@ Trace play(const Launch& launch, const SleepProbe& probe);           // control.
 Trace play(const Launch& launch, const OccupancyProbe& probe);       // occupancy.cpp
 Trace play(const Launch& launch, const ConstantStreamProbe& probe);  // constant.cpp
 Trace play(const Launch& launch, const LaunchProbe& probe);
-Trace play(const Launch& launch, const PaceProbe& probe);  // pace.cpp
+Trace play(const Launch& launch, const PaceProbe& probe);  // clock.cpp
 Trace play(const Launch& launch, const ArithmeticProbe& probe);
 
-/// A chase through the memory of a peer, whose trace has its lanes already; peer.cpp.
+/// A chase through the memory of a peer, whose trace has its lanes already; host.cpp.
 /// @throws DeviceError if no way leads there
 Trace play_at_peer(const Launch& launch, const ChaseProbe& probe, Trace trace);
 /// A stream through it.
