@@ -49,50 +49,42 @@ class MemoryBudget {
   /// @param ways of the largest set
   /// @throws ConfigError at `key` if all together would take more than limits::host_bytes
   void spend_arrays(const Fields& fields, const std::string& key, Scope scope, std::uint64_t sets,
-                    std::uint64_t ways);
+                    std::uint64_t ways) {
+    const auto set_count = static_cast<double>(sets);
+    const double array_bytes =
+        set_count * (bytes_per_set + bytes_per_slot * static_cast<double>(ways));
+    const double cache_bytes =
+        std::max(cache_bytes_, array_bytes * arrays_of(chip_, partitions_, scope));
+    spend(fields, key, set_count * declared_bytes_per_set + cache_bytes - cache_bytes_);
+    cache_bytes_ = cache_bytes;
+  }
 
   /// Counts the page tables of a buffer as large as the memory.
-  void spend_page_tables(const Fields& fields, const PageModel& pages, std::uint64_t memory_bytes);
+  void spend_page_tables(const Fields& fields, const PageModel& pages, std::uint64_t memory_bytes) {
+    constexpr double bits_per_byte = 8;
+    const auto memory = static_cast<double>(memory_bytes);
+    double size_bytes = memory / static_cast<double>(pages.page_bytes) / bits_per_byte;
+    if (pages.mapping == PageMapping::random) {
+      size_bytes += memory / static_cast<double>(pages.block_bytes) * sizeof(std::uint64_t);
+    }
+    spend(fields, "page_bytes", size_bytes);
+  }
 
  private:
-  void spend(const Fields& fields, const std::string& key, double size_bytes);
+  void spend(const Fields& fields, const std::string& key, double size_bytes) {
+    spent_bytes_ += size_bytes;
+    if (spent_bytes_ <= limits::host_bytes) return;
+    fields.fail(key, "brings what the simulated GPU may take of the host's memory to " +
+                         format_bytes(spent_bytes_) + " (at most " +
+                         format_bytes(limits::host_bytes) +
+                         " are allowed) declare fewer or smaller sets, fewer SMs or larger pages");
+  }
 
   ChipModel chip_;
   int partitions_;
   double spent_bytes_ = 0;
   double cache_bytes_ = 0;  // of them, for the arrays of the cache that is being read
 };
-
-void MemoryBudget::spend_arrays(const Fields& fields, const std::string& key, Scope scope,
-                                std::uint64_t sets, std::uint64_t ways) {
-  const auto set_count = static_cast<double>(sets);
-  const double array_bytes =
-      set_count * (bytes_per_set + bytes_per_slot * static_cast<double>(ways));
-  const double cache_bytes =
-      std::max(cache_bytes_, array_bytes * arrays_of(chip_, partitions_, scope));
-  spend(fields, key, set_count * declared_bytes_per_set + cache_bytes - cache_bytes_);
-  cache_bytes_ = cache_bytes;
-}
-
-void MemoryBudget::spend_page_tables(const Fields& fields, const PageModel& pages,
-                                     std::uint64_t memory_bytes) {
-  constexpr double bits_per_byte = 8;
-  const auto memory = static_cast<double>(memory_bytes);
-  double size_bytes = memory / static_cast<double>(pages.page_bytes) / bits_per_byte;
-  if (pages.mapping == PageMapping::random) {
-    size_bytes += memory / static_cast<double>(pages.block_bytes) * sizeof(std::uint64_t);
-  }
-  spend(fields, "page_bytes", size_bytes);
-}
-
-void MemoryBudget::spend(const Fields& fields, const std::string& key, double size_bytes) {
-  spent_bytes_ += size_bytes;
-  if (spent_bytes_ <= limits::host_bytes) return;
-  fields.fail(key, "brings what the simulated GPU may take of the host's memory to " +
-                       format_bytes(spent_bytes_) + " (at most " +
-                       format_bytes(limits::host_bytes) +
-                       " are allowed) declare fewer or smaller sets, fewer SMs or larger pages");
-}
 
 Replacement read_replacement(Fields& fields) {
   Replacement replacement;

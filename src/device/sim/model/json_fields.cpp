@@ -49,9 +49,6 @@ std::uint64_t to_bytes(const Fields& fields, const std::string& key, const json&
   return size_bytes;
 }
 
-/// "1", "0.01", "1000000"
-std::string show(double bound) { return fmt::format("{:.10g}", bound); }
-
 bool is_item(const json& value, const std::string&) { return value.is_string(); }
 bool is_item(const json& value, double) { return value.is_number(); }
 bool is_item(const json& value, std::uint32_t) {
@@ -116,8 +113,8 @@ double Fields::number(const std::string& key, Range range, std::optional<double>
   const json& value = need(key);
   const double given = value.is_number() ? value.get<double>() : std::nan("");
   if (!(given >= range.least && given <= range.most)) {
-    fail(key,
-         "must be a number of at least " + show(range.least) + " and at most " + show(range.most));
+    fail(key, fmt::format("must be a number of at least {:.10g} and at most {:.10g}", range.least,
+                          range.most));
   }
   return given;
 }
@@ -127,8 +124,8 @@ std::uint32_t Fields::whole(const std::string& key, Range range) {
   const double most = std::min<double>(range.most, std::numeric_limits<std::int32_t>::max());
   const double given = value.is_number_unsigned() ? value.get<double>() : -1;
   if (!(given >= range.least && given <= most)) {
-    fail(key,
-         "must be a whole number of at least " + show(range.least) + " and at most " + show(most));
+    fail(key, fmt::format("must be a whole number of at least {:.10g} and at most {:.10g}",
+                          range.least, most));
   }
   return value.get<std::uint32_t>();
 }
@@ -189,7 +186,7 @@ std::vector<Fields> Fields::items_below(const std::string& key) {
   const json& value = need(key);
   if (!value.is_array()) fail(key, "must be a list of objects");
   if (static_cast<double>(value.size()) > limits::objects) {
-    fail(key, "must be a list of at most " + show(limits::objects) + " objects");
+    fail(key, fmt::format("must be a list of at most {} objects", limits::objects));
   }
   std::vector<Fields> items;
   for (std::size_t i = 0; i < value.size(); ++i) {
