@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace sonde::sim {
 namespace {
@@ -13,6 +14,14 @@ constexpr std::uint32_t no_way = ~0u;
 std::uint32_t words_of_block(std::uint32_t words) {
   return words <= host_line_words ? std::bit_ceil(words)
                                   : (words + host_line_words - 1) & ~(host_line_words - 1);
+}
+
+/// A line takes the way of another one.
+[[gnu::noinline]] void move_entry(std::unordered_map<std::uint64_t, std::uint32_t>& way_of,
+                                  std::uint64_t old_line, std::uint64_t line) {
+  auto entry = way_of.extract(old_line);
+  entry.key() = line;
+  way_of.insert(std::move(entry));
 }
 
 }  // namespace
@@ -102,8 +111,11 @@ SONDE_HOT std::uint32_t CacheArray::choose_way(const SetView& set, std::uint64_t
     way = set.state.use_next();
   } else {
     way = replacement_.victim(set);
-    if (mapped_) where_.erase(set.state.tag(way).line());
     if (data_lines_ > 0) --present_lines_;
+    if (mapped_) {
+      move_entry(where_, set.state.tag(way).line(), line);
+      return way;
+    }
   }
   if (mapped_) {
     where_[line] = way;

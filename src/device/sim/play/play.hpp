@@ -20,7 +20,7 @@ Trace play(const Launch& launch, const ProgramProbe& probe);
 Trace play(const Launch& launch, const DsmProbe& probe);
 Trace play(const Launch& launch, const HostProbe& probe);
 Trace play(const Launch& launch, const BranchProbe& probe);          // control.cpp
-Trace play(const Launch& launch, const WaitProbe& probe);            // waits.cpp
+Trace play(const Launch& launch, const WaitProbe& probe);            // control.cpp
 Trace play(const Launch& launch, const BarrierProbe& probe);         // control.cpp
 Trace play(const Launch& launch, const SleepProbe& probe);           // control.cpp
 Trace play(const Launch& launch, const OccupancyProbe& probe);       // occupancy.cpp

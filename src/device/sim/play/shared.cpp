@@ -8,6 +8,7 @@
 #include "device/sim/play/play.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <optional>
