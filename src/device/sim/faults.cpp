@@ -21,52 +21,37 @@ constexpr double default_throttle = 0.7;
 [[noreturn]] void refuse(std::string_view fault, const std::string& why);
 
 /// A fault as it is written: name, name=first or name=first:second.
-class Written {
- public:
-  explicit Written(std::string_view fault) : fault_(fault) {
-    const std::size_t equals = fault.find('=');
-    name = fault.substr(0, equals);
-    if (equals == std::string_view::npos) return;
-    const std::string_view value = fault.substr(equals + 1);
-    const std::size_t colon = value.find(':');
-    first_ = value.substr(0, colon);
-    if (colon != std::string_view::npos) second_ = value.substr(colon + 1);
+struct Written {
+  explicit Written(std::string_view fault) : text(fault), name(fault.substr(0, fault.find('='))) {
+    if (name.size() == fault.size()) return;
+    const std::string_view value = fault.substr(name.size() + 1);
+    first = value.substr(0, value.find(':'));
+    if (first->size() < value.size()) second = value.substr(first->size() + 1);
   }
 
-  std::string_view name;
-
-  bool has_first() const { return first_.has_value(); }
-  bool has_second() const { return second_.has_value(); }
   template <class Number>
-  Number first(Number least, Number most) const {
-    return parse(first_, least, most);
-  }
-  template <class Number>
-  Number second(Number least, Number most) const {
-    return parse(second_, least, most);
-  }
-  /// The number of one of so many parts.
-  int part(int count) const { return first(0, count - 1); }
-  std::uint64_t launch() const { return first<std::uint64_t>(1, most_launches); }
-  double factor() const { return first(0.01, 1.0); }
-  double share() const { return second(0.01, 1.0); }
-
-  [[noreturn]] void refuse(const std::string& why) const { sim::refuse(fault_, why); }
-
- private:
-  template <class Number>
-  Number parse(std::optional<std::string_view> text, Number least, Number most) const {
-    const std::string_view digits = text.value_or("");
+  Number number(std::optional<std::string_view> digits, Number least, Number most) const {
+    const std::string_view given = digits.value_or("");
     Number value{};
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    const bool is_number = error == std::errc{} && end == digits.data() + digits.size();
-    if (!is_number || !(value >= least) || !(value <= most)) refuse("has no number in range");
+    const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), value);
+    const bool is_number = error == std::errc{} && end == given.data() + given.size();
+    if (!is_number || !(value >= least && value <= most)) refuse("has no number in range");
     return value;
   }
+  /// The number of one of so many parts.
+  int part(int count) const { return number(first, 0, count - 1); }
+  std::uint64_t launch(std::optional<std::string_view> digits) const {
+    return number<std::uint64_t>(digits, 1, most_launches);
+  }
+  double factor() const { return number(first, 0.01, 1.0); }
+  double share() const { return number(second, 0.01, 1.0); }
 
-  std::string_view fault_;
-  std::optional<std::string_view> first_;
-  std::optional<std::string_view> second_;
+  [[noreturn]] void refuse(const std::string& why) const { sim::refuse(text, why); }
+
+  std::string_view text;
+  std::string_view name;
+  std::optional<std::string_view> first;
+  std::optional<std::string_view> second;
 };
 
 const HostModel& host_of(const Written& fault, const Model& model) {
@@ -109,27 +94,26 @@ const CacheModel& first_cache(const Written& fault, const Model& model) {
 void lose_way(const Written& fault, const Model& model, Faults& faults) {
   const std::size_t sets = first_cache(fault, model).geometries.front().ways_per_set.size();
   LostWay lost{.sm = fault.part(sms(fault, model)), .set = {}};
-  if (fault.has_second()) lost.set = fault.second(0U, static_cast<std::uint32_t>(sets) - 1);
+  if (fault.second) lost.set = fault.number(fault.second, 0U, static_cast<std::uint32_t>(sets) - 1);
   faults.lost_ways.push_back(lost);
 }
 
 void drop_clock(const Written& fault, const Model&, Faults& faults) {
-  faults.clock_drop_launch = fault.launch();
-  faults.clock_drop_factor = fault.has_second() ? fault.share() : default_throttle;
+  faults.clock_drop_launch = fault.launch(fault.first);
+  faults.clock_drop_factor = fault.second ? fault.share() : default_throttle;
 }
 
 void log_xid(const Written& fault, const Model& model, Faults& faults) {
-  const int code = fault.first(1, any(fault, model));
+  const int code = fault.number(fault.first, 1, any(fault, model));
   const bool is_new = fault.name == "new_xid";
-  faults.xids.push_back(
-      {.code = code, .launch = is_new ? fault.second<std::uint64_t>(1, most_launches) : 0});
+  faults.xids.push_back({.code = code, .launch = is_new ? fault.launch(fault.second) : 0});
 }
 
 void add_neighbour(const Written& fault, const Model&, Faults& faults) {
   faults.neighbour.emplace();
-  if (fault.has_first()) faults.neighbour->share = fault.first(0.01, 0.99);
-  if (fault.has_second()) {
-    faults.neighbour->launch = fault.second<std::uint64_t>(1, most_launches);
+  if (fault.first) faults.neighbour->share = fault.number(fault.first, 0.01, 0.99);
+  if (fault.second) {
+    faults.neighbour->launch = fault.launch(fault.second);
   }
 }
 
@@ -196,20 +180,20 @@ void add_fault(std::string_view text, const Model& model, Faults& faults) {
   const auto kind = std::ranges::find(fault_kinds, fault.name, &FaultKind::name);
   if (kind == std::end(fault_kinds)) fault.refuse("is unknown");
   const bool takes_second = kind->value.find(':') != std::string_view::npos;
-  if (fault.has_second() && !takes_second) fault.refuse("has one number too many");
-  if (kind->value.front() == '=' && !fault.has_first()) fault.refuse("needs a number");
+  if (fault.second && !takes_second) fault.refuse("has one number too many");
+  if (kind->value.front() == '=' && !fault.first) fault.refuse("needs a number");
   const int parts = kind->parts == nullptr ? 0 : kind->parts(fault, model);
   std::visit(
       [&](auto target) {
         using Of = decltype(target);
         if constexpr (std::is_same_v<Of, std::uint64_t Faults::*>) {
-          faults.*target = fault.has_first() ? fault.launch() : 1;
+          faults.*target = fault.first ? fault.launch(fault.first) : 1;
         } else if constexpr (std::is_same_v<Of, double Faults::*>) {
-          faults.*target = fault.has_first() ? fault.factor() : default_throttle;
+          faults.*target = fault.first ? fault.factor() : default_throttle;
         } else if constexpr (std::is_same_v<Of, int Faults::*>) {
-          faults.*target = fault.first(1, parts);
+          faults.*target = fault.number(fault.first, 1, parts);
         } else if constexpr (std::is_same_v<Of, std::vector<SlowPart> Faults::*>) {
-          (faults.*target).push_back({fault.part(parts), fault.second(1U, 10000U)});
+          (faults.*target).push_back({fault.part(parts), fault.number(fault.second, 1U, 10000U)});
         } else if constexpr (std::is_same_v<Of, std::vector<SharedPart> Faults::*>) {
           (faults.*target).push_back({fault.part(parts), fault.share()});
         } else if constexpr (std::is_same_v<Of, std::vector<int> Faults::*>) {

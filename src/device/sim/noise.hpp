@@ -6,24 +6,19 @@
 #include "device/sim/model/model.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace sonde::sim {
 
 class Noise {
  public:
   Noise(const Model& model, std::uint64_t seed)
-      : random_(seed),
-        model_(model.noise),
-        outlier_below_(share_of(model.noise.outlier_probability)),
-        drift_below_(share_of(1 / model.noise.drift_accesses)),
-        granularity_cycles_(model.clock.granularity_cycles) {}
+      : random_(seed), model_(model.noise), granularity_cycles_(model.clock.granularity_cycles) {}
 
   /// A duration as it happens, at least one cycle.
   std::uint32_t disturb(std::uint32_t cycles, double jitter_cycles) {
     std::int64_t result = cycles;
     if (jitter_cycles > 0) result += round_fast(bell() * jitter_cycles);
-    if ((random_() >> 11) < outlier_below_) {
+    if (random_.unit() < model_.outlier_probability) {
       const std::uint64_t range = model_.outlier_max_cycles - model_.outlier_min_cycles + 1;
       result += static_cast<std::int64_t>(model_.outlier_min_cycles + random_.below(range));
     }
@@ -34,7 +29,8 @@ class Noise {
   /// lengths.
   std::int64_t drift() {
     if (model_.drift_cycles == 0) return 0;
-    if ((random_() >> 11) < drift_below_) drift_ = round_fast(bell() * model_.drift_cycles);
+    if (random_.unit() * model_.drift_accesses < 1)
+      drift_ = round_fast(bell() * model_.drift_cycles);
     return drift_;
   }
 
@@ -57,11 +53,6 @@ class Noise {
   }
 
  private:
-  /// How many of the 2^53 numbers of 53 bits that is.
-  static std::uint64_t share_of(double probability) {
-    return static_cast<std::uint64_t>(std::ldexp(probability, 53));
-  }
-
   /// Nearest whole number of what lies far above -2^20; std::lround is a library call.
   static std::int64_t round_fast(double value) {
     constexpr std::int64_t shift = 1 << 20;
@@ -70,8 +61,6 @@ class Noise {
 
   Random random_;
   NoiseModel model_;
-  std::uint64_t outlier_below_;
-  std::uint64_t drift_below_;
   std::int64_t drift_ = 0;
   std::uint32_t granularity_cycles_;
 };

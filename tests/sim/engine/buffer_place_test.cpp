@@ -1,6 +1,6 @@
 // Places of buffers in the memory of simulated GPUs: other places bring other physical pages.
-#include "device/sim/memory/buffer_place.hpp"
 #include "base/units.hpp"
+#include "device/sim/play/launch.hpp"
 #include "engine_support.hpp"
 
 #include <gmock/gmock.h>

@@ -110,24 +110,6 @@ TEST(MemorySystemTest, one_sm_sees_half_of_a_replicating_l2_near_and_the_rest_fa
   EXPECT_EQ(count_at_least(late_pass(model, 64), 539), 100000u);
 }
 
-TEST(MemorySystemTest, sides_see_each_others_homes) {
-  auto model = quiet_json("h200");
-  equalise_distances(model);
-  model["partitions"]["replicate"] = false;
-  const Die die = make_die(load_model("h200"), {}, die_seed(1, 0));
-  int other = 0;
-  while (die.sms[static_cast<std::size_t>(other)].partition == die.sms[0].partition) ++other;
-  ChaseProbe probe = chase(steps(512, 4096), 512, 512, LoadPath::past_l1);
-  probe.lanes.push_back({other, probe.lanes[0].offsets_bytes, {}, LoadPath::past_l1});
-
-  const Trace trace = open_sim(model)->run(probe);
-
-  const auto here = latencies(trace, model, 0);
-  const auto there = latencies(trace, model, 1);
-  EXPECT_NEAR(static_cast<double>(count_at_least(here, 455)), 256, 60);
-  for (std::size_t i = 0; i < here.size(); ++i) EXPECT_EQ(here[i] + there[i], 279u + 455u) << i;
-}
-
 /// Latencies of `offsets` after they were loaded and `stored` was stored to.
 std::vector<std::uint32_t> after_stores(const nlohmann::json& model,
                                         const std::vector<std::uint64_t>& offsets,

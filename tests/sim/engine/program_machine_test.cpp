@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 namespace sonde::sim {
 namespace {
@@ -43,17 +44,12 @@ std::uint64_t count(const Trace& trace, ProgramCount what) {
   return trace.lanes.at(0).counts.at(static_cast<std::size_t>(what));
 }
 
-std::uint64_t accesses_of_sm(const Trace& trace, int sm) {
+/// Of one SM, or of all.
+std::uint64_t accesses(const Trace& trace, std::optional<int> sm = {}) {
   return std::accumulate(trace.lanes.begin(), trace.lanes.end(), std::uint64_t{0},
                          [sm](std::uint64_t sum, const LaneTrace& lane) {
-                           return sum + (lane.sm == sm ? lane.accesses : 0);
+                           return sum + (lane.sm == sm.value_or(lane.sm) ? lane.accesses : 0);
                          });
-}
-
-std::uint64_t accesses_of_all(const Trace& trace) {
-  return std::accumulate(
-      trace.lanes.begin(), trace.lanes.end(), std::uint64_t{0},
-      [](std::uint64_t sum, const LaneTrace& lane) { return sum + lane.accesses; });
 }
 
 std::uint64_t cycles(const Trace& trace) { return trace.lanes.at(0).elapsed_cycles; }
@@ -61,26 +57,26 @@ std::uint64_t cycles(const Trace& trace) { return trace.lanes.at(0).elapsed_cycl
 TEST(ProgramMachineTest, every_line_of_a_load_hits_or_misses) {
   const Trace trace = play(fermi(), rows(8));
   EXPECT_EQ(trace.lanes.size(), 15u * 8);
-  EXPECT_EQ(accesses_of_all(trace), 15u * 8 * 256);
+  EXPECT_EQ(accesses(trace), 15u * 8 * 256);
   EXPECT_EQ(count(trace, ProgramCount::l1_hits) + count(trace, ProgramCount::l1_misses),
-            accesses_of_sm(trace, 0) * 32);
-  EXPECT_EQ(count(trace, ProgramCount::instructions), accesses_of_sm(trace, 0));
+            accesses(trace, 0) * 32);
+  EXPECT_EQ(count(trace, ProgramCount::instructions), accesses(trace, 0));
   EXPECT_LE(count(trace, ProgramCount::l2_requests), count(trace, ProgramCount::l1_misses));
 }
 
 /// Two SMs and two blocks: one reads 1024 elements of its rows, the other one.
-ProgramProbe uneven_blocks(std::uint64_t accesses) {
+ProgramProbe uneven_blocks(std::uint64_t sm_accesses) {
   ProgramProbe probe = rows(1);
   probe.program.kernels[0].grid_x = 2;
   probe.program.kernels[0].inner = {.first = 1024, .per_block = -1023};
-  probe.sm_accesses = accesses;
+  probe.sm_accesses = sm_accesses;
   probe.sms = {0, 1};
   return probe;
 }
 
 TEST(ProgramMachineTest, a_block_goes_to_the_sm_that_has_room) {
   const Trace trace = play(fermi(), uneven_blocks(8192));
-  EXPECT_EQ(accesses_of_all(trace), 2u * 8192);
+  EXPECT_EQ(accesses(trace), 2u * 8192);
   // Block 0 first, then each SM takes both kinds by turns: neither is left with the misses.
   const auto longer =
       static_cast<double>(std::max(trace.lanes[0].elapsed_cycles, trace.lanes[1].elapsed_cycles));
@@ -186,8 +182,8 @@ TEST(ProgramMachineTest, few_active_warps_keep_their_lines) {
   probe.active_warps = 2;
   const Trace few = play(fermi(), probe);
   EXPECT_EQ(few.lanes.size(), 15u * 2);
-  EXPECT_EQ(accesses_of_all(few), 15u * 8 * 256);
-  EXPECT_GE(count(few, ProgramCount::l1_hits), accesses_of_sm(few, 0) * 30);
+  EXPECT_EQ(accesses(few), 15u * 8 * 256);
+  EXPECT_GE(count(few, ProgramCount::l1_hits), accesses(few, 0) * 30);
   EXPECT_LT(count(all, ProgramCount::l1_hits), count(few, ProgramCount::l1_hits));
 }
 
@@ -251,13 +247,10 @@ TEST(ProgramMachineTest, hints_keep_what_they_promise) {
   EXPECT_EQ(count(play(fermi(), probe), ProgramCount::l1_hits), 0u);
   probe.bypass_path = BypassPath::evict_first;
   EXPECT_EQ(count(play(fermi(), probe), ProgramCount::l1_hits), 256u * 31);
-}
-
-TEST(ProgramMachineTest, a_miss_of_no_allocate_hits_what_others_left) {
-  ProgramProbe probe = shared_rows(2);
-  probe.cached = 1;
-  probe.bypass_path = BypassPath::no_allocate;
-  EXPECT_GT(count(play(fermi(), probe), ProgramCount::l1_hits), 256u * 31);
+  ProgramProbe beside = shared_rows(2);
+  beside.cached = 1;
+  beside.bypass_path = BypassPath::no_allocate;
+  EXPECT_GT(count(play(fermi(), beside), ProgramCount::l1_hits), 256u * 31) << "what others left";
 }
 
 TEST(ProgramMachineTest, windows_time_each_load_on_its_own) {

@@ -1,5 +1,5 @@
 // Each shipped model gives back what was published of its GPU.
-#include "device/sim/memory/buffer_place.hpp"
+#include "device/sim/play/launch.hpp"
 #include "engine_support.hpp"
 
 #include <gmock/gmock.h>

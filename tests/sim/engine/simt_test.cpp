@@ -18,7 +18,7 @@ ControlModel plain_model() {
   model.branch_cycles = 5;
   model.path_switch_cycles = 3;
   model.reconvergence_cycles = 7;
-  model.barrier = {.latency_cycles = 20, .arrival_cycles = 0, .counts = BarrierCount::warps};
+  model.barrier.latency_cycles = 20;
   return model;
 }
 

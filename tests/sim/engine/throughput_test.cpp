@@ -89,19 +89,6 @@ TEST(ThroughputTest, low_bandwidth_slows_dram_and_not_the_l2_and_a_dip_passes) {
   EXPECT_NEAR(rate(*dipped, dram) / rate(*good, dram), 1, 0.01);
 }
 
-TEST(ThroughputTest, one_sm_alone_is_bound_by_its_port) {
-  const auto device = open_sim(quiet_json("h200"));
-  StreamProbe probe = stream(*device, StreamKind::read, 1024, 1, 8, 256 << 20);
-  probe.sms = {17};
-  const Trace trace = device->run(probe);
-  ASSERT_EQ(trace.lanes.size(), 1u);
-  EXPECT_EQ(trace.lanes[0].sm, 17);
-  const double bytes_per_cycle =
-      stream_bytes(probe) / static_cast<double>(trace.lanes[0].elapsed_cycles);
-  EXPECT_GT(bytes_per_cycle, 55);
-  EXPECT_LE(bytes_per_cycle, 64.5);
-}
-
 /// Bytes per cycle of each of some SMs that read 32 KiB each again and again out of the L2.
 std::vector<double> rates_together(Device& device, const std::vector<int>& sms) {
   StreamProbe probe = stream(device, StreamKind::read, 256, 1, 8, sms.size() * (32 << 10));

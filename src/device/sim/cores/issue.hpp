@@ -1,7 +1,7 @@
 // The instructions of all warps of an SM on their way through its schedulers and units.
 #pragma once
 
-#include "device/sim/model/pipelines.hpp"
+#include "device/sim/model/units.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/gpu_facts.hpp"
-#include "device/sim/model/control.hpp"
+#include "device/sim/model/units.hpp"
 
 #include <array>
 #include <cstdint>

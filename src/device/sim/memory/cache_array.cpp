@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace sonde::sim {
 namespace {
@@ -13,6 +14,14 @@ constexpr std::uint32_t no_way = ~0u;
 std::uint32_t words_of_block(std::uint32_t words) {
   return words <= host_line_words ? std::bit_ceil(words)
                                   : (words + host_line_words - 1) & ~(host_line_words - 1);
+}
+
+/// A line takes the way of another one.
+[[gnu::noinline]] void move_entry(std::unordered_map<std::uint64_t, std::uint32_t>& way_of,
+                                  std::uint64_t old_line, std::uint64_t line) {
+  auto entry = way_of.extract(old_line);
+  entry.key() = line;
+  way_of.insert(std::move(entry));
 }
 
 }  // namespace
@@ -36,8 +45,7 @@ CacheArray::CacheArray(const CacheModel& model, const Geometry& geometry, SetInd
       lines_(geometry.ways_per_set.size() * block_words_ / host_line_words + 1),
       replacement_(geometry, slots_),
       data_lines_(geometry.data_lines),
-      filled_(data_lines_ > 0 ? slots_ : 0),
-      where_(mapped_ ? slots_ : 0) {
+      filled_(data_lines_ > 0 ? slots_ : 0) {
   if (geometry.lines() == slots_) {
     equal_ways_ = most_ways_;
   } else {
@@ -51,7 +59,7 @@ void CacheArray::clear(std::uint64_t seed) {
   present_lines_ = 0;
   fill_order_.clear();
   replacement_.clear(seed);
-  if (mapped_) where_.clear();
+  where_.clear();
   stored_words_.clear();
 }
 
@@ -74,8 +82,8 @@ SONDE_HOT SetView CacheArray::wake(std::uint32_t number) {
 
 SONDE_HOT std::uint32_t CacheArray::find_way(const SetView& set, std::uint64_t line) const {
   if (mapped_) {
-    const std::uint32_t place = where_.find(line, line_at());
-    return place == LineMap::absent ? no_way : place - place_of(set, 0);
+    const auto found = where_.find(line);
+    return found == where_.end() ? no_way : found->second;
   }
   std::uint64_t found = marks::find(set.state.marks(), set.ways, marks::mark_of(line));
   for (; found != 0; found &= found - 1) {
@@ -103,11 +111,14 @@ SONDE_HOT std::uint32_t CacheArray::choose_way(const SetView& set, std::uint64_t
     way = set.state.use_next();
   } else {
     way = replacement_.victim(set);
-    if (mapped_) where_.erase(set.state.tag(way).line(), place_of(set, way));
     if (data_lines_ > 0) --present_lines_;
+    if (mapped_) {
+      move_entry(where_, set.state.tag(way).line(), line);
+      return way;
+    }
   }
   if (mapped_) {
-    where_.insert(line, place_of(set, way));
+    where_[line] = way;
   } else {
     set.state.set_mark(way, marks::mark_of(line));
   }
@@ -202,7 +213,7 @@ void CacheArray::drop(std::uint64_t address) {
   const std::uint32_t way = find_way(set, line);
   if (way == no_way) return;
   if (mapped_) {
-    where_.erase(line, place_of(set, way));
+    where_.erase(line);
   } else {
     set.state.set_mark(way, 0);
   }

@@ -1,8 +1,6 @@
 // One cache array (or TLB level) at work: tags, sectors and replacement, no timing.
 #pragma once
 
-#include "device/sim/memory/host.hpp"
-#include "device/sim/memory/line_map.hpp"
 #include "device/sim/memory/replacement.hpp"
 #include "device/sim/memory/set_index.hpp"
 
@@ -51,7 +49,6 @@ class CacheArray {
   bool is_large() const { return !mapped_ && slots_ >= large_slots; }
 
   std::uint64_t fetch_bytes() const { return fetch_bytes_; }
-  std::uint64_t line_bytes() const { return line_bytes_; }
   std::uint32_t set_of(std::uint64_t address) const { return index_(address); }
   std::uint32_t ways_of(std::uint32_t set) const {
     return equal_ways_ != 0 ? equal_ways_ : unequal_ways_[set];
@@ -72,13 +69,6 @@ class CacheArray {
   std::uint32_t find_way(const SetView& set, std::uint64_t line) const;
   std::uint32_t choose_way(const SetView& set, std::uint64_t line);
   void limit_data(std::uint64_t line, std::size_t slot);
-  /// For `where_`: the place of a tag among all words, and the line whose tag is at one.
-  std::uint32_t place_of(const SetView& set, std::uint32_t way) const {
-    return static_cast<std::uint32_t>(set.set * block_words_ + first_tag_word_ + way);
-  }
-  auto line_at() const {
-    return [words = words()](std::uint32_t place) { return Tag(words[place]).line(); };
-  }
   std::uint64_t line_of(std::uint64_t address) const { return address >> line_shift_; }
   std::uint64_t place_in_line(std::uint64_t address) const { return address & (line_bytes_ - 1); }
   std::uint64_t* words() { return lines_.data()->words.data(); }
@@ -129,7 +119,7 @@ class CacheArray {
   std::uint64_t fills_ = 0;
   std::vector<std::uint64_t> filled_;  // number of the fill, by slot
   std::deque<Fill> fill_order_;        // lines that have left since are still in it
-  LineMap where_;
+  std::unordered_map<std::uint64_t, std::uint32_t> where_;  // the way of each line, if mapped_
   /// By number of the sector, of words that were stored to sectors that are not there: a bit each.
   std::unordered_map<std::uint64_t, std::uint64_t> stored_words_;
 };

@@ -32,9 +32,6 @@ ReplacementState::Bookkeeping ReplacementState::bookkeeping(const Geometry& geom
     case Policy::weighted_ways: return Bookkeeping::none;
     case Policy::lru:
       return ways <= packed_order::most_ways ? Bookkeeping::packed_lru : Bookkeeping::separate;
-    case Policy::guarded_lru:
-      return ways <= packed_guard::most_ways ? Bookkeeping::packed_guarded_lru
-                                             : Bookkeeping::separate;
     default: return Bookkeeping::separate;
   }
 }
@@ -64,7 +61,6 @@ void ReplacementState::clear(std::uint64_t seed) {
 }
 
 void ReplacementState::clear_set(const SetView& view) {
-  if (bookkeeping_ == Bookkeeping::packed_guarded_lru) view.state.order() |= packed_guard::nobody;
   if (bookkeeping_ != Bookkeeping::separate) return;
   if (policy_ == Policy::guarded_lru) guards_[view.set] = {};
   if (has_order(policy_)) {
@@ -102,7 +98,7 @@ void ReplacementState::mark_fill(const SetView& view, std::uint32_t way) {
     case Policy::brrip:
     case Policy::set_duelling: marks_[slot] = insertion_distance(view); return;
     case Policy::guarded_lru:
-      forget_guarded(view, way);
+      guards_[view.set].forget(way);
       move_to_front(view, slot);
       return;
     default: mark_hit(view, way); return;
@@ -181,35 +177,11 @@ void ReplacementState::move_to_front(const SetView& view, std::uint32_t slot) {
 }
 
 void ReplacementState::guard_hit(const SetView& view, std::uint32_t way) {
-  if (bookkeeping_ == Bookkeeping::separate) {
-    const std::uint32_t released = guards_[view.set].push(way);
-    if (released < view.ways) move_to_front(view, view.first_slot + released);
-    return;
-  }
-  std::uint64_t& order = view.state.order();
-  Guard guard = packed_guard::unpack(order);
-  const std::uint32_t released = guard.push(way);
-  if (released < view.ways) packed_order::move_to_front(order, released);
-  packed_guard::pack(order, guard);
-}
-
-void ReplacementState::forget_guarded(const SetView& view, std::uint32_t way) {
-  if (bookkeeping_ == Bookkeeping::separate) return guards_[view.set].forget(way);
-  std::uint64_t& order = view.state.order();
-  Guard guard = packed_guard::unpack(order);
-  guard.forget(way);
-  packed_guard::pack(order, guard);
+  const std::uint32_t released = guards_[view.set].push(way);
+  if (released < view.ways) move_to_front(view, view.first_slot + released);
 }
 
 std::uint32_t ReplacementState::oldest_unguarded(const SetView& view) const {
-  if (bookkeeping_ != Bookkeeping::separate) {
-    const Guard guard = packed_guard::unpack(view.state.order());
-    for (std::uint32_t ways = view.ways; ways > 0; --ways) {
-      const std::uint32_t way = packed_order::oldest(view.state.order(), ways);
-      if (!guard.holds(way)) return way;
-    }
-    return guard.first_to_leave(view.ways);
-  }
   const Guard& guard = guards_[view.set];
   for (std::uint32_t slot = ends_[view.set].older; slot != nobody; slot = links_[slot].newer) {
     if (!guard.holds(slot - view.first_slot)) return slot - view.first_slot;

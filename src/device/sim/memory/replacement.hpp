@@ -45,26 +45,6 @@ struct Guard {
   }
 };
 
-/// A guard in the upper byte of a packed order, where that has at most 14 ways: apart from the
-/// order it would cost the L1 of the H200 a tenth of its speed.
-namespace packed_guard {
-
-inline constexpr std::uint32_t most_ways = 14;
-inline constexpr int low_bit = 56;
-inline constexpr std::uint64_t nobody = std::uint64_t{0xff} << low_bit;
-
-inline Guard unpack(std::uint64_t order) {
-  return {.earlier = static_cast<std::uint32_t>(order >> low_bit & 0xf),
-          .later = static_cast<std::uint32_t>(order >> (low_bit + 4))};
-}
-
-inline void pack(std::uint64_t& order, Guard guard) {
-  order = (order & ~nobody) | std::uint64_t{guard.earlier & 0xf} << low_bit |
-          std::uint64_t{guard.later & 0xf} << (low_bit + 4);
-}
-
-}  // namespace packed_guard
-
 class ReplacementState {
  public:
   /// @param slots of all sets together, which may be more than they have ways
@@ -77,14 +57,12 @@ class ReplacementState {
     switch (bookkeeping_) {
       case Bookkeeping::none: return;
       case Bookkeeping::packed_lru: return packed_order::move_to_front(view.state.order(), way);
-      case Bookkeeping::packed_guarded_lru: return guard_hit(view, way);
       case Bookkeeping::separate: return mark_hit(view, way);
     }
   }
   void on_fill(const SetView& view, std::uint32_t way) {
     switch (bookkeeping_) {
       case Bookkeeping::none: return;
-      case Bookkeeping::packed_guarded_lru: forget_guarded(view, way); [[fallthrough]];
       case Bookkeeping::packed_lru: return packed_order::move_to_front(view.state.order(), way);
       case Bookkeeping::separate: return mark_fill(view, way);
     }
@@ -105,7 +83,6 @@ class ReplacementState {
   std::uint32_t follow_tree(const SetView& view) const;
   void move_to_front(const SetView& view, std::uint32_t slot);
   void guard_hit(const SetView& view, std::uint32_t way);
-  void forget_guarded(const SetView& view, std::uint32_t way);
   std::uint32_t oldest_unguarded(const SetView& view) const;
   std::uint32_t pass_clock(const SetView& view);
   std::uint32_t distant(const SetView& view);
@@ -117,7 +94,7 @@ class ReplacementState {
   Random random_{0};
   /// What uses of a set change: nothing with random replacement; for LRU, in sets of few ways, the
   /// order in their state; else the vectors below.
-  enum class Bookkeeping { none, packed_lru, packed_guarded_lru, separate };
+  enum class Bookkeeping { none, packed_lru, separate };
   Bookkeeping bookkeeping_;
   static Bookkeeping bookkeeping(const Geometry& geometry);
   /// Neighbours in the order of last use (lru) or fill (fifo), newest first.
@@ -126,7 +103,7 @@ class ReplacementState {
     std::uint32_t older = 0;
   };
   static constexpr std::uint32_t nobody = ~0u;
-  std::vector<Guard> guards_;         // by set: guarded lru in sets of many ways
+  std::vector<Guard> guards_;         // by set: guarded lru
   std::vector<Link> links_;           // by slot
   std::vector<Link> ends_;            // by set: oldest and newest slot
   std::vector<std::uint8_t> marks_;   // nru, clock: used bit; srrip, brrip: distance; tree: node

@@ -38,7 +38,7 @@ void Arrays::begin_probe(std::uint64_t seed) {
 }
 
 CacheArray* Arrays::ready(std::vector<Instance>& instances, int number, const CacheModel& model,
-                          const Geometry& geometry) {
+                          const Geometry& geometry, bool keeps) {
   Instance& instance = instances[static_cast<std::size_t>(number)];
   if (instance.geometry != &geometry) {
     const Slices* slices = model_.slices ? &*model_.slices : nullptr;
@@ -47,7 +47,7 @@ CacheArray* Arrays::ready(std::vector<Instance>& instances, int number, const Ca
     instance.geometry = &geometry;
     instance.probe = 0;
   }
-  if (instance.probe != probe_) {
+  if (instance.probe != probe_ && !(keeps && instance.probe != 0)) {
     instance.array->clear(derive_seed(seed_, model.name + " victims " + std::to_string(number)));
     instance.probe = probe_;
   }
@@ -55,10 +55,7 @@ CacheArray* Arrays::ready(std::vector<Instance>& instances, int number, const Ca
 }
 
 CacheArray* Arrays::ready_cache(std::size_t cache, int number, const Geometry& geometry) {
-  Instance& instance = caches_[cache][static_cast<std::size_t>(number)];
-  const bool used = instance.geometry == &geometry && instance.probe != 0;
-  if (used && of_code_alone_[cache]) return instance.array.get();
-  return ready(caches_[cache], number, model_.caches[cache], geometry);
+  return ready(caches_[cache], number, model_.caches[cache], geometry, of_code_alone_[cache]);
 }
 
 const Geometry& Arrays::geometry_of(int sm, std::size_t cache, std::uint64_t shared_bytes) {

@@ -90,8 +90,9 @@ class Arrays {
     std::uint64_t probe = 0;  // the last one that used it
   };
 
+  /// @param keeps what earlier probes left in it
   CacheArray* ready(std::vector<Instance>& instances, int number, const CacheModel& model,
-                    const Geometry& geometry);
+                    const Geometry& geometry, bool keeps = false);
   CacheArray* ready_cache(std::size_t cache, int number, const Geometry& geometry);
   Level open_level(int sm, std::size_t cache, const LatencyRow& hit, std::uint64_t shared_bytes);
   /// That of this SM, which may have lost ways.

@@ -1,5 +1,6 @@
 // Reads caches, TLBs and pages of a model file; bad values end here, so that the memory system
 // never meets them.
+#include "base/units.hpp"
 #include "device/sim/memory/cache_array.hpp"
 #include "device/sim/model/limits.hpp"
 #include "device/sim/model/readers.hpp"
@@ -13,20 +14,83 @@
 namespace sonde::sim {
 namespace {
 
+// A slot has its tag and mark (9 bytes), its place in an order of use (8), two bits of a tree (2),
+// a place in the map of a set of many ways (32), and the number of its fill and that in the queue
+// of fills (32), of which no policy needs all.
+constexpr double bytes_per_slot = 64;
+// A set has the words before its tags and up to a line of the host after them (16 + 64), its ends
+// of the order of use, its guard and its hand (20), and a copy of its number of ways (4).
+constexpr double bytes_per_set = 104;
+// The number of ways of a set in the model itself, for each geometry.
+constexpr double declared_bytes_per_set = 4;
+
+double arrays_of(const ChipModel& chip, int partitions, Scope scope) {
+  switch (scope) {
+    case Scope::sm: return static_cast<double>(chip.enabled_tpcs) * chip.sms_per_tpc;
+    case Scope::tpc: return chip.enabled_tpcs;
+    case Scope::gpc: return chip.gpcs;
+    case Scope::partition: return partitions;
+    case Scope::device: return 1;
+  }
+  return 1;
+}
+
+/// How much memory of the host a model would take, counted while it is read: upper bounds of what
+/// CacheArray, ReplacementState and PageTables allocate when a probe needs them.
+class MemoryBudget {
+ public:
+  explicit MemoryBudget(const Model& model)
+      : chip_(model.chip), partitions_(model.partitions.count) {}
+
+  /// A cache or a TLB follows. Its arrays are of one geometry at a time, so the largest counts.
+  void begin_cache() { cache_bytes_ = 0; }
+
+  /// Counts the arrays of a geometry: one for each of those that share the cache.
+  /// @param ways of the largest set
+  /// @throws ConfigError at `key` if all together would take more than limits::host_bytes
+  void spend_arrays(const Fields& fields, const std::string& key, Scope scope, std::uint64_t sets,
+                    std::uint64_t ways) {
+    const auto set_count = static_cast<double>(sets);
+    const double array_bytes =
+        set_count * (bytes_per_set + bytes_per_slot * static_cast<double>(ways));
+    const double cache_bytes =
+        std::max(cache_bytes_, array_bytes * arrays_of(chip_, partitions_, scope));
+    spend(fields, key, set_count * declared_bytes_per_set + cache_bytes - cache_bytes_);
+    cache_bytes_ = cache_bytes;
+  }
+
+  /// Counts the page tables of a buffer as large as the memory.
+  void spend_page_tables(const Fields& fields, const PageModel& pages, std::uint64_t memory_bytes) {
+    constexpr double bits_per_byte = 8;
+    const auto memory = static_cast<double>(memory_bytes);
+    double size_bytes = memory / static_cast<double>(pages.page_bytes) / bits_per_byte;
+    if (pages.mapping == PageMapping::random) {
+      size_bytes += memory / static_cast<double>(pages.block_bytes) * sizeof(std::uint64_t);
+    }
+    spend(fields, "page_bytes", size_bytes);
+  }
+
+ private:
+  void spend(const Fields& fields, const std::string& key, double size_bytes) {
+    spent_bytes_ += size_bytes;
+    if (spent_bytes_ <= limits::host_bytes) return;
+    fields.fail(key, "brings what the simulated GPU may take of the host's memory to " +
+                         format_bytes(spent_bytes_) + " (at most " +
+                         format_bytes(limits::host_bytes) +
+                         " are allowed) declare fewer or smaller sets, fewer SMs or larger pages");
+  }
+
+  ChipModel chip_;
+  int partitions_;
+  double spent_bytes_ = 0;
+  double cache_bytes_ = 0;  // of them, for the arrays of the cache that is being read
+};
+
 Replacement read_replacement(Fields& fields) {
   Replacement replacement;
   replacement.policy = fields.one_of<DeclaredPolicy>(
-      "replacement", {{"lru", DeclaredPolicy::lru},
-                      {"fifo", DeclaredPolicy::fifo},
-                      {"tree_plru", DeclaredPolicy::tree_plru},
-                      {"nru", DeclaredPolicy::nru},
-                      {"clock", DeclaredPolicy::clock},
-                      {"srrip", DeclaredPolicy::srrip},
-                      {"brrip", DeclaredPolicy::brrip},
-                      {"guarded_lru", DeclaredPolicy::guarded_lru},
-                      {"set_duelling", DeclaredPolicy::set_duelling},
-                      {"random", DeclaredPolicy::random},
-                      {"weighted_ways", DeclaredPolicy::weighted_ways}});
+      "replacement", {"lru", "fifo", "tree_plru", "nru", "clock", "srrip", "brrip", "guarded_lru",
+                      "set_duelling", "random", "weighted_ways"});
   if (replacement.policy != DeclaredPolicy::weighted_ways) return replacement;
   replacement.way_weights = fields.list<double>("way_weights");
   double sum = 0;
@@ -78,7 +142,7 @@ Geometry read_geometry(Fields& fields, Fields& cache, Scope scope, MemoryBudget&
   geometry.index = (fields.has("index") ? fields : cache).object("index", read_index);
   check_index(fields, geometry.index, geometry.ways_per_set.size());
   geometry.replacement = read_replacement(fields.has("replacement") ? fields : cache);
-  geometry.data_lines = fields.count_or("data_lines", {1, limits::sets * limits::ways}, 0u);
+  geometry.data_lines = fields.count("data_lines", {1, limits::sets * limits::ways}, {0u});
   if (geometry.data_lines > geometry.lines()) {
     fields.fail("data_lines", "must not be more than there are tags (sets x ways)");
   }
@@ -128,12 +192,8 @@ void check_sizes(const Fields& fields, const CacheModel& cache) {
 }
 
 WritePolicy read_write_policy(Fields& fields) {
-  return {.hit = fields.one_of<StoreHit>("hit", {{"update", StoreHit::update},
-                                                 {"invalidate", StoreHit::invalidate},
-                                                 {"ignore", StoreHit::ignore}}),
-          .miss = fields.one_of<StoreMiss>("miss", {{"allocate", StoreMiss::allocate},
-                                                    {"allocate_stored", StoreMiss::allocate_stored},
-                                                    {"no_allocate", StoreMiss::no_allocate}})};
+  return {.hit = fields.one_of<StoreHit>("hit", {"update", "invalidate", "ignore"}),
+          .miss = fields.one_of<StoreMiss>("miss", {"allocate", "allocate_stored", "no_allocate"})};
 }
 
 /// Distances from a middle: they may lie below it.
@@ -153,10 +213,10 @@ CacheModel read_tlb(Fields& fields, MemoryBudget& budget) {
   CacheModel tlb;
   budget.begin_cache();
   tlb.name = fields.text("name");
-  tlb.scope = read_scope(fields, "scope");
+  tlb.scope = fields.one_of<Scope>("scope", scope_names);
   tlb.line_bytes = fields.bytes("entry_bytes", limits::entry_bytes);
   if (!std::has_single_bit(tlb.line_bytes)) fields.fail("entry_bytes", "must be a power of two");
-  const std::uint32_t parts = fields.count_or("sub_entries", {1, Tag::most_sectors}, 1u);
+  const std::uint32_t parts = fields.count("sub_entries", {1, Tag::most_sectors}, {1u});
   tlb.sector_bytes = tlb.line_bytes / parts;
   tlb.fetch_bytes = tlb.sector_bytes;
   if (tlb.sector_bytes * parts != tlb.line_bytes) {
@@ -168,16 +228,6 @@ CacheModel read_tlb(Fields& fields, MemoryBudget& budget) {
   return tlb;
 }
 
-}  // namespace
-
-Scope read_scope(Fields& fields, const std::string& key) {
-  return fields.one_of<Scope>(key, {{"sm", Scope::sm},
-                                    {"tpc", Scope::tpc},
-                                    {"gpc", Scope::gpc},
-                                    {"partition", Scope::partition},
-                                    {"device", Scope::device}});
-}
-
 CacheModel read_cache(Fields& fields, const Model& model, MemoryBudget& budget) {
   CacheModel cache;
   budget.begin_cache();
@@ -185,23 +235,17 @@ CacheModel read_cache(Fields& fields, const Model& model, MemoryBudget& budget) 
   if (cache.name == "dram" || cache.name == "far" || cache.name == "dram_far") {
     fields.fail("name", "is taken: latency_cycles uses it for what is no cache");
   }
-  cache.scope = read_scope(fields, "scope");
-  cache.addressing = fields.one_of<Addressing>(
-      "addressing",
-      {{"virtual", Addressing::virtual_address}, {"physical", Addressing::physical_address}});
+  cache.scope = fields.one_of<Scope>("scope", scope_names);
+  cache.addressing = fields.one_of<Addressing>("addressing", {"virtual", "physical"});
   cache.line_bytes = fields.bytes("line_bytes", limits::line_bytes);
-  cache.sector_bytes = fields.bytes_or("sector_bytes", limits::line_bytes, cache.line_bytes);
-  cache.fetch_bytes = fields.bytes_or("fetch_bytes", limits::line_bytes, cache.sector_bytes);
+  cache.sector_bytes = fields.bytes("sector_bytes", limits::line_bytes, cache.line_bytes);
+  cache.fetch_bytes = fields.bytes("fetch_bytes", limits::line_bytes, cache.sector_bytes);
   check_sizes(fields, cache);
   read_geometries(fields, cache, model.device, budget);
   cache.write_policy = fields.object("write_policy", read_write_policy);
-  cache.prefetch = fields.object_or_none("prefetch", [](Fields& prefetch) {
-    return Prefetch{
-        .bytes = prefetch.bytes("bytes", limits::memory_bytes),
-        .stride_limit_bytes = prefetch.bytes("stride_limit_bytes", limits::memory_bytes)};
-  });
-  cache.jitter_cycles = fields.number_or("jitter_cycles", {0, limits::cycles}, 0);
-  cache.sm_spread_cycles = fields.number_or("sm_spread_cycles", {0, limits::cycles}, 0);
+  cache.prefetch = fields.object_or_none<Prefetch>("prefetch");
+  cache.jitter_cycles = fields.number("jitter_cycles", any_cycles, 0);
+  cache.sm_spread_cycles = fields.number("sm_spread_cycles", any_cycles, 0);
   if (fields.has("tpc_cycles")) cache.tpc_cycles = read_tpc_cycles(fields, model.chip);
   return cache;
 }
@@ -212,20 +256,30 @@ PageModel read_pages(Fields& fields, const DeviceInfo& device, MemoryBudget& bud
   if (!std::has_single_bit(pages.page_bytes) || pages.page_bytes < limits::least_page_bytes) {
     fields.fail("page_bytes", "must be a power of two of at least 512");
   }
-  pages.window_bytes = fields.bytes_or("window_bytes", limits::memory_bytes, 0);
-  pages.mapping = fields.one_of<PageMapping>(
-      "mapping", {{"contiguous", PageMapping::contiguous}, {"random", PageMapping::random}});
+  pages.window_bytes = fields.bytes("window_bytes", limits::memory_bytes, 0);
+  pages.mapping = fields.one_of<PageMapping>("mapping", {"contiguous", "random"});
   if (pages.mapping == PageMapping::random) {
-    pages.block_bytes = fields.bytes_or("block_bytes", limits::entry_bytes, pages.page_bytes);
+    pages.block_bytes = fields.bytes("block_bytes", limits::entry_bytes, pages.page_bytes);
     if (!std::has_single_bit(pages.block_bytes) || pages.block_bytes < pages.page_bytes) {
       fields.fail("block_bytes", "must be a power of two and hold a page");
     }
   }
   const auto read = [&budget](Fields& tlb) { return read_tlb(tlb, budget); };
   pages.tlbs = fields.objects("tlbs", read);
-  pages.path_tlbs = fields.objects_or_none("path_tlbs", read);
+  if (fields.has("path_tlbs")) pages.path_tlbs = fields.objects("path_tlbs", read);
   budget.spend_page_tables(fields, pages, device.memory_bytes);
   return pages;
+}
+
+}  // namespace
+
+void read_memory(Fields& root, Model& model) {
+  MemoryBudget budget(model);
+  model.pages =
+      root.object("pages", [&](Fields& pages) { return read_pages(pages, model.device, budget); });
+  model.caches =
+      root.objects("caches", [&](Fields& cache) { return read_cache(cache, model, budget); });
+  for (const CacheModel& cache : model.caches) check_sliced_sets(root, cache, model.slices);
 }
 
 }  // namespace sonde::sim

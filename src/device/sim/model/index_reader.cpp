@@ -1,10 +1,12 @@
-// Reads index functions of a model file: from an address to a set, a slice or a home.
+// Reads index functions of a model file: from an address to a set or a slice, and the slices.
 #include "device/sim/model/limits.hpp"
 #include "device/sim/model/readers.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace sonde::sim {
+
 // More sets than any index function may give would be read outside the arrays.
 void check_index(const Fields& fields, const DeclaredIndex& index, std::size_t sets) {
   std::uint64_t largest = 0;
@@ -27,12 +29,8 @@ void refuse_slices(const Fields& fields, const std::string& key, const DeclaredI
 DeclaredIndex read_index(Fields& fields) {
   using Kind = DeclaredIndex::Kind;
   DeclaredIndex index;
-  index.kind = fields.one_of<Kind>("kind", {{"bit_field", Kind::bit_field},
-                                            {"xor_masks", Kind::xor_masks},
-                                            {"modulo", Kind::modulo},
-                                            {"table", Kind::table},
-                                            {"xor_modulo", Kind::xor_modulo},
-                                            {"slices", Kind::slices}});
+  index.kind = fields.one_of<Kind>(
+      "kind", {"bit_field", "xor_masks", "modulo", "table", "xor_modulo", "slices"});
   switch (index.kind) {
     case Kind::bit_field:
       index.low_bit = fields.count<int>("low_bit", {0, 47});
@@ -59,6 +57,36 @@ DeclaredIndex read_index(Fields& fields) {
       break;
   }
   return index;
+}
+
+Slices::Slices(Fields& fields) : Section(fields), index(fields.object("index", read_index)) {
+  refuse_slices(fields, "index", index);
+  check_index(fields, index, static_cast<std::size_t>(count));
+  std::vector<std::uint32_t> all(static_cast<std::size_t>(count));
+  std::iota(all.begin(), all.end(), 0u);
+  if (second_order.mask != 0 && !std::ranges::is_permutation(second_order.slices, all)) {
+    fields.fail("second_order.slices", "must name every slice once");
+  }
+  const bool known =
+      std::ranges::none_of(sides.of_slice, [](std::uint32_t side) { return side > 1; });
+  if (fields.has("sides") && (!known || sides.of_slice.size() != all.size())) {
+    fields.fail("sides.of_slice", "must hold side 0 or 1 for each slice");
+  }
+}
+
+void check_sliced_sets(const Fields& fields, const CacheModel& cache,
+                       const std::optional<Slices>& slices) {
+  for (const Geometry& geometry : cache.geometries) {
+    if (geometry.index.kind != DeclaredIndex::Kind::slices) continue;
+    const std::size_t sets = geometry.ways_per_set.size();
+    const auto count = slices ? static_cast<std::size_t>(slices->count) : 0;
+    if (count == 0 || cache.name != "l2" || sets % count != 0) {
+      fields.fail("caches",
+                  "must have an index of kind slices in the l2 alone, where there are "
+                  "`slices`, with as many sets in each");
+    }
+    check_index(fields, geometry.index.within.front(), sets / count);
+  }
 }
 
 }  // namespace sonde::sim

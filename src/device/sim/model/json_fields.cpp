@@ -49,9 +49,6 @@ std::uint64_t to_bytes(const Fields& fields, const std::string& key, const json&
   return size_bytes;
 }
 
-/// "1", "0.01", "1000000"
-std::string show(double bound) { return fmt::format("{:.10g}", bound); }
-
 bool is_item(const json& value, const std::string&) { return value.is_string(); }
 bool is_item(const json& value, double) { return value.is_number(); }
 bool is_item(const json& value, std::uint32_t) {
@@ -90,7 +87,8 @@ std::string Fields::checked(const std::string& key, std::string text) const {
   return text;
 }
 
-std::string Fields::text(const std::string& key) {
+std::string Fields::text(const std::string& key, const char* fallback) {
+  if (fallback != nullptr && !has(key)) return fallback;
   const json& value = need(key);
   if (!value.is_string()) fail(key, "must be text");
   return checked(key, value.get<std::string>());
@@ -103,19 +101,20 @@ std::vector<std::string> Fields::texts(const std::string& key) {
   return texts;
 }
 
-bool Fields::flag_or(const std::string& key, bool fallback) {
+bool Fields::flag(const std::string& key, bool fallback) {
   if (!has(key)) return fallback;
   const json& value = need(key);
   if (!value.is_boolean()) fail(key, "must be true or false");
   return value.get<bool>();
 }
 
-double Fields::number(const std::string& key, Range range) {
+double Fields::number(const std::string& key, Range range, std::optional<double> fallback) {
+  if (fallback && !has(key)) return *fallback;
   const json& value = need(key);
   const double given = value.is_number() ? value.get<double>() : std::nan("");
   if (!(given >= range.least && given <= range.most)) {
-    fail(key,
-         "must be a number of at least " + show(range.least) + " and at most " + show(range.most));
+    fail(key, fmt::format("must be a number of at least {:.10g} and at most {:.10g}", range.least,
+                          range.most));
   }
   return given;
 }
@@ -125,14 +124,24 @@ std::uint32_t Fields::whole(const std::string& key, Range range) {
   const double most = std::min<double>(range.most, std::numeric_limits<std::int32_t>::max());
   const double given = value.is_number_unsigned() ? value.get<double>() : -1;
   if (!(given >= range.least && given <= most)) {
-    fail(key,
-         "must be a whole number of at least " + show(range.least) + " and at most " + show(most));
+    fail(key, fmt::format("must be a whole number of at least {:.10g} and at most {:.10g}",
+                          range.least, most));
   }
   return value.get<std::uint32_t>();
 }
 
-std::uint64_t Fields::bytes(const std::string& key, double most_bytes) {
-  return to_bytes(*this, key, need(key), most_bytes);
+std::size_t Fields::place_among(const std::string& key, std::initializer_list<const char*> names) {
+  const std::string given = text(key);
+  const auto found = std::ranges::find(names, given);
+  if (found == names.end()) {
+    fail(key, fmt::format("is '{}', which is none of {}", given, fmt::join(names, ", ")));
+  }
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+std::uint64_t Fields::bytes(const std::string& key, double most_bytes,
+                            std::optional<std::uint64_t> fallback) {
+  return fallback && !has(key) ? *fallback : to_bytes(*this, key, need(key), most_bytes);
 }
 
 std::vector<std::uint64_t> Fields::byte_list(const std::string& key, double most_bytes) {
@@ -177,7 +186,7 @@ std::vector<Fields> Fields::items_below(const std::string& key) {
   const json& value = need(key);
   if (!value.is_array()) fail(key, "must be a list of objects");
   if (static_cast<double>(value.size()) > limits::objects) {
-    fail(key, "must be a list of at most " + show(limits::objects) + " objects");
+    fail(key, fmt::format("must be a list of at most {} objects", limits::objects));
   }
   std::vector<Fields> items;
   for (std::size_t i = 0; i < value.size(); ++i) {

@@ -16,6 +16,8 @@ namespace sonde::sim {
 
 /// Which SMs share one instance of a cache, a TLB or a clock.
 enum class Scope { sm, tpc, gpc, partition, device };
+inline constexpr std::initializer_list<const char*> scope_names = {"sm", "tpc", "gpc", "partition",
+                                                                   "device"};
 
 // Policies and index functions are declared here once more, apart from those of analysis/structure:
 // the simulator is an independent truth against which the inference is tested, so the two share no
@@ -87,11 +89,13 @@ struct WritePolicy {
   StoreMiss miss = StoreMiss::no_allocate;
 };
 
-/// Sequential prefetch from DRAM: the first touch of a page starts a stream that runs `bytes` ahead
-/// for as long as the next accesses follow in steps of at most `stride_limit_bytes`.
-struct Prefetch {
-  std::uint64_t bytes = 0;
-  std::uint64_t stride_limit_bytes = 0;
+/// Sequential prefetch from DRAM: the first touch of a page starts a stream that runs
+/// `ahead_bytes` ahead for as long as the next accesses follow in steps of at most
+/// `stride_limit_bytes`.
+struct Prefetch : Section {
+  using Section::Section;
+  std::uint64_t ahead_bytes = bytes("bytes", limits::memory_bytes);
+  std::uint64_t stride_limit_bytes = bytes("stride_limit_bytes", limits::memory_bytes);
 };
 
 /// A cache, or a TLB level: there a line is an entry and a sector a sub-entry.
@@ -117,44 +121,61 @@ struct CacheModel {
 
 /// Partitions of the L2: one, or two, where a line's home is the parity of its physical address
 /// under the mask.
-struct Partitions {
+struct Partitions : Section {
+  Partitions() = default;
+  explicit Partitions(Fields& fields)
+      : Section(fields), count(2), home_mask(fields.mask("home_mask")) {}
   int count = 1;
   std::uint64_t home_mask = 0;
-  bool replicate = false;               // the partition of an SM keeps copies of others' lines
-  double crossing_bytes_per_cycle = 0;  // out of a partition; 0: it holds nothing up
-  double copy_cycles = 0;  // a hit of such a copy beyond one of a line at home, half of it above
-                           // the declared latency and half below
+  bool replicate = flag("replicate");  // the partition of an SM keeps copies of others' lines
+  /// Out of a partition; 0: it holds nothing up.
+  double crossing_bytes_per_cycle =
+      number("crossing_bytes_per_cycle", {0, limits::bytes_per_cycle}, 0);
+  /// A hit of such a copy beyond one of a line at home, half of it above the declared latency and
+  /// half below.
+  double copy_cycles = number("copy_cycles", any_cycles, 0);
 };
 
 /// What SMs that make reductions on one line cost others.
-struct ReductionModel {
-  double served_sms = 0;   // whose reductions a slice takes without a queue
-  double wait_cycles = 0;  // in the queue of a slice, for each SM beyond those
-  double port_wait_cycles =
-      0;  // of any load of an SM, for each SM of its GPC that makes reductions
+struct ReductionModel : Section {
+  using Section::Section;
+  double served_sms = number("served_sms", {0, limits::sms});  // by a slice without a queue
+  /// In the queue of a slice, for each SM beyond those.
+  double wait_cycles = number("wait_cycles", any_cycles);
+  /// Of any load of an SM, for each SM of its GPC that makes reductions.
+  double port_wait_cycles = number("port_wait_cycles", any_cycles);
 };
 
 /// Another order of the slices for lines whose address is odd under a mask.
 struct SecondOrder {
+  SecondOrder() = default;
+  explicit SecondOrder(Fields& fields)
+      : mask(fields.mask("mask")), slices(fields.list<std::uint32_t>("slices")) {}
   std::uint64_t mask = 0;             // 0: none
   std::vector<std::uint32_t> slices;  // instead of each that the index gives
 };
 
 /// Slices on two sides of the chip. GPCs of odd number lie on side 1.
-struct SliceSides {
+struct SliceSides : Section {
+  SliceSides() = default;
+  explicit SliceSides(Fields& fields)
+      : Section(fields), of_slice(fields.list<std::uint32_t>("of_slice")) {}
   std::vector<std::uint32_t> of_slice;  // 0 or 1; empty: there are no sides
-  double far_cycles = 0;                // of hits on the other side beyond those on the SM's own,
-                                        // half of it above the declared latency and half below
+  /// Of hits on the other side beyond those on the SM's own, half of it above the declared latency
+  /// and half below.
+  double far_cycles = number("far_cycles", any_cycles);
 };
 
 /// Slices of the L2: each has its own distance, -spread/2 .. spread/2 around the mean.
-struct Slices {
-  int count = 1;  // in each partition; those of partition 1 follow those of partition 0
+struct Slices : Section {
+  explicit Slices(Fields& fields);
+  /// In each partition; those of partition 1 follow those of partition 0.
+  int count = Section::count<int>("count", {1, limits::slices});
   DeclaredIndex index;
-  SecondOrder second_order;
-  SliceSides sides;
-  double spread_cycles = 0;
-  ReductionModel reductions;
+  SecondOrder second_order = object_or_default<SecondOrder>("second_order");
+  SliceSides sides = object_or_default<SliceSides>("sides");
+  double spread_cycles = number("spread_cycles", any_cycles);
+  ReductionModel reductions = object_or_default<ReductionModel>("reductions");
 };
 
 enum class PageMapping { contiguous, random };
@@ -180,9 +201,10 @@ using LatencyRow = std::vector<std::uint32_t>;
 enum class AddressSpace { global, constant, code };
 
 /// A piece of a texture that is stored together: `rows` rows of `width_bytes`, one by one.
-struct Tile {
-  std::uint64_t width_bytes = 0;
-  std::uint64_t rows = 0;
+struct Tile : Section {
+  explicit Tile(Fields& fields);
+  std::uint64_t width_bytes = bytes("width_bytes", limits::line_bytes);
+  std::uint64_t rows = count("rows", {1, limits::rows});
 };
 
 /// One load path: the caches that a load asks in order, and the latency by who served it.
@@ -211,32 +233,41 @@ enum class ClusterOrder {
   any,     // one that changes from launch to launch: clusters of two say nothing of TPCs
 };
 
-struct ChipModel {
-  int gpcs = 1;
-  int tpcs_per_gpc = 1;  // on the full chip
-  int sms_per_tpc = 1;
-  int enabled_tpcs = 1;  // which are off is chosen at random for each die
-  int min_tpcs_per_gpc = 1;
-  Numbering numbering = Numbering::tpc_major;
-  ClusterOrder cluster_order = ClusterOrder::by_tpc;
-  int lone_tpcs = 0;  // so many TPCs, those numbered last, share no cluster with another TPC
+struct ChipModel : Section {
+  ChipModel() = default;
+  explicit ChipModel(Fields& fields);
+  int gpcs = count<int>("gpcs", {1, limits::groups});
+  int tpcs_per_gpc = count<int>("tpcs_per_gpc", {1, limits::groups});  // on the full chip
+  int sms_per_tpc = count<int>("sms_per_tpc", {1, limits::groups});
+  /// Which are off is chosen at random for each die.
+  int enabled_tpcs = count<int>("enabled_tpcs", {1, limits::sms}, gpcs* tpcs_per_gpc);
+  int min_tpcs_per_gpc = count<int>("min_tpcs_per_gpc", {1, limits::groups}, 1);
+  Numbering numbering = one_of<Numbering>("numbering", {"tpc_major", "round_robin"});
+  ClusterOrder cluster_order =
+      one_of<ClusterOrder>("cluster_order", {"by_tpc", "any"}, ClusterOrder::by_tpc);
+  /// So many TPCs, those numbered last, share no cluster with another TPC.
+  int lone_tpcs = count<int>("lone_tpcs", {0, static_cast<double>(enabled_tpcs)}, 0);
 };
 
-struct ClockModel {
-  std::uint32_t empty_window_cycles = 0;
-  std::uint32_t sink_window_cycles = 0;
-  std::uint32_t granularity_cycles = 1;
-  Scope scope = Scope::sm;
-  std::uint32_t globaltimer_step_ns = 0;
+struct ClockModel : Section {
+  using Section::Section;
+  std::uint32_t empty_window_cycles = count("empty_window_cycles", some_cycles);
+  std::uint32_t sink_window_cycles = count("sink_window_cycles", some_cycles);
+  std::uint32_t granularity_cycles = count("granularity_cycles", some_cycles, {1u});
+  Scope scope = one_of<Scope>("scope", scope_names);
+  std::uint32_t globaltimer_step_ns = count("globaltimer_step_ns", {1, limits::nanoseconds});
 };
 
-struct NoiseModel {
-  double outlier_probability = 0;
-  std::uint32_t outlier_min_cycles = 0;
-  std::uint32_t outlier_max_cycles = 0;
-  double clock_jitter_cycles = 0;  // of timed windows without a load
-  double drift_cycles = 0;         // deviation of what all loads of a stretch have in common ...
-  double drift_accesses = 1;       // ... and how long a stretch is in the mean
+struct NoiseModel : Section {
+  NoiseModel() = default;
+  explicit NoiseModel(Fields& fields);
+  double outlier_probability = number("outlier_probability", {0, 1});
+  std::uint32_t outlier_min_cycles = count("outlier_min_cycles", any_cycles);
+  std::uint32_t outlier_max_cycles = count("outlier_max_cycles", any_cycles);
+  double clock_jitter_cycles = number("clock_jitter_cycles", any_cycles);  // windows without a load
+  /// Deviation of what all loads of a stretch have in common, and how long one is in the mean.
+  double drift_cycles = number("drift_cycles", any_cycles, 0);
+  double drift_accesses = number("drift_accesses", {1, limits::drift_accesses}, 1);
 };
 
 struct Model {

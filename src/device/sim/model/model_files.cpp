@@ -10,6 +10,17 @@
 
 namespace sonde::sim {
 
+std::span<const ShippedFile> shipped_files() {
+  static const std::vector<ShippedFile> files = [] {
+    std::vector<ShippedFile> named;
+    for (const auto& [name, text] : shipped_texts()) {
+      named.push_back({name.substr(0, name.find('.')), text});
+    }
+    return named;
+  }();
+  return files;
+}
+
 const std::vector<ShippedModel>& shipped_models() {
   static const std::vector<ShippedModel> whole = [] {
     std::vector<ShippedModel> models;

@@ -1,7 +1,7 @@
-// Where models come from: the shipped ones are part of the binary (the list is made from
-// shipped/*.json by the build), others are files.
+// Where models come from: the shipped ones are part of the binary, others are files.
 #pragma once
 
+#include "base/embedded_file.hpp"
 #include "device/sim/model/model.hpp"
 
 #include <span>
@@ -9,9 +9,14 @@
 #include <string_view>
 #include <vector>
 
-namespace sonde::sim {
+namespace sonde {
 
-/// A file of shipped/ as it is; what it leaves out its base may have.
+/// The files of shipped/.
+std::span<const EmbeddedFile> shipped_texts();
+
+namespace sim {
+
+/// One of them as it is, by its name without ending; what it leaves out its base may have.
 struct ShippedFile {
   std::string_view name;
   std::string_view json;
@@ -28,4 +33,5 @@ const std::vector<ShippedModel>& shipped_models();
 /// @throws ConfigError naming file, key and why
 Model load_model(const std::string& name_or_path);
 
-}  // namespace sonde::sim
+}  // namespace sim
+}  // namespace sonde

@@ -23,14 +23,14 @@ DeviceInfo read_device(Fields& fields) {
   info.compute_major = fields.count<int>("compute_major", {1, limits::version});
   info.compute_minor = fields.count<int>("compute_minor", {0, limits::version});
   info.memory_bytes = fields.bytes("memory_bytes", limits::memory_bytes);
-  info.l2_bytes = fields.bytes_or("l2_bytes", limits::on_chip_bytes, 0);
+  info.l2_bytes = fields.bytes("l2_bytes", limits::on_chip_bytes, 0);
   info.max_threads_per_block = fields.count<int>("max_threads_per_block", {32, limits::threads});
   info.max_threads_per_sm = fields.count<int>("max_threads_per_sm", {32, limits::threads});
-  info.max_cluster_blocks = fields.count_or("max_cluster_blocks", {0, limits::blocks}, 0);
+  info.max_cluster_blocks = fields.count<int>("max_cluster_blocks", {0, limits::blocks}, 0);
   info.shared_bytes_per_block = fields.bytes("shared_bytes_per_block", limits::on_chip_bytes);
   info.shared_bytes_per_sm = fields.bytes("shared_bytes_per_sm", limits::on_chip_bytes);
   info.reserved_shared_bytes_per_block =
-      fields.bytes_or("reserved_shared_bytes_per_block", limits::on_chip_bytes, 0);
+      fields.bytes("reserved_shared_bytes_per_block", limits::on_chip_bytes, 0);
   if (fields.has("shared_carveouts_bytes")) {
     info.shared_carveouts_bytes = fields.byte_list("shared_carveouts_bytes", limits::on_chip_bytes);
     if (!std::is_sorted(info.shared_carveouts_bytes.begin(), info.shared_carveouts_bytes.end())) {
@@ -43,61 +43,12 @@ DeviceInfo read_device(Fields& fields) {
   info.memory_data_rate = fields.count<int>("memory_data_rate", {1, limits::data_rate});
   // Volta was the first to have them (Jia 2018), so models of it need not say so.
   info.sm_partition_instruction_caches =
-      fields.flag_or("sm_partition_instruction_caches", info.compute_major >= 7);
-  info.ecc = fields.flag_or("ecc", false);
-  info.vbios = fields.text_or("vbios", "");
-  info.driver_version = fields.text_or("driver_version", "");
-  info.runtime_version = fields.text_or("runtime_version", "");
+      fields.flag("sm_partition_instruction_caches", info.compute_major >= 7);
+  info.ecc = fields.flag("ecc");
+  info.vbios = fields.text("vbios", "");
+  info.driver_version = fields.text("driver_version", "");
+  info.runtime_version = fields.text("runtime_version", "");
   return info;
-}
-
-ChipModel read_chip(Fields& fields) {
-  ChipModel chip;
-  chip.gpcs = fields.count<int>("gpcs", {1, limits::groups});
-  chip.tpcs_per_gpc = fields.count<int>("tpcs_per_gpc", {1, limits::groups});
-  chip.sms_per_tpc = fields.count<int>("sms_per_tpc", {1, limits::groups});
-  const int all = chip.gpcs * chip.tpcs_per_gpc;
-  chip.enabled_tpcs = fields.count_or("enabled_tpcs", {1, limits::sms}, all);
-  chip.min_tpcs_per_gpc = fields.count_or("min_tpcs_per_gpc", {1, limits::groups}, 1);
-  if (chip.enabled_tpcs > all || chip.enabled_tpcs < chip.gpcs * chip.min_tpcs_per_gpc) {
-    fields.fail("enabled_tpcs", "does not fit gpcs, tpcs_per_gpc and min_tpcs_per_gpc");
-  }
-  if (chip.enabled_tpcs * chip.sms_per_tpc > limits::sms) {
-    fields.fail("sms_per_tpc", fmt::format("makes more than {} SMs", limits::sms));
-  }
-  chip.numbering = fields.one_of<Numbering>(
-      "numbering", {{"tpc_major", Numbering::tpc_major}, {"round_robin", Numbering::round_robin}});
-  if (fields.has("cluster_order")) {
-    chip.cluster_order = fields.one_of<ClusterOrder>(
-        "cluster_order", {{"by_tpc", ClusterOrder::by_tpc}, {"any", ClusterOrder::any}});
-  }
-  chip.lone_tpcs = fields.count_or("lone_tpcs", {0, static_cast<double>(chip.enabled_tpcs)}, 0);
-  return chip;
-}
-
-ClockModel read_clock(Fields& fields) {
-  return {.empty_window_cycles = fields.count("empty_window_cycles", {1, limits::cycles}),
-          .sink_window_cycles = fields.count("sink_window_cycles", {1, limits::cycles}),
-          .granularity_cycles = fields.count_or("granularity_cycles", {1, limits::cycles}, 1u),
-          .scope = read_scope(fields, "scope"),
-          .globaltimer_step_ns = fields.count("globaltimer_step_ns", {1, limits::nanoseconds})};
-}
-
-NoiseModel read_noise(Fields& fields) {
-  const NoiseModel noise{
-      .outlier_probability = fields.number("outlier_probability", {0, 1}),
-      .outlier_min_cycles = fields.count("outlier_min_cycles", {0, limits::cycles}),
-      .outlier_max_cycles = fields.count("outlier_max_cycles", {0, limits::cycles}),
-      .clock_jitter_cycles = fields.number("clock_jitter_cycles", {0, limits::cycles}),
-      .drift_cycles = fields.number_or("drift_cycles", {0, limits::cycles}, 0),
-      .drift_accesses = fields.number_or("drift_accesses", {1, limits::drift_accesses}, 1)};
-  if (noise.drift_cycles > 0 && !fields.has("drift_accesses")) {
-    fields.fail("drift_cycles", "needs drift_accesses (how long latencies stay off together)");
-  }
-  if (noise.outlier_max_cycles < noise.outlier_min_cycles) {
-    fields.fail("outlier_max_cycles", "must not lie below outlier_min_cycles");
-  }
-  return noise;
 }
 
 /// Refuses an object that says the same key twice, of whose values the reader would drop one, and
@@ -174,6 +125,24 @@ void complete_paths(json& paths, const std::string& origin) {
 
 }  // namespace
 
+ChipModel::ChipModel(Fields& fields) : Section(fields) {
+  if (enabled_tpcs > gpcs * tpcs_per_gpc || enabled_tpcs < gpcs * min_tpcs_per_gpc) {
+    fields.fail("enabled_tpcs", "does not fit gpcs, tpcs_per_gpc and min_tpcs_per_gpc");
+  }
+  if (enabled_tpcs * sms_per_tpc > limits::sms) {
+    fields.fail("sms_per_tpc", fmt::format("makes more than {} SMs", limits::sms));
+  }
+}
+
+NoiseModel::NoiseModel(Fields& fields) : Section(fields) {
+  if (drift_cycles > 0 && !fields.has("drift_accesses")) {
+    fields.fail("drift_cycles", "needs drift_accesses (how long latencies stay off together)");
+  }
+  if (outlier_max_cycles < outlier_min_cycles) {
+    fields.fail("outlier_max_cycles", "must not lie below outlier_min_cycles");
+  }
+}
+
 json read_whole(const std::string& text, const std::string& origin) {
   json root = read_with_base(text, origin);
   if (root.is_object() && root.contains("paths") && root["paths"].is_object()) {
@@ -189,22 +158,17 @@ Model parse_model(const std::string& text, const std::string& origin) {
   model.name = origin;
   model.source = fields.text("source");
   model.device = fields.object("device", read_device);
-  model.chip = fields.object("chip", read_chip);
+  model.chip = fields.object<ChipModel>("chip");
   model.device.sm_count = model.chip.enabled_tpcs * model.chip.sms_per_tpc;
-  model.clock = fields.object("clock", read_clock);
-  model.noise = fields.object("noise", read_noise);
-  model.partitions = fields.object_or_none("partitions", read_partitions).value_or(Partitions{});
-  MemoryBudget budget(model.chip, model.partitions.count);
-  model.pages = fields.object(
-      "pages", [&](Fields& pages) { return read_pages(pages, model.device, budget); });
-  model.caches =
-      fields.objects("caches", [&](Fields& cache) { return read_cache(cache, model, budget); });
-  model.slices = fields.object_or_none("slices", read_slices);
-  for (const CacheModel& cache : model.caches) check_sliced_sets(fields, cache, model.slices);
+  model.clock = fields.object<ClockModel>("clock");
+  model.noise = fields.object<NoiseModel>("noise");
+  model.partitions = fields.object_or_none<Partitions>("partitions").value_or(Partitions{});
+  model.slices = fields.object_or_none<Slices>("slices");
+  read_memory(fields, model);
   model.paths = fields.object("paths", [&](Fields& paths) { return read_paths(paths, model); });
-  model.units = read_units(fields);
+  model.units = UnitsModel(fields);
   check_constant_ports(model, origin);
-  model.watchdog_s = fields.number_or("watchdog_s", {0.001, limits::watchdog_s}, model.watchdog_s);
+  model.watchdog_s = fields.number("watchdog_s", {0.001, limits::watchdog_s}, model.watchdog_s);
   fields.finish();
   return model;
 }

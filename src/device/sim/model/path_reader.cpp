@@ -26,12 +26,12 @@ std::vector<std::string> outcome_names(const PathModel& path, const PageModel& p
 
 LatencyRow read_row(Fields& latencies, const std::string& key,
                     const std::vector<std::string>& outcomes) {
-  if (outcomes.empty()) return {latencies.count(key, {1, limits::cycles})};
+  if (outcomes.empty()) return {latencies.count(key, some_cycles)};
   if (latencies.is_number(key))
-    return LatencyRow(outcomes.size(), latencies.count(key, {1, limits::cycles}));
+    return LatencyRow(outcomes.size(), latencies.count(key, some_cycles));
   return latencies.object(key, [&](Fields& fields) {
     LatencyRow row;
-    for (const std::string& name : outcomes) row.push_back(fields.count(name, {1, limits::cycles}));
+    for (const std::string& name : outcomes) row.push_back(fields.count(name, some_cycles));
     return row;
   });
 }
@@ -68,22 +68,12 @@ std::vector<std::size_t> read_cache_places(Fields& fields, const Model& model) {
   return places;
 }
 
-Tile read_tile(Fields& fields) {
-  const Tile tile{.width_bytes = fields.bytes("width_bytes", limits::line_bytes),
-                  .rows = fields.count("rows", {1, limits::rows})};
-  if (!std::has_single_bit(tile.width_bytes) || tile.width_bytes > texture_row_bytes) {
-    fields.fail("width_bytes", "must be a power of two of at most " +
-                                   std::to_string(texture_row_bytes) + " (the row of a texture)");
-  }
-  return tile;
-}
-
 PathModel read_path(Fields& fields, LoadPath kind, const Model& model) {
   PathModel path;
   path.space = space_of(kind);
   path.at_home = kind == LoadPath::atomic;
   if (path.space == AddressSpace::global) path.tlbs = read_tlb_places(fields, model.pages);
-  if (kind == LoadPath::texture_2d) path.tile = fields.object_or_none("tile", read_tile);
+  if (kind == LoadPath::texture_2d) path.tile = fields.object_or_none<Tile>("tile");
   const std::vector<std::string> outcomes = outcome_names(path, model.pages);
   path.caches = read_cache_places(fields, model);
   fields.object("latency_cycles", [&](Fields& latencies) {
@@ -101,6 +91,13 @@ PathModel read_path(Fields& fields, LoadPath kind, const Model& model) {
 }
 
 }  // namespace
+
+Tile::Tile(Fields& fields) : Section(fields) {
+  if (!std::has_single_bit(width_bytes) || width_bytes > texture_row_bytes) {
+    fields.fail("width_bytes", "must be a power of two of at most " +
+                                   std::to_string(texture_row_bytes) + " (the row of a texture)");
+  }
+}
 
 PathModels read_paths(Fields& fields, const Model& model) {
   PathModels paths;

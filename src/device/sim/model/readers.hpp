@@ -1,10 +1,9 @@
-// From the JSON text of a model to its struct: the whole (model_reader.cpp), and its sections on
-// caches and pages (cache_reader.cpp, index_reader.cpp, slice_reader.cpp), load paths
-// (path_reader.cpp) and units (units.hpp). Each checks its values and refuses unknown keys.
+// From the JSON text of a model to its struct: the whole (model_reader.cpp), and what is more than
+// a Section: caches and pages (cache_reader.cpp), index functions (index_reader.cpp) and load paths
+// (path_reader.cpp). Each checks its values and refuses unknown keys.
 #pragma once
 
 #include "device/sim/model/json_fields.hpp"
-#include "device/sim/model/memory_budget.hpp"
 #include "device/sim/model/model.hpp"
 
 namespace sonde::sim {
@@ -17,16 +16,13 @@ nlohmann::json read_whole(const std::string& text, const std::string& origin);
 /// A model from JSON text; `origin` names it in errors. @throws ConfigError naming key and why
 Model parse_model(const std::string& text, const std::string& origin);
 
-Scope read_scope(Fields& fields, const std::string& key);
 DeclaredIndex read_index(Fields& fields);
 /// @throws ConfigError if the index reaches beyond so many sets, which would be read outside the
 /// arrays
 void check_index(const Fields& fields, const DeclaredIndex& index, std::size_t sets);
-/// Needs the model's device and chip.
-CacheModel read_cache(Fields& fields, const Model& model, MemoryBudget& budget);
-PageModel read_pages(Fields& fields, const DeviceInfo& device, MemoryBudget& budget);
-Partitions read_partitions(Fields& fields);
-Slices read_slices(Fields& fields);
+/// The caches and pages. Needs the model's device, chip, partitions and slices.
+/// @throws ConfigError, also if their arrays would take more memory than limits::host_bytes
+void read_memory(Fields& root, Model& model);
 
 /// Of what has no slices of its own: TLBs and the slices themselves.
 /// @throws ConfigError if the index needs them

@@ -1,277 +1,337 @@
-// The units of a simulated GPU under load, with the reading of their sections of a model file: a
-// further one takes a struct, a member of UnitsModel and a line of read_units. The queues of cores/
-// and the plays run by them.
+// The units of a simulated GPU under load: what the sections of a model file say of them. A further
+// one takes a struct and a member of UnitsModel. The queues of cores/ and the plays run by them.
 #pragma once
 
-#include "device/sim/model/control.hpp"
 #include "device/sim/model/json_fields.hpp"
 #include "device/sim/model/limits.hpp"
-#include "device/sim/model/pipelines.hpp"
-#include "device/sim/model/shared_units.hpp"
 
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace sonde::sim {
 
-struct DramModel {
-  double jitter_cycles = 0;
-  int channels = 1;
-  std::uint64_t row_bytes = 0;          // that a channel serves before it opens the next row
-  double row_overhead_ns = 0;           // of opening one
-  std::uint64_t write_batch_bytes = 0;  // that a channel collects before it turns to write them
-  double turnaround_ns = 0;             // of turning the bus round, once each way
+// What most numbers may be.
+inline constexpr Range any_cycles{0, limits::cycles};
+inline constexpr Range some_cycles{1, limits::cycles};
+inline constexpr Range any_time{0, limits::nanoseconds};
+inline constexpr Range some_rate{1e-3, limits::bytes_per_cycle};
+inline constexpr Range some_entries{1, limits::entries};
 
-  static DramModel read(Fields& fields) {
-    return {.jitter_cycles = fields.number("jitter_cycles", {0, limits::cycles}),
-            .channels = fields.count<int>("channels", {1, limits::channels}),
-            .row_bytes = fields.bytes("row_bytes", limits::on_chip_bytes),
-            .row_overhead_ns = fields.number("row_overhead_ns", {0, limits::nanoseconds}),
-            .write_batch_bytes = fields.bytes("write_batch_bytes", limits::on_chip_bytes),
-            .turnaround_ns = fields.number("turnaround_ns", {0, limits::nanoseconds})};
-  }
+struct DramModel : Section {
+  using Section::Section;
+  double jitter_cycles = number("jitter_cycles", any_cycles);
+  int channels = count<int>("channels", {1, limits::channels});
+  /// That a channel serves before it opens the next row.
+  std::uint64_t row_bytes = bytes("row_bytes", limits::on_chip_bytes);
+  double row_overhead_ns = number("row_overhead_ns", any_time);  // of opening one
+  /// That a channel collects before it turns to write them.
+  std::uint64_t write_batch_bytes = bytes("write_batch_bytes", limits::on_chip_bytes);
+  double turnaround_ns = number("turnaround_ns", any_time);  // of turning the bus round, each way
 };
 
 /// Bandwidths on the way to memory, for many accesses at once.
-struct ThroughputModel {
-  int max_blocks_per_sm = 0;
-  double issue_cycles = 1;  // between two loads of one SM
-  double l1_bytes_per_cycle = 0;
-  double sm_port_bytes_per_cycle = 0;
-  double tpc_port_bytes_per_cycle = 0;
-  double gpc_port_bytes_per_cycle = 0;  // 0: it holds nothing up
+struct ThroughputModel : Section {
+  using Section::Section;
+  int max_blocks_per_sm = count<int>("max_blocks_per_sm", {1, limits::blocks});
+  double issue_cycles = number("issue_cycles", {1e-3, limits::cycles});  // between an SM's loads
+  double l1_bytes_per_cycle = number("l1_bytes_per_cycle", some_rate);
+  double sm_port_bytes_per_cycle = number("sm_port_bytes_per_cycle", some_rate);
+  double tpc_port_bytes_per_cycle = number("tpc_port_bytes_per_cycle", some_rate);
+  /// 0: it holds nothing up.
+  double gpc_port_bytes_per_cycle =
+      number("gpc_port_bytes_per_cycle", {0, limits::bytes_per_cycle}, 0);
   /// Reads of one line by SMs of a GPC are made once while the first of them is under way.
-  bool merges_reads_of_gpc = false;
-  bool bulk_copies = false;       // an SM has an engine that copies to and from shared memory
-  double l2_bytes_per_cycle = 0;  // of the whole L2
+  bool merges_reads_of_gpc = flag("merges_reads_of_gpc");
+  bool bulk_copies =
+      flag("bulk_copies");  // an SM has an engine that copies to and from shared memory
+  double l2_bytes_per_cycle = number("l2_bytes_per_cycle", some_rate);  // of the whole L2
   /// Between two additions of a warp to one line; 0: they hold each other up no more than others.
-  double line_atomic_cycles = 0;
-  double launch_ns = 0;  // wall time of an empty launch
-
-  static ThroughputModel read(Fields& fields) {
-    constexpr double least_rate = 1e-3;
-    return {.max_blocks_per_sm = fields.count<int>("max_blocks_per_sm", {1, limits::blocks}),
-            .issue_cycles = fields.number("issue_cycles", {least_rate, limits::cycles}),
-            .l1_bytes_per_cycle =
-                fields.number("l1_bytes_per_cycle", {least_rate, limits::bytes_per_cycle}),
-            .sm_port_bytes_per_cycle =
-                fields.number("sm_port_bytes_per_cycle", {least_rate, limits::bytes_per_cycle}),
-            .tpc_port_bytes_per_cycle =
-                fields.number("tpc_port_bytes_per_cycle", {least_rate, limits::bytes_per_cycle}),
-            .gpc_port_bytes_per_cycle =
-                fields.number_or("gpc_port_bytes_per_cycle", {0, limits::bytes_per_cycle}, 0),
-            .merges_reads_of_gpc = fields.flag_or("merges_reads_of_gpc", false),
-            .bulk_copies = fields.flag_or("bulk_copies", false),
-            .l2_bytes_per_cycle =
-                fields.number("l2_bytes_per_cycle", {least_rate, limits::bytes_per_cycle}),
-            .line_atomic_cycles = fields.number_or("line_atomic_cycles", {0, limits::cycles}, 0),
-            .launch_ns = fields.number("launch_ns", {0, limits::nanoseconds})};
-  }
+  double line_atomic_cycles = number("line_atomic_cycles", any_cycles, 0);
+  double launch_ns = number("launch_ns", any_time);  // wall time of an empty launch
 };
 
 /// The load-store unit of an SM under congestion (Dai 2016, section 2.2).
-struct LsuModel {
-  std::uint32_t mshrs = 0;
-  std::uint32_t mshr_merges = 0;  // loads that can wait for one line
-  std::uint32_t miss_queue_entries = 0;
-  double request_cycles = 1;  // between two requests into the network
-  double return_bytes_per_cycle = 32;
-  std::uint64_t bypass_fetch_bytes = 32;  // least that a load past the L1 brings
+struct LsuModel : Section {
+  using Section::Section;
+  std::uint32_t mshrs = count("mshrs", some_entries);
+  std::uint32_t mshr_merges = count("mshr_merges", some_entries);  // loads that wait for one line
+  std::uint32_t miss_queue_entries = count("miss_queue_entries", some_entries);
+  /// Between two requests into the network.
+  double request_cycles = number("request_cycles", {0.01, limits::cycles});
+  double return_bytes_per_cycle = number("return_bytes_per_cycle", {0.01, limits::bytes_per_cycle});
+  /// Least that a load past the L1 brings.
+  std::uint64_t bypass_fetch_bytes = bytes("bypass_fetch_bytes", limits::line_bytes);
+};
 
-  static LsuModel read(Fields& fields) {
-    return {.mshrs = fields.count("mshrs", {1, limits::entries}),
-            .mshr_merges = fields.count("mshr_merges", {1, limits::entries}),
-            .miss_queue_entries = fields.count("miss_queue_entries", {1, limits::entries}),
-            .request_cycles = fields.number("request_cycles", {0.01, limits::cycles}),
-            .return_bytes_per_cycle =
-                fields.number("return_bytes_per_cycle", {0.01, limits::bytes_per_cycle}),
-            .bypass_fetch_bytes = fields.bytes("bypass_fetch_bytes", limits::line_bytes)};
-  }
+/// Latency of one warp's shared memory access by the number of passes over the banks that it
+/// needs; straight lines between the points.
+struct PassPoint : Section {
+  using Section::Section;
+  double passes = number("passes", some_entries);
+  double cycles = number("cycles", some_cycles);
+};
+
+/// Atomic additions. A bank serves one thread after the other, be their words the same or not.
+struct SharedAtomicModel : Section {
+  using Section::Section;
+  double latency_cycles = number("latency_cycles", some_cycles);  // until a result can be added to
+  /// Least between two whose results nobody uses.
+  double interval_cycles = number("interval_cycles", {0.1, limits::cycles});
+  double thread_cycles = number("thread_cycles", any_cycles);  // of a bank for each thread
+  bool counts_up = flag("counts_up");  // additions of 1 by threads of one word are made at once
+};
+
+/// Words that were loaded last come sooner. No known GPU has such a thing (Wong 2010, section
+/// IV-F).
+struct SharedCacheModel : Section {
+  explicit SharedCacheModel(Fields& fields);
+  std::uint64_t size_bytes = bytes("size_bytes", limits::on_chip_bytes);
+  std::uint64_t line_bytes = bytes("line_bytes", limits::line_bytes);
+  std::uint32_t miss_cycles = count("miss_cycles", some_cycles);  // beyond the latency of a hit
+};
+
+struct SharedModel : Section {
+  SharedModel() = default;
+  explicit SharedModel(Fields& fields);
+  std::uint32_t banks = count("banks", {1, limits::banks});
+  std::uint32_t bank_bytes = count("bank_bytes", {1, limits::banks});
+  bool modes = bank_bytes == 8;  // has a 4-byte mode as well (Kepler)
+  std::vector<PassPoint> latency = objects_or_none<PassPoint>("latency_cycles");
+  /// Between passes of loads in the pipeline, and of stores.
+  double load_interval_cycles = number("load_interval_cycles", {0.1, limits::cycles});
+  double store_interval_cycles = number("store_interval_cycles", {0.1, limits::cycles});
+  double sync_cycles = number("sync_cycles", any_cycles);  // a barrier and a clock read
+  double jitter_cycles = number("jitter_cycles", any_cycles, 0);
+  std::optional<SharedAtomicModel> atomics = object_or_none<SharedAtomicModel>("atomics");
+  std::optional<SharedCacheModel> cache = object_or_none<SharedCacheModel>("cache");
+
+  double latency_cycles(double passes) const;
+};
+
+/// `stack`: one path runs until the warp is one again, then the other (Wong 2010). `independent`:
+/// each thread has its own place in the program, and paths that wait let others run (Volta and
+/// later).
+enum class ThreadScheduling { stack, independent };
+
+/// The side of a branch that a diverged warp runs first: that of the jump, or what follows it.
+enum class FirstSide { taken, fall_through };
+
+/// What a barrier counts. `warps`: a diverged warp comes to it once for each path, and waits as a
+/// whole (Wong 2010). `threads`: it is reached when all threads are there (Volta and later).
+enum class BarrierCount { warps, threads };
+
+struct BarrierModel : Section {
+  using Section::Section;
+  std::uint32_t latency_cycles = count("latency_cycles", some_cycles);  // from the last arrival on
+  std::uint32_t arrival_cycles = count("arrival_cycles", any_cycles);  // between those of two warps
+  BarrierCount counts = one_of<BarrierCount>("counts", {"warps", "threads"});
+};
+
+/// Blocks that count each other in global memory.
+struct GridBarrierModel : Section {
+  using Section::Section;
+  std::uint32_t arrival_cycles = count("arrival_cycles", any_cycles);  // of one block
+  std::uint32_t latency_cycles =
+      count("latency_cycles", some_cycles);  // until the last one is seen
+};
+
+/// A warp that sleeps is looked at every `step_ns`, and goes on at the first look at which its time
+/// is over; `least_ns` are for going to sleep and waking.
+struct SleepModel : Section {
+  using Section::Section;
+  double step_ns = number("step_ns", {1, limits::nanoseconds});
+  double least_ns = number("least_ns", {1, limits::nanoseconds});
+};
+
+struct ControlModel : Section {
+  using Section::Section;
+  ThreadScheduling threads = one_of<ThreadScheduling>("threads", {"stack", "independent"});
+  FirstSide first = one_of<FirstSide>("first", {"taken", "fall_through"});
+  std::uint32_t operation_cycles = count("operation_cycles", some_cycles);  // in a path, dependent
+  std::uint32_t branch_cycles = count("branch_cycles", some_cycles);        // with its condition
+  std::uint32_t path_switch_cycles = count("path_switch_cycles", any_cycles);
+  std::uint32_t reconvergence_cycles = count("reconvergence_cycles", any_cycles);
+  double jitter_cycles = number("jitter_cycles", any_cycles, 0);  // of the start of a warp
+  BarrierModel barrier = object<BarrierModel>("barrier");
+  /// 0: there is none.
+  std::uint32_t cluster_barrier_cycles = count("cluster_barrier_cycles", some_cycles, {0u});
+  GridBarrierModel grid_barrier = object<GridBarrierModel>("grid_barrier");
+  std::optional<SleepModel> sleep = object_or_none<SleepModel>("sleep");  // none: cannot
+};
+
+/// What limits the blocks on an SM besides their number, their threads and shared memory.
+struct OccupancyModel : Section {
+  explicit OccupancyModel(Fields& fields);
+  std::uint32_t registers_per_sm = count("registers_per_sm", {1, limits::registers});
+  std::uint32_t max_registers_per_thread = count("max_registers_per_thread", {1, limits::threads});
+  /// Registers of a thread are rounded up to a multiple of it, likewise the threads of a block.
+  std::uint32_t register_unit = count("register_unit", {1, limits::threads});
+  std::uint32_t thread_quantum = count("thread_quantum", {1, limits::threads});
+  std::uint32_t parts = count("parts", {1, limits::groups}, {1u});  // of the registers of warps
+};
+
+/// Whether each scheduler has units of its own, or all of an SM share them.
+enum class UnitScope { sm, scheduler };
+
+/// Execution units of one kind. Each takes one instruction of a warp at a time. With `crowded_from`
+/// others under way in it, the result comes `crowded_cycles` later (0: never).
+struct UnitModel {
+  std::string name;
+  UnitScope scope = UnitScope::sm;
+  int count = 1;
+  std::uint32_t crowded_from = 0;
+  std::uint32_t crowded_cycles = 0;
+};
+
+/// How one kind of unit executes an instruction.
+struct ExecutionModel {
+  std::size_t unit = 0;               // place in PipelinesModel::units
+  std::uint32_t occupied_cycles = 1;  // 32 threads / lanes
+  std::uint32_t latency_cycles = 1;
+};
+
+/// An instruction; the first free unit takes it, in the order declared.
+struct InstructionModel {
+  std::string name;
+  std::vector<ExecutionModel> executions;
+};
+
+/// What a step of an operation becomes: each instruction waits for the one before.
+struct OpModel {
+  std::string name;
+  std::vector<std::size_t> instructions;  // places in PipelinesModel::instructions
+};
+
+struct PipelinesModel {
+  int schedulers = 1;   // of an SM; its warps are dealt to them one by one
+  int issue_width = 1;  // instructions of one warp that a scheduler issues at a time
+  std::uint32_t issue_interval_cycles = 1;
+  std::vector<UnitModel> units;
+  std::vector<InstructionModel> instructions;
+  std::vector<OpModel> ops;
+
+  PipelinesModel() = default;
+  explicit PipelinesModel(Fields& fields);
+
+  /// nullptr if there is none
+  const OpModel* find_op(const std::string& name) const;
+  /// The instructions of an operation, as "FMUL, MUFU.SIN"; empty if there is none.
+  std::string machine_code(const std::string& op) const;
 };
 
 /// The way to the memory of another GPU of the node, of so many equal lanes in each direction.
-struct PeerModel {
-  bool nvlink = false;  // else PCIe
-  std::uint32_t latency_cycles = 0;
-  double jitter_cycles = 0;
-  int lanes = 1;
-  double lane_bytes_per_s = 0;
-
-  static PeerModel read(Fields& fields) {
-    constexpr double least_rate = 1e6;
-    return {
-        .nvlink = fields.one_of<bool>("link", {{"nvlink", true}, {"pcie", false}}),
-        .latency_cycles = fields.count("latency_cycles", {1, limits::cycles}),
-        .jitter_cycles = fields.number_or("jitter_cycles", {0, limits::cycles}, 0),
-        .lanes = fields.count<int>("lanes", {1, limits::channels}),
-        .lane_bytes_per_s = fields.number("lane_bytes_per_s", {least_rate, limits::bytes_per_s})};
-  }
+struct PeerModel : Section {
+  using Section::Section;
+  bool nvlink = one_of<bool>("link", {"pcie", "nvlink"});
+  std::uint32_t latency_cycles = count("latency_cycles", some_cycles);
+  double jitter_cycles = number("jitter_cycles", any_cycles, 0);
+  int lanes = count<int>("lanes", {1, limits::channels});
+  double lane_bytes_per_s = number("lane_bytes_per_s", {1e6, limits::bytes_per_s});
 };
 
 /// Shared memory of other blocks of a cluster. Each SM lies up to half of `sm_spread_cycles`
 /// further away, drawn for each die, whether it reads or is read.
-struct DsmModel {
-  std::uint32_t own_cycles = 0;  // a block's own memory, by the same loads
-  std::uint32_t tpc_cycles = 0;  // of the other SM of the TPC
-  std::uint32_t gpc_cycles = 0;  // of an SM of another TPC of the GPC
-  double sm_spread_cycles = 0;
-  double jitter_cycles = 0;
-  double own_bytes_per_cycle = 0;   // at which an SM reads its own memory
-  double port_bytes_per_cycle = 0;  // and that of another
-  double gpc_bytes_per_cycle = 0;   // at which all SMs of a GPC read each other
-
-  static DsmModel read(Fields& fields) {
-    const Range rate{1e-3, limits::bytes_per_cycle};
-    return {.own_cycles = fields.count("own_cycles", {1, limits::cycles}),
-            .tpc_cycles = fields.count("tpc_cycles", {1, limits::cycles}),
-            .gpc_cycles = fields.count("gpc_cycles", {1, limits::cycles}),
-            .sm_spread_cycles = fields.number_or("sm_spread_cycles", {0, limits::cycles}, 0),
-            .jitter_cycles = fields.number_or("jitter_cycles", {0, limits::cycles}, 0),
-            .own_bytes_per_cycle = fields.number("own_bytes_per_cycle", rate),
-            .port_bytes_per_cycle = fields.number("port_bytes_per_cycle", rate),
-            .gpc_bytes_per_cycle = fields.number("gpc_bytes_per_cycle", rate)};
-  }
+struct DsmModel : Section {
+  using Section::Section;
+  std::uint32_t own_cycles = count("own_cycles", some_cycles);  // a block's own, by the same loads
+  std::uint32_t tpc_cycles = count("tpc_cycles", some_cycles);  // of the other SM of the TPC
+  std::uint32_t gpc_cycles = count("gpc_cycles", some_cycles);  // of another TPC of the GPC
+  double sm_spread_cycles = number("sm_spread_cycles", any_cycles, 0);
+  double jitter_cycles = number("jitter_cycles", any_cycles, 0);
+  /// At which an SM reads its own memory and that of another, and all SMs of a GPC each other's.
+  double own_bytes_per_cycle = number("own_bytes_per_cycle", some_rate);
+  double port_bytes_per_cycle = number("port_bytes_per_cycle", some_rate);
+  double gpc_bytes_per_cycle = number("gpc_bytes_per_cycle", some_rate);
 };
 
 /// The link to the host, when it has its full width and generation.
-struct HostModel {
-  int pcie_generation = 0;
-  int pcie_width = 0;  // lanes
-  int nvlinks = 0;
-  double to_device_bytes_per_s = 0;
-  double from_device_bytes_per_s = 0;
-  double both_bytes_per_s = 0;  // of both ways at once, together
-  double copy_ns = 0;           // of a copy of nothing
-  double spread_fraction = 0;   // by which copies take longer: a deviation of a normal one
-  double latency_ns = 0;        // of a load from host memory
-  double jitter_ns = 0;         // of it
-
-  static HostModel read(Fields& fields) {
-    const Range rate{1, limits::bytes_per_s};
-    return {.pcie_generation = fields.count<int>("pcie_generation", {1, limits::generations}),
-            .pcie_width = fields.count<int>("pcie_width", {1, limits::lanes}),
-            .nvlinks = fields.count_or("nvlinks", {0, limits::objects}, 0),
-            .to_device_bytes_per_s = fields.number("to_device_bytes_per_s", rate),
-            .from_device_bytes_per_s = fields.number("from_device_bytes_per_s", rate),
-            .both_bytes_per_s = fields.number("both_bytes_per_s", rate),
-            .copy_ns = fields.number("copy_ns", {0, limits::nanoseconds}),
-            .spread_fraction = fields.number_or("spread_fraction", {0, 1}, 0),
-            .latency_ns = fields.number("latency_ns", {1, limits::cycles}),
-            .jitter_ns = fields.number_or("jitter_ns", {0, limits::cycles}, 0)};
-  }
+struct HostModel : Section {
+  using Section::Section;
+  static constexpr Range rate{1, limits::bytes_per_s};
+  int pcie_generation = count<int>("pcie_generation", {1, limits::generations});
+  int pcie_width = count<int>("pcie_width", {1, limits::lanes});
+  int nvlinks = count<int>("nvlinks", {0, limits::objects}, 0);
+  double to_device_bytes_per_s = number("to_device_bytes_per_s", rate);
+  double from_device_bytes_per_s = number("from_device_bytes_per_s", rate);
+  double both_bytes_per_s = number("both_bytes_per_s", rate);  // of both ways at once, together
+  double copy_ns = number("copy_ns", any_time);                // of a copy of nothing
+  /// By which copies take longer: a deviation of a normal one.
+  double spread_fraction = number("spread_fraction", {0, 1}, 0);
+  double latency_ns = number("latency_ns", some_cycles);  // of a load from host memory
+  double jitter_ns = number("jitter_ns", any_cycles, 0);  // of it
 };
 
 /// Through which one cache answers all SMs that share it, line after line.
-struct ConstantPort {
-  std::string cache;
-  double bytes_per_cycle = 0;
-
-  static ConstantPort read(Fields& fields) {
-    return {.cache = fields.text("cache"),
-            .bytes_per_cycle = fields.number("bytes_per_cycle", {1e-3, limits::bytes_per_cycle})};
-  }
+struct ConstantPort : Section {
+  using Section::Section;
+  std::string cache = text("cache");
+  double bytes_per_cycle = number("bytes_per_cycle", some_rate);
 };
 
-struct ConstantModel {
-  double load_cycles = 1;              // between two loads of an SM, each of one address
-  std::uint32_t misses_in_flight = 1;  // of an SM's first cache
-  std::vector<ConstantPort> ports;     // caches without one hold nothing up
-
-  static ConstantModel read(Fields& fields) {
-    return {.load_cycles = fields.number("load_cycles", {0.01, limits::cycles}),
-            .misses_in_flight = fields.count("misses_in_flight", {1, limits::entries}),
-            .ports = fields.objects_or_none("ports", ConstantPort::read)};
-  }
+struct ConstantModel : Section {
+  using Section::Section;
+  double load_cycles = number("load_cycles", {0.01, limits::cycles});  // between an SM's loads
+  std::uint32_t misses_in_flight = count("misses_in_flight", some_entries);  // of its first cache
+  /// Caches without one hold nothing up.
+  std::vector<ConstantPort> ports = objects_or_none<ConstantPort>("ports");
 };
 
-/// What a model that says nothing of launches has: about what recent GPUs have.
-struct LaunchModel {
-  double wait_ns = 8000;  // until the host knows that a launch has ended, without the launch itself
-  double kernel_ns = 1500;         // of an empty kernel
-  double gap_ns = 1000;            // from the end of a launch to the beginning of the next
-  double spread_ns = 800;          // in which the blocks of a launch begin
-  double scatter_fraction = 0.03;  // by which the host waits longer: a deviation of a normal one
-
-  static LaunchModel read(Fields& fields) {
-    const Range time{0, limits::nanoseconds};
-    return {.wait_ns = fields.number("wait_ns", time),
-            .kernel_ns = fields.number("kernel_ns", time),
-            .gap_ns = fields.number("gap_ns", time),
-            .spread_ns = fields.number("spread_ns", time),
-            .scatter_fraction = fields.number_or("scatter_fraction", {0, 1}, 0)};
-  }
+/// A model that says nothing of launches has about what recent GPUs have.
+struct LaunchModel : Section {
+  using Section::Section;
+  /// Until the host knows that a launch has ended, without the launch itself.
+  double wait_ns = number("wait_ns", any_time, 8000);
+  double kernel_ns = number("kernel_ns", any_time, 1500);  // of an empty kernel
+  double gap_ns = number("gap_ns", any_time, 1000);        // between two launches
+  double spread_ns = number("spread_ns", any_time, 800);   // in which the blocks of one begin
+  /// By which the host waits longer: a deviation of a normal one.
+  double scatter_fraction = number("scatter_fraction", {0, 1}, 0.03);
 };
 
-/// What a model that says nothing of it has: a clock that stays as it is.
-struct PaceModel {
-  double cold_factor = 1;      // of the clock when a job begins, rising evenly to 1 within ...
-  double ramp_ns = 0;          // ... this time
-  double load_factor = 1;      // of the clock while all SMs compute
-  double jitter_fraction = 0;  // by which it varies between two readings
-
-  static PaceModel read(Fields& fields) {
-    return {.cold_factor = fields.number_or("cold_factor", {0.01, 1}, 1),
-            .ramp_ns = fields.number_or("ramp_ns", {0, limits::nanoseconds}, 0),
-            .load_factor = fields.number_or("load_factor", {0.01, 1}, 1),
-            .jitter_fraction = fields.number_or("jitter_fraction", {0, 0.1}, 0)};
-  }
+/// The clock: a model that says nothing of it has one that stays as it is.
+struct PaceModel : Section {
+  using Section::Section;
+  /// When a job begins, rising evenly to 1 within `ramp_ns`.
+  double cold_factor = number("cold_factor", {0.01, 1}, 1);
+  double ramp_ns = number("ramp_ns", any_time, 0);
+  double load_factor = number("load_factor", {0.01, 1}, 1);         // while all SMs compute
+  double jitter_fraction = number("jitter_fraction", {0, 0.1}, 0);  // between two readings
 };
 
 /// A machine whose SMs share L2 and DRAM cycle by cycle, and that can be changed (MachineChange).
 /// GPUs without it play one SM with its share of both.
-struct ProgramsModel {
-  int l2_partitions = 1;  // each with a channel of DRAM
-  double l2_partition_bytes_per_cycle = 32;
-  std::uint32_t l2_mshrs = 1;          // of a partition
-  std::uint32_t l2_queue_entries = 1;  // requests that wait for a partition
-  std::uint32_t dram_banks = 1;        // of a channel
-  double bank_row_ns = 0;              // from one row of a bank to the next
-  double issue_cycles = 1;             // of a scheduler for one instruction
-
-  static ProgramsModel read(Fields& fields) {
-    return {.l2_partitions = fields.count<int>("l2_partitions", {1, limits::channels}),
-            .l2_partition_bytes_per_cycle =
-                fields.number("l2_partition_bytes_per_cycle", {0.01, limits::bytes_per_cycle}),
-            .l2_mshrs = fields.count("l2_mshrs", {1, limits::partition_entries}),
-            .l2_queue_entries = fields.count("l2_queue_entries", {1, limits::partition_entries}),
-            .dram_banks = fields.count("dram_banks", {1, limits::objects}),
-            .bank_row_ns = fields.number("bank_row_ns", {0, limits::nanoseconds}),
-            .issue_cycles = fields.number("issue_cycles", {0.01, limits::cycles})};
-  }
+struct ProgramsModel : Section {
+  using Section::Section;
+  static constexpr Range entries{1, limits::partition_entries};
+  int l2_partitions = count<int>("l2_partitions", {1, limits::channels});  // with a channel each
+  double l2_partition_bytes_per_cycle =
+      number("l2_partition_bytes_per_cycle", {0.01, limits::bytes_per_cycle});
+  std::uint32_t l2_mshrs = count("l2_mshrs", entries);                   // of a partition
+  std::uint32_t l2_queue_entries = count("l2_queue_entries", entries);   // that wait for one
+  std::uint32_t dram_banks = count("dram_banks", {1, limits::objects});  // of a channel
+  double bank_row_ns = number("bank_row_ns", any_time);  // from one row of a bank to the next
+  double issue_cycles = number("issue_cycles", {0.01, limits::cycles});  // of one instruction
 };
 
-struct UnitsModel {
-  DramModel dram;
-  ThroughputModel throughput;
-  SharedModel shared;
-  LsuModel lsu;
-  std::optional<ControlModel> control;      // none: nothing is known of it
-  std::optional<OccupancyModel> occupancy;  // likewise
-  std::optional<DsmModel> dsm;              // none: the GPU has none
-  std::optional<HostModel> host;            // none: nothing is known of it
-  std::optional<PeerModel> peer;            // none: no GPU reaches another one
-  std::optional<ConstantModel> constants;   // none: nothing is known of their rates
-  std::optional<PipelinesModel> pipelines;  // none: nothing is known of its arithmetic
-  std::optional<ProgramsModel> programs;    // none: one SM is played with its share
-  LaunchModel launches;
-  PaceModel pace;
+/// The sections of a model file that stand for units. Of those that are missing nothing is known,
+/// or the GPU has none; without `programs` one SM is played with its share.
+struct UnitsModel : Section {
+  using Section::Section;
+  DramModel dram = object<DramModel>("dram");
+  ThroughputModel throughput = object<ThroughputModel>("throughput");
+  SharedModel shared = object<SharedModel>("shared");
+  LsuModel lsu = object<LsuModel>("lsu");
+  std::optional<ControlModel> control = object_or_none<ControlModel>("control");
+  std::optional<OccupancyModel> occupancy = object_or_none<OccupancyModel>("occupancy");
+  std::optional<DsmModel> dsm = object_or_none<DsmModel>("dsm");
+  std::optional<HostModel> host = object_or_none<HostModel>("host");
+  std::optional<PeerModel> peer = object_or_none<PeerModel>("peer");
+  std::optional<ConstantModel> constants = object_or_none<ConstantModel>("constants");
+  std::optional<PipelinesModel> pipelines = object_or_none<PipelinesModel>("pipelines");
+  std::optional<ProgramsModel> programs = object_or_none<ProgramsModel>("programs");
+  LaunchModel launches = object_or_default<LaunchModel>("launches");
+  PaceModel pace = object_or_default<PaceModel>("pace");
 };
-
-/// @param root of the model file
-inline UnitsModel read_units(Fields& root) {
-  return {.dram = root.object("dram", DramModel::read),
-          .throughput = root.object("throughput", ThroughputModel::read),
-          .shared = root.object("shared", SharedModel::read),
-          .lsu = root.object("lsu", LsuModel::read),
-          .control = root.object_or_none("control", ControlModel::read),
-          .occupancy = root.object_or_none("occupancy", OccupancyModel::read),
-          .dsm = root.object_or_none("dsm", DsmModel::read),
-          .host = root.object_or_none("host", HostModel::read),
-          .peer = root.object_or_none("peer", PeerModel::read),
-          .constants = root.object_or_none("constants", ConstantModel::read),
-          .pipelines = root.object_or_none("pipelines", PipelinesModel::read),
-          .programs = root.object_or_none("programs", ProgramsModel::read),
-          .launches = root.object_or_none("launches", LaunchModel::read).value_or(LaunchModel{}),
-          .pace = root.object_or_none("pace", PaceModel::read).value_or(PaceModel{})};
-}
 
 }  // namespace sonde::sim

@@ -1,7 +1,6 @@
 // Thread block clusters on a simulated GPU: which SMs can lie in one.
-#include "device/sim/play/cluster.hpp"
-
 #include "base/error.hpp"
+#include "base/random.hpp"
 #include "device/sim/play/play.hpp"
 
 #include <algorithm>
@@ -34,11 +33,9 @@ void reorder(const ChipModel& chip, std::vector<int>& sms, Random& random) {
 
 }  // namespace
 
-ClusterScheduler::ClusterScheduler(const Launch& launch)
-    : launch_(launch), groups_(cluster_groups(launch)), random_(launch.seed) {}
-
-void ClusterScheduler::refuse(int cluster_blocks) const {
-  const int most = launch_.die.info.max_cluster_blocks;
+std::vector<std::vector<int>> fill_with_clusters(const Launch& launch, int cluster_blocks,
+                                                 int launches) {
+  const int most = launch.die.info.max_cluster_blocks;
   if (most == 0) {
     throw DeviceError("no thread block clusters (compute capability below 9.0)");
   }
@@ -46,17 +43,17 @@ void ClusterScheduler::refuse(int cluster_blocks) const {
     throw DeviceError("clusters of " + std::to_string(cluster_blocks) +
                       " blocks do not exist (the most is " + std::to_string(most) + ")");
   }
-}
-
-std::vector<std::vector<int>> ClusterScheduler::fill(int cluster_blocks) {
-  refuse(cluster_blocks);
   const auto blocks = static_cast<std::ptrdiff_t>(cluster_blocks);
+  Random random(launch.seed);
+  std::vector<std::vector<int>> groups = cluster_groups(launch);
   std::vector<std::vector<int>> clusters;
-  shuffle(groups_, random_);
-  for (std::vector<int>& sms : groups_) {
-    reorder(launch_.model.chip, sms, random_);
-    for (auto at = sms.begin(); sms.end() - at >= blocks; at += blocks) {
-      clusters.emplace_back(at, at + blocks);
+  for (int i = 0; i < launches; ++i) {
+    shuffle(groups, random);
+    for (std::vector<int>& sms : groups) {
+      reorder(launch.model.chip, sms, random);
+      for (auto at = sms.begin(); sms.end() - at >= blocks; at += blocks) {
+        clusters.emplace_back(at, at + blocks);
+      }
     }
   }
   if (clusters.empty()) {
@@ -67,17 +64,11 @@ std::vector<std::vector<int>> ClusterScheduler::fill(int cluster_blocks) {
 }
 
 Trace play(const Launch& launch, const ClusterProbe& probe) {
-  ClusterScheduler scheduler(launch);
   Trace trace;
   int number = 0;
-  for (int i = 0; i < probe.launches; ++i) {
-    for (const std::vector<int>& cluster : scheduler.fill(probe.cluster_blocks)) {
-      for (int sm : cluster) {
-        LaneTrace& lane = add_lane(trace, sm);
-        lane.cluster = number;
-      }
-      ++number;
-    }
+  for (const auto& cluster : fill_with_clusters(launch, probe.cluster_blocks, probe.launches)) {
+    for (int sm : cluster) add_lane(trace, sm).cluster = number;
+    ++number;
   }
   return trace;
 }

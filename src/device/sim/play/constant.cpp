@@ -2,12 +2,17 @@
 // others follow at their pace.
 #include "base/error.hpp"
 #include "base/gpu_facts.hpp"
-#include "device/sim/cores/constant_queue.hpp"
+#include "device/sim/memory/cache_array.hpp"
+#include "device/sim/noise.hpp"
 #include "device/sim/play/play.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <functional>
 #include <map>
+#include <memory>
+#include <queue>
 
 namespace sonde::sim {
 namespace {
@@ -16,6 +21,241 @@ namespace {
 // small as this has settled well before.
 constexpr std::uint64_t played_loads = 512;
 constexpr std::uint64_t fewest_rows = 8;
+
+/// When the last load of an SM was answered, in cycles: of the first half of each thread's loads,
+/// and of all.
+struct ConstantTimes {
+  double half = 0;
+  double whole = 0;
+};
+
+/// Constants on their way to many SMs at once: the loads go through the constant caches, and queue
+/// for the load unit and the misses in flight of their SM and for the ports of the caches behind.
+/// They are played in the order of time: a load that misses while too many misses are in flight
+/// waits in its SM, so that nobody takes a port before his turn.
+class ConstantQueue {
+ public:
+  /// Makes the untimed round of all threads.
+  /// @param sms that take part, distinct
+  /// @pre the model declares constants, and its constant path has a cache
+  ConstantQueue(const Model& model, const Die& die, const ConstantStreamProbe& probe,
+                const std::vector<int>& sms, std::uint64_t seed)
+      : model_(model), die_(die), probe_(probe), seed_(seed), noise_(model, seed) {
+    const PathModel& path = *model.paths[static_cast<std::size_t>(LoadPath::constant)];
+    behind_cycles_ = path.dram.front();
+    double line_bytes = 0;
+    for (std::size_t i = 0; i < path.caches.size(); ++i) {
+      const CacheModel& cache = model.caches[path.caches[i]];
+      if (cache.addressing == Addressing::physical_address) {  // the L2 of global memory
+        behind_cycles_ = path.hit[i].front();
+        break;
+      }
+      Level& level = levels_.emplace_back();
+      level.model = &cache;
+      level.place = path.caches[i];
+      level.latency_cycles = path.hit[i].front();
+      level.line_bytes = line_bytes;
+      for (const ConstantPort& port : model.units.constants->ports) {
+        if (port.cache == cache.name) level.bytes_per_cycle = port.bytes_per_cycle;
+      }
+      line_bytes = static_cast<double>(cache.fetch_bytes);
+    }
+    for (int number : sms) {
+      sms_.emplace_back().number = number;
+      for (int warp = 0; warp < probe.warps; ++warp) {
+        warps_.push_back({.sm = sms_.size() - 1, .first_thread = warp * probe.warp_threads});
+      }
+    }
+    warm_up();
+  }
+
+  /// Every thread makes so many further loads, in rows of constant_loads_in_flight, each row when
+  /// the one before was answered. @param accesses a multiple of two rows
+  /// @return by place in sms
+  std::vector<ConstantTimes> run(std::uint64_t accesses) {
+    accesses_ = accesses;
+    for (std::size_t warp = 0; warp < warps_.size(); ++warp) push(0, Step::arrive, warp);
+    while (!events_.empty()) {
+      const Event event = events_.top();
+      events_.pop();
+      switch (event.step) {
+        case Step::arrive: arrive(event.warp, event.time); break;
+        case Step::access: access(event.warp, event.time); break;
+        case Step::miss_ends: end_miss(event.warp, event.time); break;
+      }
+    }
+    std::vector<ConstantTimes> times;
+    for (const Sm& sm : sms_) times.push_back(sm.times);
+    return times;
+  }
+
+ private:
+  /// A cache and its instances, made when first asked.
+  struct Level {
+    const CacheModel* model = nullptr;
+    std::size_t place = 0;       // in Model::caches
+    double latency_cycles = 0;   // of a hit
+    double line_bytes = 0;       // that the cache before it asks for
+    double bytes_per_cycle = 0;  // of the port of each instance; 0: it holds nothing up
+    std::map<int, std::unique_ptr<CacheArray>> arrays;
+    std::map<int, double> port_free;
+  };
+  struct Sm {
+    int number = 0;
+    double unit_free = 0;
+    std::uint32_t misses = 0;         // in flight
+    std::deque<std::size_t> waiting;  // warps whose load must wait for a miss to end
+    ConstantTimes times;
+  };
+  /// Threads of a warp load in turn: load 0 of each, then load 1, ...
+  struct Warp {
+    std::size_t sm = 0;
+    int first_thread = 0;
+    std::uint64_t made = 0;  // loads of all of its threads
+    double row_ready = 0;    // when all loads of this row are answered
+  };
+  enum class Step { arrive, access, miss_ends };
+  struct Event {
+    double time = 0;
+    std::uint64_t number = 0;  // events of one time in the order in which they came
+    Step step = Step::arrive;
+    std::size_t warp = 0;
+    bool operator>(const Event& other) const {
+      return time != other.time ? time > other.time : number > other.number;
+    }
+  };
+
+  CacheArray& array(Level& level, int sm) {
+    const int number = instance_of(die_.sms[static_cast<std::size_t>(sm)], sm, level.model->scope);
+    std::unique_ptr<CacheArray>& made = level.arrays[number];
+    if (!made) {
+      made = std::make_unique<CacheArray>(*level.model, level.model->geometries.front());
+      made->clear(derive_seed(seed_, level.model->name + " " + std::to_string(number)));
+    }
+    return *made;
+  }
+
+  std::uint64_t address_of(const Warp& warp) const {
+    const auto threads = static_cast<std::uint64_t>(probe_.warp_threads);
+    const int thread = warp.first_thread + static_cast<int>(warp.made % threads);
+    const ConstantPiece piece = constant_piece(probe_, sms_[warp.sm].number, thread);
+    return piece.offset_bytes(warp.made / threads, probe_.step_bytes);
+  }
+
+  /// The first level that has the address; all before it have it afterwards.
+  std::size_t find(int sm, std::uint64_t address) {
+    std::uint64_t span_bytes = 1;
+    std::size_t at = 0;
+    for (; at < levels_.size(); ++at) {
+      CacheArray& asked = array(levels_[at], sm);
+      if (asked.access(address, span_bytes)) break;
+      span_bytes = std::max(span_bytes, asked.fetch_bytes());
+    }
+    return at;
+  }
+
+  /// A miss passes the ports of all caches down to the one that has its line.
+  double serve(int sm, std::size_t level, double time) {
+    const auto at = static_cast<std::size_t>(sm);
+    double latency_cycles = behind_cycles_;
+    double jitter_cycles = 0;
+    for (std::size_t i = 0; i < levels_.size() && i <= level; ++i) {
+      Level& passed = levels_[i];
+      if (passed.bytes_per_cycle > 0) {
+        double& free = passed.port_free[instance_of(die_.sms[at], sm, passed.model->scope)];
+        time = std::max(time, free);
+        free = time + std::max(passed.line_bytes, 4.0) / passed.bytes_per_cycle;
+      }
+      jitter_cycles = passed.model->jitter_cycles;
+      if (i == level) {
+        latency_cycles = passed.latency_cycles + die_.cache_offset_cycles[passed.place][at];
+      }
+    }
+    latency_cycles += die_.slow_sm_cycles[at];
+    // No outliers: the few loads that are played stand for thousands.
+    return time + std::max(1.0, latency_cycles + jitter_cycles * noise_.bell());
+  }
+
+  /// The rounds of all SMs go on side by side, as they begin within a few loads of each other.
+  void warm_up() {
+    const std::uint64_t loads =
+        constant_warmup_accesses(probe_) * static_cast<std::uint64_t>(probe_.warp_threads);
+    for (std::uint64_t load = 0; load < loads; ++load) {
+      for (Warp& warp : warps_) {
+        find(sms_[warp.sm].number, address_of(warp));
+        ++warp.made;
+      }
+    }
+  }
+
+  void push(double time, Step step, std::size_t warp) {
+    events_.push({time, event_number_++, step, warp});
+  }
+  /// The load unit of the SM takes one load after the other.
+  void arrive(std::size_t warp, double time) {
+    Sm& sm = sms_[warps_[warp].sm];
+    const double turn = std::max(time, sm.unit_free);
+    sm.unit_free = turn + model_.units.constants->load_cycles;
+    push(turn, Step::access, warp);
+  }
+
+  void access(std::size_t number, double time) {
+    Warp& warp = warps_[number];
+    Sm& sm = sms_[warp.sm];
+    const std::uint64_t address = address_of(warp);
+    const bool hits = array(levels_.front(), sm.number).contains(address);
+    if (!hits && sm.misses == model_.units.constants->misses_in_flight) {
+      sm.waiting.push_back(number);
+      return;
+    }
+    const double done = serve(sm.number, find(sm.number, address), time);
+    if (!hits) {
+      ++sm.misses;
+      push(done, Step::miss_ends, number);
+    }
+    warp.row_ready = std::max(warp.row_ready, done);
+    go_on(warp, number, time);
+  }
+
+  void end_miss(std::size_t number, double time) {
+    Sm& sm = sms_[warps_[number].sm];
+    --sm.misses;
+    if (sm.waiting.empty()) return;
+    const std::size_t next = sm.waiting.front();
+    sm.waiting.pop_front();
+    access(next, time);
+  }
+
+  /// The next load of the row, or of the next row when this one is answered.
+  void go_on(Warp& warp, std::size_t number, double time) {
+    const auto threads = static_cast<std::uint64_t>(probe_.warp_threads);
+    const std::uint64_t before = constant_warmup_accesses(probe_) * threads;
+    ++warp.made;
+    const std::uint64_t made = warp.made - before;
+    if (made % (constant_loads_in_flight * threads) != 0) return push(time, Step::arrive, number);
+    Sm& sm = sms_[warp.sm];
+    const std::uint64_t rounds = made / threads;
+    if (rounds == accesses_ / 2) sm.times.half = std::max(sm.times.half, warp.row_ready);
+    if (rounds == accesses_) {
+      sm.times.whole = std::max(sm.times.whole, warp.row_ready);
+      return;
+    }
+    push(warp.row_ready, Step::arrive, number);
+  }
+
+  const Model& model_;
+  const Die& die_;
+  const ConstantStreamProbe& probe_;
+  std::uint64_t seed_;
+  Noise noise_;
+  double behind_cycles_ = 0;  // of loads that no constant cache answers
+  std::vector<Level> levels_;
+  std::vector<Sm> sms_;
+  std::vector<Warp> warps_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::uint64_t event_number_ = 0;
+  std::uint64_t accesses_ = 0;  // of each thread in this run
+};
 
 void check_fits(const Launch& launch, const ConstantStreamProbe& probe) {
   launch.memory.path(LoadPath::constant);

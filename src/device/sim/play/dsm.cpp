@@ -2,7 +2,6 @@
 // all readers of a GPC share.
 #include "base/error.hpp"
 #include "device/sim/noise.hpp"
-#include "device/sim/play/cluster.hpp"
 #include "device/sim/play/play.hpp"
 
 #include <algorithm>
@@ -31,12 +30,11 @@ std::uint32_t pair_cycles(const Launch& launch, int reader, int target) {
 
 Trace play_latency(const Launch& launch, const DsmProbe& probe) {
   const DsmModel& dsm = dsm_of(launch);
-  ClusterScheduler scheduler(launch);
   Noise noise(launch.model, launch.seed);
   const ClockModel& clock = launch.model.clock;
   Trace trace;
   int number = 0;
-  for (const std::vector<int>& cluster : scheduler.fill(probe.cluster_blocks)) {
+  for (const std::vector<int>& cluster : fill_with_clusters(launch, probe.cluster_blocks)) {
     for (int reader : cluster) {
       for (int target : cluster) {
         const std::uint32_t cycles = pair_cycles(launch, reader, target);
@@ -71,11 +69,10 @@ std::map<int, int> readers_of_gpcs(const Launch& launch, const DsmProbe& probe,
 
 Trace play_stream(const Launch& launch, const DsmProbe& probe) {
   const DsmModel& dsm = dsm_of(launch);
-  ClusterScheduler scheduler(launch);
   Noise noise(launch.model, launch.seed);
   resident_blocks(launch.model, probe.block_threads, launch.die.info.shared_bytes_per_block);
   check_data(launch);
-  const std::vector<std::vector<int>> clusters = scheduler.fill(probe.cluster_blocks);
+  const std::vector<std::vector<int>> clusters = fill_with_clusters(launch, probe.cluster_blocks);
   const std::map<int, int> readers = readers_of_gpcs(launch, probe, clusters);
   const auto loads = probe.accesses * static_cast<std::uint64_t>(probe.block_threads);
   Trace trace;

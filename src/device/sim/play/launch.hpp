@@ -3,7 +3,6 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "device/sim/memory/buffer_place.hpp"
 #include "device/sim/memory/memory_system.hpp"
 #include "device/sim/peer.hpp"
 
@@ -29,7 +28,17 @@ struct Launch {
   std::uint64_t seed = 0;    // of all that this launch chooses at random
 };
 
-/// Where in the memory of the die the buffer of a probe begins.
+/// The offset in memory that this die drew for a place: a multiple of the largest power of two up
+/// to 512 MiB that leaves four to draw from, and in any case of a page, of what stays together
+/// physically, of every TLB entry, of the page-table window and, where that leaves a choice, of the
+/// period of modulo indexes with sets of unequal width. So wherever a buffer lies, it begins with
+/// an entry, a window and the first set of such caches. Buffers of one place begin together, but
+/// for those that do not fit there: they get an offset of their own, or 0 where the memory leaves
+/// no choice.
+std::uint64_t draw_buffer_offset(const Model& model, std::uint64_t seed_of_die, Place place,
+                                 std::uint64_t buffer_bytes);
+
+/// That of a probe.
 inline std::uint64_t buffer_offset(const Launch& launch, Place place, std::uint64_t buffer_bytes) {
   return draw_buffer_offset(launch.model, launch.die.seed, place, buffer_bytes);
 }
@@ -69,6 +78,12 @@ int resident_blocks(const Model& model, int block_threads, std::uint64_t block_s
 
 /// Warps of one block.
 int warps_of(int block_threads);
+
+/// As many clusters as fit, the SM of each rank, again for each launch in another order
+/// (cluster.cpp). SMs that are left over stay idle. @throws DeviceError if there are none such, or
+/// not one fits
+std::vector<std::vector<int>> fill_with_clusters(const Launch& launch, int cluster_blocks,
+                                                 int launches = 1);
 
 /// Numbers of the first `count` SMs.
 std::vector<int> first_sms(int count);

@@ -20,16 +20,16 @@ Trace play(const Launch& launch, const ProgramProbe& probe);
 Trace play(const Launch& launch, const DsmProbe& probe);
 Trace play(const Launch& launch, const HostProbe& probe);
 Trace play(const Launch& launch, const BranchProbe& probe);          // control.cpp
-Trace play(const Launch& launch, const WaitProbe& probe);            // waits.cpp
+Trace play(const Launch& launch, const WaitProbe& probe);            // control.cpp
 Trace play(const Launch& launch, const BarrierProbe& probe);         // control.cpp
 Trace play(const Launch& launch, const SleepProbe& probe);           // control.cpp
 Trace play(const Launch& launch, const OccupancyProbe& probe);       // occupancy.cpp
 Trace play(const Launch& launch, const ConstantStreamProbe& probe);  // constant.cpp
 Trace play(const Launch& launch, const LaunchProbe& probe);
-Trace play(const Launch& launch, const PaceProbe& probe);  // pace.cpp
+Trace play(const Launch& launch, const PaceProbe& probe);  // clock.cpp
 Trace play(const Launch& launch, const ArithmeticProbe& probe);
 
-/// A chase through the memory of a peer, whose trace has its lanes already; peer.cpp.
+/// A chase through the memory of a peer, whose trace has its lanes already; host.cpp.
 /// @throws DeviceError if no way leads there
 Trace play_at_peer(const Launch& launch, const ChaseProbe& probe, Trace trace);
 /// A stream through it.

@@ -3,7 +3,7 @@
 #include "device/device_error.hpp"
 #include "device/sim/noise.hpp"
 #include "device/sim/play/play.hpp"
-#include "device/sim/program/machine.hpp"
+#include "device/sim/program/program_sm.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -150,25 +150,15 @@ void check_machine(const Launch& launch, const ProgramProbe& probe) {
   }
 }
 
+std::uint64_t whole(double count) { return static_cast<std::uint64_t>(std::llround(count)); }
+
+/// Counts of a whole SM stand in the lane of its first warp.
 std::vector<std::uint64_t> counts_of(const MachineSm& sm, const WarpResult& warp, bool first,
                                      bool windows) {
   std::vector<std::uint64_t> counts(program_count_total, not_counted);
-  const auto set = [&counts](ProgramCount count, std::uint64_t value) {
-    counts[static_cast<std::size_t>(count)] = value;
-  };
-  if (windows) {
-    set(ProgramCount::issue_cycles, static_cast<std::uint64_t>(std::llround(warp.issue_cycles)));
-  }
-  if (!first) return counts;
-  set(ProgramCount::instructions, sm.counts.instructions);
-  set(ProgramCount::l1_hits, sm.counts.l1_hits);
-  set(ProgramCount::l1_misses, sm.counts.l1_misses);
-  set(ProgramCount::reservation_failures,
-      static_cast<std::uint64_t>(std::llround(sm.counts.failures)));
-  set(ProgramCount::l2_requests, sm.memory.l2_requests);
-  set(ProgramCount::dram_requests, sm.memory.dram_requests);
-  set(ProgramCount::periods, sm.periods);
-  set(ProgramCount::cached_in_periods, sm.cached_in_periods);
+  if (first) std::ranges::transform(sm.counts, counts.begin(), whole);
+  counts[static_cast<std::size_t>(ProgramCount::issue_cycles)] =
+      windows ? whole(warp.issue_cycles) : not_counted;
   return counts;
 }
 

@@ -3,11 +3,12 @@
 #include "base/error.hpp"
 #include "base/gpu_facts.hpp"
 #include "device/sim/cores/bank_conflicts.hpp"
-#include "device/sim/cores/recent_lines.hpp"
+#include "device/sim/memory/cache_array.hpp"
 #include "device/sim/noise.hpp"
 #include "device/sim/play/play.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -86,7 +87,11 @@ class ChaseLoads {
   ChaseLoads(const SharedModel& shared, const SharedChaseProbe& probe)
       : probe_(probe), cache_(shared.cache) {
     if (!cache_) return;
-    recent_.emplace(cache_->size_bytes / cache_->line_bytes);
+    CacheModel model;
+    model.line_bytes = model.sector_bytes = model.fetch_bytes = cache_->line_bytes;
+    Geometry one_set;
+    one_set.ways_per_set = {static_cast<std::uint32_t>(cache_->size_bytes / cache_->line_bytes)};
+    recent_.emplace(model, one_set).clear(0);
     for (std::uint32_t i = 0; i < probe.words; ++i) extra_cycles();  // once around, untimed
   }
 
@@ -96,7 +101,7 @@ class ChaseLoads {
     bool missed = false;
     for (std::uint32_t offset : probe_.thread_offsets_bytes) {
       const std::uint64_t address = offset + std::uint64_t{at_} * probe_.step_bytes;
-      missed = !recent_->touch(address / cache_->line_bytes) || missed;
+      missed = !recent_->access(address) || missed;
     }
     at_ = (at_ + probe_.hop_words) % probe_.words;
     return missed ? cache_->miss_cycles : 0;
@@ -105,7 +110,7 @@ class ChaseLoads {
  private:
   const SharedChaseProbe& probe_;
   std::optional<SharedCacheModel> cache_;
-  std::optional<RecentLines> recent_;
+  std::optional<CacheArray> recent_;
   std::uint32_t at_ = 0;
 };
 

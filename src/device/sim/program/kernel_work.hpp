@@ -1,9 +1,14 @@
-// What is still to be done of a kernel: blocks to give out, and accesses to make.
+// What is still to be done of a kernel: blocks to give out, and accesses to make; and the warps
+// that an SM holds: blocks come to it one after the other, as others are done.
 #pragma once
 
+#include "device/device_error.hpp"
 #include "device/sim/program/warp_accesses.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace sonde::sim {
 
@@ -13,29 +18,169 @@ class KernelWork {
  public:
   /// @param kernel outlives this  @param step from one block to the next: 1 gives out all
   /// @throws DeviceError if no warp of these blocks makes an access
-  KernelWork(const KernelAccesses& kernel, std::uint64_t step, std::uint64_t accesses);
+  KernelWork(const KernelAccesses& kernel, std::uint64_t step, std::uint64_t accesses)
+      : kernel_(&kernel),
+        blocks_(std::uint64_t{kernel.kernel().grid_x} * kernel.kernel().grid_y),
+        step_(step),
+        left_(accesses) {
+    for (std::uint64_t block = 0; block < blocks_; block += step_) {
+      if (has_accesses(block)) return;
+    }
+    throw DeviceError(
+        "no warp of an SM makes an access (the passes of a loop are 0 in each of its blocks) give "
+        "the loop passes, or play the program on fewer SMs");
+  }
 
   const KernelAccesses& kernel() const { return *kernel_; }
 
   /// The number of the next block in which a warp makes an access; after the last comes the first.
-  std::uint64_t take_block();
+  std::uint64_t take_block() {
+    while (true) {
+      const std::uint64_t block = next_;
+      next_ = next_ + step_ < blocks_ ? next_ + step_ : 0;
+      if (has_accesses(block)) return block;
+    }
+  }
 
   /// Accesses of that warp, none yet made. @param warp of the block
-  WarpAccesses warp_of(std::uint64_t block, std::uint64_t warp) const;
+  WarpAccesses warp_of(std::uint64_t block, std::uint64_t warp) const {
+    return {*kernel_, place_of(block, warp)};
+  }
 
   bool done() const { return left_ == 0; }
   /// @pre not done()
   void count_access() { --left_; }
 
  private:
-  ProgramWarp place_of(std::uint64_t block, std::uint64_t warp) const;
-  bool has_accesses(std::uint64_t block) const;
+  ProgramWarp place_of(std::uint64_t block, std::uint64_t warp) const {
+    const std::uint64_t columns = kernel_->kernel().grid_x;
+    return {.block_x = static_cast<std::uint32_t>(block % columns),
+            .block_y = static_cast<std::uint32_t>(block / columns),
+            .warp = static_cast<std::uint32_t>(warp)};
+  }
+
+  bool has_accesses(std::uint64_t block) const {
+    for (int warp = 0; warp < kernel_->warps(); ++warp) {
+      const ProgramWarp place = place_of(block, static_cast<std::uint64_t>(warp));
+      if (count_accesses(kernel_->kernel(), place) > 0) return true;
+    }
+    return false;
+  }
 
   const KernelAccesses* kernel_;
   std::uint64_t blocks_;  // of the kernel
   std::uint64_t step_;
   std::uint64_t next_ = 0;
   std::uint64_t left_;
+};
+
+/// How many an SM holds.
+struct ResidentShape {
+  int blocks = 1;
+  int block_warps = 1;  // of each
+  int active = 0;       // warps that run at a time; 0: all of those
+};
+
+/// A warp that the SM holds.
+struct ResidentWarp {
+  WarpAccesses accesses;
+  int warp = 0;                   // of its block
+  double pass_ready = 0;          // loads of this pass have come
+  std::uint32_t outstanding = 0;  // loads in the load-store unit
+  bool instructions_issued = false;
+};
+
+/// Slots that hold other warps now: from `first` to before `end`.
+struct ReplacedSlots {
+  std::size_t first = 0;
+  std::size_t end = 0;
+};
+
+class ResidentWarps {
+ public:
+  /// Slots without warps. @param work outlives this
+  ResidentWarps(const ResidentShape& shape, KernelWork& work)
+      : shape_(shape), work_(&work), next_warp_(static_cast<std::uint64_t>(shape.block_warps)) {
+    const int held = shape.blocks * shape.block_warps;
+    one_by_one_ = shape.active > 0 && shape.active < held;
+    warps_.resize(static_cast<std::size_t>(one_by_one_ ? shape.active : held));
+    running_.resize(static_cast<std::size_t>(shape.blocks));
+  }
+
+  std::size_t count() const { return warps_.size(); }
+  ResidentWarp& operator[](std::size_t slot) { return warps_[slot]; }
+
+  /// The warps of one more block, in slots that had none; no slots if all have.
+  ReplacedSlots add_block(double time) {
+    const std::size_t first = filled_;
+    if (first == warps_.size()) return {};
+    filled_ = std::min(first + static_cast<std::size_t>(shape_.block_warps), warps_.size());
+    if (one_by_one_) {
+      for (std::size_t slot = first; slot < filled_; ++slot) begin_next_warp(slot, time);
+    } else {
+      begin_block(first, time);
+    }
+    return {.first = first, .end = filled_};
+  }
+
+  /// The warp of that slot has made its accesses; its data come at pass_ready. If its block is done
+  /// with it, the next block begins; with fewer active warps than the SM holds, the next warp does.
+  ReplacedSlots end_warp(std::size_t slot) {
+    if (one_by_one_) {
+      begin_next_warp(slot, warps_[slot].pass_ready);
+      return {.first = slot, .end = slot + 1};
+    }
+    const auto block_warps = static_cast<std::size_t>(shape_.block_warps);
+    const std::size_t first = slot / block_warps * block_warps;
+    if (--running_[slot / block_warps] > 0) return {};
+    double done = 0;
+    for (std::size_t other = first; other < first + block_warps; ++other) {
+      done = std::max(done, warps_[other].pass_ready);
+    }
+    begin_block(first, done);
+    return {.first = first, .end = first + block_warps};
+  }
+
+  /// The number of the block among those that the SM holds.
+  int block_of(std::size_t slot) const { return static_cast<int>(slot) / shape_.block_warps; }
+
+ private:
+  void begin_block(std::size_t first, double time) {
+    const auto block_warps = static_cast<std::size_t>(shape_.block_warps);
+    const std::uint64_t block = work_->take_block();
+    int& running = running_[first / block_warps];
+    running = 0;
+    for (std::size_t warp = 0; warp < block_warps; ++warp) {
+      begin_warp(first + warp, block, warp, time);
+      running += warps_[first + warp].accesses.at_end() ? 0 : 1;
+    }
+  }
+
+  /// The next warp with an access, of the SM's block or of the one that comes then.
+  void begin_next_warp(std::size_t slot, double time) {
+    do {
+      if (next_warp_ == static_cast<std::uint64_t>(shape_.block_warps)) {
+        block_ = work_->take_block();
+        next_warp_ = 0;
+      }
+      begin_warp(slot, block_, next_warp_++, time);
+    } while (warps_[slot].accesses.at_end());
+  }
+
+  void begin_warp(std::size_t slot, std::uint64_t block, std::uint64_t warp, double time) {
+    warps_[slot] = {.accesses = work_->warp_of(block, warp),
+                    .warp = static_cast<int>(warp),
+                    .pass_ready = time};
+  }
+
+  ResidentShape shape_;
+  KernelWork* work_;
+  std::vector<ResidentWarp> warps_;
+  std::vector<int> running_;  // warps of each block that are not done
+  std::size_t filled_ = 0;    // slots that have had a warp
+  bool one_by_one_ = false;
+  std::uint64_t block_ = 0;      // whose warps begin one by one ...
+  std::uint64_t next_warp_ = 0;  // ... and the next of them
 };
 
 }  // namespace sonde::sim

@@ -62,9 +62,6 @@ class L1Tags {
   void reserve(const LineAccess& access, const L1Answer& miss, double filled, bool keep);
   void store(const LineAccess& access);
 
-  std::uint32_t set_of(std::uint64_t line) const { return model_.set_of(line); }
-  const L1Model& model() const { return model_; }
-
  private:
   struct Tag {
     std::uint64_t line = no_line;

@@ -2,8 +2,6 @@
 // at once with the time at which its data come; requests must come in the order of their times.
 #pragma once
 
-#include "device/sim/program/places.hpp"
-
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -21,6 +19,27 @@ using Sectors = std::uint32_t;
 Sectors fetched_sectors(Sectors wanted, std::uint64_t fetch_bytes, std::uint64_t line_bytes);
 
 std::uint64_t bytes_of(Sectors sectors);
+
+/// Entries of a queue, or of MSHRs, that are taken and given back in the same order.
+class Places {
+ public:
+  /// @param count 0: there is always room
+  explicit Places(std::size_t count) : free_again_(count, 0) {}
+
+  /// From when on there is room for one more.
+  double room_at() const { return free_again_.empty() ? 0 : free_again_[next_]; }
+
+  /// @pre room_at() has come  @param until when the place is given back
+  void take(double until) {
+    if (free_again_.empty()) return;
+    free_again_[next_] = until;
+    if (++next_ == free_again_.size()) next_ = 0;
+  }
+
+ private:
+  std::vector<double> free_again_;
+  std::size_t next_ = 0;
+};
 
 /// What the memory side is, of a GPU or of one SM's share of it.
 struct MemorySideModel {

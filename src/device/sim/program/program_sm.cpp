@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 namespace sonde::sim {
 
@@ -52,7 +53,7 @@ void ProgramSm::issue(int scheduler, std::size_t slot) {
   const std::uint32_t instructions = work_.kernel().kernel().instructions;
   if (warp.accesses.begins_pass() && !warp.instructions_issued && instructions > 0) {
     // One after the other without a gap: enough warps hide what arithmetic waits for.
-    counts_.instructions += instructions;
+    count(ProgramCount::instructions) += instructions;
     warp.instructions_issued = true;
     schedulers_.occupy(scheduler, slot, now_ + model_.issue_cycles * instructions);
     settle(slot);
@@ -78,7 +79,7 @@ void ProgramSm::issue_access(std::size_t slot) {
   entry.issued = now_;
   entry.ready = now_;
   if (unit_count_ == 1) unit_free_ = std::max(unit_free_, now_);
-  ++counts_.instructions;
+  ++count(ProgramCount::instructions);
   work_.count_access();
   ++results_[slot].accesses;
   if (!entry.store) ++warp.outstanding;
@@ -125,8 +126,9 @@ bool ProgramSm::play_line(Entry& entry, const LineAccess& access) {
     entry.begun = true;
     if (entry.cached) l1_->begin_access(access.line);
     if (bypass_.observer != nullptr) {
-      bypass_.observer->access(entry.unit, access.line,
-                               static_cast<std::uint64_t>(counts_.failures));
+      bypass_.observer->access(
+          entry.unit, access.line,
+          static_cast<std::uint64_t>(count(ProgramCount::reservation_failures)));
     }
   }
   return entry.uses_l1 ? play_load(entry, access) : play_past_l1(entry, access);
@@ -136,11 +138,11 @@ bool ProgramSm::play_load(Entry& entry, const LineAccess& access) {
   const L1Answer answer = l1_->look_up(access, now_);
   switch (answer.outcome) {
     case L1Outcome::hit:
-      ++counts_.l1_hits;
+      ++count(ProgramCount::l1_hits);
       entry.ready = std::max(entry.ready, now_ + model_.l1_hit_cycles);
       return true;
     case L1Outcome::merged:
-      ++counts_.l1_misses;
+      ++count(ProgramCount::l1_misses);
       entry.ready = std::max({entry.ready, answer.time, now_ + model_.l1_hit_cycles});
       return true;
     case L1Outcome::stalled:
@@ -154,7 +156,7 @@ bool ProgramSm::play_load(Entry& entry, const LineAccess& access) {
     case L1Outcome::bypassed: break;
   }
   if (!play_past_l1(entry, access)) return false;
-  ++counts_.l1_misses;
+  ++count(ProgramCount::l1_misses);
   return true;
 }
 
@@ -162,7 +164,7 @@ bool ProgramSm::play_miss(Entry& entry, const LineAccess& access, const L1Answer
   while (!fills_.empty() && fills_.top() <= now_) fills_.pop();
   if (fills_.size() >= model_.lsu.mshrs) return fail_until(fills_.top());
   if (miss_queue_.room_at() > now_) return fail_until(miss_queue_.room_at());
-  ++counts_.l1_misses;
+  ++count(ProgramCount::l1_misses);
   const double filled = memory_.load(sm_, now_, access.line, miss.fetched);
   miss_queue_.take(memory_.free_time(sm_));
   fills_.push(filled);
@@ -193,7 +195,7 @@ bool ProgramSm::play_store(const LineAccess& access) {
 /// Every cycle until then is a reservation failure: the pipeline tries again and stands still.
 bool ProgramSm::fail_until(double time) {
   wait_until(time);
-  counts_.failures += unit_free_ - now_;
+  count(ProgramCount::reservation_failures) += unit_free_ - now_;
   return false;
 }
 
@@ -230,6 +232,109 @@ void ProgramSm::begin(const ReplacedSlots& replaced) {
     schedulers_.set_youngest(slot);
     settle(slot);
   }
+}
+
+namespace {
+
+/// The first blocks, one to each SM in turn until all SMs are full.
+void give_first_blocks(std::vector<ProgramSm>& sms, int resident_blocks) {
+  for (int block = 0; block < resident_blocks; ++block) {
+    for (ProgramSm& sm : sms) sm.add_block();
+  }
+}
+
+/// All SMs whose time has come do what they have to, each time another one first, so that requests
+/// reach the memory side in order and nobody is favoured.
+void play_together(std::vector<ProgramSm>& sms) {
+  constexpr double never = std::numeric_limits<double>::infinity();
+  std::vector<double> times;
+  for (const ProgramSm& sm : sms) times.push_back(sm.done() ? never : sm.time());
+  std::size_t first = 0;
+  for (double now = std::ranges::min(times); now < never;) {
+    double next = never;
+    for (std::size_t i = 0, at = first; i < sms.size(); ++i) {
+      if (times[at] <= now) {
+        sms[at].step();
+        times[at] = sms[at].done() ? never : sms[at].time();
+      }
+      next = std::min(next, times[at]);
+      if (++at == sms.size()) at = 0;
+    }
+    if (++first == sms.size()) first = 0;
+    now = next;
+  }
+}
+
+void add(const ProgramSm& sm, double begin, MachineSm& result) {
+  result.cycles += sm.end() - begin;
+  std::ranges::transform(result.counts, sm.counts(), result.counts.begin(), std::plus{});
+  result.warps.resize(sm.results().size());
+  for (std::size_t at = 0; at < result.warps.size(); ++at) {
+    const WarpResult& more = sm.results()[at];
+    WarpResult& warp = result.warps[at];
+    warp.accesses += more.accesses;
+    warp.issue_cycles += more.issue_cycles;
+    warp.windows.insert(warp.windows.end(), more.windows.begin(), more.windows.end());
+  }
+}
+
+}  // namespace
+
+std::vector<MachineSm> play_machine(const MachineModel& model, const ProgramProbe& probe,
+                                    int sm_count, std::uint64_t ranks,
+                                    std::uint64_t buffer_address) {
+  MemorySide memory(model.memory, sm_count);
+  std::vector<L1Tags> l1s;
+  if (model.l1) l1s.assign(static_cast<std::size_t>(sm_count), L1Tags(*model.l1));
+  std::vector<std::unique_ptr<BypassGenerator>> generators(static_cast<std::size_t>(sm_count));
+  if (probe.machine.dynamic && model.l1) {
+    for (auto& generator : generators) {
+      generator =
+          std::make_unique<BypassGenerator>(*probe.machine.dynamic, bypass_units(probe),
+                                            model.l1->sets, model.l1->ways, model.l1->set_of);
+      if (probe.machine.dynamic->one_for_all) break;
+    }
+  }
+  const auto decider_of = [&](std::size_t at) {
+    return generators[at] ? generators[at].get() : generators.front().get();
+  };
+  std::vector<MachineSm> results(static_cast<std::size_t>(sm_count));
+  const auto shares = share_accesses(probe.program, probe.sm_accesses, 1);
+  double begin = 0;
+  for (std::size_t kernel = 0; kernel < probe.program.kernels.size(); ++kernel) {
+    const KernelAccesses accesses(probe.program, probe.program.kernels[kernel], buffer_address,
+                                  model.memory.line_bytes);
+    KernelWork work(accesses, ranks / results.size(), shares[kernel] * results.size());
+    std::vector<ProgramSm> sms;
+    sms.reserve(results.size());
+    for (std::size_t at = 0; at < results.size(); ++at) {
+      if (model.l1) l1s[at].clear();
+      sms.emplace_back(model.sm, probe, static_cast<int>(at), model.l1 ? &l1s[at] : nullptr, memory,
+                       work, begin,
+                       SmBypass{.decider = decider_of(at), .observer = generators[at].get()});
+    }
+    give_first_blocks(sms, probe.resident_blocks);
+    play_together(sms);
+    double end = begin;
+    for (std::size_t at = 0; at < results.size(); ++at) {
+      add(sms[at], begin, results[at]);
+      end = std::max(end, sms[at].end());
+    }
+    begin = end;
+  }
+  for (std::size_t at = 0; at < results.size(); ++at) {
+    const auto set = [&](ProgramCount what, std::uint64_t count) {
+      results[at].counts[static_cast<std::size_t>(what)] = static_cast<double>(count);
+    };
+    const MemoryCounts& requests = memory.counts(static_cast<int>(at));
+    set(ProgramCount::l2_requests, requests.l2_requests);
+    set(ProgramCount::dram_requests, requests.dram_requests);
+    if (const BypassGenerator* decider = decider_of(at)) {
+      set(ProgramCount::periods, decider->periods());
+      set(ProgramCount::cached_in_periods, decider->cached_in_periods());
+    }
+  }
+  return results;
 }
 
 }  // namespace sonde::sim

@@ -1,19 +1,19 @@
 // An SM that plays a kernel of a program: schedulers that choose among its warps, and a load-store
 // unit that takes one line a cycle, in order, and stalls while a miss finds no resource (Dai 2016,
-// section 2.2 and table 1).
+// section 2.2 and table 1). All SMs of a machine play it together, on one memory side.
 #pragma once
 
 #include "device/sim/model/units.hpp"
 #include "device/sim/program/bypass_generator.hpp"
+#include "device/sim/program/kernel_work.hpp"
 #include "device/sim/program/l1_tags.hpp"
 #include "device/sim/program/memory_side.hpp"
-#include "device/sim/program/places.hpp"
-#include "device/sim/program/resident_warps.hpp"
 #include "device/sim/program/warp_schedulers.hpp"
 
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <queue>
 #include <vector>
 
@@ -33,12 +33,8 @@ struct SmBypass {
   BypassGenerator* observer = nullptr;
 };
 
-struct SmCounts {
-  std::uint64_t instructions = 0;
-  std::uint64_t l1_hits = 0;
-  std::uint64_t l1_misses = 0;
-  double failures = 0;
-};
+/// What an SM counts, as ProgramCount numbers it.
+using SmCounts = std::array<double, program_count_total>;
 
 /// What a warp of the SM did.
 struct WarpResult {
@@ -65,8 +61,8 @@ class ProgramSm {
   /// When all that it asked for has come.
   double end() const { return end_; }
 
-  SmCounts& counts() { return counts_; }
-  std::vector<WarpResult>& results() { return results_; }
+  const SmCounts& counts() const { return counts_; }
+  const std::vector<WarpResult>& results() const { return results_; }
 
  private:
   /// Accesses that the load-store unit holds: one at work, one waiting.
@@ -100,6 +96,7 @@ class ProgramSm {
   bool fail_until(double time);
   bool wait_until(double time);
   void find_next_time();
+  double& count(ProgramCount what) { return counts_[static_cast<std::size_t>(what)]; }
 
   SmModel model_;
   const ProgramProbe& probe_;
@@ -120,7 +117,29 @@ class ProgramSm {
   Places bypass_queue_;
   double now_;
   double end_;
-  SmCounts counts_;
+  SmCounts counts_{};
 };
+
+struct MachineModel {
+  SmModel sm;
+  std::optional<L1Model> l1;
+  MemorySideModel memory;
+};
+
+/// What one SM did over all kernels.
+struct MachineSm {
+  double cycles = 0;
+  std::vector<WarpResult> warps;
+  SmCounts counts{};  // but for issue_cycles, which warps have
+};
+
+/// Plays the program on SMs 0 .. sm_count - 1 of the machine, which share out its blocks and
+/// accesses as they have room.
+/// @param ranks SMs of the whole machine, a multiple of sm_count: those that do not play have the
+/// blocks between
+/// @param buffer_address where the program's arrays begin
+std::vector<MachineSm> play_machine(const MachineModel& model, const ProgramProbe& probe,
+                                    int sm_count, std::uint64_t ranks,
+                                    std::uint64_t buffer_address);
 
 }  // namespace sonde::sim

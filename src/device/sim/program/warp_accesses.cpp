@@ -5,12 +5,6 @@
 #include <bit>
 
 namespace sonde::sim {
-namespace {
-
-/// Elements between neighbouring threads, beyond which steps count as backwards.
-constexpr std::uint32_t most_even_step = 1u << 25;
-
-}  // namespace
 
 KernelAccesses::KernelAccesses(const AccessProgram& program, const ProgramKernel& kernel,
                                std::uint64_t buffer_address, std::uint64_t line_bytes)
@@ -34,7 +28,7 @@ KernelAccesses::KernelAccesses(const AccessProgram& program, const ProgramKernel
       if (elements[thread] - elements[thread - 1] != step) step = uneven;
     }
     // Backwards, as when a row of threads ends, is uneven, too.
-    thread_steps_.push_back(step <= most_even_step ? step : uneven);
+    thread_steps_.push_back(step * program_element_bytes <= smallest_sector_bytes ? step : uneven);
   }
 }
 
@@ -72,31 +66,6 @@ void WarpAccesses::add(std::uint64_t address, AccessLines& lines) const {
   }
 }
 
-/// Threads at equal steps: at most a sector apart they cover all sectors from the first to the
-/// last; further apart, lines come in order.
-void WarpAccesses::cover_evenly(std::uint64_t address, std::uint64_t step_bytes,
-                                AccessLines& lines) const {
-  if (step_bytes <= smallest_sector_bytes) {
-    const std::uint64_t last = (address + (warp_threads - 1) * step_bytes) / smallest_sector_bytes;
-    for (std::uint64_t at = address / smallest_sector_bytes; at <= last; ++at) {
-      const std::uint64_t line = at * smallest_sector_bytes >> kernel_->line_shift_;
-      if (lines.count == 0 || lines.lines[lines.count - 1].line != line) {
-        lines.lines[lines.count++] = {.line = line, .sectors = 0};
-      }
-      lines.lines[lines.count - 1].sectors |= 1u << (at & kernel_->sector_mask_);
-    }
-    return;
-  }
-  for (std::uint32_t thread = 0; thread < warp_threads; ++thread, address += step_bytes) {
-    const std::uint64_t line = address >> kernel_->line_shift_;
-    const Sectors sector = 1u << (address / smallest_sector_bytes & kernel_->sector_mask_);
-    if (lines.count == 0 || lines.lines[lines.count - 1].line != line) {
-      lines.lines[lines.count++] = {.line = line, .sectors = 0};
-    }
-    lines.lines[lines.count - 1].sectors |= sector;
-  }
-}
-
 void WarpAccesses::lines(AccessLines& lines) const {
   const ProgramAccess& access = this->access();
   const std::uint32_t element =
@@ -107,8 +76,13 @@ void WarpAccesses::lines(AccessLines& lines) const {
   lines.count = 0;
   const std::uint32_t step = kernel_->thread_steps_[warp];
   if (step != KernelAccesses::uneven && access.drawn_elements == 0) {
-    cover_evenly(array + std::uint64_t{element + offsets[0]} * program_element_bytes,
-                 step * program_element_bytes, lines);
+    const std::uint64_t first = array + std::uint64_t{element + offsets[0]} * program_element_bytes;
+    const std::uint64_t last = first + (warp_threads - 1) * step * program_element_bytes;
+    // At most a sector apart they cover all sectors from the first to the last.
+    for (std::uint64_t sector = first / smallest_sector_bytes;
+         sector <= last / smallest_sector_bytes; ++sector) {
+      add(sector * smallest_sector_bytes, lines);
+    }
     return;
   }
   std::uint32_t shared_draw = 0;

@@ -44,7 +44,7 @@ class KernelAccesses {
   std::uint64_t sector_mask_;                   // of sectors in a line
   std::vector<std::uint64_t> array_addresses_;  // by access of the body
   std::vector<std::uint32_t> thread_elements_;  // [access][warp][thread]
-  std::vector<std::uint32_t> thread_steps_;     // [access][warp] between threads, or `uneven`
+  std::vector<std::uint32_t> thread_steps_;     // [access][warp] of a sector at most, or `uneven`
 };
 
 /// The same accesses as those of a ProgramCursor, faster.
@@ -64,7 +64,6 @@ class WarpAccesses {
  private:
   std::uint32_t drawn(const ProgramAccess& access, std::uint32_t thread) const;
   void add(std::uint64_t address, AccessLines& lines) const;
-  void cover_evenly(std::uint64_t address, std::uint64_t step_bytes, AccessLines& lines) const;
 
   const KernelAccesses* kernel_ = nullptr;
   std::array<std::uint32_t, most_program_accesses> elements_{};  // of thread 0 in pass 0

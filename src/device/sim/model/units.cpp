@@ -1,13 +1,41 @@
-// Reads the pipelines of a model file.
-#include "device/sim/model/pipelines.hpp"
+// What must hold between the numbers of a unit, and the reading of pipelines.
+#include "device/sim/model/units.hpp"
 
 #include "base/arithmetic_ops.hpp"
 #include "base/gpu_facts.hpp"
-#include "device/sim/model/limits.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace sonde::sim {
+
+SharedCacheModel::SharedCacheModel(Fields& fields) : Section(fields) {
+  if (size_bytes < line_bytes) fields.fail("size_bytes", "must hold a line");
+  if (!std::has_single_bit(line_bytes)) fields.fail("line_bytes", "must be a power of two");
+}
+
+SharedModel::SharedModel(Fields& fields) : Section(fields) {
+  if (bank_bytes != 4 && bank_bytes != 8) fields.fail("bank_bytes", "must be 4 or 8");
+  if (latency.empty()) fields.fail("latency_cycles", "must hold a point");
+  const auto descends = [](const PassPoint& a, const PassPoint& b) { return b.passes <= a.passes; };
+  if (std::ranges::adjacent_find(latency, descends) != latency.end()) {
+    fields.fail("latency_cycles", "must ascend in passes");
+  }
+}
+
+double SharedModel::latency_cycles(double passes) const {
+  const auto above = std::ranges::lower_bound(latency, passes, {}, &PassPoint::passes);
+  if (above == latency.begin()) return latency.front().cycles;
+  if (above == latency.end()) return latency.back().cycles;
+  const PassPoint& below = *(above - 1);
+  const double share = (passes - below.passes) / (above->passes - below.passes);
+  return below.cycles + share * (above->cycles - below.cycles);
+}
+
+OccupancyModel::OccupancyModel(Fields& fields) : Section(fields) {
+  if (registers_per_sm % parts != 0) fields.fail("parts", "must divide registers_per_sm");
+}
+
 namespace {
 
 template <class Item>
@@ -29,11 +57,10 @@ void refuse_twins(const std::vector<Item>& items, const Fields& fields, const ch
 
 UnitModel read_unit(Fields& fields) {
   return {.name = fields.text("name"),
-          .scope = fields.one_of<UnitScope>(
-              "scope", {{"sm", UnitScope::sm}, {"scheduler", UnitScope::scheduler}}),
-          .count = fields.count_or<int>("count", {1, limits::units}, 1),
-          .crowded_from = fields.count_or("crowded_from", {0, limits::entries}, 0U),
-          .crowded_cycles = fields.count_or("crowded_cycles", {0, limits::cycles}, 0U)};
+          .scope = fields.one_of<UnitScope>("scope", {"sm", "scheduler"}),
+          .count = fields.count<int>("count", {1, limits::units}, 1),
+          .crowded_from = fields.count("crowded_from", {0, limits::entries}, {0u}),
+          .crowded_cycles = fields.count("crowded_cycles", {0, limits::cycles}, {0u})};
 }
 
 /// How long an instruction of a warp takes its unit: as declared, or 32 threads over its lanes.
@@ -94,22 +121,18 @@ std::string PipelinesModel::machine_code(const std::string& op) const {
   return text;
 }
 
-PipelinesModel PipelinesModel::read(Fields& fields) {
-  PipelinesModel model{
-      .schedulers = fields.count<int>("schedulers", {1, limits::units}),
-      .issue_width = fields.count_or<int>("issue_width", {1, limits::units}, 1),
-      .issue_interval_cycles = fields.count_or("issue_interval_cycles", {1, limits::cycles}, 1U),
-      .units = fields.objects("units", read_unit),
-      .instructions = {},
-      .ops = {}};
+PipelinesModel::PipelinesModel(Fields& fields)
+    : schedulers(fields.count<int>("schedulers", {1, limits::units})),
+      issue_width(fields.count<int>("issue_width", {1, limits::units}, 1)),
+      issue_interval_cycles(fields.count("issue_interval_cycles", {1, limits::cycles}, {1u})),
+      units(fields.objects("units", read_unit)) {
   fields.objects("instructions", [&](Fields& item) {
-    read_instructions(item, model);
+    read_instructions(item, *this);
     return 0;
   });
-  model.ops = fields.object("ops", [&](Fields& ops) { return read_ops(ops, model.instructions); });
-  refuse_twins(model.units, fields, "units");
-  refuse_twins(model.instructions, fields, "instructions");
-  return model;
+  ops = fields.object("ops", [&](Fields& named) { return read_ops(named, instructions); });
+  refuse_twins(units, fields, "units");
+  refuse_twins(instructions, fields, "instructions");
 }
 
 }  // namespace sonde::sim
