@@ -3,7 +3,7 @@
 #include "analysis/structure/index/index_function.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
-#include "device/sim/die.hpp"
+#include "device/sim/model/die.hpp"
 #include "sim/job_on_sim.hpp"
 #include "sim/shipped_json.hpp"
 

@@ -2,10 +2,10 @@
 #include "device/backends/open_device.hpp"
 
 #include "base/error.hpp"
-#include "device/sim/die.hpp"
+#include "device/sim/model/die.hpp"
 #include "device/sim/gone.hpp"
 #include "device/sim/model/model_files.hpp"
-#include "device/sim/peer.hpp"
+#include "device/sim/play/peer.hpp"
 #include "device/sim/sim_device.hpp"
 #ifdef SONDE_HAS_CUDA
 #include "device/cuda/cuda_device.hpp"

@@ -1,7 +1,7 @@
 // The job dsm finds the declared latencies and bandwidths of distributed shared memory, by where
 // both SMs lie, and says so where there is none.
 #include "analysis/statistics.hpp"
-#include "device/sim/die.hpp"
+#include "device/sim/model/die.hpp"
 #include "sim/job_on_sim.hpp"
 #include "sim/shipped_json.hpp"
 

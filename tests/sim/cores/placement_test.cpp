@@ -1,6 +1,6 @@
 // The placement job finds the latencies, the slow SM and the map of TPCs and GPCs of simulated
 // GPUs.
-#include "device/sim/die.hpp"
+#include "device/sim/model/die.hpp"
 #include "sim/job_on_sim.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The job topology finds TPCs and GPCs of shipped and of drawn chips, and says so where it cannot.
-#include "device/sim/die.hpp"
+#include "device/sim/model/die.hpp"
 #include "sim/job_on_sim.hpp"
 #include "sim/score/floor_map_score.hpp"
 #include "support/random_floor_map.hpp"

@@ -1,5 +1,5 @@
 // Links between simulated GPUs: what both ends make of them, and what chases and streams see.
-#include "device/sim/peer.hpp"
+#include "device/sim/play/peer.hpp"
 
 #include "sim/engine/engine_support.hpp"
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "device/device.hpp"
-#include "device/sim/die.hpp"
+#include "device/sim/model/die.hpp"
 #include "sim/score/declared_structure.hpp"
 
 #include <map>

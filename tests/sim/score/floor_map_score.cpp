@@ -2,7 +2,7 @@
 #include "sim/score/floor_map_score.hpp"
 
 #include "analysis/structure/cores/chip_map.hpp"
-#include "device/sim/die.hpp"
+#include "device/sim/model/die.hpp"
 #include "device/sim/model/readers.hpp"
 #include "device/sim/sim_device.hpp"
 #include "jobs/suite.hpp"

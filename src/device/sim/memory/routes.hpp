@@ -2,8 +2,8 @@
 // latencies that this SM sees. MemorySystem sends each load down the route of its SM and path.
 #pragma once
 
-#include "device/sim/die.hpp"
 #include "device/sim/memory/cache_array.hpp"
+#include "device/sim/model/die.hpp"
 #include "device/sim/model/limits.hpp"
 
 #include <algorithm>

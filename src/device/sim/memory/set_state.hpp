@@ -2,6 +2,8 @@
 // memory. CacheArray finds lines in it, ReplacementState their order.
 #pragma once
 
+#include "device/sim/model/limits.hpp"
+
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -93,8 +95,8 @@ inline void set(std::uint64_t* words, std::uint32_t way, std::uint64_t mark) {
 
 /// A line and which of its sectors are there.
 struct Tag {
-  static constexpr int most_sectors = 16;  // a bit for each, the others for the line
-  std::uint64_t word = ~std::uint64_t{0} << most_sectors;  // no line
+  static constexpr int most_sectors = limits::line_sectors;  // a bit for each
+  std::uint64_t word = ~std::uint64_t{0} << most_sectors;    // no line
 
   Tag() = default;
   explicit Tag(std::uint64_t stored) : word(stored) {}

@@ -1,7 +1,6 @@
 // Reads caches, TLBs and pages of a model file; bad values end here, so that the memory system
 // never meets them.
 #include "base/units.hpp"
-#include "device/sim/memory/cache_array.hpp"
 #include "device/sim/model/limits.hpp"
 #include "device/sim/model/readers.hpp"
 
@@ -182,9 +181,9 @@ void check_sizes(const Fields& fields, const CacheModel& cache) {
   power("sector_bytes", cache.sector_bytes);
   power("fetch_bytes", cache.fetch_bytes);
   if (cache.line_bytes % cache.sector_bytes != 0 ||
-      cache.line_bytes / cache.sector_bytes > Tag::most_sectors) {
+      cache.line_bytes / cache.sector_bytes > limits::line_sectors) {
     fields.fail("sector_bytes",
-                fmt::format("must divide the line into 1 to {} sectors", Tag::most_sectors));
+                fmt::format("must divide the line into 1 to {} sectors", limits::line_sectors));
   }
   if (cache.fetch_bytes < cache.sector_bytes || cache.line_bytes % cache.fetch_bytes != 0) {
     fields.fail("fetch_bytes", "must be at least sector_bytes, and divide line_bytes");
@@ -216,7 +215,7 @@ CacheModel read_tlb(Fields& fields, MemoryBudget& budget) {
   tlb.scope = fields.one_of<Scope>("scope", scope_names);
   tlb.line_bytes = fields.bytes("entry_bytes", limits::entry_bytes);
   if (!std::has_single_bit(tlb.line_bytes)) fields.fail("entry_bytes", "must be a power of two");
-  const std::uint32_t parts = fields.count("sub_entries", {1, Tag::most_sectors}, {1u});
+  const std::uint32_t parts = fields.count("sub_entries", {1, limits::line_sectors}, {1u});
   tlb.sector_bytes = tlb.line_bytes / parts;
   tlb.fetch_bytes = tlb.sector_bytes;
   if (tlb.sector_bytes * parts != tlb.line_bytes) {

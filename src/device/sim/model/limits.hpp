@@ -51,6 +51,9 @@ inline constexpr double line_bytes = 65536;          // [256]
 // The smallest page [4 KiB: the GTX 280]: the page tables hold a bit for each.
 inline constexpr std::uint64_t least_page_bytes = 512;
 
+// Of a line: a word holds a bit for each, and the line [4].
+inline constexpr int line_sectors = 16;
+
 // Of the host, for all arrays of a simulated GPU [counted so, the H200 takes 73 MiB].
 inline constexpr std::uint64_t host_bytes = 512ULL << 20;
 // Of a model file [12 KB].

@@ -2,7 +2,7 @@
 // SMs that are slower.
 #include "base/error.hpp"
 #include "device/sim/cores/issue.hpp"
-#include "device/sim/noise.hpp"
+#include "device/sim/play/noise.hpp"
 #include "device/sim/play/play.hpp"
 
 #include <map>

@@ -1,7 +1,7 @@
 // Chases on a simulated GPU: every load goes through the memory system one by one.
 
 #include "device/layout/chase_shared.hpp"
-#include "device/sim/noise.hpp"
+#include "device/sim/play/noise.hpp"
 #include "device/sim/play/play.hpp"
 
 #include <algorithm>

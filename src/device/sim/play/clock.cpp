@@ -1,5 +1,5 @@
 // Clocks, timestamps, launches in a row and the pace of the SM clocks on a simulated GPU.
-#include "device/sim/noise.hpp"
+#include "device/sim/play/noise.hpp"
 #include "device/sim/play/play.hpp"
 
 #include <algorithm>

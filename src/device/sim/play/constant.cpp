@@ -3,7 +3,7 @@
 #include "base/error.hpp"
 #include "base/gpu_facts.hpp"
 #include "device/sim/memory/cache_array.hpp"
-#include "device/sim/noise.hpp"
+#include "device/sim/play/noise.hpp"
 #include "device/sim/play/play.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // and waits are programs for the warps of cores/simt; barriers are counted arrival by arrival.
 #include "base/error.hpp"
 #include "device/sim/cores/simt.hpp"
-#include "device/sim/noise.hpp"
+#include "device/sim/play/noise.hpp"
 #include "device/sim/play/play.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // another GPU only the link counts: no cache of this one keeps what is another's, whose L2 has it
 // all.
 #include "base/error.hpp"
-#include "device/sim/noise.hpp"
+#include "device/sim/play/noise.hpp"
 #include "device/sim/play/play.hpp"
 
 #include <algorithm>

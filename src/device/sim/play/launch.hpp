@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "device/sim/memory/memory_system.hpp"
-#include "device/sim/peer.hpp"
+#include "device/sim/play/peer.hpp"
 
 namespace sonde::sim {
 

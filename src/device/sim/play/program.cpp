@@ -1,7 +1,7 @@
 // Programs on a simulated GPU: a machine made of what its model declares.
 #include "base/gpu_facts.hpp"
 #include "device/device_error.hpp"
-#include "device/sim/noise.hpp"
+#include "device/sim/play/noise.hpp"
 #include "device/sim/play/play.hpp"
 #include "device/sim/program/program_sm.hpp"
 

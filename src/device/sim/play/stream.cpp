@@ -4,7 +4,7 @@
 #include "base/gpu_facts.hpp"
 #include "device/sim/cores/stream_queue.hpp"
 #include "device/sim/memory/cache_array.hpp"
-#include "device/sim/noise.hpp"
+#include "device/sim/play/noise.hpp"
 #include "device/sim/play/play.hpp"
 #include "device/sim/play/stream_homes.hpp"
 

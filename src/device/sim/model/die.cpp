@@ -1,5 +1,5 @@
 // What makes one specimen of a model different from the next.
-#include "device/sim/die.hpp"
+#include "device/sim/model/die.hpp"
 
 #include "base/random.hpp"
 

@@ -1,5 +1,5 @@
 // From the two ends of a link to what goes through it.
-#include "device/sim/peer.hpp"
+#include "device/sim/play/peer.hpp"
 
 #include "base/error.hpp"
 

@@ -1,5 +1,5 @@
 // Faults on the command line.
-#include "device/sim/faults.hpp"
+#include "device/sim/model/faults.hpp"
 
 #include "base/error.hpp"
 #include "device/sim/model/model_files.hpp"

@@ -2,7 +2,7 @@
 // how far each SM and slice lies from the middle. Everything follows from the seed of the die.
 #pragma once
 
-#include "device/sim/faults.hpp"
+#include "device/sim/model/faults.hpp"
 
 namespace sonde::sim {
 

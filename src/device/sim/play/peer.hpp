@@ -2,7 +2,7 @@
 // of a link declare, and the lanes that either of them lost, become the one link that both see.
 #pragma once
 
-#include "device/sim/faults.hpp"
+#include "device/sim/model/faults.hpp"
 
 #include <optional>
 #include <string>
