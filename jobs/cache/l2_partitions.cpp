@@ -121,7 +121,7 @@ Offsets choose_lines(const JobRun& run, std::uint64_t look) {
 /// each place.
 std::vector<double> measure_loaded(const CacheUnderTest& cache, const Offsets& lines, int loader,
                                    int sm) {
-  constexpr std::size_t drawn_places = 3;
+  constexpr std::size_t measured_passes = 3;
   ChaseProbe probe;
   probe.buffer_bytes = std::ranges::max(lines) + longest_fetch_bytes;
   probe.place = cache.chase.place;
@@ -135,7 +135,7 @@ std::vector<double> measure_loaded(const CacheUnderTest& cache, const Offsets& l
   probe.lanes = {lane_of(loader), lane_of(sm)};
   ChaseLatencies seen{lines.size(), {}};
   const std::string label = fmt::format("{} loaded by SM {}, then SM {}", cache.name, loader, sm);
-  for (std::size_t pass = 0; pass < drawn_places; ++pass) {
+  for (std::size_t pass = 0; pass < measured_passes; ++pass) {
     const Trace& trace = cache.run.run(label, probe);
     for (const std::uint32_t window : trace.lanes.back().window_cycles)
       seen.cycles.push_back(window - cache.chase.overhead_cycles);
