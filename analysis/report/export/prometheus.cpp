@@ -12,6 +12,7 @@
 #include <iterator>
 #include <optional>
 #include <ostream>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -37,12 +38,8 @@ std::string labels_of(const RunResult& run, const DeviceResult& device) {
 }
 
 std::string exposed_name(std::string_view metric) {
-  std::string name = "sonde_";
-  for (const char c : metric) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    name += plain ? c : '_';
-  }
-  return name;
+  static const std::regex odd("[^a-zA-Z0-9]");
+  return "sonde_" + std::regex_replace(std::string(metric), odd, "_");
 }
 
 std::string head(const std::string& name, std::string_view help) {

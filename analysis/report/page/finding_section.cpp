@@ -4,7 +4,6 @@
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts/charts.hpp"
 #include "analysis/report/content.hpp"
-#include "analysis/report/page/html_table.hpp"
 #include "analysis/report/page/sections.hpp"
 #include "base/escape.hpp"
 #include "base/units.hpp"
