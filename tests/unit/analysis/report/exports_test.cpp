@@ -85,25 +85,17 @@ TEST(JsonTest, what_is_no_number_becomes_null) {
       json.at("devices").at(0).at("findings").at("latency.l1_cycles").at("value").is_null());
 }
 
-TEST(CsvTest, has_a_row_per_finding_with_the_elements_of_a_vector_in_a_cell) {
-  RunResult lone = maker::healthy_fleet(1, 7);
-  maker::finding_of(lone.devices[0], "placement.l1_latency_cycles").value =
+TEST(CsvTest, has_a_row_per_finding_with_vectors_and_gradual_edges_in_a_cell_and_escapes_quotes) {
+  RunResult spoiled = spoiled_fleet();
+  maker::finding_of(spoiled.devices[1], "cache.l2.size_bytes").interval = {.low = 57, .high = 60};
+  maker::finding_of(spoiled.devices[0], "placement.l1_latency_cycles").value =
       std::vector<double>{-31.5, 32, std::nan("")};
-  const auto [run, analysis] = rendered(lone);
+  const auto [run, analysis] = rendered(std::move(spoiled));
 
   const std::string text = text_of(write_csv, run, analysis);
 
   EXPECT_THAT(text, HasSubstr(",metric,value,unit,"));
   EXPECT_THAT(text, HasSubstr(",placement.l1_latency_cycles,'-31.5 32 nan,cycle,"));
-}
-
-TEST(CsvTest, escapes_quotes_and_has_a_gradual_edge_in_a_cell) {
-  RunResult spoiled = spoiled_fleet();
-  maker::finding_of(spoiled.devices[1], "cache.l2.size_bytes").interval = {.low = 57, .high = 60};
-  const auto [run, analysis] = rendered(std::move(spoiled));
-
-  const std::string text = text_of(write_csv, run, analysis);
-
   EXPECT_THAT(text, HasSubstr("\"3 policies fit, \"\"lru\"\" among them\""));
   EXPECT_THAT(text, HasSubstr(",57 60,"));
 }

@@ -1,4 +1,3 @@
-#include "analysis/fleet/reduce.hpp"
 #include "analysis/report/content.hpp"
 #include "analysis/report/page/sections.hpp"
 
@@ -51,27 +50,6 @@ TEST(FindingTableTest, what_a_suite_leaves_out_is_a_line_for_each_reason) {
   EXPECT_EQ(table.rows[3][0], "a.first and 1 more");
   EXPECT_EQ(table.rows[3][1], "skipped");
   EXPECT_EQ(table.rows[3][5], "the full suite has it");
-}
-
-TEST(GapTableTest, what_a_suite_leaves_out_is_a_line_for_each_reason) {
-  RunResult run;
-  for (const char* uuid : {"GPU-1", "GPU-2"}) {
-    DeviceResult& device = run.devices.emplace_back();
-    device.info.uuid = uuid;
-    JobResult& job = device.jobs.emplace_back();
-    job.job = "a";
-    job.status = Status::ok;
-    job.findings = {no_answer("a.first", Status::skipped, "the full suite has it"),
-                    no_answer("a.second", Status::skipped, "the full suite has it"),
-                    no_answer("a.none", Status::not_present, "there is none"),
-                    no_answer("a.nothing", Status::not_present, "there is none")};
-  }
-  const TextTable table = gap_table(run, reduce_fleet(run));
-  ASSERT_EQ(table.rows.size(), 2u);
-  EXPECT_EQ(table.rows[0], (std::vector<std::string>{"a", "a.none and 1 more", "not_present", "2",
-                                                     "there is none"}));
-  EXPECT_EQ(table.rows[1], (std::vector<std::string>{"a", "a.first and 1 more", "skipped", "2",
-                                                     "the full suite has it"}));
 }
 
 }  // namespace
