@@ -101,21 +101,6 @@ void make_parts_folder(const fs::path& parts) {
   try_to_write_beside(parts / "shard");
 }
 
-std::vector<fs::path> list_shards_in(const fs::path& folder) {
-  std::vector<fs::path> shards;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
-       entry.increment(error)) {
-    const std::string name = entry->path().string();
-    if (name.ends_with(finished_suffix)) shards.push_back(entry->path());
-    if (!name.ends_with(unfinished_suffix)) continue;
-    const fs::path finished = name.substr(0, name.size() - std::strlen(".part"));
-    std::error_code absent;
-    if (!fs::exists(finished, absent)) shards.push_back(entry->path());
-  }
-  return shards;
-}
-
 /// All but the lock, which is held.
 void clear_parts(const fs::path& parts) {
   std::error_code error;
@@ -159,13 +144,21 @@ void make_point_folder(const fs::path& folder, std::size_t points) {
 }
 
 std::vector<fs::path> list_shards(const fs::path& parts) {
-  std::vector<fs::path> shards = list_shards_in(parts);
+  using fs::directory_options;
+  std::vector<fs::path> shards;
   std::error_code error;
-  for (fs::directory_iterator entry(parts, error); !error && entry != fs::directory_iterator();
-       entry.increment(error)) {
-    std::error_code unreadable;
-    if (!entry->is_directory(unreadable)) continue;
-    std::ranges::copy(list_shards_in(entry->path()), std::back_inserter(shards));
+  fs::recursive_directory_iterator entry(
+      parts,
+      directory_options::follow_directory_symlink | directory_options::skip_permission_denied,
+      error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    if (entry.depth() > 0) entry.disable_recursion_pending();  // points have one folder each
+    const std::string name = entry->path().string();
+    if (name.ends_with(finished_suffix)) shards.push_back(entry->path());
+    if (!name.ends_with(unfinished_suffix)) continue;
+    const fs::path finished = name.substr(0, name.size() - std::strlen(".part"));
+    std::error_code absent;
+    if (!fs::exists(finished, absent)) shards.push_back(entry->path());
   }
   std::ranges::sort(shards);
   return shards;
