@@ -42,8 +42,16 @@ std::string name_some(const std::vector<std::string>& metrics) {
                              : fmt::format("{} and {} more", metrics.front(), metrics.size() - 1);
 }
 
-/// Modes of the value and the interval of its edge, if it has them.
-std::string modes_and_edge(const Finding& finding, const std::string& unit) {
+std::string status_of(const Finding& finding) {
+  if (finding.status == Status::ok) return finding.reason;
+  const bool has_value = !std::holds_alternative<std::monostate>(finding.value);
+  const std::string status = has_value ? std::string(to_text(finding.status)) : "";
+  if (finding.reason.empty()) return status;
+  return status.empty() ? finding.reason : status + ": " + finding.reason;
+}
+
+/// Modes of the value, the interval of its edge and its status, as far as it has them.
+std::string remark_of(const Finding& finding, const std::string& unit) {
   std::vector<std::string> parts;
   if (finding.modes.size() > 1) {
     std::vector<std::string> modes;
@@ -55,21 +63,9 @@ std::string modes_and_edge(const Finding& finding, const std::string& unit) {
                                 format_quantity(finding.interval->low, unit),
                                 format_quantity(finding.interval->high, unit)));
   }
+  parts.push_back(status_of(finding));
+  if (parts.back().empty()) parts.pop_back();
   return fmt::format("{}", fmt::join(parts, "; "));
-}
-
-std::string status_of(const Finding& finding) {
-  if (finding.status == Status::ok) return finding.reason;
-  const bool has_value = !std::holds_alternative<std::monostate>(finding.value);
-  const std::string status = has_value ? std::string(to_text(finding.status)) : "";
-  if (finding.reason.empty()) return status;
-  return status.empty() ? finding.reason : status + ": " + finding.reason;
-}
-
-std::string remark_of(const Finding& finding, const std::string& unit) {
-  const std::string shape = modes_and_edge(finding, unit);
-  const std::string status = status_of(finding);
-  return shape + (shape.empty() || status.empty() ? "" : "; ") + status;
 }
 
 std::string few_peers_line(const ComparisonGroup& group) {
@@ -103,6 +99,27 @@ std::string unit_of(std::span<const Metric> registry, std::string_view metric) {
   return known != nullptr ? std::string(known->unit) : "";
 }
 
+std::array<FindingCell, 11> cells_of(const Finding& finding, std::string_view unit) {
+  Value interval;
+  if (finding.interval) interval = std::vector{finding.interval->low, finding.interval->high};
+  return {{{"value", finding.value},
+           {"unit", std::string(unit)},
+           {"status", std::string(to_text(finding.status))},
+           {"confidence", finding.confidence},
+           {"samples", static_cast<double>(finding.samples)},
+           {"repeatability", finding.repeatability},
+           {"reproducibility", finding.reproducibility},
+           {"replicates", static_cast<double>(finding.replicates)},
+           {"modes", finding.modes},
+           {"interval", std::move(interval)},
+           {"reason", finding.reason}}};
+}
+
+std::string title_of(const MetricStatistics& statistics) {
+  return statistics.summary.empty() ? statistics.metric
+                                    : fmt::format("{} ({})", statistics.metric, statistics.summary);
+}
+
 std::string number_text(double value, const DisplayUnit& display) {
   return std::isfinite(value) ? fmt::format("{:.4g}", value / display.divisor) : "-";
 }
@@ -129,14 +146,22 @@ std::string origin_line(const RunResult& run) {
   return text;
 }
 
+std::vector<std::string_view> jobs_of(std::span<const Metric> registry) {
+  std::vector<std::string_view> jobs;
+  for (const Metric& metric : registry) {
+    if (std::ranges::find(jobs, metric.job) == jobs.end()) jobs.push_back(metric.job);
+  }
+  return jobs;
+}
+
 std::vector<std::string> jobs_left_out(const RunResult& run, std::span<const Metric> registry) {
-  std::set<std::string_view> seen;  // run by a device, or already told
+  std::set<std::string_view> seen;
   for (const DeviceResult& device : run.devices) {
     for (const JobResult& job : device.jobs) seen.insert(job.job);
   }
   std::vector<std::string> left_out;
-  for (const Metric& metric : registry) {
-    if (seen.insert(metric.job).second) left_out.emplace_back(metric.job);
+  for (const std::string_view job : jobs_of(registry)) {
+    if (!seen.contains(job)) left_out.emplace_back(job);
   }
   return left_out;
 }
@@ -213,9 +238,7 @@ TextTable metric_table(const RunResult& run, const FleetAnalysis& analysis, std:
   for (const MetricStatistics& row : analysis.statistics) {
     if (row.group != group || is_structure(row.kind)) continue;
     const DisplayUnit display = display_unit(row.median, row.unit);
-    std::vector<std::string> cells{
-        row.summary.empty() ? row.metric : fmt::format("{} ({})", row.metric, row.summary),
-        display.text, std::to_string(row.n)};
+    std::vector<std::string> cells{title_of(row), display.text, std::to_string(row.n)};
     for (const double value : {row.median, row.mad, row.min, row.max}) {
       cells.push_back(number_text(value, display));
     }

@@ -1,14 +1,24 @@
-// What every report for people says, before it is dressed as text, Markdown or HTML.
+// What every report says, before it is dressed as text, Markdown, HTML or a table of another
+// program.
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
 #include "analysis/report/table.hpp"
 #include "base/units.hpp"
 
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace sonde {
 
 /// "sonde 0.1.0, 2025-11-21T02:14:07Z, Slurm job 4711, seed 1, config 3f9ab2c1".
 std::string origin_line(const RunResult& run);
+/// Jobs in the order in which the registry first names them.
+std::vector<std::string_view> jobs_of(std::span<const Metric> registry);
 /// Jobs of the registry that no device ran, in its order: what this run did not look at.
 std::vector<std::string> jobs_left_out(const RunResult& run, std::span<const Metric> registry);
 /// How far the verdict goes: whom GPUs were held against that have too few peers, and "Not looked
@@ -37,6 +47,48 @@ TextTable finding_table(const JobResult& job, std::span<const Metric> registry);
 /// medians over the devices.
 TextTable time_table(const RunResult& run);
 
+/// One thing that is wrong: a device with all its findings, or a node or group finding.
+struct Problem {
+  struct Line {
+    std::string_view label;  // "what" (its cause or worst finding), "shown", "likely" (the
+                             // fault), "sure", "also"
+    std::string text;
+  };
+  std::string badge;                       // "FAIL", "WARN", "LOST", "INCOMPLETE", "NOTE"
+  std::string where;                       // node, rank, UUID, setting; or node; or group
+  std::vector<Line> lines;                 // none is empty
+  std::vector<std::string> actions;        // what to do, most useful first
+  std::optional<std::size_t> device = {};  // into RunResult::devices, if it is about one
+  std::string metric = "";                 // of its worst finding, if that rests on one
+  std::string setting = "";                // of a sweep: where the device shows it; `lines` name
+                                           // the others
+};
+
+/// Everything that is wrong, worst first: lost, failed and incomplete devices, nodes, warnings.
+/// What a GPU shows at several settings of a sweep for the same cause is one problem.
+std::vector<Problem> problems(const RunResult& run, const FleetAnalysis& analysis);
+/// Findings of no weight, one line each.
+std::vector<std::string> notes(const RunResult& run, const FleetAnalysis& analysis);
+
+/// What GPUs of a node are to each other: a row for each GPU that measured, a column for each GPU
+/// that was asked, both by rank.
+struct PeerMatrix {
+  std::string title;  // "node03: peer.read_bytes_per_s, GB/s (nvlink)"
+  TextTable table;
+};
+
+/// Those of the job `peer`, node by node; of many nodes those with a slow link first, and only so
+/// many. Empty for a run that measured no peers.
+std::vector<PeerMatrix> peer_matrices(const RunResult& run, std::span<const Metric> registry);
+
+/// A column of a finding in JSON and CSV.
+struct FindingCell {
+  std::string_view column;
+  Value value;
+};
+/// Value, unit, status, confidence, ..., reason. The metric stands before them.
+std::array<FindingCell, 11> cells_of(const Finding& finding, std::string_view unit);
+
 /// "structural", "continuous", ...
 std::string_view to_text(MetricKind kind);
 /// "lower", "higher"; "" where neither is better.
@@ -45,6 +97,8 @@ std::string_view to_text(Better better);
 std::string unit_of(std::span<const Metric> registry, std::string_view metric);
 /// Four digits in that unit; "-" if it is not finite.
 std::string number_text(double value, const DisplayUnit& display);
+/// "global.read_bytes_per_s", "placement.l1_latency_cycles (median)".
+std::string title_of(const MetricStatistics& statistics);
 /// "node03 rank 2".
 std::string place_of(const DeviceResult& device);
 /// In a sweep with its setting: "node03 rank 2, memory-percent=50".

@@ -5,19 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace sonde {
 namespace {
-
-/// Jobs in the order in which the registry first names them.
-std::vector<std::string_view> jobs_of(std::span<const Metric> metrics) {
-  std::vector<std::string_view> jobs;
-  for (const Metric& metric : metrics) {
-    if (std::ranges::find(jobs, metric.job) == jobs.end()) jobs.push_back(metric.job);
-  }
-  return jobs;
-}
 
 TextTable job_table(std::span<const Metric> metrics, std::string_view job) {
   TextTable table{{{"metric"}, {"unit"}, {"kind"}, {"better"}, {"meaning"}, {"source"}}, {}};

@@ -1,9 +1,8 @@
 // Findings of the job `peer`, put together from the rows of the devices of a node.
-#include "analysis/report/peer_matrix.hpp"
-
 #include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/content.hpp"
+#include "analysis/report/report.hpp"
 #include "analysis/statistics.hpp"
 #include "base/units.hpp"
 

@@ -1,10 +1,9 @@
 // What is wrong, where, how sure, what to do: from charges and verdicts to what all reports lead
 // with.
-#include "analysis/report/problems.hpp"
-
 #include "analysis/fleet/remedies.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/content.hpp"
+#include "analysis/report/report.hpp"
 #include "base/escape.hpp"
 
 #include <fmt/format.h>
@@ -169,16 +168,13 @@ Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std:
   if (!problem.setting.empty()) problem.where += "  " + problem.setting;
   problem.device = index;
   const std::vector<const Charge*> weighty = weighty_charges(analysis, verdict);
-  if (weighty.empty() || verdict.verdict == Verdict::lost)
+  if (weighty.empty() || verdict.verdict == Verdict::lost) {
     add_line(problem, "what", verdict.reason);
-  if (verdict.verdict == Verdict::lost) {
-    problem.actions = remedies(Trouble::lost, device.info.uuid);
-    problem.actions.insert(problem.actions.begin(), on_node(device.node, "dmesg | grep -i xid"));
+    if (verdict.verdict == Verdict::lost) {
+      problem.actions = remedies(Trouble::lost, device.info.uuid);
+      problem.actions.insert(problem.actions.begin(), on_node(device.node, "dmesg | grep -i xid"));
+    }
     problem.actions.push_back("run again with --resume: only what is missing is measured");
-    return problem;
-  }
-  if (weighty.empty()) {
-    problem.actions = {"run again with --resume: only what is missing is measured"};
     return problem;
   }
   problem.metric = weighty.front()->metric;
@@ -285,12 +281,10 @@ std::vector<Problem> problems(const RunResult& run, const FleetAnalysis& analysi
   add_devices(Verdict::warn);
   add_common(Severity::warn);
   for (const UnauditedDevice& device : run.unaudited) {
-    Problem problem;
-    problem.badge = "WARN";
-    problem.where = fmt::format("{}  {}", device.node, device.uuid);
-    add_line(problem, "what", "seen but not measured: there were fewer ranks than GPUs");
-    problem.actions = {"start one rank per GPU"};
-    all.push_back(problem);
+    all.push_back({.badge = "WARN",
+                   .where = fmt::format("{}  {}", device.node, device.uuid),
+                   .lines = {{"what", "seen but not measured: there were fewer ranks than GPUs"}},
+                   .actions = {"start one rank per GPU"}});
   }
   return all;
 }

@@ -22,12 +22,6 @@ std::string join_padded(const std::vector<std::string>& cells, const TextTable& 
   return line + "\n";
 }
 
-std::vector<std::string> titles(const TextTable& table) {
-  std::vector<std::string> all;
-  for (const TextTable::Column& column : table.columns) all.push_back(column.title);
-  return all;
-}
-
 /// Where a table would be wider than that, what its last column holds goes on in further lines.
 void wrap_last_column(TextTable& table, std::vector<std::size_t>& widths, std::size_t indent,
                       std::size_t width) {
@@ -57,13 +51,16 @@ void wrap_last_column(TextTable& table, std::vector<std::size_t>& widths, std::s
 std::string plain_table(const TextTable& raw, std::string_view indent, std::size_t width) {
   TextTable table = raw;
   for (auto& row : table.rows) std::ranges::transform(row, row.begin(), escape_terminal);
+  std::vector<std::string> titles;
   std::vector<std::size_t> widths;
-  for (const TextTable::Column& column : table.columns) widths.push_back(column.title.size());
+  for (const TextTable::Column& column : table.columns) {
+    widths.push_back(titles.emplace_back(column.title).size());
+  }
   for (const auto& row : table.rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
   if (width > 0) wrap_last_column(table, widths, indent.size(), width);
-  std::string text = join_padded(titles(table), table, widths, indent);
+  std::string text = join_padded(titles, table, widths, indent);
   for (const auto& row : table.rows) text += join_padded(row, table, widths, indent);
   return text;
 }

@@ -1,8 +1,6 @@
 // The report as plain text for a log, a pipe or a terminal.
 #include "analysis/report/content.hpp"
 #include "analysis/report/drawing/consensus.hpp"
-#include "analysis/report/peer_matrix.hpp"
-#include "analysis/report/problems.hpp"
 #include "analysis/report/report.hpp"
 #include "base/escape.hpp"
 

@@ -66,21 +66,17 @@ std::string json_key(const OptionText& option) {
   return key;
 }
 
-template <class Value>
-void add_to_json(nlohmann::ordered_json& json, const OptionText& option, const Value& value) {
-  json[json_key(option)] = value;
-}
-
 /// Names of files need not be UTF-8, JSON must be. Invalid bytes stay visible and distinct, so that
 /// two such names do not have the same hash.
-void add_to_json(nlohmann::ordered_json& json, const OptionText& option, const std::string& value) {
-  add_to_json(json, option, nlohmann::json(repair_utf8(value)));
-}
-void add_to_json(nlohmann::ordered_json& json, const OptionText& option,
-                 const std::vector<std::string>& values) {
+nlohmann::json to_json_value(const std::string& text) { return repair_utf8(text); }
+nlohmann::json to_json_value(const std::vector<std::string>& texts) {
   auto list = nlohmann::json::array();
-  for (const std::string& value : values) list.push_back(repair_utf8(value));
-  add_to_json(json, option, list);
+  for (const std::string& text : texts) list.push_back(repair_utf8(text));
+  return list;
+}
+template <class Number>
+nlohmann::json to_json_value(const Number& number) {
+  return number;
 }
 
 /// Lists with commas.
@@ -136,7 +132,7 @@ std::string to_toml(const RunOptions& options) {
 std::string to_json(const RunOptions& options) {
   nlohmann::ordered_json json;
   for_each_run_option(options, [&json](const auto& value, const OptionText& option) {
-    if (option.role != OptionRole::asks_instead) add_to_json(json, option, value);
+    if (option.role != OptionRole::asks_instead) json[json_key(option)] = to_json_value(value);
   });
   return json.dump();
 }
@@ -182,7 +178,7 @@ std::string describe_difference(const std::string& one, const std::string& other
 std::string hash_options(const RunOptions& options, std::uint64_t repeat_index) {
   nlohmann::ordered_json json{{"version", version}};
   for_each_run_option(options, [&json](const auto& value, const OptionText& option) {
-    if (option.role == OptionRole::decides_results) add_to_json(json, option, value);
+    if (option.role == OptionRole::decides_results) json[json_key(option)] = to_json_value(value);
   });
   if (repeat_index > 0) json["repeat_index"] = repeat_index;
   return fmt::format("{:016x}", derive_seed(0, json.dump()));

@@ -107,8 +107,7 @@ void write_analysis(const fs::path& path, const RunResult& run, const FleetAnaly
   std::vector<Table> tables{fleet_table(run, analysis).to_table(analysis.statistics, names),
                             flag_table(run).to_table(analysis.charges, names),
                             verdict_table(run, analysis).to_table(analysis.verdicts, names)};
-  std::ranges::move(name_tables(names), std::back_inserter(tables));
-  write_tables(hdf5::make_groups(file, group_name), tables);
+  write_tables(hdf5::make_groups(file, group_name), with_names(std::move(tables), names));
   file.flush(hdf5::Durability::synced);
   file.close();
 }

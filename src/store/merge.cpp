@@ -4,12 +4,12 @@
 #include "base/error.hpp"
 #include "config/run_options.hpp"
 #include "store/choice.hpp"
+#include "store/hdf5/flatten.hpp"
 #include "store/output.hpp"
 #include "store/points.hpp"
 #include "store/roster_file.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
-#include "store/stored_jobs.hpp"
 #include "store/write_run.hpp"
 
 #include <fmt/format.h>
@@ -30,6 +30,8 @@ namespace {
 
 // Devices that are in memory together: some 60 MB each with the traces of a standard suite.
 constexpr std::size_t most_together = 8;
+// Options that keep no files apart.
+constexpr std::string_view seeds[]{"seed", "repeat"};
 
 /// One candidate or several that follow each other in one file.
 std::vector<DeviceResult> load(const Candidate& first, std::size_t count) {
@@ -114,15 +116,6 @@ std::string difference(const Provenance& one, const Provenance& other,
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-/// What keeps two files apart that cannot be joined. Seeds do not, but for files of older versions,
-/// which know the hash of all their options alone.
-std::string describe_obstacle(const Provenance& one, const Provenance& other) {
-  static constexpr std::string_view seeds[]{"seed", "repeat"};
-  const bool may_differ = !one.sweep_hash.empty() && !other.sweep_hash.empty();
-  return difference(one, other,
-                    may_differ ? std::span(seeds) : std::span<const std::string_view>());
-}
-
 /// What a parts folder lacks, if its run came as far as a roster.
 void add_lost_of_folder(Choice& choice, const fs::path& parts, Provenance& provenance,
                         MergeNotes& notes) {
@@ -176,19 +169,13 @@ struct Content {
   std::vector<UnauditedDevice> unaudited;
 };
 
-Content read_content(const fs::path& file) {
-  const RunReader reader(file);
-  return {.provenance = reader.provenance(),
-          .candidates = list_candidates(file, reader),
-          .unaudited = reader.read_unaudited()};
-}
-
 /// Nothing, with a note, for an unfinished shard whose process died as it wrote to it.
 std::optional<Content> read_unless_torn(const fs::path& file, MergeNotes& notes) {
   const bool may_be_torn = file.extension() == ".part";
   try {
     check_readable(file, WithTraces::yes);
-    Content content = read_content(file);
+    const RunReader reader(file);
+    Content content{reader.provenance(), list_candidates(file, reader), reader.read_unaudited()};
     if (may_be_torn) {
       for (const Candidate& one : content.candidates) load(one, 1);
     }
@@ -288,7 +275,7 @@ MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path
       throw ConfigError(fmt::format(
           "'{}' was measured under another configuration than the first file ({}; their "
           "devices cannot be compared) merge them apart",
-          file.string(), describe_obstacle(its, *provenance)));
+          file.string(), difference(its, *provenance, seeds)));
     } else if (is_new_run) {
       provenance->world_size += its.world_size;
     }

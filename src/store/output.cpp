@@ -1,17 +1,28 @@
-// Names of files, and checks before anything runs.
+// Names of files, checks before anything runs, the lock, and what is left once a run file is whole.
+// flock: the system lets go of it when the process ends, so that no dead run blocks the next one.
 #include "store/output.hpp"
 
 #include "base/error.hpp"
+#include "base/text_file.hpp"
+#include "store/hdf5/hdf5.hpp"
+#include "store/leftovers.hpp"
+#include "store/points.hpp"
+#include "store/roster_file.hpp"
+#include "store/run_reader.hpp"
+#include "store/shard.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <hdf5.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <iterator>
+#include <set>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -90,21 +101,6 @@ void make_parts_folder(const fs::path& parts) {
   try_to_write_beside(parts / "shard");
 }
 
-std::vector<fs::path> list_shards_in(const fs::path& folder) {
-  std::vector<fs::path> shards;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
-       entry.increment(error)) {
-    const std::string name = entry->path().string();
-    if (name.ends_with(finished_suffix)) shards.push_back(entry->path());
-    if (!name.ends_with(unfinished_suffix)) continue;
-    const fs::path finished = name.substr(0, name.size() - std::strlen(".part"));
-    std::error_code absent;
-    if (!fs::exists(finished, absent)) shards.push_back(entry->path());
-  }
-  return shards;
-}
-
 /// All but the lock, which is held.
 void clear_parts(const fs::path& parts) {
   std::error_code error;
@@ -115,12 +111,18 @@ void clear_parts(const fs::path& parts) {
   for (const fs::path& path : old) fs::remove_all(path, error);
 }
 
+/// Whether it was measured at none of these points.
+bool is_foreign(const fs::path& shard, const std::vector<Point>& points) {
+  try {
+    return !holds(points, RunReader(shard).provenance().config_hash);
+  } catch (const StoreError&) {
+    return false;  // nobody can read it
+  }
+}
+
 }  // namespace
 
-void prepare_store() {
-  H5dont_atexit();  // no effect after the first HDF5 call
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-}
+void prepare_store() { hdf5::prepare(); }
 
 std::string store_library_version() {
   unsigned major = 0;
@@ -142,13 +144,21 @@ void make_point_folder(const fs::path& folder, std::size_t points) {
 }
 
 std::vector<fs::path> list_shards(const fs::path& parts) {
-  std::vector<fs::path> shards = list_shards_in(parts);
+  using fs::directory_options;
+  std::vector<fs::path> shards;
   std::error_code error;
-  for (fs::directory_iterator entry(parts, error); !error && entry != fs::directory_iterator();
-       entry.increment(error)) {
-    std::error_code unreadable;
-    if (!entry->is_directory(unreadable)) continue;
-    std::ranges::copy(list_shards_in(entry->path()), std::back_inserter(shards));
+  fs::recursive_directory_iterator entry(
+      parts,
+      directory_options::follow_directory_symlink | directory_options::skip_permission_denied,
+      error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    if (entry.depth() > 0) entry.disable_recursion_pending();  // points have one folder each
+    const std::string name = entry->path().string();
+    if (name.ends_with(finished_suffix)) shards.push_back(entry->path());
+    if (!name.ends_with(unfinished_suffix)) continue;
+    const fs::path finished = name.substr(0, name.size() - std::strlen(".part"));
+    std::error_code absent;
+    if (!fs::exists(finished, absent)) shards.push_back(entry->path());
   }
   std::ranges::sort(shards);
   return shards;
@@ -219,6 +229,91 @@ void remove_unfinished(const fs::path& out) {
 void remove_parts(const fs::path& out) {
   std::error_code ignored;  // what is left behind does no harm
   fs::remove_all(parts_folder(out), ignored);
+}
+
+fs::path lock_path(const fs::path& parts) { return parts / "lock"; }
+
+OutputLock::OutputLock(const fs::path& parts, const std::string& holder) {
+  const fs::path path = lock_path(parts);
+  file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (file_ >= 0 && flock(file_, LOCK_EX | LOCK_NB) == 0) {
+    static_cast<void>(ftruncate(file_, 0));
+    static_cast<void>(pwrite(file_, holder.data(), holder.size(), 0));
+    return;
+  }
+  const int error = errno;
+  if (file_ >= 0 && error == EWOULDBLOCK) {
+    std::ifstream file(path);
+    std::string other;
+    std::getline(file, other);
+    throw ConfigError(
+        fmt::format("'{}' is being written by another run ({}) wait for it, or choose another "
+                    "name with -o",
+                    parts.string(), other.empty() ? "not known where" : other));
+  }
+  note_ = fmt::format("'{}' cannot be locked ({}): see to it that no other run writes there",
+                      parts.string(), std::strerror(error));
+}
+
+OutputLock::OutputLock(OutputLock&& other) noexcept
+    : file_(std::exchange(other.file_, -1)), note_(std::move(other.note_)) {}
+
+OutputLock::~OutputLock() {
+  if (file_ >= 0) close(file_);
+}
+
+std::vector<fs::path> list_foreign_shards(const fs::path& run,
+                                          const std::function<void()>& on_shard) {
+  const std::vector<Point> points = RunReader(run).provenance().points;
+  std::vector<fs::path> foreign;
+  for (const fs::path& shard : list_shards(parts_folder(run))) {
+    if (on_shard) on_shard();
+    if (is_foreign(shard, points)) foreign.push_back(shard);
+  }
+  return foreign;
+}
+
+std::vector<fs::path> remove_joined_parts(const fs::path& run,
+                                          const std::vector<fs::path>& foreign) {
+  const fs::path parts = parts_folder(run);
+  std::set<fs::path> kept(foreign.begin(), foreign.end());
+  std::vector<fs::path> others;  // files, and folders before what is in them
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(parts, error);
+       !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    if (entry->path().extension() == aside_suffix) kept.insert(entry->path());
+    if (!kept.contains(entry->path())) others.push_back(entry->path());
+  }
+  std::ranges::reverse(others);
+  for (const fs::path& path : others) fs::remove(path, error);  // not a folder with something in it
+  if (kept.empty()) fs::remove(parts, error);
+  return {kept.begin(), kept.end()};
+}
+
+fs::path roster_path(const fs::path& parts) { return parts / "roster.json"; }
+
+void write_roster(const fs::path& parts, const Roster& roster) {
+  write_text_file(roster_path(parts), to_json(roster) + '\n');
+}
+
+Roster read_roster(const fs::path& parts) {
+  const fs::path path = roster_path(parts);
+  std::ifstream file(path);
+  if (!file) {
+    throw StoreError(fmt::format("cannot read '{}' ({}) use 'sonde merge' on the shards",
+                                 path.string(), std::strerror(errno)));
+  }
+  return roster_from_json({std::istreambuf_iterator<char>(file), {}});
+}
+
+bool is_file_of(const fs::path& run, const Provenance& provenance) {
+  try {
+    const Provenance its = RunReader(run).provenance();
+    return its.started_utc == provenance.started_utc && its.config_hash == provenance.config_hash &&
+           its.command_line == provenance.command_line;
+  } catch (const StoreError&) {
+    return false;
+  }
 }
 
 }  // namespace sonde

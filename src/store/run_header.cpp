@@ -1,7 +1,7 @@
 // Provenance as attributes, and as JSON between ranks.
 #include "store/run_header.hpp"
 
-#include "store/point_file.hpp"
+#include "store/points.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -13,7 +13,7 @@ namespace sonde {
 /// Grows with every change that a reader of an older version would misread.
 inline constexpr std::uint64_t schema_version = 9;
 
-/// All but the points (point_file.hpp).
+/// All but the points (points.hpp).
 void write_header(hid_t file, const Provenance& provenance);
 
 /// The provenance has one point at least. @param root the tables of the file itself

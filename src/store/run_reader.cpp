@@ -1,10 +1,10 @@
 // Tables back to results.
 #include "store/run_reader.hpp"
 
-#include "store/child.hpp"
+#include "store/hdf5/child.hpp"
+#include "store/hdf5/flatten.hpp"
 #include "store/hdf5/owned_rows.hpp"
 #include "store/run_header.hpp"
-#include "store/stored_jobs.hpp"
 
 #include <fmt/format.h>
 
@@ -97,13 +97,21 @@ RunReader::Devices RunReader::read_rows(RowRange span) const {
   return read;
 }
 
+/// All that stands in a part of a shard belongs to its device.
+std::vector<std::vector<JobResult>> RunReader::read_jobs(const JobReader& part, std::uint64_t first,
+                                                         std::vector<RowRange> outcomes,
+                                                         Depth depth,
+                                                         const std::string& only) const {
+  if (is_shard_ && !outcomes.empty()) outcomes = {{0, part.tables().rows(keys::outcomes)}};
+  return part.read(first, outcomes, depth, only);
+}
+
 std::vector<DeviceResult> RunReader::load(RowRange span, Depth depth) const {
   return reading(path_, [&] {
     auto [devices, outcomes] = read_rows(span);
     std::vector<std::set<std::string>> seen(devices.size());
     for (const JobReader& part : parts_) {
-      auto jobs = is_shard_ && span.length == 1 ? std::vector<StoredJobs>{part.read_all(depth)}
-                                                : part.read(span.offset, outcomes, depth);
+      auto jobs = read_jobs(part, span.offset, outcomes, depth);
       for (std::size_t i = 0; i < devices.size(); ++i) {
         for (JobResult& job : jobs[i]) add_job(devices[i], seen[i], std::move(job));
       }
@@ -113,11 +121,7 @@ std::vector<DeviceResult> RunReader::load(RowRange span, Depth depth) const {
 }
 
 std::vector<UnauditedDevice> RunReader::read_unaudited() const {
-  return reading(path_, [this] {
-    const auto table = unaudited_table();
-    const StoredTables& tables = parts_.front().tables();
-    return read_span(tables, table, {0, tables.rows(table.key())}).rows;
-  });
+  return reading(path_, [this] { return read_whole(parts_.front().tables(), unaudited_table()); });
 }
 
 std::vector<DeviceResult> RunReader::read_inventory() const {
@@ -156,8 +160,7 @@ JobResult RunReader::read_job(std::uint64_t device, const std::string& job) cons
   return reading(path_, [&] {
     const auto outcomes = read_rows({device, 1}).outcomes;
     for (const JobReader& part : parts_) {
-      auto jobs = is_shard_ ? part.read_all(Depth::traces, job)
-                            : std::move(part.read(device, outcomes, Depth::traces, job).front());
+      auto jobs = std::move(read_jobs(part, device, outcomes, Depth::traces, job).front());
       if (!jobs.empty()) return std::move(jobs.front());
     }
     throw StoreError("it does not hold the job " + job);

@@ -4,7 +4,7 @@
 
 #include "analysis/results.hpp"
 #include "base/error.hpp"
-#include "store/job_reader.hpp"
+#include "store/hdf5/job_reader.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -42,7 +42,7 @@ class RunReader {
   std::uint64_t count_findings() const;
   std::uint64_t count_probes() const;
   /// One job of the device in that row, with its traces, by the name that it has in the file
-  /// (stored_jobs.hpp). @throws StoreError also if it is not there
+  /// (hdf5/flatten.hpp). @throws StoreError also if it is not there
   JobResult read_job(std::uint64_t device, const std::string& job) const;
 
  private:
@@ -50,6 +50,10 @@ class RunReader {
   void open();
   Devices read_rows(RowRange span) const;
   std::vector<DeviceResult> load(RowRange span, Depth depth) const;
+  /// Of these devices, what a part has of their jobs.
+  std::vector<std::vector<JobResult>> read_jobs(const JobReader& part, std::uint64_t first,
+                                                std::vector<RowRange> outcomes, Depth depth,
+                                                const std::string& only = "") const;
 
   std::filesystem::path path_;
   hdf5::Handle file_;

@@ -7,10 +7,9 @@
 #include "store/hdf5/rows.hpp"
 #include "store/hdf5/stored_tables.hpp"
 #include "store/hdf5/table_file.hpp"
-#include "store/point_file.hpp"
+#include "store/points.hpp"
 #include "store/run_header.hpp"
 #include "store/run_reader.hpp"
-#include "store/stored_jobs.hpp"
 #include "trace/health.hpp"
 
 #include <fmt/format.h>
@@ -45,27 +44,6 @@ void rename_or_fail(const fs::path& from, const fs::path& to) {
 bool is_there(const fs::path& path) {
   std::error_code error;
   return !path.empty() && fs::exists(path, error);
-}
-
-/// Where a file holds that device, and the hash of the options that it was measured with.
-struct FoundRow {
-  std::uint64_t row = 0;
-  std::string config_hash;
-};
-
-/// Measured with these options, or else with others; nothing if it is not there.
-std::optional<FoundRow> find_row(const RunReader& reader, const std::string& uuid,
-                                 const std::string& config_hash) {
-  std::optional<FoundRow> found;
-  std::uint64_t row = 0;
-  for (const DeviceResult& device : reader.read_inventory()) {
-    const std::string& hash = reader.provenance().points.at(device.point_index).config_hash;
-    const bool is_it = device.info.uuid == uuid;
-    if (is_it && hash == config_hash) return FoundRow{row, hash};
-    if (is_it && !found) found = FoundRow{row, hash};
-    ++row;
-  }
-  return found;
 }
 
 /// Whether all that a job builds on is kept, or the first try of which this is the second. Jobs
@@ -106,12 +84,18 @@ std::optional<Earlier> find_earlier(const fs::path& finished, const fs::path& un
     try {
       check_readable(file, WithTraces::no);
       RunReader reader(file);
-      const auto found = find_row(reader, uuid, config_hash);
-      if (found && found->config_hash == config_hash) {
-        auto device = std::move(reader.read_devices({found->row, 1}, WithTraces::no).front());
-        return Earlier{.reader = std::move(reader), .row = found->row, .device = std::move(device)};
+      std::string other;  // hash of the options that it was measured with, if not with these
+      std::uint64_t row = 0;
+      for (const DeviceResult& one : reader.read_inventory()) {
+        const std::string& hash = reader.provenance().points.at(one.point_index).config_hash;
+        if (one.info.uuid == uuid && hash == config_hash) {
+          auto device = std::move(reader.read_devices({row, 1}, WithTraces::no).front());
+          return Earlier{.reader = std::move(reader), .row = row, .device = std::move(device)};
+        }
+        if (one.info.uuid == uuid && other.empty()) other = hash;
+        ++row;
       }
-      if (found && file != run) set_aside(file, finished, found->config_hash, config_hash, note);
+      if (!other.empty() && file != run) set_aside(file, finished, other, config_hash, note);
     } catch (const StoreError& error) {
       note = fmt::format("{}: the GPU is measured anew", error.what());
     }
@@ -165,7 +149,7 @@ struct Shard::State {
 
   /// Beside what is there: what was flushed is never written again.
   void add_part(std::vector<Table> tables, const Names& names) {
-    std::ranges::move(name_tables(names), std::back_inserter(tables));
+    tables = with_names(std::move(tables), names);
     std::erase_if(tables, [](const Table& table) { return table.rows() == 0; });
     write_tables(hdf5::make_groups(*file, part_group(parts++)), tables);
     file->flush(hdf5::Durability::synced);
@@ -218,10 +202,7 @@ Shard Shard::start(const fs::path& path, const fs::path& finished, const DeviceR
     write_header(*state->file, provenance);
     Names names;
     std::vector<Table> points = point_tables(provenance, names);
-    if (!points.empty()) {
-      std::ranges::move(name_tables(names), std::back_inserter(points));
-      write_tables(*state->file, points);
-    }
+    if (!points.empty()) write_tables(*state->file, with_names(std::move(points), names));
     state->write_device();
   });
   return Shard(std::move(state));

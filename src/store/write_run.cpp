@@ -6,7 +6,7 @@
 #include "store/hdf5/flatten.hpp"
 #include "store/hdf5/table_file.hpp"
 #include "store/output.hpp"
-#include "store/point_file.hpp"
+#include "store/points.hpp"
 #include "store/run_header.hpp"
 #include "store/run_reader.hpp"
 
@@ -61,7 +61,7 @@ class RunWriter {
   }
 
   void finish(hdf5::Durability durability) {
-    tables_.append(name_tables(names_));
+    tables_.append(names_.tables());
     tables_.finish();
     file_.flush(durability);
     file_.close();

@@ -6,7 +6,7 @@
 #include "store/hdf5/flatten.hpp"
 #include "store/hdf5/stored_tables.hpp"
 #include "store/hdf5/table_file.hpp"
-#include "store/point_file.hpp"
+#include "store/points.hpp"
 #include "store/run_header.hpp"
 #include "store/run_reader.hpp"
 
@@ -15,9 +15,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace sonde {
@@ -38,23 +39,30 @@ struct SharedTable {
   bool gathered = true;
 
   std::uint64_t rows() const {
-    std::uint64_t all = 0;
-    for (const std::uint64_t rows : rank_rows) all += rows;
-    return all;
+    return std::accumulate(rank_rows.begin(), rank_rows.end(), std::uint64_t{0});
   }
-  std::uint64_t row_bytes() const {
-    std::uint64_t bytes = 0;
-    for (const Values& values : mine.values) bytes += element_bytes(values);
-    return bytes;
+  std::uint64_t bytes() const {
+    std::uint64_t of_row = 0;
+    for (const Column& column : mine.columns) of_row += element_bytes(column.values);
+    return rows() * of_row;
   }
 };
+
+/// What each rank has.
+template <class T>
+std::vector<T> gather(MPI_Comm comm, const T& mine) {
+  std::vector<T> all;
+  for (const std::string& text : gather_texts(comm, nlohmann::json(mine).dump())) {
+    all.push_back(nlohmann::json::parse(text).get<T>());
+  }
+  return all;
+}
 
 /// Jobs with probes on any rank, in the order of their first appearance.
 std::vector<std::string> exchange_jobs(MPI_Comm comm, const RunPart& mine) {
   std::vector<std::string> all;
-  for (const std::string& text :
-       gather_texts(comm, nlohmann::json(jobs_with_probes(mine.devices)).dump())) {
-    for (const auto& job : nlohmann::json::parse(text).get<std::vector<std::string>>()) {
+  for (const auto& of_rank : gather(comm, jobs_with_probes(mine.devices))) {
+    for (const std::string& job : of_rank) {
       if (std::ranges::find(all, job) == all.end()) all.push_back(job);
     }
   }
@@ -65,25 +73,20 @@ std::vector<std::string> exchange_jobs(MPI_Comm comm, const RunPart& mine) {
 std::vector<SharedTable> share(MPI_Comm comm, std::vector<Table> tables) {
   std::vector<std::uint64_t> mine;
   for (const Table& table : tables) mine.push_back(table.rows());
-  std::vector<std::vector<std::uint64_t>> of_ranks;
-  for (const std::string& text : gather_texts(comm, nlohmann::json(mine).dump())) {
-    of_ranks.push_back(nlohmann::json::parse(text).get<std::vector<std::uint64_t>>());
-  }
+  const auto of_ranks = gather(comm, mine);
   std::vector<SharedTable> shared;
   std::map<TableKey, std::uint64_t> first_rows;
   for (std::size_t t = 0; t < tables.size(); ++t) {
     SharedTable& table = shared.emplace_back();
     for (const auto& rows : of_ranks) table.rank_rows.push_back(rows.at(t));
-    for (int rank = 0; rank < rank_of(comm); ++rank) {
-      table.first_row += table.rank_rows[static_cast<std::size_t>(rank)];
-    }
+    const auto own = table.rank_rows.begin() + rank_of(comm);
+    table.first_row = std::accumulate(table.rank_rows.begin(), own, std::uint64_t{0});
     first_rows[tables[t].key] = table.first_row;
     table.mine = std::move(tables[t]);
   }
   for (SharedTable& table : shared) {
-    for (std::size_t c = 0; c < table.mine.columns.size(); ++c) {
-      const TableKey& counted = table.mine.columns[c].counts;
-      if (!counted.group.empty()) shift(table.mine.values[c], first_rows.at(counted));
+    for (Column& column : table.mine.columns) {
+      if (!column.counts.group.empty()) shift(column.values, first_rows.at(column.counts));
     }
   }
   return shared;
@@ -91,7 +94,7 @@ std::vector<SharedTable> share(MPI_Comm comm, std::vector<Table> tables) {
 
 void choose_gathered(std::vector<SharedTable>& tables, std::uint64_t gathered_bytes) {
   std::uint64_t all_bytes = 0;
-  for (const SharedTable& table : tables) all_bytes += table.rows() * table.row_bytes();
+  for (const SharedTable& table : tables) all_bytes += table.bytes();
   for (SharedTable& table : tables) {
     table.gathered = all_bytes <= gathered_bytes || table.rows() <= chunk_rows;
   }
@@ -102,28 +105,25 @@ std::string pack_gathered(const std::vector<SharedTable>& tables) {
   std::string all;
   for (const SharedTable& table : tables) {
     if (!table.gathered) continue;
-    for (const Values& values : table.mine.values) {
-      all.append(reinterpret_cast<const char*>(bytes_of(values)),
-                 size_of(values) * element_bytes(values));
+    for (const Column& column : table.mine.columns) {
+      const auto bytes = bytes_of(column.values);
+      all.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     }
   }
   return all;
 }
 
-/// The rows of all ranks. @param taken bytes of each rank's text that were taken before
-std::vector<Values> unpack_gathered(const SharedTable& table,
-                                    const std::vector<std::string>& packed,
-                                    std::vector<std::size_t>& taken) {
-  std::vector<Values> all;
-  for (std::size_t c = 0; c < table.mine.columns.size(); ++c) {
-    Values& values = all.emplace_back(empty_values(table.mine.columns[c].type));
-    auto* to = static_cast<char*>(resize(values, table.rows()));
+/// The rows of all ranks. @param packed what is left of each rank's text
+Table unpack_gathered(const SharedTable& table, std::vector<std::string_view>& packed) {
+  Table all = empty_copy(table.mine);
+  for (Column& column : all.columns) {
+    std::byte* to = resize(column.values, table.rows());
     for (std::size_t rank = 0; rank < packed.size(); ++rank) {
-      const std::size_t bytes = table.rank_rows[rank] * element_bytes(values);
-      require(taken[rank] + bytes <= packed[rank].size(), "a rank has fewer rows than it said");
-      if (bytes > 0) std::memcpy(to, packed[rank].data() + taken[rank], bytes);
+      const std::size_t bytes = table.rank_rows[rank] * element_bytes(column.values);
+      require(bytes <= packed[rank].size(), "a rank has fewer rows than it said");
+      if (bytes > 0) std::memcpy(to, packed[rank].data(), bytes);
       to += bytes;
-      taken[rank] += bytes;
+      packed[rank].remove_prefix(bytes);
     }
   }
   return all;
@@ -135,13 +135,12 @@ void create_file(const fs::path& path, const Provenance& provenance,
   hdf5::File file = hdf5::File::create(path);
   write_header(file, provenance);
   hdf5::make_groups(file, "jobs");
-  std::vector<std::size_t> taken(packed.size(), 0);
+  std::vector<std::string_view> left(packed.begin(), packed.end());
   for (const SharedTable& table : tables) {
-    create_table(file, table.mine, table.rows(), table.gathered ? Writers::one : Writers::all);
-    if (!table.gathered) continue;
-    const std::vector<Values> all = unpack_gathered(table, packed, taken);
-    for (std::size_t c = 0; c < all.size() && table.rows() > 0; ++c) {
-      write_rows(file, table.mine.key, table.mine.columns[c], 0, table.rows(), bytes_of(all[c]));
+    if (table.gathered) {
+      write_tables(file, {unpack_gathered(table, left)});
+    } else {
+      create_shared_table(file, table.mine, table.rows());
     }
   }
   file.flush(hdf5::Durability::synced);
@@ -151,17 +150,17 @@ void create_file(const fs::path& path, const Provenance& provenance,
 /// All ranks write a table, in as many rounds as the one with most rows needs.
 void write_shared(hid_t file, const SharedTable& table, hid_t transfer,
                   const StepRunner& run_step) {
-  const std::uint64_t rows = table.mine.rows();
-  for (std::size_t c = 0; c < table.mine.columns.size(); ++c) {
-    const std::size_t bytes = element_bytes(table.mine.values[c]);
+  for (const Column& column : table.mine.columns) {
+    const auto values = bytes_of(column.values);
+    const std::size_t bytes = element_bytes(column.values);
     const std::uint64_t round = round_bytes / bytes;
     for (std::uint64_t done = 0; done < std::ranges::max(table.rank_rows); done += round) {
-      const std::uint64_t first = std::min(done, rows);
+      const std::uint64_t first = std::min(done, table.mine.rows());
+      const auto left = values.subspan(first * bytes);
       // After a collective call all ranks must know that nobody was left behind in it.
       run_step([&] {
-        write_rows(file, table.mine.key, table.mine.columns[c], table.first_row + first,
-                   std::min(round, rows - first), bytes_of(table.mine.values[c]) + first * bytes,
-                   transfer);
+        write_rows(file, table.mine.key, column, table.first_row + first,
+                   left.first(std::min(round * bytes, left.size())), transfer);
       });
     }
   }
@@ -171,12 +170,12 @@ void write_shared(hid_t file, const SharedTable& table, hid_t transfer,
 void check_written(const StoredTables& file, const SharedTable& table) {
   const RowRange rows{table.first_row, table.mine.rows()};
   if (rows.length == 0) return;
-  for (std::size_t c = 0; c < table.mine.columns.size(); ++c) {
-    const ColumnSpec& column = table.mine.columns[c];
-    const Values back = file.read(table.mine.key, column, rows);
-    if (std::memcmp(bytes_of(back), bytes_of(table.mine.values[c]),
-                    rows.length * element_bytes(back)) != 0) {
-      throw StoreError(table.mine.key.group + "/" + column.name +
+  const Table empty = empty_copy(table.mine);
+  for (std::size_t c = 0; c < empty.columns.size(); ++c) {
+    const Table back = file.read({empty.key, {empty.columns[c]}}, rows);
+    const auto written = bytes_of(table.mine.columns[c].values);
+    if (std::memcmp(bytes_of(back.columns[0].values).data(), written.data(), written.size()) != 0) {
+      throw StoreError(empty.key.group + "/" + empty.columns[c].name +
                        " does not hold what was written");
     }
   }
@@ -248,12 +247,10 @@ void write_together(MPI_Comm comm, const fs::path& path, const Provenance& prove
   std::vector<Table> own;
   run_step([&] {
     own = flatten(mine.devices, mine.unaudited, jobs, names);
-    for (Table& table : point_tables(provenance, names)) {
-      if (rank_of(comm) != 0)
-        for (Values& values : table.values) resize(values, 0);
-      own.push_back(std::move(table));
+    for (const Table& table : point_tables(provenance, names)) {
+      own.push_back(rank_of(comm) == 0 ? table : empty_copy(table));
     }
-    std::ranges::move(name_tables(names), std::back_inserter(own));
+    own = with_names(std::move(own), names);
   });
   std::vector<SharedTable> tables = share(comm, std::move(own));
   choose_gathered(tables, gathered_bytes);

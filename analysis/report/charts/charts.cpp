@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,10 @@ Json heat_chart(const std::string& title, std::string_view unit, Json rows, Json
           {"rows", std::move(rows)},
           {"columns", std::move(columns)},
           {"cells", std::move(cells)}};
+}
+
+Json shown_number(double value) {
+  return std::isfinite(value) ? Json(std::stod(fmt::format("{:.6g}", value))) : Json();
 }
 
 std::vector<std::size_t> drawn_devices(const RunResult& run, const FleetAnalysis& analysis,

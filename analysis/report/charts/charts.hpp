@@ -57,6 +57,9 @@ Json map_chart(const RunResult& run, const FleetAnalysis& analysis);
 Json heat_chart(const std::string& title, std::string_view unit, Json rows, Json columns,
                 Json cells);
 
+/// To six digits, more than anybody sees; null if it is not finite.
+Json shown_number(double value);
+
 /// "GPU-1a2b3c4d on node03 rank 2": short, but enough to find the device.
 std::string chart_label(const DeviceResult& device);
 /// In a sweep with its setting: "GPU-1a2b3c4d on node03 rank 2, memory-percent=50".

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <set>
 #include <string>
 #include <utility>
@@ -53,16 +52,6 @@ Json layout_of(const DeviceResult& device, std::size_t sms) {
   return cells;
 }
 
-/// To six digits: more than anybody sees. Those that are not finite become null.
-Json shown_values(const std::vector<double>& values) {
-  Json shown = Json::array();
-  for (const double value : values) {
-    shown.push_back(std::isfinite(value) ? Json(std::stod(fmt::format("{:.6g}", value)))
-                                         : Json(nullptr));
-  }
-  return shown;
-}
-
 /// Maps that have a value for each SM, in their order, and a better direction.
 Json maps_of(const RunResult& run, const FleetAnalysis& analysis, std::size_t index) {
   Json maps = Json::array();
@@ -76,9 +65,11 @@ Json maps_of(const RunResult& run, const FleetAnalysis& analysis, std::size_t in
       if (charge.metric != metric.name || charge.unit.kind != Unit::Kind::sm) continue;
       outlying.insert(charge.unit.numbers.begin(), charge.unit.numbers.end());
     }
+    Json shown = Json::array();
+    for (const double value : values) shown.push_back(shown_number(value));
     maps.push_back({{"metric", metric.name},
                     {"unit", metric.unit},
-                    {"values", shown_values(values)},
+                    {"values", std::move(shown)},
                     {"out", outlying}});
   }
   return maps;

@@ -35,27 +35,22 @@ std::vector<Ceiling> compute_ceilings(const DeviceResult& device, double cycles_
   for (const auto& [op, name] : kinds) {
     const auto rate =
         number_of(device, fmt::format("arithmetic.{}.throughput_per_cycle_per_sm", op));
-    if (!rate || !(*rate > 0)) continue;
-    const double per_s = 2 * *rate * cycles_per_s;
-    ceilings.push_back({fmt::format("{}: {:.1f} T/s", name, per_s * 1e-12), per_s});
+    const double per_s = 2 * rate.value_or(0) * cycles_per_s;
+    if (per_s > 0) ceilings.push_back({fmt::format("{}: {:.1f} T/s", name, per_s * 1e-12), per_s});
   }
   return ceilings;
 }
 
 std::vector<Ceiling> memory_ceilings(const DeviceResult& device, double cycles_per_s) {
-  std::vector<Ceiling> ceilings;
-  const auto add = [&](const char* name, std::optional<double> bytes_per_s) {
-    if (!bytes_per_s || !(*bytes_per_s > 0)) return;
-    ceilings.push_back({fmt::format("{}: {:.2f} TB/s", name, *bytes_per_s * 1e-12), *bytes_per_s});
-  };
-  add("memory", number_of(device, "global.read_bytes_per_s"));
-  add("L2", number_of(device, "l2.read_bytes_per_s"));
-  if (const auto* by_sm = vector_of(device, "placement.read_l1_bytes_per_cycle")) {
-    add("L1", median(*by_sm) * cycles_per_s);
-  }
-  if (const auto shared = number_of(device, "shared.bytes_per_cycle_per_sm")) {
-    add("shared memory", *shared * cycles_per_s);
-  }
+  const auto rate_of = [&](const char* metric) { return number_of(device, metric).value_or(0); };
+  const auto* by_sm = vector_of(device, "placement.read_l1_bytes_per_cycle");
+  std::vector<Ceiling> ceilings{
+      {"memory", rate_of("global.read_bytes_per_s")},
+      {"L2", rate_of("l2.read_bytes_per_s")},
+      {"L1", by_sm == nullptr ? 0 : median(*by_sm) * cycles_per_s},
+      {"shared memory", rate_of("shared.bytes_per_cycle_per_sm") * cycles_per_s}};
+  std::erase_if(ceilings, [](const Ceiling& one) { return !(one.per_s > 0); });
+  for (auto& [name, per_s] : ceilings) name += fmt::format(": {:.2f} TB/s", per_s * 1e-12);
   return ceilings;
 }
 

@@ -2,6 +2,7 @@
 #include "analysis/fleet/grounds/series.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts/charts.hpp"
+#include "analysis/report/content.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
@@ -45,12 +46,6 @@ bool is_compared(const FleetAnalysis& analysis, const MetricStatistics& statisti
          largest_fraction(statistics) > 0;
 }
 
-/// "global.read_bytes_per_s", "placement.l1_latency_cycles (median)".
-std::string title_of(const MetricStatistics& statistics) {
-  return statistics.summary.empty() ? statistics.metric
-                                    : fmt::format("{} ({})", statistics.metric, statistics.summary);
-}
-
 /// Whether the device has a finding of some weight about it.
 bool is_blamed(const FleetAnalysis& analysis, std::size_t device,
                const MetricStatistics& statistics) {
@@ -65,14 +60,7 @@ bool is_blamed(const FleetAnalysis& analysis, std::size_t device,
 /// Numbers that devices are compared by, and summaries of per-SM maps, in which a device of the
 /// group is out.
 void add_compared(const RunResult& run, const FleetAnalysis& analysis, std::vector<Strip>& strips) {
-  std::vector<Metric> registry;
-  for (const Metric& metric : analysis.registry) {
-    const bool any = std::ranges::any_of(analysis.statistics, [&](const MetricStatistics& one) {
-      return one.metric == metric.name && is_compared(analysis, one);
-    });
-    if (any) registry.push_back(metric);
-  }
-  for_each_series(run, analysis.groups, {.registry = registry}, [&](const Series& series) {
+  for_each_series(run, analysis.groups, {.registry = analysis.registry}, [&](const Series& series) {
     const auto statistics =
         std::ranges::find_if(analysis.statistics, [&](const MetricStatistics& one) {
           return one.metric == series.metric.name && one.summary == series.summary &&
@@ -135,10 +123,6 @@ std::vector<std::size_t> drawn_devices(const FleetAnalysis& analysis,
   return drawn;
 }
 
-double rounded(double value) {  // what a strip can show, in few bytes
-  return std::stod(fmt::format("{:.6g}", value));
-}
-
 Json strip_json(const FleetAnalysis& analysis, const Strip& strip,
                 const std::vector<std::size_t>& drawn) {
   const MetricStatistics& statistics = *strip.statistics;
@@ -147,9 +131,10 @@ Json strip_json(const FleetAnalysis& analysis, const Strip& strip,
   Json out = Json::array();
   for (std::size_t i = 0; i < drawn.size(); ++i) {
     const auto value = strip.values.find(drawn[i]);
-    const bool known = value != strip.values.end() && std::isfinite(value->second);
-    values.push_back(known ? Json(rounded(value->second / display.divisor)) : Json());
-    if (known && is_blamed(analysis, drawn[i], statistics)) out.push_back(i);
+    const Json shown =
+        value == strip.values.end() ? Json() : shown_number(value->second / display.divisor);
+    values.push_back(shown);
+    if (!shown.is_null() && is_blamed(analysis, drawn[i], statistics)) out.push_back(i);
   }
   return {{"name", title_of(statistics)},
           {"unit", display.text == "1" ? "" : display.text},

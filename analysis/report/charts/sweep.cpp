@@ -132,22 +132,26 @@ Json sweep_charts(const RunResult& run, const FleetAnalysis& analysis) {
   for (std::size_t axis = 0; axis < axes; ++axis) {
     if (values_of(provenance, axis).size() > most_values) return Json::array();
   }
-  std::vector<std::pair<double, const Metric*>> changing;
+  struct Changing {
+    double change;
+    const Metric* metric;
+    Cells cells;
+  };
+  std::vector<Changing> changing;
   for (const Metric& metric : analysis.registry) {
     if (metric.kind == MetricKind::inventory) continue;
-    const Cells cells = read_cells(run, metric);
+    Cells cells = read_cells(run, metric);
     const double change = change_of(cells);
     const bool has_room =
         axes == 2 || (!cells.empty() && cells.begin()->second.size() <= most_lines);
-    if (change > least_change && has_room) changing.emplace_back(change, &metric);
+    if (change > least_change && has_room) changing.push_back({change, &metric, std::move(cells)});
   }
-  std::ranges::stable_sort(changing, std::greater{}, &std::pair<double, const Metric*>::first);
+  std::ranges::stable_sort(changing, std::greater{}, &Changing::change);
   Json specs = Json::array();
-  for (std::size_t i = 0; i < std::min(changing.size(), most_charts); ++i) {
-    const Metric& metric = *changing[i].second;
-    const Cells cells = read_cells(run, metric);
-    specs.push_back(axes == 1 ? draw_curves(provenance, metric, cells)
-                              : draw_map(provenance, metric, cells));
+  for (const auto& [change, metric, cells] : changing) {
+    if (specs.size() == most_charts) break;
+    specs.push_back(axes == 1 ? draw_curves(provenance, *metric, cells)
+                              : draw_map(provenance, *metric, cells));
   }
   return specs;
 }

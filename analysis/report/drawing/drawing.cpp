@@ -76,9 +76,9 @@ std::string short_list(const std::vector<double>& values, std::string_view unit)
 /// The value if it is a text, else "".
 std::string text_of(const DeviceResult& device, std::string_view metric) {
   const Finding* finding = find_finding(device, metric);
-  if (finding == nullptr || finding->status != Status::ok) return "";
-  const auto* text = std::get_if<std::string>(&finding->value);
-  return text != nullptr ? *text : "";
+  const bool has_text = finding != nullptr && finding->status == Status::ok &&
+                        std::holds_alternative<std::string>(finding->value);
+  return has_text ? std::get<std::string>(finding->value) : "";
 }
 
 /// The value as a person reads it, "" if there is none.

@@ -93,17 +93,15 @@ struct Source {
   std::string_view loads_l1 = "";  // what these loads are called there
 };
 
+inline constexpr std::span<const Row> no_rows{};
+
 inline constexpr Source sources[] = {
     {"L1", "cache", sm_frame, "cache.l1", l1_rows},
     {"Shared memory", "core", sm_frame, "", shared_rows},
-    {"Read-only cache",
-     "cache",
-     sm_frame,
-     "cache.readonly",
-     {},
-     "sharing.l1_readonly",
+    {"Read-only cache", "cache", sm_frame, "cache.readonly", no_rows, "sharing.l1_readonly",
      "read-only"},
-    {"Texture L1", "cache", sm_frame, "cache.texture_l1", {}, "sharing.l1_texture_l1", "texture"},
+    {"Texture L1", "cache", sm_frame, "cache.texture_l1", no_rows, "sharing.l1_texture_l1",
+     "texture"},
     {"Constant L1", "cache", sm_frame, "cache.constant_l1", constant_l1_rows},
     {"Code L0", "cache", sm_frame, "cache.instruction_l0"},
     {"Code L1", "cache", sm_frame, "cache.instruction_l1"},

@@ -1,6 +1,5 @@
 // A table for spreadsheets and change-point tools (RFC 4180).
 #include "analysis/report/content.hpp"
-#include "analysis/report/export/finding_table.hpp"
 #include "analysis/report/report.hpp"
 #include "base/escape.hpp"
 

@@ -5,17 +5,17 @@
 #include <fmt/compile.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <iomanip>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <ostream>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace sonde {
@@ -37,12 +37,8 @@ std::string labels_of(const RunResult& run, const DeviceResult& device) {
 }
 
 std::string exposed_name(std::string_view metric) {
-  std::string name = "sonde_";
-  for (const char c : metric) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    name += plain ? c : '_';
-  }
-  return name;
+  static const std::regex odd("[^a-zA-Z0-9]");
+  return "sonde_" + std::regex_replace(std::string(metric), odd, "_");
 }
 
 std::string head(const std::string& name, std::string_view help) {
@@ -89,7 +85,7 @@ std::string verdict_lines(const RunResult& run, const FleetAnalysis& analysis) {
 void write_prometheus(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
                       const DeviceStream& devices) {
   out << verdict_lines(run, analysis) << info_lines(run);
-  std::unordered_map<std::string, std::vector<Sample>> samples;  // of each metric
+  std::map<std::string, std::vector<Sample>> samples;  // of each metric
   devices([&](std::size_t i, const DeviceResult& device) {
     for (const JobResult& job : device.jobs) {
       for (const Finding& finding : job.findings) {
@@ -101,15 +97,12 @@ void write_prometheus(std::ostream& out, const RunResult& run, const FleetAnalys
   });
   std::vector<std::string> labels;
   for (const DeviceResult& device : run.devices) labels.push_back(labels_of(run, device));
-  std::vector<std::string_view> metrics;
-  for (const auto& [metric, of_metric] : samples) metrics.push_back(metric);
-  std::ranges::sort(metrics);
   std::string lines;  // of a metric, which the format wants together
-  for (const std::string_view metric : metrics) {
+  for (const auto& [metric, of_metric] : samples) {
     const Metric* known = find_metric(metric, analysis.registry);
     const std::string name = exposed_name(metric);
     lines = head(name, known != nullptr ? known->meaning : "-");
-    for (const Sample& sample : samples.at(std::string(metric))) {
+    for (const Sample& sample : of_metric) {
       fmt::format_to(std::back_inserter(lines), FMT_COMPILE("{}{{{}}} {}\n"), name,
                      labels[sample.device], sample.value);
     }

@@ -1,6 +1,5 @@
 // The charts of report.html: the data that the page's scripts draw them from.
 #include "analysis/report/charts/charts.hpp"
-#include "analysis/report/page/page.hpp"
 #include "analysis/report/page/sections.hpp"
 #include "base/escape.hpp"
 

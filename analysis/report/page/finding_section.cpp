@@ -4,7 +4,6 @@
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts/charts.hpp"
 #include "analysis/report/content.hpp"
-#include "analysis/report/page/html_table.hpp"
 #include "analysis/report/page/sections.hpp"
 #include "base/escape.hpp"
 #include "base/units.hpp"
@@ -133,19 +132,16 @@ std::string job_html(const FleetAnalysis& analysis, std::size_t device, const Jo
   std::string text = fmt::format("<details class=\"job\" data-job=\"{}\"><summary>{}</summary>\n",
                                  escape_markup(job.job), job_summary(job));
   text += html_table_head(table, "findings cards");
-  std::map<std::string_view, const Finding*> findings;
-  for (const Finding& finding : job.findings) findings.emplace(finding.metric, &finding);
   for (const auto& row : table.rows) {
-    const auto at = findings.find(row[0]);
-    text += at == findings.end()
+    const Finding* finding = find_finding(job.findings, row[0]);
+    text += finding == nullptr
                 ? "<tr>"
                 : fmt::format("<tr id=\"{}\">", escape_markup(finding_anchor(device, row[0])));
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const bool is_value = i == 1 && at != findings.end();
-      text +=
-          html_cell(table.columns[i],
-                    is_value ? value_html(*at->second, unit_of(analysis.registry, row[0]), row[i])
-                             : folded_html(row[i]));
+      const bool is_value = i == 1 && finding != nullptr;
+      text += html_cell(table.columns[i],
+                        is_value ? value_html(*finding, unit_of(analysis.registry, row[0]), row[i])
+                                 : folded_html(row[i]));
     }
     text += "</tr>\n";
   }
@@ -157,8 +153,7 @@ bool has_problem(const FleetAnalysis& analysis, std::size_t device, const JobRes
   const auto is_blamed = [&](std::size_t i) {
     const Charge& finding = analysis.charges[i];
     const std::string metric = finding.metric.substr(0, finding.metric.find(' '));
-    return finding.severity != Severity::info &&
-           std::ranges::find(job.findings, metric, &Finding::metric) != job.findings.end();
+    return finding.severity != Severity::info && find_finding(job.findings, metric) != nullptr;
   };
   return is_missing(job.status) ||
          std::ranges::any_of(analysis.verdicts[device].charges, is_blamed);

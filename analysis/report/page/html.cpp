@@ -1,11 +1,7 @@
 // report.html: one page with a run inside, made of the files of page/.
 #include "analysis/report/charts/charts.hpp"
 #include "analysis/report/content.hpp"
-#include "analysis/report/page/html_table.hpp"
-#include "analysis/report/page/page.hpp"
 #include "analysis/report/page/sections.hpp"
-#include "analysis/report/peer_matrix.hpp"
-#include "analysis/report/problems.hpp"
 #include "analysis/report/report.hpp"
 #include "base/error.hpp"
 #include "base/escape.hpp"
@@ -20,8 +16,10 @@ namespace {
 
 constexpr std::size_t most_listed_devices = 8;  // from 9 up those that pass are folded
 constexpr std::size_t most_linked_problems = 24;
-constexpr std::size_t most_open_rows = 30;   // of a table
-constexpr std::size_t most_narrow_rows = 8;  // on a phone, where each row is a card
+constexpr std::size_t most_open_rows = 30;      // of a table
+constexpr std::size_t most_narrow_rows = 8;     // on a phone, where each row is a card
+constexpr std::size_t longest_open_text = 160;  // bytes; longer cells are folded
+constexpr std::size_t shown_of_folded = 90;
 // The script of the page folds it where the screen is narrow.
 constexpr std::string_view folded_if_narrow = " class=\"narrow\" open";
 
@@ -162,6 +160,43 @@ std::string notes_html(const std::vector<std::string>& remarks) {
 }
 
 }  // namespace
+
+std::string folded_html(std::string_view text) {
+  if (text.size() <= longest_open_text) return escape_markup(text);
+  std::size_t at = text.rfind(' ', shown_of_folded);
+  if (at == std::string_view::npos) at = shown_of_folded;
+  while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
+  return fmt::format("<details class=\"long\"><summary>{} …</summary>{}</details>",
+                     escape_markup(text.substr(0, at)), escape_markup(text.substr(at)));
+}
+
+std::string html_cell(const TextTable::Column& column, std::string_view content) {
+  return column.align == Align::right
+             ? fmt::format("<td class=\"number\" data-title=\"{}\">{}</td>",
+                           escape_markup(column.title), content)
+             : fmt::format("<td>{}</td>", content);
+}
+
+std::string html_table_head(const TextTable& table, std::string_view style) {
+  std::string text = fmt::format("<table class=\"{}\">\n<thead><tr>", style);
+  for (const TextTable::Column& column : table.columns) {
+    text += fmt::format("<th{}>{}</th>", column.align == Align::right ? " class=\"number\"" : "",
+                        escape_markup(column.title));
+  }
+  return text + "</tr></thead>\n<tbody>\n";
+}
+
+std::string html_table(const TextTable& table, std::string_view style) {
+  std::string text = html_table_head(table, style);
+  for (const auto& row : table.rows) {
+    text += "<tr>";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      text += html_cell(table.columns[i], folded_html(row[i]));
+    }
+    text += "</tr>\n";
+  }
+  return text + "</tbody>\n</table>\n";
+}
 
 std::string_view page_file(std::string_view name) {
   const auto file = std::ranges::find(page_files(), name, &EmbeddedFile::name);

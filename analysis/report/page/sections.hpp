@@ -1,15 +1,36 @@
-// Parts of report.html; html.cpp puts them in their order.
+// Parts of report.html; html.cpp puts them in their order. What no run changes, the files of page/
+// and Vega, is built into the program, so that a report needs no network and no files.
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
 #include "analysis/report/drawing/drawing.hpp"
 #include "analysis/report/raw_latency.hpp"
+#include "analysis/report/table.hpp"
+#include "base/embedded_file.hpp"
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace sonde {
+
+/// page.html: its policy lets nothing be loaded; Vega compiles its expressions, hence unsafe-eval.
+std::span<const EmbeddedFile> page_files();
+/// @throws Error if there is no such file
+std::string_view page_file(std::string_view name);
+/// Vega as one script that sets `vega`. Empty if it was not found when sonde was built.
+std::string_view vega_bundle();
+
+/// Tables, of which every text is escaped: <table class=style>; style.css lays each style out anew
+/// on narrow screens.
+std::string html_table(const TextTable& table, std::string_view style);
+
+/// Its parts, for tables with cells of their own: up to <tbody>, and a cell with that markup.
+std::string html_table_head(const TextTable& table, std::string_view style);
+std::string html_cell(const TextTable::Column& column, std::string_view markup);
+
+/// The text, folded if it is long: its first words are the summary.
+std::string folded_html(std::string_view text);
 
 /// The frames from the outside in: what a frame shares stands before what lies inside it. "" if
 /// there is nothing to draw.

@@ -45,20 +45,6 @@ Member from_stored(Stored stored) {
   }
 }
 
-template <class T>
-constexpr ElementType element_type() {
-  if constexpr (std::is_same_v<T, std::uint8_t>) return ElementType::u8;
-  if constexpr (std::is_same_v<T, std::uint32_t>) return ElementType::u32;
-  if constexpr (std::is_same_v<T, std::uint64_t>) return ElementType::u64;
-  if constexpr (std::is_same_v<T, std::int32_t>) return ElementType::i32;
-  if constexpr (std::is_same_v<T, std::int64_t>) return ElementType::i64;
-  if constexpr (std::is_same_v<T, double>) return ElementType::f64;
-  if constexpr (std::is_same_v<T, std::string_view>) return ElementType::text;
-}
-
-/// All different texts of the tables beside it.
-inline const TableKey names_key{"names", "name"};
-
 /// The member of a row at the end of this chain of members.
 template <class... Members>
 auto at(Members... members) {
@@ -69,7 +55,7 @@ auto at(Members... members) {
 template <class Row>
 class BoundTable {
  public:
-  explicit BoundTable(TableKey key) : key_(std::move(key)) {}
+  explicit BoundTable(TableKey key) : empty_{std::move(key), {}} {}
 
   /// @param access the member that the column keeps: a pointer to it, or a chain of them by at();
   /// or a function that gives a value, of a column that is never read back
@@ -79,22 +65,27 @@ class BoundTable {
                   TableKey counts = {}) {
     using Member = std::remove_cvref_t<std::invoke_result_t<Access, Row&>>;
     using Stored = decltype(to_stored(std::declval<Member>()));
-    ElementType type = counts.group.empty() ? element_type<Stored>() : ElementType::row;
-    if (type == ElementType::text) counts = names_key;
-    columns_.push_back(
-        {std::move(name), std::move(units), std::move(long_name), type, std::move(counts)});
+    constexpr bool is_text = std::is_same_v<Stored, std::string_view>;
+    using InFile = std::vector<std::conditional_t<is_text, std::uint32_t, Stored>>;
+    if (is_text) counts = names_key;
+    empty_.columns.push_back(
+        {std::move(name), std::move(units), std::move(long_name), InFile{}, std::move(counts)});
     put_.push_back([access](std::span<const Row> rows, Names& names) -> Values {
-      std::vector<InFile<Stored>> values;
+      InFile values;
       values.reserve(rows.size());
       for (const Row& row : rows) {
-        values.push_back(to_file(to_stored(std::invoke(access, row)), names));
+        if constexpr (is_text) {
+          values.push_back(names.row_of(to_stored(std::invoke(access, row))));
+        } else {
+          values.push_back(to_stored(std::invoke(access, row)));
+        }
       }
       return values;
     });
     if constexpr (std::is_lvalue_reference_v<std::invoke_result_t<Access, Row&>>) {
       get_.push_back([access](const Values& values, const Names& names, Row* row) {
-        for (const auto value : std::get<std::vector<InFile<Stored>>>(values)) {
-          if constexpr (std::is_same_v<Stored, std::string_view>) {
+        for (const auto value : std::get<InFile>(values)) {
+          if constexpr (is_text) {
             std::invoke(access, *row++) = from_stored<Member>(names.at(value));
           } else {
             std::invoke(access, *row++) = from_stored<Member>(value);
@@ -116,40 +107,27 @@ class BoundTable {
     return add(name + "_length", "1", "number of rows of " + what, part(&RowRange::length));
   }
 
-  const TableKey& key() const { return key_; }
-  const std::vector<ColumnSpec>& columns() const { return columns_; }
+  /// Its columns, without rows.
+  const Table& empty() const { return empty_; }
 
   /// @param names that get the texts of the rows
   Table to_table(std::span<const Row> rows, Names& names) const {
-    Table table{.key = key_, .columns = columns_, .values = {}};
-    for (const auto& put : put_) table.values.push_back(put(rows, names));
+    Table table = empty_;
+    for (std::size_t c = 0; c < put_.size(); ++c) table.columns[c].values = put_[c](rows, names);
     return table;
   }
 
-  /// Members that are views are of `names`. @param values one for each column, of equal lengths
-  std::vector<Row> to_rows(const std::vector<Values>& values, const Names& names) const {
-    std::vector<Row> rows(values.empty() ? 0 : size_of(values.front()));
-    for (std::size_t c = 0; c < get_.size(); ++c) get_[c](values.at(c), names, rows.data());
+  /// Members that are views are of `names`. @param table with these columns
+  std::vector<Row> to_rows(const Table& table, const Names& names) const {
+    std::vector<Row> rows(table.rows());
+    for (std::size_t c = 0; c < get_.size(); ++c) {
+      get_[c](table.columns.at(c).values, names, rows.data());
+    }
     return rows;
   }
 
  private:
-  /// A text is a row of the names, all else as it is.
-  template <class Stored>
-  using InFile =
-      std::conditional_t<std::is_same_v<Stored, std::string_view>, std::uint32_t, Stored>;
-
-  template <class Stored>
-  static InFile<Stored> to_file(const Stored& stored, Names& names) {
-    if constexpr (std::is_same_v<Stored, std::string_view>) {
-      return names.row_of(stored);
-    } else {
-      return stored;
-    }
-  }
-
-  TableKey key_;
-  std::vector<ColumnSpec> columns_;
+  Table empty_;
   std::vector<std::function<Values(std::span<const Row>, Names&)>> put_;  // of each column
   std::vector<std::function<void(const Values&, const Names&, Row* first)>> get_;
 };

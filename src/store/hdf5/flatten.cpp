@@ -2,7 +2,6 @@
 #include "store/hdf5/flatten.hpp"
 
 #include "analysis/metrics.hpp"
-#include "store/stored_jobs.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -13,6 +12,7 @@
 namespace sonde {
 namespace {
 
+constexpr std::string_view again_prefix = "again.";
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 /// Adds rows to those of a table, and says where they lie.
@@ -176,6 +176,22 @@ void check_job_names(const std::vector<StoredJob>& jobs) {
 }
 
 }  // namespace
+
+std::string again_name(std::string_view job) {
+  return std::string(again_prefix) + std::string(job);
+}
+
+std::optional<std::string> job_of_again(std::string_view name) {
+  if (!name.starts_with(again_prefix)) return std::nullopt;
+  return std::string(name.substr(again_prefix.size()));
+}
+
+std::vector<StoredJob> stored_jobs(const DeviceResult& device) {
+  std::vector<StoredJob> stored;
+  for (const JobResult& job : device.jobs) stored.push_back({job.job, &job});
+  for (const JobResult& job : device.again) stored.push_back({again_name(job.job), &job});
+  return stored;
+}
 
 std::vector<Table> flatten(std::span<const DeviceResult> devices,
                            const std::vector<UnauditedDevice>& unaudited,

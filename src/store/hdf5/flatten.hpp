@@ -5,8 +5,10 @@
 #include "analysis/results.hpp"
 #include "store/hdf5/rows.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sonde {
@@ -21,6 +23,19 @@ std::vector<Table> flatten(std::span<const DeviceResult> devices,
 
 /// The same of one job of a device alone. @param name as it is called in the file
 std::vector<Table> flatten_job(const std::string& name, const JobResult& result, Names& names);
+
+/// What the second try of a job (DeviceResult::again) is called in the file, where it stands beside
+/// the first one with all that a job has: `again.<job>`.
+std::string again_name(std::string_view job);
+/// The job of which that is the second try; nothing if it is the name of a first one.
+std::optional<std::string> job_of_again(std::string_view name);
+
+struct StoredJob {
+  std::string name;                   // in the file
+  const JobResult* result = nullptr;  // of the device, as long as that lives
+};
+/// In the order of the file: first tries, then second ones.
+std::vector<StoredJob> stored_jobs(const DeviceResult& device);
 
 /// Jobs of which these devices have probes, in the order of their first appearance.
 std::vector<std::string> jobs_with_probes(const std::vector<DeviceResult>& devices);

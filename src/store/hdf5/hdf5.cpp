@@ -1,8 +1,6 @@
 // Checked HDF5 calls.
 #include "store/hdf5/hdf5.hpp"
 
-#include "store/output.hpp"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -24,6 +22,7 @@ herr_t keep_reason(unsigned n, const H5E_error2_t* error, void* reason) {
 }
 
 Handle file_access() {
+  prepare();  // before any other call
   Handle access = make_properties(H5P_FILE_ACCESS);
   // Superblock version 2 has no consistency flag: a file that was flushed but never closed opens
   // directly. It and the headers of all objects have checksums.
@@ -78,6 +77,10 @@ hid_t create_file(const std::filesystem::path& path, hid_t access) {
             "creating the file"));
 }
 
+hid_t open_file(const std::filesystem::path& path, hid_t access) {
+  return check_indexes(check(H5Fopen(path.c_str(), H5F_ACC_RDWR, access), "opening the file"));
+}
+
 /// Of any length.
 Handle text_type() {
   Handle type = utf8_type(H5T_VARIABLE);
@@ -128,32 +131,27 @@ hid_t check(hid_t id, const std::string& what) {
   return id;
 }
 
-std::size_t check_size(ssize_t size, const std::string& what) {
-  return static_cast<std::size_t>(check(static_cast<hid_t>(size), what));
+void prepare() {
+  H5dont_atexit();  // no effect after the first HDF5 call
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 
 File File::create(const std::filesystem::path& path) {
-  prepare_store();
   Handle access = file_access();
   hold_metadata(access);
   return File(create_file(path, access));
 }
 
 File File::create_together(const std::filesystem::path& path, MPI_Comm comm) {
-  prepare_store();
   return File(create_file(path, shared_access(comm)));
 }
 
 File File::open_together(const std::filesystem::path& path, MPI_Comm comm) {
-  prepare_store();
-  return File(check_indexes(
-      check(H5Fopen(path.c_str(), H5F_ACC_RDWR, shared_access(comm)), "opening the file")));
+  return File(open_file(path, shared_access(comm)));
 }
 
 File File::open_to_write(const std::filesystem::path& path) {
-  prepare_store();
-  return File(
-      check_indexes(check(H5Fopen(path.c_str(), H5F_ACC_RDWR, file_access()), "opening the file")));
+  return File(open_file(path, file_access()));
 }
 
 void File::flush(Durability durability) {
@@ -175,7 +173,7 @@ void File::close() {
 }
 
 Handle open_to_read(const std::filesystem::path& path) {
-  prepare_store();
+  prepare();
   const auto refuse_if = [&path](bool wrong, std::string_view what) {
     if (wrong) throw StoreError(fmt::format("'{}' is {}", path.string(), what));
   };
@@ -223,28 +221,22 @@ void remove_group(hid_t file, const std::string& path) {
   if (has_link(file, path)) check(H5Ldelete(file, path.c_str(), H5P_DEFAULT), "removing " + path);
 }
 
-std::optional<Handle> find_group(hid_t file, const std::string& path) {
-  if (!has_link(file, path)) return std::nullopt;
+Handle open_group(hid_t file, const std::string& path) {
+  if (!has_link(file, path)) throw StoreError(path + " is missing");
   return Handle(H5Gopen2(file, path.c_str(), H5P_DEFAULT), H5Gclose, "opening the group " + path);
 }
 
-Handle open_group(hid_t file, const std::string& path) {
-  std::optional<Handle> group = find_group(file, path);
-  if (!group) throw StoreError(path + " is missing");
-  return std::move(*group);
-}
-
-bool has_link(hid_t place, const std::string& path, const std::string& place_path) {
+bool has_link(hid_t place, const std::string& path) {
   for (std::size_t at = path.find('/');; at = path.find('/', at + 1)) {
     const std::string so_far = path.substr(0, at);
     H5L_info_t link{};
     if (H5Lget_info(place, so_far.c_str(), &link, H5P_DEFAULT) < 0) {
       const std::string reason = last_reason();
       if (H5Lexists(place, so_far.c_str(), H5P_DEFAULT) == 0) return false;
-      throw StoreError(fmt::format("reading the link {}{} failed: {}", place_path, so_far, reason));
+      throw StoreError(fmt::format("reading the link {} failed: {}", so_far, reason));
     }
     if (link.type != H5L_TYPE_HARD) {
-      throw StoreError(place_path + so_far + " leads to another place or file");
+      throw StoreError(so_far + " leads to another place or file");
     }
     if (at == path.npos) return true;
   }
@@ -298,9 +290,8 @@ std::uint64_t read_number_attribute(hid_t object, const std::string& name) {
 
 std::vector<std::string> list_groups(hid_t file, const std::string& path) {
   std::vector<std::string> names;
-  const std::optional<Handle> found = find_group(file, path);
-  if (!found) return names;
-  const Handle& group = *found;
+  if (!has_link(file, path)) return names;
+  const Handle group = open_group(file, path);
   H5G_info_t info{};
   check(H5Gget_info(group, &info), "listing the group " + path);
   constexpr hsize_t most_members = 256;  // each is read for every device: thousands take minutes
@@ -310,9 +301,9 @@ std::vector<std::string> list_groups(hid_t file, const std::string& path) {
   }
   // One by one: H5Literate of HDF5 1.10 frees what it never had if a link cannot be read.
   const auto name_of = [&](hsize_t i, char* name, std::size_t bytes) {
-    return check_size(H5Lget_name_by_idx(group, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, i, name,
-                                         bytes, H5P_DEFAULT),
-                      "listing the group " + path);
+    const ssize_t size = H5Lget_name_by_idx(group, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, i, name,
+                                            bytes, H5P_DEFAULT);
+    return static_cast<std::size_t>(check(size, "listing the group " + path));
   };
   for (hsize_t i = 0; i < info.nlinks; ++i) {
     std::string& name = names.emplace_back(name_of(i, nullptr, 0), '\0');

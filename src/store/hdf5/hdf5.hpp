@@ -8,18 +8,18 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace sonde::hdf5 {
 
+/// Silences HDF5's own error printing and its work at exit. Every function here that opens a file
+/// calls it.
+void prepare();
+
 /// @throws StoreError "<what> failed: <HDF5's own reason>" if the id or status is negative
 hid_t check(hid_t id, const std::string& what);
-
-/// The same of a size. @throws StoreError
-std::size_t check_size(ssize_t size, const std::string& what);
 
 /// The innermost message on HDF5's error stack, or the system's error if it holds one.
 std::string last_reason();
@@ -78,14 +78,11 @@ Handle open_to_read(const std::filesystem::path& path);
 Handle make_groups(hid_t file, const std::string& path);
 /// With all that is in it, if it is there.
 void remove_group(hid_t file, const std::string& path);
-/// Nothing if there is none. @throws StoreError as has_link does
-std::optional<Handle> find_group(hid_t file, const std::string& path);
 /// @throws StoreError as has_link does, or if there is none
 Handle open_group(hid_t file, const std::string& path);
 /// @throws StoreError if a part of the path is a soft or external link: those that sonde makes are
 /// all hard, and others may lead to any file
-/// @param path from `place` on: the file, or a group whose own path ends with `/` in `place_path`
-bool has_link(hid_t place, const std::string& path, const std::string& place_path = "");
+bool has_link(hid_t place, const std::string& path);
 
 /// Of variable length: for other readers. sonde reads no such text back, since HDF5 keeps them
 /// where it has no checksums, and believes the lengths that it finds there.

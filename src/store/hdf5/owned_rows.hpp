@@ -79,16 +79,22 @@ RowRange hull(const std::string& group, const std::vector<Row>& rows, Access acc
 
 template <class Row>
 Span<Row> read_span(const StoredTables& tables, const BoundTable<Row>& table, RowRange range) {
-  return {table.key().group, range.offset,
-          table.to_rows(tables.read(table.key(), table.columns(), range), tables.names())};
+  return {table.empty().key.group, range.offset,
+          table.to_rows(tables.read(table.empty(), range), tables.names())};
+}
+
+template <class Row>
+std::vector<Row> read_whole(const StoredTables& tables, const BoundTable<Row>& table) {
+  return read_span(tables, table, {0, tables.rows(table.empty().key)}).rows;
 }
 
 /// The rows of `table` that these rows own. If they own none, the table is not looked at.
 template <class Row, class Owner, class Access>
 Span<Row> read_owned(const StoredTables& tables, const BoundTable<Row>& table,
                      const std::vector<Owner>& owners, Access access) {
-  const RowRange range = hull(table.key().group, owners, access);
-  if (range.length == 0) return {.group = table.key().group};
+  const std::string& group = table.empty().key.group;
+  const RowRange range = hull(group, owners, access);
+  if (range.length == 0) return {.group = group};
   return read_span(tables, table, range);
 }
 

@@ -203,26 +203,6 @@ BoundTable<FindingRow> finding_table() {
            at(&FindingRow::interval, &Interval::high));
 }
 
-std::vector<Table> name_tables(const Names& names) {
-  const TableKey bytes_key{names_key.group, "text_byte"};
-  std::vector<std::uint64_t> offsets;
-  std::vector<std::uint32_t> lengths;
-  std::vector<std::uint8_t> bytes;
-  for (const std::string& text : names.texts()) {
-    offsets.push_back(bytes.size());
-    lengths.push_back(static_cast<std::uint32_t>(text.size()));
-    bytes.insert(bytes.end(), text.begin(), text.end());
-  }
-  return {
-      {.key = names_key,
-       .columns = {{"text_offset", "1", "first byte in text_bytes", ElementType::row, bytes_key},
-                   {"text_length", "1", "number of bytes", ElementType::u32}},
-       .values = {std::move(offsets), std::move(lengths)}},
-      {.key = bytes_key,
-       .columns = {{"text_bytes", "1", "UTF-8 of all texts", ElementType::u8}},
-       .values = {std::move(bytes)}}};
-}
-
 BoundTable<std::uint64_t> carveout_table() {
   return value_table<std::uint64_t>(keys::carveouts, "shared_carveouts_bytes", "byte",
                                     "possible shared parts of the L1");

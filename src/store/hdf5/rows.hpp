@@ -89,9 +89,6 @@ BoundTable<double> repeat_table(const std::string& job);
 /// The addresses of lanes, in units of the visit_step_bytes of each.
 BoundTable<std::uint64_t> visit_table(const std::string& job);
 
-/// The texts themselves: where each lies in the bytes of all, and these (UTF-8).
-std::vector<Table> name_tables(const Names& names);
-
 /// One kind of value that lanes record, in a table of its own under `traces`: those that the file
 /// keeps as they are.
 template <class T>

@@ -118,30 +118,21 @@ void require_whole(const Dataset& dataset, const std::string& path, std::uint64_
 }
 
 Names read_names(const StoredTables& tables) {
-  const std::vector<Table> specs = name_tables({});
-  const RowRange texts{0, tables.rows(specs[0].key)};
-  const RowRange bytes{0, tables.rows(specs[1].key)};
-  const auto places = tables.read(specs[0].key, specs[0].columns, texts);
-  const Values all = tables.read(specs[1].key, specs[1].columns.front(), bytes);
-  return {std::get<std::vector<std::uint64_t>>(places[0]),
-          std::get<std::vector<std::uint32_t>>(places[1]),
-          std::get<std::vector<std::uint8_t>>(all)};
+  std::vector<Table> stored = Names().tables();
+  for (Table& table : stored) table = tables.read(table, {0, tables.rows(table.key)});
+  const std::vector<Column>& texts = stored[0].columns;
+  return {std::get<std::vector<std::uint64_t>>(texts[0].values),
+          std::get<std::vector<std::uint32_t>>(texts[1].values),
+          std::get<std::vector<std::uint8_t>>(stored[1].columns.front().values)};
 }
 
 }  // namespace
 
-hid_t file_type(ElementType type) {
-  switch (type) {
-    case ElementType::u8: return H5T_STD_U8LE;
-    case ElementType::u32:
-    case ElementType::text: return H5T_STD_U32LE;
-    case ElementType::u64:
-    case ElementType::row: return H5T_STD_U64LE;
-    case ElementType::i32: return H5T_STD_I32LE;
-    case ElementType::i64: return H5T_STD_I64LE;
-    case ElementType::f64: return H5T_IEEE_F64LE;
-  }
-  throw Error("unknown element type");
+hid_t file_type(const Values& values) {
+  const hid_t types[]{H5T_STD_U8LE,  H5T_STD_U32LE, H5T_STD_U64LE,
+                      H5T_STD_I32LE, H5T_STD_I64LE, H5T_IEEE_F64LE};  // as the alternatives
+  static_assert(std::size(types) == std::variant_size_v<Values>);
+  return types[values.index()];
 }
 
 std::uint64_t StoredTables::rows(const TableKey& key) const {
@@ -149,38 +140,31 @@ std::uint64_t StoredTables::rows(const TableKey& key) const {
   return hdf5::has_link(file_, path) ? extent_of(open_dataset(file_, path).id, path) : 0;
 }
 
-Values StoredTables::read(const TableKey& key, const ColumnSpec& column, RowRange range) const {
-  return std::move(read(key, std::vector{column}, range).front());
-}
-
-std::vector<Values> StoredTables::read(const TableKey& key, const std::vector<ColumnSpec>& columns,
-                                       RowRange range) const {
-  const std::uint64_t all_rows = rows(key);
-  std::vector<Values> read;
-  for (const ColumnSpec& column : columns) {
-    Values& values = read.emplace_back(empty_values(column.type));
-    const std::string path = prefix_ + key.group + "/" + column.name;
+Table StoredTables::read(Table table, RowRange range) const {
+  const std::uint64_t all_rows = rows(table.key);
+  for (Column& column : table.columns) {
+    const std::string path = prefix_ + table.key.group + "/" + column.name;
     require_valid(range.offset <= all_rows && range.length <= all_rows - range.offset, path,
                   fmt::format("has {} rows, fewer than are referred to", all_rows));
     if (range.length == 0) continue;
     const Dataset dataset = open_dataset(file_, path);
     const Handle stored(H5Dget_type(dataset.id), H5Tclose, "reading the type of " + path);
-    const hid_t type = file_type(column.type);
+    const hid_t type = file_type(column.values);
     require_valid(H5Tequal(stored, type) > 0, path, "has an unexpected type");
     const std::uint64_t extent = extent_of(dataset.id, path);
     require_valid(extent == all_rows, path,
                   fmt::format("has {} rows and its table {}", extent, all_rows));
-    require_whole(dataset, path, all_rows, element_bytes(values));
+    require_whole(dataset, path, all_rows, element_bytes(column.values));
     const Handle from(H5Dget_space(dataset.id), H5Sclose, "reading the size of " + path);
     const hsize_t first = range.offset;
     const hsize_t count = range.length;
     check(H5Sselect_hyperslab(from, H5S_SELECT_SET, &first, nullptr, &count, nullptr),
           "selecting rows");
     const Handle to(H5Screate_simple(1, &count, nullptr), H5Sclose, "making a space");
-    check(H5Dread(dataset.id, type, to, from, H5P_DEFAULT, resize(values, count)),
+    check(H5Dread(dataset.id, type, to, from, H5P_DEFAULT, resize(column.values, count)),
           "reading " + path);
   }
-  return read;
+  return table;
 }
 
 const Names& StoredTables::names() const {
@@ -198,14 +182,12 @@ std::string part_group(std::size_t index) { return fmt::format("parts/{}", index
 
 void read_all_columns(const StoredTables& tables, WithTraces traces) {
   Names names;
-  std::vector<Table> specs = flatten({}, {}, tables.jobs(), names);
-  std::ranges::move(name_tables(names), std::back_inserter(specs));
-  for (const Table& table : specs) {
+  for (const Table& table : with_names(flatten({}, {}, tables.jobs(), names), names)) {
     if (traces == WithTraces::no && table.key.group.ends_with("/traces")) continue;
     const std::uint64_t rows = tables.rows(table.key);
     for (std::uint64_t done = 0; done < rows; done += slice_rows) {
-      for (const ColumnSpec& column : table.columns) {
-        tables.read(table.key, column, {done, std::min(slice_rows, rows - done)});
+      for (const Column& column : table.columns) {
+        tables.read({table.key, {column}}, {done, std::min(slice_rows, rows - done)});
       }
     }
   }

@@ -12,8 +12,8 @@
 
 namespace sonde {
 
-/// A type of HDF5, in the file as in memory.
-hid_t file_type(ElementType type);
+/// The type of HDF5 of its elements, in the file as in memory.
+hid_t file_type(const Values& values);
 
 /// The tables of a run file, or of one part of a shard. A table that is not there has no rows.
 class StoredTables {
@@ -26,12 +26,10 @@ class StoredTables {
   /// @throws StoreError as read does
   std::uint64_t rows(const TableKey& key) const;
 
-  /// Some rows of some columns. Datasets, filters and types must be those that sonde writes, the
-  /// columns as long as their table, and all elements in a file of that size.
+  /// Some rows of the columns of an empty table. Datasets, filters and types must be those that
+  /// sonde writes, the columns as long as their table, and all elements in a file of that size.
   /// @throws StoreError naming the dataset if they are not, or the file does not have these rows
-  std::vector<Values> read(const TableKey& key, const std::vector<ColumnSpec>& columns,
-                           RowRange rows) const;
-  Values read(const TableKey& key, const ColumnSpec& column, RowRange rows) const;
+  Table read(Table empty, RowRange rows) const;
 
   /// Read once; texts of rows are views in it. @throws StoreError
   const Names& names() const;

@@ -1,8 +1,10 @@
 // Columns in memory.
 #include "store/hdf5/table.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <concepts>
+#include <iterator>
 #include <limits>
 #include <type_traits>
 
@@ -24,40 +26,33 @@ void shift_numbers(std::vector<T>& column, std::uint64_t by) {
 
 }  // namespace
 
-std::uint64_t size_of(const Values& values) {
-  return std::visit([](const auto& column) { return std::uint64_t{column.size()}; }, values);
+std::uint64_t Table::rows() const {
+  if (columns.empty()) return 0;
+  return std::visit([](const auto& column) { return column.size(); }, columns.front().values);
 }
 
-std::uint64_t Table::rows() const { return values.empty() ? 0 : size_of(values.front()); }
-
-Values empty_values(ElementType type) {
-  switch (type) {
-    case ElementType::u8: return std::vector<std::uint8_t>{};
-    case ElementType::u32:
-    case ElementType::text: return std::vector<std::uint32_t>{};
-    case ElementType::u64:
-    case ElementType::row: return std::vector<std::uint64_t>{};
-    case ElementType::i32: return std::vector<std::int32_t>{};
-    case ElementType::i64: return std::vector<std::int64_t>{};
-    case ElementType::f64: return std::vector<double>{};
+Table empty_copy(const Table& table) {
+  Table empty{table.key, {}};
+  for (const Column& column : table.columns) {
+    const Values none = std::visit([]<class T>(const T&) { return Values(T()); }, column.values);
+    empty.columns.push_back({column.name, column.units, column.long_name, none, column.counts});
   }
-  throw Error("unknown element type");
+  return empty;
 }
 
 std::size_t element_bytes(const Values& values) {
   return std::visit([]<class T>(const std::vector<T>&) { return sizeof(T); }, values);
 }
 
-const std::byte* bytes_of(const Values& values) {
-  return std::visit(
-      [](const auto& column) { return reinterpret_cast<const std::byte*>(column.data()); }, values);
+std::span<const std::byte> bytes_of(const Values& values) {
+  return std::visit([](const auto& column) { return std::as_bytes(std::span(column)); }, values);
 }
 
-void* resize(Values& values, std::uint64_t rows) {
+std::byte* resize(Values& values, std::uint64_t rows) {
   return std::visit(
-      [rows](auto& column) -> void* {
+      [rows](auto& column) {
         column.resize(rows);
-        return column.data();
+        return std::as_writable_bytes(std::span(column)).data();
       },
       values);
 }
@@ -116,6 +111,27 @@ std::string_view Names::at(std::uint32_t row) const {
     throw StoreError("a row has a name that is not among the names of the file");
   }
   return texts_[row];
+}
+
+std::vector<Table> Names::tables() const {
+  const TableKey bytes_key{names_key.group, "text_byte"};
+  std::vector<std::uint64_t> offsets;
+  std::vector<std::uint32_t> lengths;
+  std::vector<std::uint8_t> bytes;
+  for (const std::string& text : texts_) {
+    offsets.push_back(bytes.size());
+    lengths.push_back(static_cast<std::uint32_t>(text.size()));
+    bytes.insert(bytes.end(), text.begin(), text.end());
+  }
+  return {{names_key,
+           {{"text_offset", "1", "first byte in text_bytes", std::move(offsets), bytes_key},
+            {"text_length", "1", "number of bytes", std::move(lengths)}}},
+          {bytes_key, {{"text_bytes", "1", "UTF-8 of all texts", std::move(bytes)}}}};
+}
+
+std::vector<Table> with_names(std::vector<Table> tables, const Names& names) {
+  std::ranges::move(names.tables(), std::back_inserter(tables));
+  return tables;
 }
 
 }  // namespace sonde

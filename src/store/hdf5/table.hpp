@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -29,48 +30,44 @@ struct RowRange {
   std::uint64_t length = 0;
 };
 
-/// Element types, in memory as in the file; the file is little-endian. `row` is the number of a row
-/// of another table (u64). `text` is the row that a text has in the table of names (u32).
-enum class ElementType { u8, u32, u64, row, i32, i64, f64, text };
+/// All different texts of the tables beside it.
+inline const TableKey names_key{"names", "name"};
 
-/// What a column is, whatever it holds.
-struct ColumnSpec {
-  std::string name;
-  std::string units;  // "1": a plain number; "": a text
-  std::string long_name;
-  ElementType type = ElementType::u64;
-  /// Of type `row` and `text`: the table whose rows the column counts.
-  TableKey counts{};
-};
-
+/// In memory as in the file, which is little-endian.
 using Values =
     std::variant<std::vector<std::uint8_t>, std::vector<std::uint32_t>, std::vector<std::uint64_t>,
                  std::vector<std::int32_t>, std::vector<std::int64_t>, std::vector<double>>;
 
+struct Column {
+  std::string name;
+  std::string units;  // "1": a plain number; "": a text
+  std::string long_name;
+  Values values;      // of texts the rows that they have in the table of names
+  TableKey counts{};  // the table whose rows they are, if they are rows of one
+};
+
 struct Table {
   TableKey key;
-  std::vector<ColumnSpec> columns;
-  std::vector<Values> values;  // one per column, all of the same length
+  std::vector<Column> columns;  // all of the same length
 
   std::uint64_t rows() const;
 };
 
-/// An empty column for that type.
-Values empty_values(ElementType type);
+/// The same columns without rows.
+Table empty_copy(const Table& table);
 
-std::uint64_t size_of(const Values& values);
 std::size_t element_bytes(const Values& values);
-const std::byte* bytes_of(const Values& values);
+std::span<const std::byte> bytes_of(const Values& values);
 
 /// Makes room for so many elements, for HDF5 to write to. @returns the first of them
-void* resize(Values& values, std::uint64_t rows);
+std::byte* resize(Values& values, std::uint64_t rows);
 
 /// Adds elements behind those of another column of the same type.
 void append(Values& to, const Values& more);
 /// Takes so many elements from the front.
 Values take_front(Values& values, std::uint64_t rows);
 
-/// Adds a number to all rows of other tables (`row`, `text`). @throws Error if one does not fit
+/// Adds a number to all rows of other tables. @throws Error if one does not fit
 void shift(Values& values, std::uint64_t by);
 
 /// The different texts of some tables, of which columns hold the rows.
@@ -86,11 +83,15 @@ class Names {
   std::uint32_t row_of(std::string_view text);
   /// Lives as long as the names. @throws StoreError if there is no such row
   std::string_view at(std::uint32_t row) const;
-  const std::deque<std::string>& texts() const { return texts_; }
+  /// The tables that hold the texts: where each lies in the bytes of all, and these (UTF-8).
+  std::vector<Table> tables() const;
 
  private:
   std::deque<std::string> texts_;  // they stay where they are
   std::unordered_map<std::string_view, std::uint32_t> rows_;
 };
+
+/// What a file or group holds: the tables, and the names that got their texts.
+std::vector<Table> with_names(std::vector<Table> tables, const Names& names);
 
 }  // namespace sonde

@@ -20,12 +20,13 @@ constexpr std::size_t least_compressed_bytes = 1 << 10;
 // The fastest level: with shuffle before it, higher ones gained below 5 % on traces.
 constexpr unsigned deflate_level = 1;
 
-enum class Extent { fixed, grows };
+/// How a column gets its rows: at once, from all ranks together, or chunk by chunk.
+enum class Filling { at_once, shared, growing };
 
-Handle make_space(std::uint64_t rows, Extent extent = Extent::fixed) {
+Handle make_space(std::uint64_t rows, Filling filling = Filling::at_once) {
   const hsize_t size = rows;
   const hsize_t unlimited = H5S_UNLIMITED;
-  return Handle(H5Screate_simple(1, &size, extent == Extent::grows ? &unlimited : nullptr),
+  return Handle(H5Screate_simple(1, &size, filling == Filling::growing ? &unlimited : nullptr),
                 H5Sclose, "making a space");
 }
 
@@ -36,12 +37,12 @@ Handle bare_layout() {
 }
 
 /// Chunks and their filters.
-Handle column_layout(std::uint64_t rows, std::size_t element_bytes, Writers writers) {
+Handle column_layout(std::uint64_t rows, std::size_t element_bytes, Filling filling) {
   Handle creation = bare_layout();
   if (rows == 0) return creation;
   // Parallel HDF5 would fill each column, and wait for all ranks, before its rows are written.
   check(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER), "no filling");
-  if (writers == Writers::all) {
+  if (filling == Filling::shared) {
     // Now, by one process: ranks would do it together where they open the column, and one that
     // cannot would leave the others behind.
     check(H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY), "making the chunks of a column");
@@ -62,16 +63,13 @@ Handle open_column(hid_t place, const std::string& path) {
   return Handle(H5Dopen2(place, path.c_str(), H5P_DEFAULT), H5Dclose, "opening " + path);
 }
 
-void create_columns(hid_t place, const Table& table, std::uint64_t rows, Extent extent,
-                    Writers writers) {
+void create_columns(hid_t place, const Table& table, std::uint64_t rows, Filling filling) {
   const Handle group = hdf5::make_groups(place, table.key.group);
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    const ColumnSpec& column = table.columns[c];
-    const std::size_t bytes = element_bytes(table.values[c]);
-    const Handle dataset(
-        H5Dcreate2(group, column.name.c_str(), file_type(column.type), make_space(rows, extent),
-                   H5P_DEFAULT, column_layout(rows, bytes, writers), H5P_DEFAULT),
-        H5Dclose, "creating " + path_of(table.key, column.name));
+  for (const Column& column : table.columns) {
+    const Handle layout = column_layout(rows, element_bytes(column.values), filling);
+    const Handle dataset(H5Dcreate2(group, column.name.c_str(), file_type(column.values),
+                                    make_space(rows, filling), H5P_DEFAULT, layout, H5P_DEFAULT),
+                         H5Dclose, "creating " + path_of(table.key, column.name));
     hdf5::write_attribute(dataset, "units", column.units);
     hdf5::write_attribute(dataset, "long_name", column.long_name);
   }
@@ -88,40 +86,43 @@ void create_scale(hid_t place, const Table& table, std::uint64_t rows) {
                                          rows)
                                  .c_str()),
         "making a dimension of " + table.key.dimension);
-  for (const ColumnSpec& column : table.columns) {
+  for (const Column& column : table.columns) {
     check(H5DSattach_scale(open_column(group, column.name), scale, 0),
           "attaching the dimension of " + column.name);
   }
 }
 
 void write_all(hid_t place, const Table& table, std::uint64_t first) {
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    write_rows(place, table.key, table.columns[c], first, table.rows(), bytes_of(table.values[c]));
+  for (const Column& column : table.columns) {
+    write_rows(place, table.key, column, first, bytes_of(column.values));
   }
 }
 
-Table empty_copy(const Table& table) {
-  Table empty{.key = table.key, .columns = table.columns, .values = {}};
-  for (const ColumnSpec& column : table.columns) empty.values.push_back(empty_values(column.type));
-  return empty;
+/// Room for more rows in a table that grows.
+void extend(hid_t place, const Table& table, std::uint64_t rows) {
+  const hsize_t size = rows;
+  for (const Column& column : table.columns) {
+    const std::string path = path_of(table.key, column.name);
+    check(H5Dset_extent(open_column(place, path), &size), "making room in " + path);
+  }
 }
 
 }  // namespace
 
-void create_table(hid_t place, const Table& table, std::uint64_t rows, Writers writers) {
-  create_columns(place, table, rows, Extent::fixed, writers);
+void create_shared_table(hid_t place, const Table& table, std::uint64_t rows) {
+  create_columns(place, table, rows, Filling::shared);
   create_scale(place, table, rows);
 }
 
-void write_rows(hid_t place, const TableKey& key, const ColumnSpec& column, std::uint64_t first,
-                std::uint64_t rows, const void* values, hid_t transfer) {
+void write_rows(hid_t place, const TableKey& key, const Column& column, std::uint64_t first,
+                std::span<const std::byte> values, hid_t transfer) {
   const std::string path = path_of(key, column.name);
   const Handle dataset = open_column(place, path);
   const Handle target(H5Dget_space(dataset), H5Sclose, "reading the size of " + path);
-  const Handle source = make_space(std::max<std::uint64_t>(rows, 1));
   const hsize_t start = first;
-  const hsize_t size = rows;
-  if (rows == 0) {
+  const hsize_t size = values.size() / element_bytes(column.values);
+  const Handle source = make_space(std::max<std::uint64_t>(size, 1));
+  if (size == 0) {
     check(H5Sselect_none(target), "selecting no rows");
     check(H5Sselect_none(source), "selecting no rows");
   } else {
@@ -129,14 +130,15 @@ void write_rows(hid_t place, const TableKey& key, const ColumnSpec& column, std:
           "selecting rows");
   }
   const std::uint64_t nothing = 0;
-  check(H5Dwrite(dataset, file_type(column.type), source, target, transfer,
-                 rows == 0 ? &nothing : values),
+  const void* from = size == 0 ? static_cast<const void*>(&nothing) : values.data();
+  check(H5Dwrite(dataset, file_type(column.values), source, target, transfer, from),
         "writing " + path);
 }
 
 void write_tables(hid_t place, const std::vector<Table>& tables) {
   for (const Table& table : tables) {
-    create_table(place, table, table.rows(), Writers::one);
+    create_columns(place, table, table.rows(), Filling::at_once);
+    create_scale(place, table, table.rows());
     if (table.rows() > 0) write_all(place, table, 0);
   }
 }
@@ -146,26 +148,20 @@ void TableAppender::append(std::vector<Table> part) {
   for (const Table& table : part) {
     const auto [place, is_new] = places_.try_emplace(table.key, tables_.size());
     if (is_new) tables_.push_back({.waiting = empty_copy(table)});
-    first_rows[table.key] = rows(table.key);
+    const Growing& all = tables_[place->second];
+    first_rows[table.key] = all.written_rows + all.waiting.rows();
   }
   for (Table& table : part) {
     Growing& all = tables_[places_.at(table.key)];
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      const ColumnSpec& column = table.columns[c];
+      auto& [name, units, long_name, values, counts] = table.columns[c];
       // Names are counted over all parts already.
-      if (column.type == ElementType::row) shift(table.values[c], first_rows.at(column.counts));
-      sonde::append(all.waiting.values[c], table.values[c]);
-      table.values[c] = {};
+      if (!counts.group.empty() && counts != names_key) shift(values, first_rows.at(counts));
+      sonde::append(all.waiting.columns[c].values, values);
+      values = {};
     }
     write_chunks(all);
   }
-}
-
-std::uint64_t TableAppender::rows(const TableKey& key) const {
-  const auto place = places_.find(key);
-  if (place == places_.end()) return 0;
-  const Growing& table = tables_[place->second];
-  return table.written_rows + table.waiting.rows();
 }
 
 void TableAppender::finish() {
@@ -178,28 +174,21 @@ void TableAppender::write_chunks(Growing& table) {
   if (whole == 0) return;
   Table chunks = empty_copy(table.waiting);
   for (std::size_t c = 0; c < chunks.columns.size(); ++c) {
-    chunks.values[c] = take_front(table.waiting.values[c], whole);
+    chunks.columns[c].values = take_front(table.waiting.columns[c].values, whole);
   }
-  if (table.written_rows == 0) create_columns(file_, chunks, whole, Extent::grows, Writers::one);
-  for (const ColumnSpec& column : chunks.columns) {
-    const hsize_t rows = table.written_rows + whole;
-    const std::string path = path_of(chunks.key, column.name);
-    check(H5Dset_extent(open_column(file_, path), &rows), "making room in " + path);
-  }
+  if (table.written_rows == 0) create_columns(file_, chunks, whole, Filling::growing);
+  extend(file_, chunks, table.written_rows + whole);
   write_all(file_, chunks, table.written_rows);
   table.written_rows += whole;
 }
 
 void TableAppender::write_rest(Growing& table) {
   const std::uint64_t rest = table.waiting.rows();
-  const hsize_t rows = table.written_rows + rest;
+  const std::uint64_t rows = table.written_rows + rest;
   if (table.written_rows == 0) {
-    create_columns(file_, table.waiting, rest, Extent::fixed, Writers::one);
+    create_columns(file_, table.waiting, rest, Filling::at_once);
   } else {
-    for (const ColumnSpec& column : table.waiting.columns) {
-      const std::string path = path_of(table.waiting.key, column.name);
-      check(H5Dset_extent(open_column(file_, path), &rows), "making room in " + path);
-    }
+    extend(file_, table.waiting, rows);
   }
   if (rest > 0) write_all(file_, table.waiting, table.written_rows);
   create_scale(file_, table.waiting, rows);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,19 +18,18 @@ namespace sonde {
 /// file systems (1 MiB) handle well.
 constexpr std::uint64_t chunk_rows = 1 << 16;
 
-/// Whether one process writes the rows of a table, or all ranks together.
-enum class Writers { one, all };
-
-/// Creates the dimension and the columns of a table, with so many rows.
-/// @param place a file, or a group that the group of the table is in
-void create_table(hid_t place, const Table& table, std::uint64_t rows, Writers writers);
+/// Creates the dimension and the columns of a table of which all ranks write their rows.
+/// @param rows of all of them
+void create_shared_table(hid_t place, const Table& table, std::uint64_t rows);
 
 /// Writes rows of a column that has them, from `first` on.
-/// @param transfer properties of the transfer, the same on all ranks that write together
-void write_rows(hid_t place, const TableKey& key, const ColumnSpec& column, std::uint64_t first,
-                std::uint64_t rows, const void* values, hid_t transfer = H5P_DEFAULT);
+/// @param values of the column's type  @param transfer properties of the transfer, the same on all
+/// ranks that write together
+void write_rows(hid_t place, const TableKey& key, const Column& column, std::uint64_t first,
+                std::span<const std::byte> values, hid_t transfer = H5P_DEFAULT);
 
 /// Creates and writes tables that belong to one process alone.
+/// @param place a file, or a group that the groups of the tables are in
 void write_tables(hid_t place, const std::vector<Table>& tables);
 
 /// Writes the tables of one part of a run after the other. Whole chunks go into the file, the rest
@@ -42,9 +42,6 @@ class TableAppender {
 
   /// Rows of tables in it are counted from its own first. @throws StoreError
   void append(std::vector<Table> part);
-
-  /// Rows so far.
-  std::uint64_t rows(const TableKey& key) const;
 
   /// Writes what waits; each table that was in a part is in the file then. @throws StoreError
   void finish();

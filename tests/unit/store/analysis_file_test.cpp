@@ -29,18 +29,18 @@ class AnalysisFileTest : public testing::Test {
     const hdf5::Handle file = hdf5::open_to_read(path_);
     const StoredTables tables(file, "analysis/");
     std::vector<std::string> all;
-    for (const std::uint32_t row : read<std::uint32_t>(tables, key, column, ElementType::text)) {
+    for (const std::uint32_t row : numbers<std::uint32_t>(key, column)) {
       all.emplace_back(tables.names().at(row));
     }
     return all;
   }
-  std::vector<double> numbers(const TableKey& key, const std::string& column) const {
+  template <class T = double>
+  std::vector<T> numbers(const TableKey& key, const std::string& column) const {
     const hdf5::Handle file = hdf5::open_to_read(path_);
-    return read<double>(StoredTables(file, "analysis/"), key, column, ElementType::f64);
-  }
-  std::vector<std::uint64_t> counts(const TableKey& key, const std::string& column) const {
-    const hdf5::Handle file = hdf5::open_to_read(path_);
-    return read<std::uint64_t>(StoredTables(file, "analysis/"), key, column, ElementType::u64);
+    const StoredTables tables(file, "analysis/");
+    const Table wanted{key, {{column, "", "", std::vector<T>{}}}};
+    const Table read = tables.read(wanted, {0, tables.rows(key)});
+    return std::get<std::vector<T>>(read.columns.front().values);
   }
   std::size_t row_of(const std::string& metric) const {
     const auto metrics = texts(fleet_, "metric");
@@ -53,14 +53,6 @@ class AnalysisFileTest : public testing::Test {
   const TableKey flags_{"flags", "flag"};
   const TableKey verdicts_{"verdicts", "verdict_row"};
   RunResult run_ = maker::healthy_fleet(4, 1);
-
- private:
-  template <class T>
-  static std::vector<T> read(const StoredTables& tables, const TableKey& key,
-                             const std::string& column, ElementType type) {
-    return std::get<std::vector<T>>(tables.read(
-        key, {.name = column, .units = "", .long_name = "", .type = type}, {0, tables.rows(key)}));
-  }
 };
 
 TEST_F(AnalysisFileTest, a_structural_metric_has_its_consensus_and_who_agrees) {
@@ -69,8 +61,8 @@ TEST_F(AnalysisFileTest, a_structural_metric_has_its_consensus_and_who_agrees) {
   const std::size_t row = row_of("cache.l1.size_bytes");
 
   EXPECT_EQ(texts(fleet_, "unit").at(row), "byte");
-  EXPECT_EQ(counts(fleet_, "n").at(row), 4U);
-  EXPECT_EQ(counts(fleet_, "agreeing").at(row), 3U);
+  EXPECT_EQ(numbers<std::uint64_t>(fleet_, "n").at(row), 4U);
+  EXPECT_EQ(numbers<std::uint64_t>(fleet_, "agreeing").at(row), 3U);
   EXPECT_EQ(texts(fleet_, "consensus").at(row), "192 KiB");
 }
 

@@ -111,18 +111,6 @@ TEST_F(ShardTest, resume_keeps_final_jobs_on_another_rank) {
   EXPECT_EQ(list_shards(folder_.path()), std::vector{finished()});
 }
 
-TEST_F(ShardTest, resume_of_a_finished_shard_finds_all_done) {
-  Shard shard = create();
-  shard.append(ok_);
-  shard.finish(device_);
-
-  const auto resumed = resume();
-
-  EXPECT_EQ(resumed.done.size(), 1U);
-  EXPECT_FALSE(fs::exists(finished()));
-  EXPECT_TRUE(fs::exists(unfinished()));
-}
-
 TEST_F(ShardTest, resume_sets_a_shard_of_another_configuration_aside) {
   write_and_die({ok_});
   provenance_.config_hash = "other";
@@ -224,6 +212,8 @@ TEST_F(ShardTest, resume_keeps_second_tries_that_are_final_and_whose_first_try_i
   auto [resumed, done, note, again] = resume();
 
   EXPECT_EQ(note, "");
+  EXPECT_FALSE(fs::exists(finished()));
+  EXPECT_TRUE(fs::exists(unfinished()));
   ASSERT_EQ(done.size(), 2U);
   EXPECT_EQ(done[1].job, "shared");
   ASSERT_EQ(again.size(), 1U);
@@ -255,9 +245,12 @@ TEST_F(ShardTest, devices_of_a_run_file_that_nobody_measures_now_become_shards) 
   EXPECT_THROW(extract_shards(run, other, {}), ConfigError);
 }
 
-TEST_F(ShardTest, errors_and_processes_from_before_a_restart_are_those_of_the_run) {
+TEST_F(ShardTest, a_suspended_shard_is_incomplete_and_errors_from_before_it_are_those_of_the_run) {
   device_.before = {.temperature_c = 40, .ecc_corrected = 3, .ecc_uncorrected = 5};
   create().suspend("stopped by a signal");
+  const DeviceResult suspended = read_shard(unfinished(), WithTraces::no);
+  EXPECT_EQ(suspended.status, DeviceOutcome::incomplete);
+  EXPECT_EQ(suspended.reason, "stopped by a signal");
   device_.before = {
       .temperature_c = 45, .ecc_corrected = 4, .ecc_uncorrected = 0, .foreign_processes = 2};
   resume().shard.suspend("stopped by a signal");
@@ -298,18 +291,6 @@ TEST_F(ShardTest, results_of_another_configuration_outlive_the_folder_that_they_
   EXPECT_EQ(remove_joined_parts(run, foreign).size(), 2U);
   EXPECT_EQ(list_shards(parts).size(), 1U);
   EXPECT_TRUE(fs::exists(parts / "GPU-1.h5.c0ffee.old"));
-}
-
-TEST_F(ShardTest, suspended_shard_is_incomplete_and_can_be_resumed) {
-  Shard shard = create();
-  shard.append(ok_);
-  shard.suspend("stopped by a signal");
-
-  const auto back = read_shard(unfinished(), WithTraces::no);
-
-  EXPECT_EQ(back.status, DeviceOutcome::incomplete);
-  EXPECT_EQ(back.reason, "stopped by a signal");
-  EXPECT_EQ(resume().done.size(), 1U);
 }
 
 TEST_F(ShardTest, shard_being_written_can_be_read_by_another_process) {

@@ -97,29 +97,6 @@ TEST(StoreErrorTest, every_truncation_is_found) {
   }
 }
 
-TEST(StoreErrorTest, damaged_offset_is_found) {
-  const test::TemporaryFolder folder;
-  write_run(folder / "run.h5");
-  {
-    prepare_store();
-    hdf5::File file = hdf5::File::open_to_write(folder / "run.h5");
-    {
-      const hdf5::Handle data(H5Dopen2(file, "outcomes/finding_offset", H5P_DEFAULT), H5Dclose,
-                              "open");
-      const hdf5::Handle space(H5Dget_space(data), H5Sclose, "space");
-      const auto rows = static_cast<std::size_t>(H5Sget_simple_extent_npoints(space));
-      const std::vector<std::uint64_t> wrong(rows, 1'000'000);
-      hdf5::check(H5Dwrite(data, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, wrong.data()),
-                  "write");
-    }
-    file.close();
-  }
-
-  const std::string text = store_error([&] { read_run(folder / "run.h5", WithTraces::no); });
-
-  EXPECT_THAT(text, AllOf(HasSubstr("findings"), HasSubstr("cannot be read")));
-}
-
 TEST(StoreErrorTest, full_disk_leaves_no_run_file_or_the_earlier_one_and_says_why) {
   const test::TemporaryFolder folder;
 
@@ -210,27 +187,17 @@ class CheckOutputTest : public testing::Test {
   }
 };
 
-TEST_F(CheckOutputTest, refuses_an_existing_file) {
-  std::ofstream(out_) << "x";
-  EXPECT_THROW(take_output(out_, Existing::refuse, "a test"), ConfigError);
-  fs::create_directory(parts_folder(out_));
-  leave_shard();
-
-  EXPECT_THROW(take_output(out_, Existing::refuse, "a test"), ConfigError);
-  EXPECT_NO_THROW(take_output(out_, Existing::resume, "a test"));  // what it lacks is measured
-  EXPECT_EQ(list_shards(parts_folder(out_)).size(), 1U);
-  EXPECT_NO_THROW(take_output(out_, Existing::replace, "a test"));
-}
-
-TEST_F(CheckOutputTest, treats_shards_of_an_earlier_run_as_asked) {
+TEST_F(CheckOutputTest, treats_an_existing_file_and_shards_of_an_earlier_run_as_asked) {
   take_output(out_, Existing::refuse, "a test");
   leave_shard();
-
   EXPECT_THROW(take_output(out_, Existing::refuse, "a test"), ConfigError);
-  EXPECT_NO_THROW(take_output(out_, Existing::resume, "a test"));
+  std::ofstream(out_) << "x";
+  EXPECT_NO_THROW(take_output(out_, Existing::resume, "a test"));  // what it lacks is measured
   EXPECT_EQ(list_shards(parts_folder(out_)).size(), 1U);
+
   EXPECT_NO_THROW(take_output(out_, Existing::replace, "a test"));
   EXPECT_TRUE(list_shards(parts_folder(out_)).empty());
+  EXPECT_THROW(take_output(out_, Existing::refuse, "a test"), ConfigError) << "the file is there";
 }
 
 TEST_F(CheckOutputTest, refuses_what_another_run_holds_until_that_ends) {

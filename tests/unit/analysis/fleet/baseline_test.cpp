@@ -1,4 +1,5 @@
 #include "analysis/fleet/grounds/history.hpp"
+#include "analysis/fleet/verdict/decide.hpp"
 #include "analysis/fleet/verdict/reduce.hpp"
 #include "unit/analysis/fleet/fleet_maker.hpp"
 

@@ -1,6 +1,7 @@
 #include "analysis/fleet/verdict/reduce.hpp"
 
 #include "analysis/fleet/grounds/history.hpp"
+#include "analysis/fleet/verdict/decide.hpp"
 
 #include "base/failure_marks.hpp"
 #include "unit/analysis/fleet/fleet_maker.hpp"

@@ -1,6 +1,6 @@
 #include "analysis/fleet/verdict/reduce.hpp"
 #include "analysis/report/charts/charts.hpp"
-#include "analysis/report/page/page.hpp"
+#include "analysis/report/page/sections.hpp"
 #include "analysis/report/report.hpp"
 
 #include "unit/analysis/fleet/fleet_maker.hpp"

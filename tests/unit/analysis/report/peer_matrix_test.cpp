@@ -1,6 +1,5 @@
-#include "analysis/report/peer_matrix.hpp"
-
 #include "analysis/fleet/verdict/reduce.hpp"
+#include "analysis/report/content.hpp"
 #include "analysis/report/report.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,5 @@
-#include "analysis/fleet/verdict/reduce.hpp"
 #include "analysis/report/content.hpp"
-#include "analysis/report/page/html_table.hpp"
+#include "analysis/report/page/sections.hpp"
 
 #include <gmock/gmock.h>
 
@@ -24,20 +23,16 @@ TEST(TableTest, html_table_escapes) {
 }
 
 TEST(TableTest, wide_tables_wrap_their_last_column) {
-  const TextTable table{{{"name"}, {"remark"}},
-                        {{"a", "one two three four five six seven"}, {"b", "x"}}};
+  const TextTable table{
+      {{"name"}, {"remark"}},
+      {{"a", "one two three four five six seven"}, {"b", "no_blank_no_blank_no_blank"}}};
 
   EXPECT_EQ(plain_table(table, "  ", 20),
             "  name  remark\n"
             "  a     one two three four five\n"
             "        six seven\n"
-            "  b     x\n");
+            "  b     no_blank_no_blank_no_blank\n");
   EXPECT_EQ(plain_table(table, "  ", 200), plain_table(table, "  "));
-}
-
-TEST(TableTest, wraps_at_blanks_and_never_within_a_word) {
-  EXPECT_EQ(wrap_text("one two three", 7), (std::vector<std::string>{"one two", "three"}));
-  EXPECT_EQ(wrap_text("indivisible", 4), (std::vector<std::string>{"indivisible"}));
 }
 
 TEST(FindingTableTest, what_a_suite_leaves_out_is_a_line_for_each_reason) {
@@ -55,27 +50,6 @@ TEST(FindingTableTest, what_a_suite_leaves_out_is_a_line_for_each_reason) {
   EXPECT_EQ(table.rows[3][0], "a.first and 1 more");
   EXPECT_EQ(table.rows[3][1], "skipped");
   EXPECT_EQ(table.rows[3][5], "the full suite has it");
-}
-
-TEST(GapTableTest, what_a_suite_leaves_out_is_a_line_for_each_reason) {
-  RunResult run;
-  for (const char* uuid : {"GPU-1", "GPU-2"}) {
-    DeviceResult& device = run.devices.emplace_back();
-    device.info.uuid = uuid;
-    JobResult& job = device.jobs.emplace_back();
-    job.job = "a";
-    job.status = Status::ok;
-    job.findings = {no_answer("a.first", Status::skipped, "the full suite has it"),
-                    no_answer("a.second", Status::skipped, "the full suite has it"),
-                    no_answer("a.none", Status::not_present, "there is none"),
-                    no_answer("a.nothing", Status::not_present, "there is none")};
-  }
-  const TextTable table = gap_table(run, reduce_fleet(run));
-  ASSERT_EQ(table.rows.size(), 2u);
-  EXPECT_EQ(table.rows[0], (std::vector<std::string>{"a", "a.none and 1 more", "not_present", "2",
-                                                     "there is none"}));
-  EXPECT_EQ(table.rows[1], (std::vector<std::string>{"a", "a.first and 1 more", "skipped", "2",
-                                                     "the full suite has it"}));
 }
 
 }  // namespace

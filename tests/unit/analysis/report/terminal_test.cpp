@@ -1,5 +1,5 @@
 #include "analysis/fleet/verdict/reduce.hpp"
-#include "analysis/report/problems.hpp"
+#include "analysis/report/content.hpp"
 #include "analysis/report/report.hpp"
 
 #include "unit/analysis/report/reported_fleets.hpp"
@@ -168,26 +168,17 @@ TEST(TerminalTest, a_summary_draws_the_devices_in_words_and_leaves_values_to_the
   EXPECT_THAT(render_terminal(run, analysis), HasSubstr("METRICS of"));
 }
 
-TEST(TerminalTest, lost_and_unmeasured_devices_are_in_the_headline) {
+TEST(TerminalTest, lost_unmeasured_and_incomplete_devices_are_in_the_headline) {
   RunResult gaps = maker::healthy_fleet(4, 7);
   gaps.devices[1].status = DeviceOutcome::lost;
+  gaps.devices[2].jobs[1].findings[1].status = Status::failed;
   gaps.unaudited.push_back({"node01", "GPU-unseen"});
 
   const auto [run, analysis] = rendered(std::move(gaps));
   const std::string text = render_terminal(run, analysis);
 
-  EXPECT_THAT(text, StartsWith("Of 5 GPUs: 1 LOST, 1 NOT MEASURED\n"));
+  EXPECT_THAT(text, StartsWith("Of 5 GPUs: 1 LOST, 1 NOT MEASURED, 1 RESULT MISSING\n"));
   EXPECT_THAT(text, HasSubstr("GPU-unseen"));
-}
-
-TEST(TerminalTest, missing_results_are_not_well) {
-  RunResult gaps = maker::healthy_fleet(4, 7);
-  gaps.devices[1].jobs[1].findings[1].status = Status::failed;
-
-  const auto [run, analysis] = rendered(std::move(gaps));
-
-  EXPECT_THAT(render_terminal(run, analysis), StartsWith("Of 4 GPUs: 1 RESULT MISSING\n"));
-  EXPECT_EQ(exit_status(analysis), ExitStatus::incomplete);
 }
 
 }  // namespace

@@ -13,9 +13,6 @@ namespace sonde {
 /// How much of a job is read: each has what the one before it has.
 enum class Depth { findings, probes, traces };
 
-/// Jobs under the names that they have in the file, in the order in which they ran.
-using StoredJobs = std::vector<JobResult>;
-
 /// The jobs in the tables of a run file, or of one part of a shard.
 class JobReader {
  public:
@@ -26,14 +23,13 @@ class JobReader {
   /// In the order in which they came into the file.
   const std::vector<std::string>& jobs_with_probes() const { return jobs_; }
 
-  /// The jobs of each of some devices, from `first` on, with these outcomes.
+  /// The jobs of each of some devices, from `first` on, with these outcomes, under the names that
+  /// they have in the file and in the order in which they ran.
   /// @param only the job that is wanted; empty: all
   /// @throws StoreError if rows contradict each other
-  std::vector<StoredJobs> read(std::uint64_t first, const std::vector<RowRange>& outcomes,
-                               Depth depth, const std::string& only = "") const;
-
-  /// The same of all outcomes, which belong to the first device. @throws StoreError
-  StoredJobs read_all(Depth depth, const std::string& only = "") const;
+  std::vector<std::vector<JobResult>> read(std::uint64_t first,
+                                           const std::vector<RowRange>& outcomes, Depth depth,
+                                           const std::string& only = "") const;
 
  private:
   void place_probes();

@@ -1,5 +1,5 @@
 // fork: the child has all that its parent had, and leaves without tidying up.
-#include "store/child.hpp"
+#include "store/hdf5/child.hpp"
 
 #include "base/error.hpp"
 

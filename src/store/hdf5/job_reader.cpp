@@ -1,5 +1,5 @@
 // Offsets and lengths are followed, and checked, level by level.
-#include "store/job_reader.hpp"
+#include "store/hdf5/job_reader.hpp"
 
 #include "store/hdf5/owned_rows.hpp"
 
@@ -172,13 +172,13 @@ JobReader::JobReader(StoredTables tables) : tables_(std::move(tables)), jobs_(ta
 /// Probes of a job lie in the order of its outcomes: those of one begin behind those of all before.
 void JobReader::place_probes() {
   if (jobs_.empty()) return;
-  const auto table = outcome_table();
-  const auto column = [&](std::string_view name) {
-    return tables_.read(table.key(), *std::ranges::find(table.columns(), name, &ColumnSpec::name),
-                        {0, tables_.rows(table.key())});
-  };
-  const auto jobs = std::get<std::vector<std::uint32_t>>(column("job"));
-  const auto lengths = std::get<std::vector<std::uint64_t>>(column("probe_length"));
+  Table outcomes = outcome_table().empty();
+  std::erase_if(outcomes.columns, [](const Column& column) {
+    return column.name != "job" && column.name != "probe_length";
+  });
+  outcomes = tables_.read(outcomes, {0, tables_.rows(outcomes.key)});
+  const auto& jobs = std::get<std::vector<std::uint32_t>>(outcomes.columns[0].values);
+  const auto& lengths = std::get<std::vector<std::uint64_t>>(outcomes.columns[1].values);
   std::map<std::string_view, std::uint64_t> counted;  // ranks may each have a name of their own
   for (std::size_t row = 0; row < jobs.size(); ++row) {
     std::uint64_t& count = counted[tables_.names().at(jobs[row])];
@@ -191,8 +191,9 @@ void JobReader::place_probes() {
   }
 }
 
-std::vector<StoredJobs> JobReader::read(std::uint64_t first, const std::vector<RowRange>& devices,
-                                        Depth depth, const std::string& only) const {
+std::vector<std::vector<JobResult>> JobReader::read(std::uint64_t first,
+                                                    const std::vector<RowRange>& devices,
+                                                    Depth depth, const std::string& only) const {
   auto span = read_owned(tables_, outcome_table(), devices, std::identity{});
   std::vector<OutcomeRow> outcomes;
   for (std::size_t i = 0; i < devices.size(); ++i) {
@@ -211,15 +212,11 @@ std::vector<StoredJobs> JobReader::read(std::uint64_t first, const std::vector<R
   }
   if (depth >= Depth::probes) add_probes(tables_, depth, outcomes);
   add_findings(tables_, outcomes);
-  std::vector<StoredJobs> jobs(devices.size());
+  std::vector<std::vector<JobResult>> jobs(devices.size());
   for (OutcomeRow& row : outcomes) {
     jobs[row.device_index - first].push_back(std::move(row.result));
   }
   return jobs;
-}
-
-StoredJobs JobReader::read_all(Depth depth, const std::string& only) const {
-  return std::move(read(0, {{0, tables_.rows(keys::outcomes)}}, depth, only).front());
 }
 
 }  // namespace sonde

@@ -1,0 +1,273 @@
+// Charts of a fleet, of a sweep and of the shapes of a grid.
+#include "analysis/report/charts/charts.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
+
+#include "unit/analysis/fleet/fleet_maker.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <vector>
+
+namespace sonde {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Json chart_of(const RunResult& run) {
+  return strip_chart(run, reduce_fleet(run, maker::options()));
+}
+
+const Json* metric_of(const Json& chart, const std::string& name) {
+  const Json& metrics = chart.at("metrics");
+  const auto found =
+      std::ranges::find_if(metrics, [&](const Json& one) { return one.at("name") == name; });
+  return found == metrics.end() ? nullptr : &*found;
+}
+
+TEST(StripChartTest, a_metric_with_a_finding_comes_first_and_says_who_is_out) {
+  RunResult run = maker::healthy_fleet(8, 7);
+  maker::scale_finding(run.devices[5], "global.read_bytes_per_s", 0.8);
+  const auto chart = chart_of(run);
+  ASSERT_FALSE(chart.empty());
+  const Json& metric = chart.at("metrics").at(0);
+  EXPECT_EQ(metric.at("name"), "global.read_bytes_per_s");
+  EXPECT_EQ(metric.at("values").size(), 8u);
+  ASSERT_EQ(metric.at("out").size(), 1u);
+  const std::size_t out = metric.at("out").at(0);
+  const Json& device = chart.at("groups").at(0).at("devices").at(out);
+  EXPECT_EQ(device, Json({{"gpu", run.devices[5].info.uuid.substr(0, 12)},
+                          {"node", run.devices[5].node},
+                          {"rank", 5}}));
+  const double value = metric.at("values").at(out);
+  EXPECT_NEAR(value / metric.at("median").get<double>(), 0.8, 0.02) << "in the unit of the median";
+  EXPECT_TRUE(chart.at("metrics").back().at("out").empty()) << "others follow";
+}
+
+TEST(StripChartTest, metrics_that_are_not_compared_are_left_out) {
+  RunResult run = maker::healthy_fleet(8, 7);
+  maker::scale_finding(run.devices[5], "global.read_bytes_per_s", 0.8);
+  FleetAnalysis analysis = reduce_fleet(run, maker::options());
+  ASSERT_NE(metric_of(strip_chart(run, analysis), "global.read_bytes_per_s"), nullptr);
+
+  std::vector<Metric> registry(analysis.registry.begin(), analysis.registry.end());
+  for (Metric& metric : registry) {
+    if (metric.name == "global.read_bytes_per_s") metric.not_compared = "why";
+  }
+  analysis.registry = registry;
+
+  const auto chart = strip_chart(run, analysis);
+  ASSERT_FALSE(chart.empty()) << "of the others";
+  EXPECT_EQ(metric_of(chart, "global.read_bytes_per_s"), nullptr);
+}
+
+TEST(StripChartTest, a_count_that_differs_is_drawn_too) {
+  RunResult run = maker::healthy_fleet(4, 7);
+  maker::scale_finding(run.devices[1], "device.sm_count", 130.0 / 132);
+  const auto chart = chart_of(run);
+  ASSERT_FALSE(chart.empty());
+  const Json* metric = metric_of(chart, "device.sm_count");
+  ASSERT_NE(metric, nullptr);
+  EXPECT_EQ(metric->at("median"), 132);
+  EXPECT_EQ(metric->at("unit"), "");
+  ASSERT_EQ(metric->at("out").size(), 1u);
+  EXPECT_EQ(metric->at("values").at(metric->at("out").at(0).get<std::size_t>()), 130);
+  EXPECT_EQ(metric_of(chart, "topology.gpc_count"), nullptr) << "no structure that all agree on";
+}
+
+TEST(StripChartTest, a_large_group_keeps_its_flagged_devices_and_a_bounded_size) {
+  constexpr std::size_t gpus = 1500;
+  RunResult run = maker::healthy_fleet(gpus, 7);
+  for (const std::size_t i : {3u, 1499u}) {
+    maker::scale_finding(run.devices[i], "global.read_bytes_per_s", 0.8);
+  }
+  const auto chart = chart_of(run);
+  ASSERT_FALSE(chart.empty());
+  const Json& group = chart.at("groups").at(0);
+  EXPECT_EQ(group.at("n"), gpus);
+  EXPECT_EQ(group.at("devices").size(), 1024u);
+  std::set<int> ranks;
+  for (const Json& device : group.at("devices")) ranks.insert(device.at("rank").get<int>());
+  EXPECT_EQ(ranks.size(), 1024u) << "each once";
+  EXPECT_TRUE(ranks.contains(3) && ranks.contains(1499));
+  EXPECT_EQ(metric_of(chart, "global.read_bytes_per_s")->at("out").size(), 2u);
+  EXPECT_LT(chart.dump().size(), 400'000u);
+}
+
+TEST(StripChartTest, a_device_without_a_value_has_none) {
+  RunResult run = maker::healthy_fleet(4, 7);
+  for (JobResult& job : run.devices[2].jobs) {
+    std::erase_if(job.findings,
+                  [](const Finding& one) { return one.metric == "latency.dram_cycles"; });
+  }
+  maker::scale_finding(run.devices[0], "latency.dram_cycles", 1.3);
+  const auto chart = chart_of(run);
+  ASSERT_FALSE(chart.empty());
+  const Json* metric = metric_of(chart, "latency.dram_cycles");
+  ASSERT_NE(metric, nullptr);
+  EXPECT_EQ(std::ranges::count(metric->at("values"), Json()), 1);
+}
+
+TEST(StripChartTest, a_device_alone_has_no_strip) {
+  EXPECT_TRUE(chart_of(maker::healthy_fleet(1, 7)).empty());
+}
+
+/// One device, measured at each value of the axes; its latency is what `latency` says.
+RunResult sweep_over(std::vector<Axis> axes, const std::vector<std::vector<std::string>>& settings,
+                     const std::vector<double>& latencies_cycles) {
+  RunResult run;
+  run.provenance.axes = std::move(axes);
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    run.provenance.points.push_back({.config_hash = std::to_string(i),
+                                     .config_json = "{}",
+                                     .seed = 1,
+                                     .repeat_index = 0,
+                                     .at = settings[i]});
+    DeviceResult device;
+    device.info.uuid = "GPU-1";
+    device.point_index = i;
+    device.jobs = {JobResult{}};
+    device.jobs[0].findings = {found("chase.latency_cycles", latencies_cycles[i], 1, 1),
+                               found("latency.l1_cycles", 30.0, 1, 1)};
+    run.devices.push_back(std::move(device));
+  }
+  return run;
+}
+
+Json charts_of(const RunResult& run) {
+  FleetAnalysis analysis;
+  analysis.registry = all_metrics();
+  return sweep_charts(run, analysis);
+}
+
+const Axis footprint{.option = "chase.footprint_bytes", .unit = "byte", .is_number = true};
+const Axis path{.option = "chase.path", .unit = "1", .is_number = false};
+
+TEST(SweepChartTest, one_axis_gives_a_curve_of_what_changes_in_the_order_of_the_sweep) {
+  Json charts =
+      charts_of(sweep_over({footprint}, {{"4096"}, {"1048576"}, {"2048"}}, {31, 250, 31}));
+
+  ASSERT_EQ(charts.size(), 1);  // latency.l1_cycles is the same everywhere
+  EXPECT_EQ(charts[0]["title"], "chase.latency_cycles");
+  EXPECT_THAT(charts[0]["x"]["domain"], ElementsAre("4 KiB", "1 MiB", "2 KiB"));
+  const Json points = charts[0]["points"];
+  ASSERT_EQ(points.size(), 3);
+  EXPECT_EQ(points[1]["y"], 250);
+  EXPECT_EQ(points[1]["x"], "1 MiB");
+}
+
+TEST(SweepChartTest, two_axes_give_a_heat_map) {
+  Json charts = charts_of(sweep_over(
+      {path, footprint}, {{"ca", "4096"}, {"ca", "8192"}, {"cg", "4096"}, {"cg", "8192"}},
+      {31, 32, 250, 251}));
+
+  ASSERT_EQ(charts.size(), 1);
+  EXPECT_THAT(charts[0]["rows"]["values"], ElementsAre("ca", "cg"));
+  EXPECT_THAT(charts[0]["columns"]["values"], ElementsAre("4 KiB", "8 KiB"));
+  EXPECT_EQ(charts[0]["cells"].size(), 4);
+}
+
+TEST(SweepChartTest, without_a_sweep_there_is_nothing) {
+  EXPECT_TRUE(charts_of(sweep_over({}, {{}}, {31})).empty());
+  EXPECT_TRUE(charts_of(sweep_over({path}, {{"ca"}, {"cg"}}, {31, 31})).empty());
+}
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// A run of two devices, of which the second one has these lists.
+class Surfaces {
+ public:
+  Surfaces() : run_(maker::healthy_fleet(2, 7)) { run_.devices[1].info.sm_count = 132; }
+
+  Surfaces& add(const std::string& metric, std::vector<double> values) {
+    run_.devices[1].jobs[0].findings.push_back(found(metric, std::move(values), 1, 1));
+    return *this;
+  }
+  Surfaces& add_global(const std::string& prefix, const std::vector<double>& blocks,
+                       std::vector<double> rates) {
+    add(prefix + "_block_threads", std::vector<double>(blocks.size(), 256));
+    add(prefix + "_ilp", std::vector<double>(blocks.size(), 4));
+    add(prefix + "_blocks", blocks);
+    return add(prefix + "_bytes_per_s", std::move(rates));
+  }
+  Json charts() const { return surface_charts(run_.devices[1], label()); }
+  std::string label() const { return chart_label(run_.devices[1]); }
+
+ private:
+  RunResult run_;
+};
+
+const Json& cells_of(const Json& chart) { return chart.at("cells"); }
+
+TEST(SurfacesTest, each_surface_of_global_memory_has_its_map) {
+  Surfaces surfaces;
+  for (const char* prefix : {"global.surface", "global.write_surface", "global.copy_surface"}) {
+    surfaces.add_global(prefix, {132, 264}, {1e12, 2e12});
+  }
+  const Json charts = surfaces.charts();
+  ASSERT_EQ(charts.size(), 3u);
+  const char* titles[] = {"Read", "Written", "Copied"};
+  for (std::size_t i = 0; i < charts.size(); ++i) {
+    const std::string title = charts.at(i).at("title");
+    EXPECT_THAT(title, HasSubstr(titles[i]));
+    EXPECT_THAT(title, HasSubstr(surfaces.label()));
+    ASSERT_EQ(cells_of(charts.at(i)).size(), 2u);
+  }
+  const Json& cell = cells_of(charts.at(0)).at(1);
+  EXPECT_EQ(cell.at("panel"), "ILP 4");
+  EXPECT_EQ(cell.at("row"), "256");
+  EXPECT_EQ(cell.at("column"), "2");  // of each SM
+  EXPECT_EQ(cell.at("value"), 2e12);
+}
+
+TEST(SurfacesTest, grids_that_do_not_fit_at_once_are_one_column) {
+  Surfaces surfaces;
+  surfaces.add_global("global.surface", {132, 30720, 61440}, {1e12, 3e12, 2e12});
+  const Json charts = surfaces.charts();
+  ASSERT_EQ(charts.size(), 1u);
+  ASSERT_EQ(cells_of(charts.at(0)).size(), 2u);
+  EXPECT_EQ(cells_of(charts.at(0)).at(1).at("column"), "> 64");
+  EXPECT_EQ(cells_of(charts.at(0)).at(1).at("value"), 3e12);
+}
+
+TEST(SurfacesTest, shared_memory_has_a_map_by_shape_and_one_by_warps) {
+  Surfaces surfaces;
+  surfaces.add("shared.surface_block_threads", {64, 128})
+      .add("shared.surface_blocks_per_sm", {1, 1})
+      .add("shared.surface_ilp", {1, 2})
+      .add("shared.surface_bytes_per_cycle", {20, 80})
+      .add("shared.matrix_warps", {2, 4})
+      .add("shared.matrix_ilp", {1, 2})
+      .add("shared.matrix_bytes_per_cycle", {20, 80});
+  const Json charts = surfaces.charts();
+  ASSERT_EQ(charts.size(), 2u);
+  EXPECT_EQ(cells_of(charts.at(0)).at(0).at("panel"), "ILP 1");
+  EXPECT_EQ(cells_of(charts.at(1)).at(1).at("panel"), "");
+  EXPECT_EQ(cells_of(charts.at(1)).at(1).at("row"), "2");
+  EXPECT_EQ(cells_of(charts.at(1)).at(1).at("column"), "4");
+}
+
+TEST(SurfacesTest, none_and_lists_that_do_not_fit_are_not_drawn) {
+  EXPECT_TRUE(Surfaces().charts().empty());
+  Surfaces unequal;
+  unequal.add_global("global.surface", {132, 264}, {1e12});
+  EXPECT_TRUE(unequal.charts().empty());
+
+  Surfaces no_numbers;
+  no_numbers.add_global("global.surface", {132, nan}, {nan, 1e12});
+  EXPECT_TRUE(no_numbers.charts().empty());
+
+  Surfaces endless;
+  std::vector<double> warps;
+  for (int i = 0; i < 5000; ++i) warps.push_back(i);
+  endless.add("shared.matrix_warps", warps)
+      .add("shared.matrix_ilp", warps)
+      .add("shared.matrix_bytes_per_cycle", warps);
+  EXPECT_TRUE(endless.charts().empty());
+}
+
+}  // namespace
+}  // namespace sonde
