@@ -71,7 +71,7 @@ DeviceOutcome parse_device_outcome(std::string_view text);
 struct DeviceResult {
   DeviceInfo info;
   std::uint64_t point_index = 0;  // into Provenance::points: the options of its jobs
-  std::uint64_t repeats = 1;  // of which the findings are the centre (analysis/fleet/grounds/repeats.hpp)
+  std::uint64_t repeats = 1;  // of which the findings are the centre (fleet/grounds/repeats.hpp)
   std::string node;
   int rank = -1;
   DeviceOutcome status = DeviceOutcome::incomplete;

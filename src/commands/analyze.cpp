@@ -4,9 +4,9 @@
 #include "analysis/fleet/verdict/reduce.hpp"
 #include "base/error.hpp"
 #include "base/standard_output.hpp"
-#include "commands/measure/again_plan.hpp"
 #include "commands/commands.hpp"
 #include "commands/fleet_file.hpp"
+#include "commands/measure/again_plan.hpp"
 #include "store/analysis_file.hpp"
 #include "store/run_reader.hpp"
 

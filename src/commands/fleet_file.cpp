@@ -2,11 +2,11 @@
 #include "commands/fleet_file.hpp"
 
 #include "analysis/fleet/conditions.hpp"
-#include "analysis/fleet/verdict/decide.hpp"
 #include "analysis/fleet/grounds/drift.hpp"
 #include "analysis/fleet/grounds/history.hpp"
-#include "analysis/fleet/verdict/reduce.hpp"
 #include "analysis/fleet/grounds/repeats.hpp"
+#include "analysis/fleet/verdict/decide.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 #include "base/log.hpp"
 #include "commands/finding_columns.hpp"
 #include "store/run_reader.hpp"

@@ -4,8 +4,8 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "commands/measure/again_plan.hpp"
 #include "commands/analyze.hpp"
+#include "commands/measure/again_plan.hpp"
 #include "commands/measure/fill_budget.hpp"
 #include "commands/measure/late_jobs.hpp"
 #include "mpi/collectives.hpp"

@@ -2,8 +2,8 @@
 // thrashes its L1 and one that hardly uses it.
 #include "bench/paper_study.hpp"
 
-#include "device/device_error.hpp"
 #include "device/backends/open_device.hpp"
+#include "device/device_error.hpp"
 
 #include <gmock/gmock.h>
 

@@ -20,7 +20,6 @@
 namespace sonde {
 namespace {
 
-
 struct Victim {
   std::uint32_t way = 0;           // ways are numbered in the order of their first fill
   std::uint32_t recency_rank = 0;  // 1: the line used last before the miss, ways: the oldest

@@ -20,10 +20,10 @@ struct AgainTask {
 /// No device may measure again for longer: the whole fleet waits for the last one.
 inline constexpr double most_again_s = 60;
 
-/// The suspects (analysis/fleet/verdict/suspects.hpp) with the jobs that gave their findings, and in each
-/// group a median peer for each of these jobs. A device's time is bounded by half as long again as
-/// its jobs took at first, and some seconds; a job that would exceed `most_again_s` is left out,
-/// and so is one that was tried a second time before.
+/// The suspects (analysis/fleet/verdict/suspects.hpp) with the jobs that gave their findings, and
+/// in each group a median peer for each of these jobs. A device's time is bounded by half as long
+/// again as its jobs took at first, and some seconds; a job that would exceed `most_again_s` is
+/// left out, and so is one that was tried a second time before.
 /// @param present UUIDs of the devices that a rank of this run can measure
 /// @pre analysis = reduce_fleet(run, ...)
 std::vector<AgainTask> plan_again(const RunResult& run, const FleetAnalysis& analysis,

@@ -2,8 +2,8 @@
 #include "device/backends/open_device.hpp"
 
 #include "base/error.hpp"
-#include "device/sim/model/die.hpp"
 #include "device/sim/gone.hpp"
+#include "device/sim/model/die.hpp"
 #include "device/sim/model/model_files.hpp"
 #include "device/sim/play/peer.hpp"
 #include "device/sim/sim_device.hpp"

@@ -2,8 +2,8 @@
 // overload of play.
 #include "device/cuda/cuda_device.hpp"
 
-#include "device/cuda/session/inventory.hpp"
 #include "device/cuda/play/play.hpp"
+#include "device/cuda/session/inventory.hpp"
 #include "device/cuda/session/xids.hpp"
 #include "device/device_error.hpp"
 

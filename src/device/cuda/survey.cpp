@@ -2,8 +2,8 @@
 #include "device/cuda/survey.hpp"
 
 #include "base/error.hpp"
-#include "device/cuda/session/cuda_check.hpp"
 #include "device/cuda/cuda_device.hpp"
+#include "device/cuda/session/cuda_check.hpp"
 #include "device/cuda/session/inventory.hpp"
 
 namespace sonde {

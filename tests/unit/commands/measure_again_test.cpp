@@ -1,8 +1,8 @@
 #include "commands/measure/late_jobs.hpp"
 
 #include "base/error.hpp"
-#include "commands/measure/again_plan.hpp"
 #include "commands/commands.hpp"
+#include "commands/measure/again_plan.hpp"
 #include "store/roster_file.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"

@@ -1,7 +1,7 @@
 #include "analysis/fleet/grounds/drift.hpp"
 
-#include "analysis/fleet/verdict/reduce.hpp"
 #include "analysis/fleet/grounds/repeats.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 #include "night_maker.hpp"
 
 #include <gmock/gmock.h>
