@@ -6,7 +6,7 @@
 #include "analysis/structure/cores/issue.hpp"
 #include "base/arithmetic_ops.hpp"
 #include "base/gpu_facts.hpp"
-#include "device/probe.hpp"
+#include "device/probe/probe.hpp"
 #include "jobs/run/attempt.hpp"
 #include "jobs/run/job_run.hpp"
 #include "jobs/run/replicates.hpp"

@@ -1,7 +1,7 @@
 // What the accesses and kernels of many programs are made of.
 #pragma once
 
-#include "device/program_probe.hpp"
+#include "device/probe/program_probe.hpp"
 
 #include <utility>
 #include <vector>

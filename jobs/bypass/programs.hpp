@@ -1,7 +1,7 @@
 // Programs as accesses to memory, and the sixteen of Dai et al. (DAC 2016), table 2.
 #pragma once
 
-#include "device/program_probe.hpp"
+#include "device/probe/program_probe.hpp"
 
 #include <utility>
 #include <vector>

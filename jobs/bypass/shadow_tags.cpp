@@ -1,6 +1,6 @@
 #include "jobs/bypass/shadow_tags.hpp"
 
-#include "device/program_plan.hpp"
+#include "device/probe/program_plan.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -3,7 +3,7 @@
 // MICRO 2006).
 #pragma once
 
-#include "device/program_probe.hpp"
+#include "device/probe/program_probe.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -2,7 +2,7 @@
 // leave together. jobs/cache/geometry makes the line of it.
 #include "jobs/cache/code_line.hpp"
 
-#include "device/code_blocks.hpp"
+#include "device/probe/code_blocks.hpp"
 #include "jobs/cache/capacity.hpp"
 #include "jobs/cache/fetch_and_line.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "device/code_blocks.hpp"
+#include "device/probe/code_blocks.hpp"
 #include "device/device_error.hpp"
 #include "jobs/run/clock_window.hpp"
 

@@ -66,7 +66,7 @@ __device__ __forceinline__ std::uint32_t quotient(std::uint32_t number, const Di
 }
 
 /// The drawn part of an element. Each thread's number in a pass is the one that the host draws for
-/// it (program_draw in src/device/program_plan.cpp).
+/// it (program_draw in src/device/probe/program_plan.cpp).
 __device__ __forceinline__ std::uint32_t drawn_part(const ProgramAccess& access,
                                                     const ProgramProgress& progress,
                                                     const ProgramPass& pass) {

@@ -10,7 +10,6 @@
 #include "commands/measure/late_jobs.hpp"
 #include "fleet/assign.hpp"
 #include "mpi/collectives.hpp"
-#include "store/leftovers.hpp"
 #include "store/output.hpp"
 #include "store/shard.hpp"
 #include "store/write_run.hpp"

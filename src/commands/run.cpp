@@ -13,8 +13,6 @@
 #include "fleet/gather.hpp"
 #include "store/merge.hpp"
 #include "store/output.hpp"
-#include "store/output_lock.hpp"
-#include "store/roster_file.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
 #include "store/write_run.hpp"

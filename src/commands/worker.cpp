@@ -11,7 +11,6 @@
 #include "mpi/collectives.hpp"
 #include "store/merge.hpp"
 #include "store/output.hpp"
-#include "store/roster_file.hpp"
 
 #include <fmt/format.h>
 #include <malloc.h>

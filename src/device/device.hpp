@@ -1,7 +1,7 @@
 // A GPU as the jobs see it, real or simulated. No job may ask which.
 #pragma once
 
-#include "device/probe.hpp"
+#include "device/probe/probe.hpp"
 #include "trace/inventory.hpp"
 #include "trace/links.hpp"
 #include "trace/trace.hpp"

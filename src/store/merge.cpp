@@ -7,7 +7,6 @@
 #include "store/hdf5/flatten.hpp"
 #include "store/output.hpp"
 #include "store/points.hpp"
-#include "store/roster_file.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
 #include "store/write_run.hpp"

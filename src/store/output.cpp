@@ -5,9 +5,7 @@
 #include "base/error.hpp"
 #include "base/text_file.hpp"
 #include "store/hdf5/hdf5.hpp"
-#include "store/leftovers.hpp"
 #include "store/points.hpp"
-#include "store/roster_file.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
 

@@ -1,14 +1,35 @@
 // Where the files of a run lie, and the questions to ask before anything is measured.
 #pragma once
 
-#include "store/output_lock.hpp"
+#include "store/run_header.hpp"
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace sonde {
+
+std::filesystem::path lock_path(const std::filesystem::path& parts);
+
+/// Held by rank 0 from before it measures until its process ends, however it ends.
+class OutputLock {
+ public:
+  /// Locks a parts folder that is there.
+  /// @throws ConfigError if another run holds it, saying where that runs
+  OutputLock(const std::filesystem::path& parts, const std::string& holder);
+  ~OutputLock();
+  OutputLock(OutputLock&& other) noexcept;
+  OutputLock& operator=(OutputLock&&) = delete;
+
+  /// Why there is no lock although nobody else holds one; empty if there is. For the log.
+  const std::string& note() const { return note_; }
+
+ private:
+  int file_ = -1;
+  std::string note_;
+};
 
 /// Silences HDF5's own error printing and its work at exit, which would wait for lost ranks. Every
 /// function of the store calls it; a program that uses parallel HDF5 calls it before MPI starts.
@@ -61,5 +82,28 @@ void remove_unfinished(const std::filesystem::path& out);
 
 /// Removes the parts folder of a run whose file is whole.
 void remove_parts(const std::filesystem::path& out);
+
+/// Shards in the parts folder of a run file that were measured at none of its points. Each shard is
+/// opened, which takes a while where there are many. @param on_shard called before each of them
+/// @throws StoreError if the run file cannot be read
+std::vector<std::filesystem::path> list_foreign_shards(const std::filesystem::path& run,
+                                                       const std::function<void()>& on_shard = {});
+
+/// Removes the parts folder of a run file that is whole, but for results that the file does not
+/// hold: these shards, and those that were set aside (Shard::resume).
+/// @returns them; the folder is gone if there are none
+std::vector<std::filesystem::path> remove_joined_parts(
+    const std::filesystem::path& run, const std::vector<std::filesystem::path>& foreign);
+
+std::filesystem::path roster_path(const std::filesystem::path& parts);
+
+/// @throws StoreError
+void write_roster(const std::filesystem::path& parts, const Roster& roster);
+
+/// @throws StoreError if it is not there, or no roster
+Roster read_roster(const std::filesystem::path& parts);
+
+/// Whether that run file is there and was written by the run of this provenance.
+bool is_file_of(const std::filesystem::path& run, const Provenance& provenance);
 
 }  // namespace sonde

@@ -53,7 +53,7 @@ struct LaneTrace {
   std::vector<WindowCount> histogram;         // timed accesses by window_cycles, ascending
   std::vector<std::uint64_t> clock_cycles;    // timestamps: the SM clock
   std::vector<std::uint64_t> globaltimer_ns;  // timestamps: the device-wide timer
-  std::vector<std::uint64_t> counts;  // programs: by ProgramCount (device/program_probe.hpp)
+  std::vector<std::uint64_t> counts;  // programs: by ProgramCount (device/probe/program_probe.hpp)
   std::uint64_t elapsed_cycles = 0;   // of the whole timed part, by the SM clock
   std::uint64_t accesses = 0;         // in elapsed_cycles
 };

@@ -4,7 +4,7 @@
 
 #include "base/gpu_facts.hpp"
 #include "device/backends/open_device.hpp"
-#include "device/program_plan.hpp"
+#include "device/probe/program_plan.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

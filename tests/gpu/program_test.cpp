@@ -3,7 +3,7 @@
 #include "gpu/gpu_test.hpp"
 
 #include "base/error.hpp"
-#include "device/program_plan.hpp"
+#include "device/probe/program_plan.hpp"
 
 #include <vector>
 

@@ -8,7 +8,6 @@
 #include "base/text_file.hpp"
 #include "config/run_options.hpp"
 #include "store/output.hpp"
-#include "store/roster_file.hpp"
 #include "store/write_run.hpp"
 
 #include <fmt/format.h>

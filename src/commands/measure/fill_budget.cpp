@@ -1,7 +1,7 @@
 #include "commands/measure/fill_budget.hpp"
 
 #include "base/stop_signal.hpp"
-#include "store/roster_file.hpp"
+#include "store/output.hpp"
 #include "store/shard.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // so that measurements which are repeated see other physical pages.
 #pragma once
 
-#include "device/probe.hpp"
+#include "device/probe/probe.hpp"
 
 #include <cstdint>
 #include <optional>

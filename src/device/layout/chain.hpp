@@ -3,7 +3,7 @@
 // there.
 #pragma once
 
-#include "device/probe.hpp"
+#include "device/probe/probe.hpp"
 
 #include <cstdint>
 #include <optional>

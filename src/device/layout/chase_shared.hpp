@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/layout/carveout.hpp"
-#include "device/probe.hpp"
+#include "device/probe/probe.hpp"
 
 #include <cstdint>
 

@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "device/device_error.hpp"
-#include "device/probe.hpp"
+#include "device/probe/probe.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 // lanes of each are played by a launch of their own, both at once.
 #pragma once
 
-#include "device/probe.hpp"
+#include "device/probe/probe.hpp"
 
 #include <cstddef>
 #include <vector>

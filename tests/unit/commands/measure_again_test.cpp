@@ -3,7 +3,7 @@
 #include "base/error.hpp"
 #include "commands/commands.hpp"
 #include "commands/measure/again_plan.hpp"
-#include "store/roster_file.hpp"
+#include "store/output.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
 #include "store/write_run.hpp"

@@ -1,4 +1,4 @@
-#include "device/offset_list.hpp"
+#include "device/probe/offset_list.hpp"
 
 #include "base/error.hpp"
 

@@ -1,4 +1,4 @@
-#include "device/probe.hpp"
+#include "device/probe/probe.hpp"
 
 #include "base/error.hpp"
 #include "device/device.hpp"

@@ -1,5 +1,5 @@
 // Programs at the seam: which are refused, and which accesses one means.
-#include "device/program_plan.hpp"
+#include "device/probe/program_plan.hpp"
 #include "unit/device/refusals.hpp"
 
 #include <gmock/gmock.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "device/probe.hpp"
+#include "device/probe/probe.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // What comes out of a merge is what went in, whichever rows of whichever file it was.
 #include "store/merge.hpp"
 #include "base/text_file.hpp"
-#include "store/roster_file.hpp"
+#include "store/output.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
 #include "store/write_run.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/cuda/session/session.hpp"
-#include "device/probe.hpp"
+#include "device/probe/probe.hpp"
 #include "kernels/stream/stream.hpp"
 #include "trace/inventory.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/cuda/session/session.hpp"
-#include "device/probe.hpp"
+#include "device/probe/probe.hpp"
 
 namespace sonde::cuda {
 

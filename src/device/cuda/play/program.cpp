@@ -5,7 +5,7 @@
 #include "device/cuda/lanes/lane_launch.hpp"
 #include "device/cuda/play/play.hpp"
 #include "device/device_error.hpp"
-#include "device/program_plan.hpp"
+#include "device/probe/program_plan.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
 // Banks of shared memory: how many passes one warp's access takes.
 #pragma once
 
-#include "device/probe.hpp"
+#include "device/probe/probe.hpp"
 #include "device/sim/model/model.hpp"
 
 #include <span>

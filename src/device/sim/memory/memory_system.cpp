@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "device/code_blocks.hpp"
+#include "device/probe/code_blocks.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 // from the state of caches, TLBs and page tables; how long each outcome takes is declared.
 #pragma once
 
-#include "device/probe.hpp"
+#include "device/probe/probe.hpp"
 #include "device/sim/memory/page_tables.hpp"
 #include "device/sim/memory/routes.hpp"
 

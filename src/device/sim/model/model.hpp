@@ -2,7 +2,7 @@
 // a SimDevice. Tests compare findings with it; jobs and analysis may not include this header.
 #pragma once
 
-#include "device/probe.hpp"
+#include "device/probe/probe.hpp"
 #include "device/sim/model/units.hpp"
 #include "trace/inventory.hpp"
 

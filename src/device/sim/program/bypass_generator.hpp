@@ -2,7 +2,7 @@
 // tags of some sets for each number of them, and one count of reservation failures.
 #pragma once
 
-#include "device/program_probe.hpp"
+#include "device/probe/program_probe.hpp"
 #include "device/sim/program/l1_tags.hpp"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // wait for them, and what finds no place must try again.
 #pragma once
 
-#include "device/program_probe.hpp"
+#include "device/probe/program_probe.hpp"
 #include "device/sim/memory/set_index.hpp"
 #include "device/sim/program/warp_accesses.hpp"
 

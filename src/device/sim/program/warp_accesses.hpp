@@ -2,7 +2,7 @@
 // and which sectors of them.
 #pragma once
 
-#include "device/program_plan.hpp"
+#include "device/probe/program_plan.hpp"
 #include "device/sim/program/memory_side.hpp"
 
 #include <array>

@@ -2,7 +2,7 @@
 // ready, or will be at a known time, or waits for something that is yet to happen.
 #pragma once
 
-#include "device/program_probe.hpp"
+#include "device/probe/program_probe.hpp"
 
 #include <cstddef>
 #include <cstdint>

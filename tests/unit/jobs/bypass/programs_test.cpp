@@ -2,8 +2,8 @@
 // the loops that they stand for.
 #include "jobs/bypass/programs.hpp"
 #include "base/gpu_facts.hpp"
-#include "device/probe.hpp"
-#include "device/program_plan.hpp"
+#include "device/probe/probe.hpp"
+#include "device/probe/program_plan.hpp"
 
 #include <gmock/gmock.h>
 

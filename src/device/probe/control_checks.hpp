@@ -1,7 +1,7 @@
 // Descriptions and checks of the probes of control flow, for describe_probe and validate_probe.
 #pragma once
 
-#include "device/control_probe.hpp"
+#include "device/probe/control_probe.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 

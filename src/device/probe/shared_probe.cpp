@@ -1,10 +1,10 @@
 // Checks and the JSON description of the probes of shared memory.
-#include "device/shared_probe.hpp"
+#include "device/probe/shared_probe.hpp"
 
 #include "base/enum_text.hpp"
 #include "base/error.hpp"
 #include "base/gpu_facts.hpp"
-#include "device/sm_list.hpp"
+#include "device/probe/sm_list.hpp"
 
 #include <nlohmann/json.hpp>
 

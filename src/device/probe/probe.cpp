@@ -1,12 +1,12 @@
 // Names, checks and the JSON description of probes: the part of the seam that no backend owns.
-#include "device/probe.hpp"
+#include "device/probe/probe.hpp"
 
 #include "base/enum_text.hpp"
 #include "base/error.hpp"
-#include "device/code_blocks.hpp"
-#include "device/control_checks.hpp"
-#include "device/offset_list.hpp"
-#include "device/sm_list.hpp"
+#include "device/probe/code_blocks.hpp"
+#include "device/probe/control_checks.hpp"
+#include "device/probe/offset_list.hpp"
+#include "device/probe/sm_list.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -3,7 +3,7 @@
 // seam: probe.hpp lists it among all others.
 #pragma once
 
-#include "device/load_path.hpp"
+#include "device/probe/load_path.hpp"
 #include "trace/trace.hpp"
 
 #include <nlohmann/json_fwd.hpp>

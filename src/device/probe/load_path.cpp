@@ -1,5 +1,5 @@
 // Names of load paths.
-#include "device/load_path.hpp"
+#include "device/probe/load_path.hpp"
 
 #include "base/enum_text.hpp"
 

@@ -1,5 +1,5 @@
 // Checks lists of SMs for the probes.
-#include "device/sm_list.hpp"
+#include "device/probe/sm_list.hpp"
 
 #include "base/error.hpp"
 

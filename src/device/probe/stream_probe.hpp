@@ -2,7 +2,7 @@
 // among all others.
 #pragma once
 
-#include "device/load_path.hpp"
+#include "device/probe/load_path.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 

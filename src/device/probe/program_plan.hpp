@@ -2,7 +2,7 @@
 // that plays one and for tests.
 #pragma once
 
-#include "device/program_probe.hpp"
+#include "device/probe/program_probe.hpp"
 
 namespace sonde {
 

@@ -1,5 +1,5 @@
 // Checks and the JSON description of the probe of arithmetic.
-#include "device/arithmetic_probe.hpp"
+#include "device/probe/arithmetic_probe.hpp"
 
 #include "base/arithmetic_ops.hpp"
 #include "base/error.hpp"

@@ -1,10 +1,10 @@
 // Names, checks and the JSON description of programs.
-#include "device/program_probe.hpp"
+#include "device/probe/program_probe.hpp"
 
 #include "base/enum_text.hpp"
 #include "base/error.hpp"
 #include "base/gpu_facts.hpp"
-#include "device/sm_list.hpp"
+#include "device/probe/sm_list.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
 // Lists have up to millions of offsets, and every probe has some: no sorting where a bit for each
 // place does.
-#include "device/offset_list.hpp"
+#include "device/probe/offset_list.hpp"
 
 #include "base/error.hpp"
 

@@ -14,7 +14,7 @@ namespace sonde {
 /// from a linear texture. `texture_2d`: from one of rows of texture_row_bytes in whatever order of
 /// tiles the device keeps; an offset is row * texture_row_bytes + place in the row. `atomic`:
 /// answered at the point of coherence. `instruction`: an access executes code from that offset, in
-/// a space of its own, to the end of its block (device/code_blocks.hpp).
+/// a space of its own, to the end of its block (device/probe/code_blocks.hpp).
 enum class LoadPath {
   all_levels,
   past_l1,

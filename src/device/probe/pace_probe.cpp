@@ -1,9 +1,9 @@
 // Description and checks of the probes of launches and clocks.
-#include "device/pace_probe.hpp"
+#include "device/probe/pace_probe.hpp"
 
 #include "base/enum_text.hpp"
 #include "base/error.hpp"
-#include "device/sm_list.hpp"
+#include "device/probe/sm_list.hpp"
 
 #include <nlohmann/json.hpp>
 

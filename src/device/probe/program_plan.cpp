@@ -1,4 +1,4 @@
-#include "device/program_plan.hpp"
+#include "device/probe/program_plan.hpp"
 
 #include "base/gpu_facts.hpp"
 

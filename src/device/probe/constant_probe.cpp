@@ -1,9 +1,9 @@
 // Deals out the constant bank to the threads of a probe, for every backend alike.
-#include "device/constant_probe.hpp"
+#include "device/probe/constant_probe.hpp"
 
 #include "base/error.hpp"
 #include "base/gpu_facts.hpp"
-#include "device/sm_list.hpp"
+#include "device/probe/sm_list.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -2,15 +2,15 @@
 // docs/decisions/0001-the-probe-seam.md says why, and what each kind is for.
 #pragma once
 
-#include "device/arithmetic_probe.hpp"
-#include "device/code_blocks.hpp"
-#include "device/constant_probe.hpp"
-#include "device/control_probe.hpp"
-#include "device/load_path.hpp"
-#include "device/pace_probe.hpp"
-#include "device/program_probe.hpp"
-#include "device/shared_probe.hpp"
-#include "device/stream_probe.hpp"
+#include "device/probe/arithmetic_probe.hpp"
+#include "device/probe/code_blocks.hpp"
+#include "device/probe/constant_probe.hpp"
+#include "device/probe/control_probe.hpp"
+#include "device/probe/load_path.hpp"
+#include "device/probe/pace_probe.hpp"
+#include "device/probe/program_probe.hpp"
+#include "device/probe/shared_probe.hpp"
+#include "device/probe/stream_probe.hpp"
 
 #include <cstddef>
 #include <cstdint>
