@@ -4,8 +4,8 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "device/probe/code_blocks.hpp"
 #include "device/device_error.hpp"
+#include "device/probe/code_blocks.hpp"
 #include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 #include "store/shard.hpp"
 
 #include "base/error.hpp"
-#include "store/output.hpp"
 #include "store/merge.hpp"
+#include "store/output.hpp"
 #include "store/run_reader.hpp"
 #include "store/write_run.hpp"
 #include "support/random_run.hpp"
