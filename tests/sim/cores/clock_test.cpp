@@ -126,7 +126,8 @@ TEST(ClockPaceSimTest, drawn_launches_and_clocks_come_back) {
     model["launches"] = {{"wait_ns", wait_ns},
                          {"kernel_ns", kernel_ns},
                          {"gap_ns", gap_ns},
-                         {"spread_ns", spread_ns}};
+                         {"spread_ns", spread_ns},
+                         {"scatter_fraction", 0}};
     model["pace"] = {{"cold_factor", 0.7}, {"ramp_ns", ramp_ns}, {"load_factor", load_factor}};
     JobOnSim sim(write_model(model, "drawn_pace"), seed);
     sim.run("clock");
