@@ -120,8 +120,6 @@ class Section {
  public:
   Section() = default;
   explicit Section(Fields& fields) : fields_(&fields) {}
-  Section(const Section&) noexcept {}  // a copy has been read
-  Section& operator=(const Section&) noexcept { return *this; }
 
  protected:
   double number(const char* key, Range range, std::optional<double> fallback = {}) const {
