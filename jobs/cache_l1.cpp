@@ -13,6 +13,7 @@
 #include "jobs/cache/doubtful_line.hpp"
 #include "jobs/cache/every_sm.hpp"
 #include "jobs/cache/geometry.hpp"
+#include "jobs/cache/known_array.hpp"
 #include "jobs/cache/report.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
 #include "jobs/chase/known_latencies.hpp"
@@ -31,7 +32,7 @@ namespace {
 // One L1 after the other, each with another shared part: its exact bound, and for three of them its
 // sets, as `cache.l1.*_by_carveout`.
 
-// Sets found elsewhere must hold in all but one of some dozens of questions.
+// Sets found elsewhere must hold in all of some dozens of questions.
 constexpr double same_sets = 0.98;
 
 /// The cache with one shared part.
@@ -73,7 +74,8 @@ SetFindings find_structure(const Carveout& part, std::uint64_t line_bytes,
   probe.limit_search(share);
   SetFindings found{.pool = known.pool, .layout = known.layout};
   try {
-    if (!known.layout.resolved() || confirm_sets(probe, known) < same_sets) {
+    if (!known.layout.resolved() || known.layout.index.kind == IndexKind::unresolved ||
+        try_sets(probe, known).confidence() < same_sets) {
       found.layout = {};
       found.pool = probe.pool();
       found.layout = find_set_layout(found.pool, ask_behind(probe, {}));
@@ -204,12 +206,12 @@ Replicates measure_hits(const CacheUnderTest& cache) {
 }
 
 /// Loads that just miss this cache and find their line behind it: a span of four times its size.
-Replicates measure_misses(const CacheUnderTest& cache, const CacheGeometry& geometry) {
+Replicates measure_misses(const CacheUnderTest& cache, std::uint64_t size_bytes,
+                          std::uint64_t line_bytes) {
   constexpr std::uint64_t recorded = 2048;
   const std::string label = cache.name + " misses";
   return measure_replicates(cache.run, label, [&](const Draw& draw) {
-    ChasePlan plan = overflowing_plan(cache.chase, 4 * geometry.size_bytes(), geometry.line_bytes,
-                                      draw.seed, recorded);
+    ChasePlan plan = overflowing_plan(cache.chase, 4 * size_bytes, line_bytes, draw.seed, recorded);
     plan.offsets = page_by_page(std::move(plan.offsets));  // few wait for a translation
     std::vector<double> misses =
         measure_chase(cache.run, at_draw(cache.chase, draw), label, plan).cycles;
@@ -218,9 +220,10 @@ Replicates measure_misses(const CacheUnderTest& cache, const CacheGeometry& geom
   });
 }
 
-void report_first_latencies(const CacheUnderTest& cache, const CacheGeometry& geometry) {
+void report_first_latencies(const CacheUnderTest& cache, std::uint64_t size_bytes,
+                            std::uint64_t line_bytes) {
   const Replicates hits = measure_hits(cache);
-  const Replicates misses = measure_misses(cache, geometry);
+  const Replicates misses = measure_misses(cache, size_bytes, line_bytes);
   report_hit_latency(cache.run, cache.name, hits);
   if (!misses.samples.empty()) return report_miss_latency(cache.run, cache.name, misses);
   cache.run.report(
@@ -249,7 +252,7 @@ void characterize(CacheUnderTest cache) {
     geometry->filled_bytes = sets->filled_bytes();
   }
   report_geometry(cache, *geometry, {.size = explain_carveout(cache.chase)});
-  report_first_latencies(cache, *geometry);
+  report_first_latencies(cache, geometry->size_bytes(), geometry->line_bytes);
   report_write_policy(cache, geometry->line_bytes);
   report_prefetch(cache, geometry->fetch.bytes);
   if (!sets) return run.skip_rest("");
@@ -257,16 +260,20 @@ void characterize(CacheUnderTest cache) {
   run.leave_open("", sets->reason);
 }
 
-void run_first_cache(JobRun& run, LoadPath path, const std::string& name) {
-  if (const auto cache = find_first_cache(run, path, name)) characterize(*cache);
-}
-
 }  // namespace
 
-void run_cache_l1(JobRun& run) { run_first_cache(run, LoadPath::all_levels, "cache.l1"); }
+void run_cache_l1(JobRun& run) {
+  if (const auto cache = find_first_cache(run, LoadPath::all_levels, "cache.l1"))
+    characterize(*cache);
+}
 
 void run_cache_readonly(JobRun& run) {
-  run_first_cache(run, LoadPath::read_only, "cache.readonly");
+  const auto cache = find_first_cache(run, LoadPath::read_only, "cache.readonly");
+  if (!cache) return;
+  if (!report_as_known_array(*cache, "cache.l1")) return characterize(*cache);
+  const auto size_bytes = static_cast<std::uint64_t>(*run.number("cache.readonly.size_bytes"));
+  const auto line_bytes = static_cast<std::uint64_t>(*run.number("cache.readonly.line_bytes"));
+  report_first_latencies(*cache, size_bytes, line_bytes);
 }
 
 }  // namespace sonde

@@ -92,7 +92,7 @@ constexpr std::array jobs{
                           "size, line, sector, sets, index and replacement of the L1", "clock"),
                  of_chases),
     with_options(make_job("cache.readonly", quick, run_cache_readonly,
-                          "the same of the first cache of read-only loads", "clock"),
+                          "the same of the first cache of read-only loads", "clock", "cache.l1"),
                  of_chases),
     make_job("cache.l2", quick, run_cache_l2,
              "the same of the L2, and the partitions of a divided one", "clock"),

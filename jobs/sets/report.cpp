@@ -80,7 +80,7 @@ void report_layout(const SetsProbe& probe, const SetLayout& layout) {
   report(".ways_per_set",
          std::vector<double>(layout.ways_per_set.begin(), layout.ways_per_set.end()));
   report(".tag_reach_bytes", static_cast<double>(layout.lines() * probe.pool().line_bytes));
-  report_index(probe, layout, within_span(layout.index, probe.pool()));
+  report_index(probe, layout, layout.index);
 }
 
 /// The commonest associativity among the sets seen, and how many have it.
@@ -158,46 +158,7 @@ void report_replacement(const SetsProbe& probe, const ReplacementFit& fit) {
   }
 }
 
-/// Whether a bit beyond the span is the same as its highest one in all lines of the search, or
-/// never is.
-bool varies_with_higher(const LinePool& pool, std::uint64_t highest) {
-  const SpanPart part = part_of_seen_bits(pool);
-  const std::uint64_t end = pool.buffer_address + part.end_bytes;
-  std::uint64_t ever_same = 0, ever_other = 0;  // the bits beyond of which that is so
-  // They change at multiples of the highest one alone.
-  for (std::uint64_t address = pool.buffer_address + part.begin_bytes; address < end;
-       address = (address / highest + 1) * highest) {
-    const std::uint64_t beyond = address & ~(2 * highest - 1);
-    const bool is_set = (address & highest) != 0;
-    ever_same |= is_set ? beyond : ~beyond;
-    ever_other |= is_set ? ~beyond : beyond;
-  }
-  return ((ever_same ^ ever_other) & ~(2 * highest - 1)) != 0;
-}
-
 }  // namespace
-
-IndexFunction within_span(IndexFunction index, const LinePool& pool) {
-  if (pool.buffer_address % std::bit_ceil(pool.span_bytes) == 0) return index;
-  const std::uint64_t bits = std::bit_floor(pool.span_bytes) - 1;
-  const std::uint64_t highest = std::bit_floor(bits);
-  const auto looks_at = [&](std::uint64_t some) {
-    return std::ranges::any_of(index.masks, [&](std::uint64_t mask) { return (mask & some) != 0; });
-  };
-  const bool takes_its_place =
-      looks_at(~bits) && !looks_at(highest) && (index.known_bits & highest) != 0;
-  if (takes_its_place || (looks_at(~bits | highest) && varies_with_higher(pool, highest))) {
-    index.kind = IndexKind::unresolved;
-    index.reason = fmt::format(
-        "bit {} of the address varies along with higher ones in this memory: which of them choose "
-        "the set cannot be distinguished",
-        std::countr_zero(highest));
-  }
-  index.known_bits &= bits;
-  for (std::uint64_t& mask : index.masks) mask &= bits;
-  std::erase(index.masks, std::uint64_t{0});
-  return index;
-}
 
 void report_sets(const SetsProbe& probe, SetFindings& found) {
   if (!found.reason.empty()) return;  // there was nothing to search with

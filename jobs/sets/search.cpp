@@ -13,26 +13,15 @@
 namespace sonde {
 namespace {
 
-/// Excludes the lines outside of a part of the span.
-void exclude_outside(const LinePool& pool, const SpanPart& part, Lines& excluded) {
-  for (std::uint64_t line = 0; line < part.begin_bytes; line += pool.line_bytes)
-    excluded.push_back(line);
-  for (std::uint64_t line = part.end_bytes; line < pool.span_bytes; line += pool.line_bytes)
-    excluded.push_back(line);
-  std::ranges::sort(excluded);
-}
-
 /// The lists to search behind, and which lines they leave. Tells whether there are any.
 bool choose_pass_evictors(SetsProbe& probe, SetFindings& found) {
-  const SpanPart part = part_of_seen_bits(found.pool);
-  auto evictors = probe.find_pass_evictors(part.end_bytes);
+  auto evictors = probe.find_pass_evictors(found.pool.span_bytes);
   if (!evictors) {
     found.reason =
         "no compact region of lines pushes others out of the inner levels and leaves most of this "
         "one free";
     return false;
   }
-  exclude_outside(found.pool, part, evictors->excluded);
   found.pool.co_resident = evictors->co_resident;
   found.pool.excluded = evictors->excluded;
   found.pool.taken = evictors->taken;
@@ -143,11 +132,10 @@ SetFindings find_sets(SetsProbe& probe) {
   return found;
 }
 
-double confirm_sets(SetsProbe& probe, const SetFindings& found) {
+Predictions try_sets(SetsProbe& probe, const SetFindings& found) {
   constexpr std::uint64_t asked_sets = 32;
   const SetLayout& layout = found.layout;
-  if (layout.index.kind == IndexKind::unresolved) return 0;
-  const std::size_t ways = layout.conflict->ways();
+  const std::size_t ways = layout.ways_per_set.front();
   std::vector<Lines> lists;
   Random random(derive_seed(found.pool.seed, "confirm"));
   for (std::uint64_t i = 0; i < asked_sets; ++i) {
@@ -156,11 +144,10 @@ double confirm_sets(SetsProbe& probe, const SetFindings& found) {
     lists.push_back(lines_of_set(layout.index, found.pool, set, ways + 1));
   }
   const std::vector<MissCounts> answers = probe.ask(lists, {});
-  std::uint64_t right = 0;
-  for (std::size_t i = 0; i < lists.size(); ++i) {
-    right += overflows(answers[i]) == (lists[i].size() > ways);
-  }
-  return static_cast<double>(right) / static_cast<double>(lists.size());
+  Predictions predictions{.asked = lists.size()};
+  for (std::size_t i = 0; i < lists.size(); ++i)
+    predictions.right += overflows(answers[i]) == (lists[i].size() > ways);
+  return predictions;
 }
 
 }  // namespace sonde

@@ -14,8 +14,25 @@ std::optional<PassEvictors> keep_room_busy(SetsProbe& probe, const SetFindings& 
 /// Method: docs/methods/conflict-sets.md.
 SetFindings find_sets(SetsProbe& probe);
 
+/// Chases that a structure predicts, drawn for the question, and how many did so.
+struct Predictions {
+  std::uint64_t asked = 0;
+  std::uint64_t right = 0;
+
+  bool all_right() const { return right == asked; }
+  /// That the next one is right (rule of succession).
+  double confidence() const {
+    return (static_cast<double>(right) + 1) / (static_cast<double>(asked) + 2);
+  }
+  Predictions& operator+=(const Predictions& more) {
+    asked += more.asked;
+    right += more.right;
+    return *this;
+  }
+};
+
 /// Whether sets found elsewhere hold here, too: as many lines as a set has ways fit, one more does
-/// not, in some dozens of sets each asked alone. Gives back the agreement, 0..1.
-double confirm_sets(SetsProbe& probe, const SetFindings& found);
+/// not, in some dozens of sets each asked alone. @pre sets are numbered, and have as many ways each
+Predictions try_sets(SetsProbe& probe, const SetFindings& found);
 
 }  // namespace sonde

@@ -24,16 +24,12 @@ constexpr std::uint64_t warmup_passes = 3;
 // sets are unequal.
 constexpr double overfill = 1.5;
 
-/// Entries to search with: a power of two of them, which shows most address bits, unless memory
-/// would then hold too few to overfill the level.
+/// Entries to search with: so many that all address bits of a usual index vary, or all of memory.
 LinePool choose_pool(const TlbUnderTest& tlb) {
   constexpr std::uint64_t spans_of_level = 16;  // address bits beyond those of the index
   const std::uint64_t level_bytes = tlb.entries * tlb.entry_bytes;
-  std::uint64_t span_bytes =
-      std::min(std::bit_ceil(level_bytes * spans_of_level), std::bit_floor(tlb.limit_bytes));
-  if (span_bytes < 2 * level_bytes) {
-    span_bytes = tlb.limit_bytes / tlb.entry_bytes * tlb.entry_bytes;
-  }
+  const std::uint64_t span_bytes = std::min(std::bit_ceil(level_bytes * spans_of_level),
+                                            tlb.limit_bytes / tlb.entry_bytes * tlb.entry_bytes);
   ChaseSetup chase = tlb.chase;
   chase.buffer_bytes = span_bytes;
   return {.line_bytes = tlb.entry_bytes,

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <regex>
 
 namespace sonde {
 namespace {
@@ -54,6 +55,10 @@ std::string describe(const IndexFunction& function) {
       return fmt::format("(address / {}) mod {}",
                          format_bytes(static_cast<double>(function.granularity_bytes)),
                          function.sets);
+    case IndexKind::xor_fold:
+      return fmt::format("(address / {}) folded by XOR to {} bits",
+                         format_bytes(static_cast<double>(function.granularity_bytes)),
+                         function.masks.size());
     case IndexKind::bit_field:
     case IndexKind::xor_masks: break;
   }
@@ -69,6 +74,52 @@ std::string describe(const IndexFunction& function) {
   std::vector<std::string> parts = join_runs(plain);
   parts.insert(parts.end(), folded.begin(), folded.end());
   return fmt::format("{} {}", function.masks.size() == 1 ? "bit" : "bits", fmt::join(parts, ", "));
+}
+
+IndexFunction make_fold(int low_bit, int bits) {
+  constexpr int address_bits = 48;
+  IndexFunction fold{.kind = IndexKind::xor_fold,
+                     .masks = std::vector<std::uint64_t>(static_cast<std::size_t>(bits)),
+                     .granularity_bytes = std::uint64_t{1} << low_bit,
+                     .sets = 1U << bits};
+  for (int bit = low_bit; bit < address_bits; ++bit)
+    fold.masks[static_cast<std::size_t>((bit - low_bit) % bits)] |= std::uint64_t{1} << bit;
+  return fold;
+}
+
+IndexFunction parse_index_function(const std::string& text) {
+  static const std::regex fold(R"(\(address / (.+)\) folded by XOR to (\d+) bits)");
+  static const std::regex remainder(R"(\(address / (.+)\) mod (\d+))");
+  static const std::regex masks(R"(bits? (\d+([-^]\d+)*(, )?)+)");
+  static const std::regex part(R"((\d+)(-(\d+))?((\^\d+)*))");
+  static const std::regex number(R"(\d+)");
+  std::smatch match;
+  if (text == "one set") return {.kind = IndexKind::one_set, .sets = 1};
+  if (std::regex_match(text, match, fold))
+    return make_fold(std::countr_zero(parse_bytes(match[1].str())), std::stoi(match[2]));
+  if (std::regex_match(text, match, remainder)) {
+    return {.kind = IndexKind::modulo,
+            .granularity_bytes = parse_bytes(match[1].str()),
+            .sets = static_cast<std::uint32_t>(std::stoul(match[2]))};
+  }
+  IndexFunction index;
+  if (!std::regex_match(text, masks)) return index;
+  const auto bit = [](const std::string& number) { return std::uint64_t{1} << std::stoi(number); };
+  for (std::sregex_iterator at(text.begin(), text.end(), part), end; at != end; ++at) {
+    const std::uint64_t first = bit((*at)[1]);
+    index.masks.push_back(first);
+    if ((*at)[3].matched)
+      for (std::uint64_t next = 2 * first; next <= bit((*at)[3]); next *= 2)
+        index.masks.push_back(next);
+    const std::string others = (*at)[4];
+    for (std::sregex_iterator other(others.begin(), others.end(), number); other != end; ++other)
+      index.masks.back() |= bit((*other)[0]);
+  }
+  index.kind = std::ranges::all_of(index.masks, [](auto mask) { return std::has_single_bit(mask); })
+                   ? IndexKind::bit_field
+                   : IndexKind::xor_masks;
+  index.sets = 1U << index.masks.size();
+  return index;
 }
 
 namespace {

@@ -18,16 +18,17 @@ struct PlacedLine {
   std::uint32_t set = 0;
 };
 
-enum class IndexKind { one_set, bit_field, xor_masks, modulo, unresolved };
+enum class IndexKind { one_set, bit_field, xor_fold, xor_masks, modulo, unresolved };
 
 struct IndexFunction {
   IndexKind kind = IndexKind::unresolved;
   /// Bit i of the set number is the parity of the address under masks[i]. Reduced row echelon form
   /// with the lowest bits as pivots: of all bases that give the same sets the one with most single
-  /// bits. A bit field has one bit in each mask.
+  /// bits. A bit field has one bit in each mask. Of a fold, every n-th bit from one on.
   std::vector<std::uint64_t> masks;
   std::uint64_t buffer_address = 0;     // of offset 0
-  std::uint64_t granularity_bytes = 0;  // modulo: set = (address / granularity_bytes) mod sets
+  std::uint64_t granularity_bytes = 0;  // modulo: set = (address / granularity_bytes) mod sets;
+                                        // fold: what is folded begins with this bit
   std::uint32_t sets = 0;
   double agreement = 0;          // share of lines that follow the function
   std::uint64_t known_bits = 0;  // address bits that varied, and not only along with lower ones;
@@ -41,8 +42,16 @@ bool can_number_sets(const IndexFunction& index);
 /// Number of the set of a line. @pre can_number_sets
 std::uint64_t set_of(const IndexFunction& index, std::uint64_t offset_bytes);
 
-/// "one set", "bits 7-8", "bits 9-11, 7^13, 8^14", "(address / 32 B) mod 1792", "unresolved".
+/// "one set", "bits 7-8", "bits 9-11, 7^13, 8^14", "(address / 32 B) mod 1792",
+/// "(address / 32 MiB) folded by XOR to 8 bits", "unresolved".
 std::string describe(const IndexFunction& function);
+
+/// Reads what `describe` wrote; unresolved where it cannot. Bits are all that it knows.
+IndexFunction parse_index_function(const std::string& text);
+
+/// The address from bit `low_bit` on, cut into groups of `bits` bits that are XORed with each
+/// other.
+IndexFunction make_fold(int low_bit, int bits);
 
 /// A growing set of independent vectors, each reduced by the others at its pivot, its lowest bit.
 class Gf2Basis {

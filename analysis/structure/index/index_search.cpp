@@ -42,33 +42,13 @@ bool follows(const IndexSample& sample, const IndexCandidate& found) {
 bool has_evidence(const IndexSample& sample, const IndexFunction& index) {
   constexpr double least_evidence_bits = 10;
   if (index.kind == IndexKind::one_set) return true;
+  const bool is_regular = index.kind == IndexKind::modulo || index.kind == IndexKind::xor_fold;
   const auto parameters =
-      index.masks.empty()
-          ? 2
-          : static_cast<std::size_t>(std::popcount(index.known_bits)) - index.masks.size();
+      is_regular ? 2
+                 : static_cast<std::size_t>(std::popcount(index.known_bits)) - index.masks.size();
   const double spare =
       static_cast<double>(sample.labelled) - static_cast<double>(sample.sets.size() + parameters);
   return spare * std::log2(std::max(2U, index.sets)) >= least_evidence_bits;
-}
-
-/// Largest aligned block whose lines share a set; line_bytes if there is no larger one.
-std::uint64_t common_block_bytes(std::vector<PlacedLine> lines, std::uint64_t line_bytes) {
-  constexpr std::size_t least_neighbours = 8;
-  std::ranges::sort(lines, {}, &PlacedLine::offset_bytes);
-  for (std::uint64_t block_bytes = line_bytes;; block_bytes *= 2) {
-    std::size_t neighbours = 0;
-    std::size_t together = 0;
-    for (std::size_t i = 1; i < lines.size(); ++i) {
-      const std::uint64_t bytes = 2 * block_bytes;
-      if (lines[i].offset_bytes / bytes != lines[i - 1].offset_bytes / bytes) continue;
-      ++neighbours;
-      if (lines[i].set == lines[i - 1].set) ++together;
-    }
-    if (neighbours < least_neighbours || neighbours == lines.size() - 1 ||
-        static_cast<double>(together) < least_agreement * static_cast<double>(neighbours)) {
-      return block_bytes;
-    }
-  }
 }
 
 std::vector<PlacedLine> to_addresses(std::vector<PlacedLine> lines, std::uint64_t buffer_address) {
@@ -76,18 +56,15 @@ std::vector<PlacedLine> to_addresses(std::vector<PlacedLine> lines, std::uint64_
   return lines;
 }
 
-std::string why_none(const IndexSample& sample, const IndexCandidate& best,
-                     std::uint64_t line_bytes) {
+std::string why_none(const IndexSample& sample, const IndexCandidate& best) {
   if (!has_evidence(sample, best.index)) {
     return fmt::format("{} lines are too few to tell how sets are chosen", sample.labelled);
   }
   std::string text = fmt::format(
-      "neither a bit field, nor XORs of bits, nor a remainder sorts more than {:.1f} % of {} lines "
+      "neither XORs of bits nor a remainder sorts more than {:.1f} % of {} lines "
       "as they conflict",
       100 * best.match.agreement, sample.lines.size());
-  if (!sample.shows_all_sets()) return text;
-  return text + fmt::format(" ({} sets; {} consecutive bytes share one)", sample.sets.size(),
-                            common_block_bytes(sample.lines, line_bytes));
+  return sample.shows_all_sets() ? text + fmt::format(" ({} sets)", sample.sets.size()) : text;
 }
 
 }  // namespace
@@ -102,7 +79,8 @@ IndexFunction fit_index_function(const std::vector<PlacedLine>& lines, std::uint
     none.reason = "fewer than two lines have a known set";
     return none;
   }
-  fit_masks(sample, best);
+  fit_folds(sample, line_bytes, best);
+  if (best.match.agreement < 1) fit_masks(sample, best);
   if (best.match.agreement < 1) fit_modulo(sample, line_bytes, best);
   drop_needless_masks(sample, best);
   if (follows(sample, best) && has_evidence(sample, best.index)) {
@@ -111,7 +89,7 @@ IndexFunction fit_index_function(const std::vector<PlacedLine>& lines, std::uint
   }
   none.agreement = best.match.agreement;
   none.known_bits = independent_bits(sample);
-  none.reason = why_none(sample, best, line_bytes);
+  none.reason = why_none(sample, best);
   return none;
 }
 
@@ -232,6 +210,17 @@ std::uint64_t divisor_of_random_pairs(const IndexSample& sample, std::uint64_t g
   return divisor;
 }
 
+/// Whether most of a few lines of the largest set lie in one set of the function.
+bool may_sort(const IndexSample& sample, const IndexFunction& index) {
+  constexpr std::size_t few = 12;
+  const auto& [label, lines] =
+      *std::ranges::max_element(sample.sets, {}, [](const auto& set) { return set.second.size(); });
+  const std::size_t asked = std::min(few, lines.size());
+  std::map<std::uint64_t, std::size_t> sorted;
+  for (std::size_t i = 0; i < asked; ++i) ++sorted[set_of(index, lines[i])];
+  return std::ranges::any_of(sorted, [&](const auto& set) { return 2 * set.second > asked; });
+}
+
 }  // namespace
 
 IndexSample::IndexSample(const std::vector<PlacedLine>& placed) : lines(placed) {
@@ -282,6 +271,22 @@ std::uint64_t independent_bits(const IndexSample& sample) {
   return bits;
 }
 
+void fit_folds(const IndexSample& sample, std::uint64_t line_bytes, IndexCandidate& best) {
+  constexpr int most_bits = 16;
+  constexpr int most_coarseness = 6;  // doublings of the line that share a set
+  constexpr int fewest_folded = 2;    // bits that vary; of one it may be chance
+  const std::uint64_t known_bits = independent_bits(sample);
+  const int line_bit = std::countr_zero(std::bit_ceil(line_bytes));
+  for (int low_bit = line_bit; low_bit <= line_bit + most_coarseness; ++low_bit) {
+    for (int bits = 1; bits <= most_bits; ++bits) {
+      if (std::popcount(known_bits >> (low_bit + bits)) < fewest_folded) break;
+      IndexFunction fold = make_fold(low_bit, bits);
+      fold.known_bits = known_bits;
+      if (may_sort(sample, fold)) best.improve(sample, std::move(fold));
+    }
+  }
+}
+
 void fit_masks(const IndexSample& sample, IndexCandidate& best) {
   const std::uint64_t bits = independent_bits(sample);
   best.improve(sample, function_of_span(span_of_sets(sample), bits));
@@ -298,7 +303,7 @@ void fit_masks(const IndexSample& sample, IndexCandidate& best) {
 }
 
 void drop_needless_masks(const IndexSample& sample, IndexCandidate& best) {
-  if (sample.shows_all_sets()) return;
+  if (sample.shows_all_sets() || best.index.kind == IndexKind::xor_fold) return;
   for (std::size_t i = best.index.masks.size(); i > 0; --i) {
     std::vector<std::uint64_t> fewer = best.index.masks;
     fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i - 1));

@@ -11,9 +11,11 @@
 
 namespace sonde {
 
-/// The function that puts the lines into sets as they were seen, up to the names of the sets: one
-/// set, a field of offset bits, XORs of offset bits (GF(2)-linear), or a modulo.
-/// Method: docs/methods/index-function.md.
+/// The function that puts the lines into sets as they were seen, up to the names of the sets: the
+/// address folded by XOR to some bits, or a remainder; if neither, one set, a field of address
+/// bits, or free XORs of them (GF(2)-linear). Functions of few parameters come first: where memory
+/// shows little of a bit, they tell what it does all the same. Method:
+/// docs/methods/index-function.md.
 /// @param lines either of all sets, each with its label, of which about 1 % may be wrong; or the
 /// lines of one set, and others labelled `other_set`: then all 2^k sets of k masks are assumed to
 /// be there
@@ -53,6 +55,9 @@ struct IndexCandidate {
   /// Takes another function in its place if more lines agree with that.
   void improve(const IndexSample& sample, IndexFunction other);
 };
+
+/// Address bits from some bit on, cut into groups of n bits that are XORed with each other.
+void fit_folds(const IndexSample& sample, std::uint64_t line_bytes, IndexCandidate& best);
 
 /// XORs of address bits: lines of one set differ by vectors on which every mask has even parity.
 void fit_masks(const IndexSample& sample, IndexCandidate& best);

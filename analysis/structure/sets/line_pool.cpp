@@ -12,26 +12,6 @@
 
 namespace sonde {
 
-SpanPart part_of_seen_bits(const LinePool& space) {
-  SpanPart part{0, space.span_bytes};
-  if (space.buffer_address == 0) return part;
-  const auto cut = [&](std::uint64_t multiple, std::uint64_t short_bytes) {
-    const std::uint64_t head = (multiple - space.buffer_address % multiple) % multiple;
-    const std::uint64_t tail = (space.buffer_address + space.span_bytes) % multiple;
-    const std::uint64_t line = space.line_bytes;
-    if (head < short_bytes)
-      part.begin_bytes = std::max(part.begin_bytes, (head + line - 1) / line * line);
-    if (tail < short_bytes)
-      part.end_bytes = std::min(part.end_bytes, (space.span_bytes - tail) / line * line);
-  };
-  // Lines with a known set are some 250. Where a bit shows in these alone, 15 of them lie there;
-  // where they tell two bits apart one would do, were no label wrong: a fit forgives 3 % of them.
-  const std::uint64_t multiple = std::bit_floor(space.span_bytes);
-  cut(multiple, space.span_bytes / 16);
-  if (multiple / 2 >= space.line_bytes) cut(multiple / 2, space.span_bytes / 32);
-  return part;
-}
-
 bool is_taken(const LinePool& space, std::uint64_t line) {
   return std::binary_search(space.co_resident.begin(), space.co_resident.end(), line) ||
          std::binary_search(space.excluded.begin(), space.excluded.end(), line);

@@ -25,19 +25,6 @@ struct LinePool {
   std::uint64_t buffer_address = 0;
 };
 
-/// Part of a span, in offsets.
-struct SpanPart {
-  std::uint64_t begin_bytes = 0;
-  std::uint64_t end_bytes = 0;
-};
-
-/// The span without a short end beyond a multiple of its size (less than a sixteenth) or of half
-/// its size (a thirty-second) among the addresses: lines there differ from all others in an address
-/// bit, or in that two bits are not alike. So few of them do not show it, and a function of what is
-/// seen gives them wrong sets. Of 128 GiB that begin 1 GiB behind an odd multiple of 64 GiB, bit 37
-/// is bit 36 reversed in all but the last GiB.
-SpanPart part_of_seen_bits(const LinePool& space);
-
 /// Whether no list may access the line.
 bool is_taken(const LinePool& space, std::uint64_t line);
 

@@ -33,45 +33,17 @@ std::size_t wanted_members(const EvictionSet& conflict) {
   return std::max(fewest_members, conflict.ways() + 8);
 }
 
-/// Address bits that are alike in nearly all of the lines: of a buffer that begins or ends near a
-/// multiple of a power of two.
-std::uint64_t rare_bits(const LinePool& space, const Lines& lines) {
-  constexpr std::size_t few = 8;  // one in so many
-  std::uint64_t rare = 0;
-  for (std::uint64_t bit = 1; bit != 0; bit <<= 1) {
-    const auto set = static_cast<std::size_t>(std::ranges::count_if(
-        lines, [&](std::uint64_t line) { return ((space.buffer_address + line) & bit) != 0; }));
-    if (set > 0 && set < lines.size() && few * std::min(set, lines.size() - set) < lines.size())
-      rare |= bit;
-  }
-  return rare;
-}
-
-/// Bits that change from line to line of the set.
-std::uint64_t changing_bits(const LinePool& space, const Lines& set) {
-  std::uint64_t changing = 0;
-  for (std::uint64_t line : set)
-    changing |= (space.buffer_address + line) ^ (space.buffer_address + set.front());
-  return changing;
-}
-
-/// Lines of more sets, where those of one say too little: few lines may all have the same rare
-/// bits, and of a cache of few ways, in a span not much larger, they do not fix a function. Until
-/// each such bit was seen to change, and until there are enough lines other than the first of each
-/// set.
-void place_more_sets(const LinePool& space, const MissOracle& ask, Lines& others,
-                     std::vector<PlacedLine>& placed) {
+/// Lines of more sets, where those of one are too few to fix a function: of a cache of few ways, in
+/// a span not much larger. Until there are enough lines other than the first of each set.
+void place_more_sets(const MissOracle& ask, Lines& others, std::vector<PlacedLine>& placed) {
   constexpr std::uint32_t fewest_sets = 2;  // more
   constexpr std::uint32_t most_sets = 16;
   // As many as address bits that vary, and some that confirm the function.
   constexpr std::size_t enough_lines = 32;
-  Lines first;
-  for (const PlacedLine& line : placed) first.push_back(line.offset_bytes);
-  std::size_t lines = first.size() - 1;
-  std::uint64_t unseen = rare_bits(space, others) & ~changing_bits(space, first);
+  std::size_t lines = placed.size() - 1;
   std::string no_conflict;
   for (std::uint32_t set = 1; set <= most_sets; ++set) {
-    if (set > fewest_sets && unseen == 0 && lines >= enough_lines) return;
+    if (set > fewest_sets && lines >= enough_lines) return;
     const auto conflict = find_eviction_set_in_any_order(others, ask, no_conflict);
     if (!conflict) return;
     Lines members;
@@ -83,7 +55,6 @@ void place_more_sets(const LinePool& space, const MissOracle& ask, Lines& others
       std::erase(others, line);
     }
     lines += members.size() - 1;
-    unseen &= ~changing_bits(space, members);
   }
 }
 
@@ -94,9 +65,7 @@ void fit_to(const LinePool& space, const Lines& members, Lines others, const Mis
   found.members = with_conflict_first(*found.conflict, members);
   std::vector<PlacedLine> placed;
   for (std::uint64_t line : found.members) placed.push_back({.offset_bytes = line, .set = 0});
-  const bool is_aligned = space.buffer_address % std::bit_ceil(space.span_bytes) == 0;
-  if (members.size() < (is_aligned ? few_members : wanted_members(*found.conflict)))
-    place_more_sets(space, ask, others, placed);
+  if (members.size() < few_members) place_more_sets(ask, others, placed);
   for (const Lines& lines : {others, space.taken}) {
     for (std::uint64_t line : lines) placed.push_back({.offset_bytes = line, .set = other_set});
   }

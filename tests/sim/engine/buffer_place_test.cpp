@@ -100,17 +100,20 @@ TEST(BufferPlaceTest, traces_say_where_the_buffer_lay) {
   const auto json = quiet_json("h200");
   const Model model = parse_model(json.dump(), "test");
   const std::uint64_t seed = die_seed(1, 0);
+  const std::uint64_t begin = draw_memory_address(model, seed);
+  EXPECT_NE(begin, 0u);
   const auto device = open_sim(json);
   ChaseProbe probe = chase({0, 1_MiB}, 0, 1);
   probe.place = 3;
   EXPECT_EQ(device->run(probe).buffer_offset_bytes,
-            draw_buffer_offset(model, seed, 3, probe.buffer_bytes));
+            begin + draw_buffer_offset(model, seed, 3, probe.buffer_bytes));
   StreamProbe stream;
   stream.blocks = 4;
   stream.block_threads = 64;
   stream.footprint_bytes = 1_MiB;
   stream.place = 5;
-  EXPECT_EQ(device->run(stream).buffer_offset_bytes, draw_buffer_offset(model, seed, 5, 1_MiB));
+  EXPECT_EQ(device->run(stream).buffer_offset_bytes,
+            begin + draw_buffer_offset(model, seed, 5, 1_MiB));
   probe.lanes = {{.sm = 0, .offsets_bytes = {0}, .path = LoadPath::constant}};
   probe.buffer_bytes = 8;
   EXPECT_EQ(device->run(probe).buffer_offset_bytes, 0u) << "not in global memory";

@@ -13,12 +13,12 @@ namespace {
 
 // Constants and code lie beyond all of global memory, so that caches which hold both
 // distinguish them.
-constexpr std::uint64_t constant_base = 1ULL << 45;
-constexpr std::uint64_t code_base = 1ULL << 46;
+constexpr std::uint64_t constant_base = 1ULL << 48;
+constexpr std::uint64_t code_base = 1ULL << 49;
 
-std::uint64_t base_of(AddressSpace space, std::uint64_t buffer_offset_bytes) {
+std::uint64_t base_of(AddressSpace space, std::uint64_t buffer_address) {
   switch (space) {
-    case AddressSpace::global: return buffer_offset_bytes;
+    case AddressSpace::global: return buffer_address;
     case AddressSpace::constant: return constant_base;
     case AddressSpace::code: return code_base;
   }
@@ -65,7 +65,8 @@ MemorySystem::MemorySystem(const Model& model, const Die& die)
     : model_(model),
       die_(die),
       arrays_(model, die),
-      pages_(model.pages, model.device.memory_bytes, derive_seed(die.seed, "pages")),
+      pages_(model.pages, die.memory_address, model.device.memory_bytes,
+             derive_seed(die.seed, "pages")),
       routes_(load_path_count * die.sms.size()) {
   if (model.slices) slice_of_.emplace(*model.slices);
   const auto half = static_cast<std::int32_t>(std::lround(model.partitions.copy_cycles / 2));
@@ -81,26 +82,26 @@ const PathModel& MemorySystem::path(LoadPath path) const {
   return *found;
 }
 
-void MemorySystem::begin_probe(std::uint64_t buffer_offset_bytes, std::uint64_t buffer_bytes,
+void MemorySystem::begin_probe(std::uint64_t buffer_address, std::uint64_t buffer_bytes,
                                std::uint64_t shared_bytes, const std::vector<ChaseLane>& lanes,
                                std::uint64_t seed) {
   constexpr std::size_t many_lanes = 8;
   crowded_ = lanes.size() >= many_lanes;
-  buffer_offset_bytes_ = buffer_offset_bytes;
+  buffer_address_ = buffer_address;
   arrays_.begin_probe(seed);
   std::optional<std::uint64_t> tail_bytes;  // behind the buffer, if a path reads it
   for (const ChaseLane& lane : lanes) {
     const PathModel& through = path(lane.path);
     Route& route = routes_[route_of(lane)];
     route = arrays_.open_route(through, lane.sm, shared_bytes);
-    route.base = base_of(through.space, buffer_offset_bytes);
+    route.base = base_of(through.space, buffer_address);
     route.executes = through.space == AddressSpace::code;
     if (!route.translated) continue;
     // The last rows of a texture end with whole tiles.
     const std::uint64_t rows = through.tile ? through.tile->rows : 0;
     tail_bytes = std::max(tail_bytes.value_or(0), rows * texture_row_bytes);
   }
-  if (tail_bytes) pages_.begin_probe(buffer_offset_bytes, buffer_bytes + *tail_bytes);
+  if (tail_bytes) pages_.begin_probe(buffer_address, buffer_bytes + *tail_bytes);
 }
 
 std::uint32_t MemorySystem::home_of(std::uint64_t physical) const {
@@ -268,7 +269,7 @@ void MemorySystem::start_co_runners(const std::vector<CoRunner>& runners) {
   reducing_sms_by_gpc_.assign(static_cast<std::size_t>(model_.chip.gpcs), 0);
   for (const CoRunner& runner : runners) {
     const SmPlace& place = die_.sms[static_cast<std::size_t>(runner.sm)];
-    const std::uint64_t physical = pages_.to_physical(buffer_offset_bytes_ + runner.offset_bytes);
+    const std::uint64_t physical = pages_.to_physical(buffer_address_ + runner.offset_bytes);
     const auto near = static_cast<std::uint32_t>(place.partition);
     ++reducing_sms_by_slice_[slice_number(near, physical)];
     const std::uint32_t home = home_of(physical);

@@ -31,10 +31,10 @@ class MemorySystem {
   MemorySystem(const Model& model, const Die& die);
 
   /// Nothing of the buffer is in any cache, TLB or page table cache.
-  /// @param buffer_offset_bytes where in the memory the buffer begins, for the paths that read it
+  /// @param buffer_address where the buffer begins, for the paths that read it
   /// @param lanes the SMs that will load, and their paths; others must not
   /// @throws DeviceError if the device lacks one of the paths
-  void begin_probe(std::uint64_t buffer_offset_bytes, std::uint64_t buffer_bytes,
+  void begin_probe(std::uint64_t buffer_address, std::uint64_t buffer_bytes,
                    std::uint64_t shared_bytes, const std::vector<ChaseLane>& lanes,
                    std::uint64_t seed);
 
@@ -94,7 +94,7 @@ class MemorySystem {
   std::array<std::int32_t, 2> side_cycles_{};  // of hits of lines at home, and of copies
   bool crowded_ = false;       // first caches of many SMs: together larger than the host's
   std::vector<Route> routes_;  // as route_of counts
-  std::uint64_t buffer_offset_bytes_ = 0;
+  std::uint64_t buffer_address_ = 0;
   std::vector<int> reducing_sms_by_slice_;
   std::vector<int> reducing_sms_by_gpc_;
   double neighbour_share_ = 0;  // 0: there is none

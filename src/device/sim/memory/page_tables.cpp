@@ -8,8 +8,10 @@
 
 namespace sonde::sim {
 
-PageTables::PageTables(const PageModel& model, std::uint64_t memory_bytes, std::uint64_t seed)
+PageTables::PageTables(const PageModel& model, std::uint64_t memory_address,
+                       std::uint64_t memory_bytes, std::uint64_t seed)
     : model_(model),
+      memory_address_(memory_address),
       page_shift_(std::countr_zero(model.page_bytes)),
       block_shift_(std::countr_zero(model.block_bytes)),
       block_mask_(model.block_bytes - 1),
@@ -24,7 +26,7 @@ void PageTables::begin_probe(std::uint64_t first_address, std::uint64_t span_byt
   walked_.assign((span_bytes >> page_shift_) + 1, false);
   active_table_window_ = model_.window_bytes > 0 ? first_address / model_.window_bytes : 0;
   if (places_.empty()) return;  // contiguous: there are no blocks
-  const std::uint64_t end_block = (first_address + span_bytes) >> block_shift_;
+  const std::uint64_t end_block = (first_address - memory_address_ + span_bytes) >> block_shift_;
   if (places_.size() <= end_block) places_.resize(end_block + 1, unknown);
 }
 

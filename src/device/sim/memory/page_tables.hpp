@@ -19,9 +19,11 @@ struct Translation {
 class PageTables {
  public:
   /// Keeps a reference to the model.
+  /// @param memory_address of the first page
   /// @param memory_bytes of the device: pages beyond keep their places
   /// @param seed of the pages' places
-  PageTables(const PageModel& model, std::uint64_t memory_bytes, std::uint64_t seed);
+  PageTables(const PageModel& model, std::uint64_t memory_address, std::uint64_t memory_bytes,
+             std::uint64_t seed);
 
   /// No entry has been read; the page-table window is where the buffer begins.
   /// @param first_address of the buffer, a multiple of the page
@@ -39,10 +41,11 @@ class PageTables {
   }
 
   std::uint64_t to_physical(std::uint64_t address) const {
-    if (places_.empty()) return address;
-    std::uint64_t& place = places_[address >> block_shift_];
-    if (place == unknown) place = permute_block(address >> block_shift_) << block_shift_;
-    return place | (address & block_mask_);
+    const std::uint64_t offset = address - memory_address_;
+    if (places_.empty()) return offset;
+    std::uint64_t& place = places_[offset >> block_shift_];
+    if (place == unknown) place = permute_block(offset >> block_shift_) << block_shift_;
+    return place | (offset & block_mask_);
   }
 
  private:
@@ -54,6 +57,7 @@ class PageTables {
   std::uint64_t permute_once(std::uint64_t block) const;
 
   const PageModel& model_;
+  std::uint64_t memory_address_ = 0;
   int page_shift_ = 0;
   int block_shift_ = 0;
   std::uint64_t block_mask_ = 0;

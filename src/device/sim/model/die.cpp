@@ -132,6 +132,7 @@ Die make_die(const Model& model, const Faults& faults, std::uint64_t seed_of_die
   Die die;
   die.seed = seed_of_die;
   die.info = model.device;
+  die.memory_address = draw_memory_address(model, seed_of_die);
   die.sms = place_sms(model, random);
   die.info.uuid = make_uuid(seed_of_die);
   die.info.serial = fmt::format("{:013}", random() % 10'000'000'000'000ULL);

@@ -16,7 +16,8 @@ struct SmPlace {
 
 struct Die {
   std::uint64_t seed = 0;
-  DeviceInfo info;  // the model's, with the names of this die
+  DeviceInfo info;                   // the model's, with the names of this die
+  std::uint64_t memory_address = 0;  // of its first byte, as programs see it
   std::vector<SmPlace> sms;
   std::vector<std::vector<std::int32_t>> cache_offset_cycles;  // by cache, then SM
   std::vector<std::int32_t> slice_offset_cycles;               // [side of the SM][partition][slice]

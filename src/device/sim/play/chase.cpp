@@ -184,7 +184,7 @@ Trace play(const Launch& launch, const ChaseProbe& probe) {
     return launch.memory.path(lane.path).space == AddressSpace::global;
   };
   if (std::ranges::any_of(probe.lanes, reads_buffer)) {
-    trace.buffer_offset_bytes = buffer_offset(launch, probe.place, probe.buffer_bytes);
+    trace.buffer_offset_bytes = buffer_address(launch, probe.place, probe.buffer_bytes);
   }
   launch.memory.begin_probe(trace.buffer_offset_bytes, probe.buffer_bytes,
                             trace.shared_carveout_bytes, probe.lanes, launch.seed);

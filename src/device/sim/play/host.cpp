@@ -42,7 +42,7 @@ Trace play_copies(const Launch& launch, const HostProbe& probe) {
       bytes_per_s(host, probe.kind) * share_of_link(launch) * launch.faults.host_copies_factor;
   Noise noise(launch.model, launch.seed);
   Trace trace;
-  trace.buffer_offset_bytes = buffer_offset(launch, probe.place, 2 * probe.bytes);
+  trace.buffer_offset_bytes = buffer_address(launch, probe.place, 2 * probe.bytes);
   for (int i = 0; i < probe.repeats; ++i) {
     const double spread = 1 + host.spread_fraction * std::abs(noise.bell());
     trace.repeat_ns.push_back((host.copy_ns + moved / rate * 1e9) * spread);

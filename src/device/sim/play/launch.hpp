@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "device/sim/memory/memory_system.hpp"
+#include "device/sim/model/memory_place.hpp"
 #include "device/sim/play/peer.hpp"
 
 namespace sonde::sim {
@@ -28,19 +29,10 @@ struct Launch {
   std::uint64_t seed = 0;    // of all that this launch chooses at random
 };
 
-/// The offset in memory that this die drew for a place: a multiple of the largest power of two up
-/// to 512 MiB that leaves four to draw from, and in any case of a page, of what stays together
-/// physically, of every TLB entry, of the page-table window and, where that leaves a choice, of the
-/// period of modulo indexes with sets of unequal width. So wherever a buffer lies, it begins with
-/// an entry, a window and the first set of such caches. Buffers of one place begin together, but
-/// for those that do not fit there: they get an offset of their own, or 0 where the memory leaves
-/// no choice.
-std::uint64_t draw_buffer_offset(const Model& model, std::uint64_t seed_of_die, Place place,
-                                 std::uint64_t buffer_bytes);
-
-/// That of a probe.
-inline std::uint64_t buffer_offset(const Launch& launch, Place place, std::uint64_t buffer_bytes) {
-  return draw_buffer_offset(launch.model, launch.die.seed, place, buffer_bytes);
+/// The address at which the buffer of a probe begins.
+inline std::uint64_t buffer_address(const Launch& launch, Place place, std::uint64_t buffer_bytes) {
+  return launch.die.memory_address +
+         draw_buffer_offset(launch.model, launch.die.seed, place, buffer_bytes);
 }
 
 /// What the model says of a part of the GPU. @throws DeviceError if it says nothing

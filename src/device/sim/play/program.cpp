@@ -197,7 +197,7 @@ Trace play(const Launch& launch, const ProgramProbe& probe) {
   const std::vector<int> sms = probe.sms.empty() ? first_sms(info.sm_count) : probe.sms;
   Trace trace;
   trace.buffer_offset_bytes =
-      buffer_offset(launch, probe.place, array_offsets_bytes(probe.program).back());
+      buffer_address(launch, probe.place, array_offsets_bytes(probe.program).back());
   const std::uint64_t record =
       probe.windows ? probe.sm_accesses * record_bytes + record_overhead_bytes : 0;
   trace.shared_carveout_bytes = choose_carveout(info, record, probe.shared_carveout_bytes);

@@ -314,7 +314,7 @@ Trace play(const Launch& launch, const StreamProbe& probe) {
   const double longest = *std::max_element(cycles.begin(), cycles.end());
   Noise noise(launch.model, launch.seed);
   Trace trace;
-  trace.buffer_offset_bytes = buffer_offset(launch, probe.place, probe.footprint_bytes);
+  trace.buffer_offset_bytes = buffer_address(launch, probe.place, probe.footprint_bytes);
   double last_factor = 1;
   for (int i = 0; i < probe.repeats; ++i) {
     last_factor = 1 + repeat_spread * noise.bell();

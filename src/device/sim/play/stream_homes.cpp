@@ -10,7 +10,7 @@ namespace sonde::sim {
 std::vector<double> far_shares(const Launch& launch, const StreamProbe& probe) {
   if (probe.groups.empty()) return {};
   const ChaseLane lane{.sm = 0, .offsets_bytes = {0}, .path = probe.path};
-  launch.memory.begin_probe(buffer_offset(launch, probe.place, probe.footprint_bytes),
+  launch.memory.begin_probe(buffer_address(launch, probe.place, probe.footprint_bytes),
                             probe.footprint_bytes, choose_carveout(launch.die.info, 0, {}), {lane},
                             launch.seed);
   std::vector<double> shares(launch.die.sms.size(), 0);
