@@ -33,6 +33,7 @@ struct TlbUnderTest : PageChaseSetup {
   std::uint64_t granularity_bytes = 0;  // translation granularity: filled on its own
   std::uint64_t entry_bytes = 0;        // one or several granularities
   std::uint64_t entries = 0;
+  std::vector<int> sms_apart = {};  // of which no two share the level
 
   /// The smallest distance at which every access asks this level for another entry.
   std::uint64_t step_bytes() const { return std::max(entry_bytes, inner.answered_bytes); }

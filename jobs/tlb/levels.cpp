@@ -190,10 +190,10 @@ void measure_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
                     format_bytes(tlb.inner.answered_bytes)));
   }
   report_units(tlb, *granularity);
+  report_tlb_scope(tlb);
   const SetFindings sets = find_sets_in_draws(tlb);
   report_reach(tlb, account_for_sets(tlb, reach, sets.layout), samples);
   report_entries(tlb, reach, sets.layout, samples);
-  report_tlb_scope(tlb);
   tlb.run.leave_open(tlb.name + ".", sets.reason);
 }
 

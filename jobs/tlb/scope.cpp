@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace sonde {
 namespace {
@@ -103,9 +104,33 @@ OneSm ask_one_sm(const PairChases& chases) {
           .both = chases.missing_shares({chases.lane(0, 0), chases.lane(0, 1)})};
 }
 
+/// SM 0 and one SM of each other group like that which shares the level with it, if such groups are
+/// known; else none.
+std::vector<int> find_sms_apart(const std::vector<int>& sharing, int sm_count,
+                                const KnownGroups& groups) {
+  std::vector<int> apart;
+  if (sharing.size() == 1) {
+    for (int sm = 0; sm < sm_count; ++sm) apart.push_back(sm);
+    return apart;
+  }
+  for (const std::vector<double>& group_of : {groups.tpc_of_sm, groups.gpc_of_sm}) {
+    if (group_of.size() != static_cast<std::size_t>(sm_count)) continue;
+    std::vector<int> group;
+    std::set<double> seen;
+    for (int sm = 0; sm < sm_count; ++sm) {
+      const double number = group_of[static_cast<std::size_t>(sm)];
+      if (number == group_of.front()) group.push_back(sm);
+      if (number >= 0 && seen.insert(number).second) apart.push_back(sm);
+    }
+    if (group == sharing) return apart;
+    apart.clear();
+  }
+  return apart;
+}
+
 }  // namespace
 
-void report_tlb_scope(const TlbUnderTest& tlb) {
+void report_tlb_scope(TlbUnderTest& tlb) {
   const std::string metric = tlb.name + ".scope";
   const PairChases chases(tlb);
   if (chases.span_bytes() > tlb.limit_bytes || chases.entries() <= tlb.inner.entries) {
@@ -127,6 +152,7 @@ void report_tlb_scope(const TlbUnderTest& tlb) {
   const Sharing sharing = find_sharing(chases, sm_count);
   const auto pairs = static_cast<std::uint64_t>(sm_count - 1);
   const KnownGroups groups = known_groups(tlb.run);
+  tlb.sms_apart = find_sms_apart(sharing.sms, sm_count, groups);
   ScopeName scope = name_scope(sharing.sms, sm_count, groups);
   if (!scope.name) scope = guess_scope(sharing.sms, sm_count, groups);
   const std::string shared =

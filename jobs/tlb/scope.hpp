@@ -5,9 +5,10 @@
 
 namespace sonde {
 
-/// Reports `.scope`, from pairs of SM 0 with every other SM that chase different entries at once,
-/// together more than the level holds; named by what the job topology found (analysis/sharing).
+/// Reports `.scope` and fills in `sms_apart`, from pairs of SM 0 with every other SM that chase
+/// different entries at once, together more than the level holds; named by what the job topology
+/// found (analysis/sharing).
 /// @pre granularity, entry and entries are known
-void report_tlb_scope(const TlbUnderTest& tlb);
+void report_tlb_scope(TlbUnderTest& tlb);
 
 }  // namespace sonde

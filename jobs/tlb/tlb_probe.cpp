@@ -10,6 +10,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <set>
 #include <unordered_map>
 
@@ -50,26 +51,6 @@ SetsProbe::Traits describe(const TlbUnderTest& tlb) {
           .answers_in_part = true};
 }
 
-/// Lines in rounds, the pass evictors behind each, and where each line is met.
-struct PassOrder {
-  Lines accessed;
-  std::vector<std::size_t> place_of;
-};
-
-PassOrder order_of_pass(const TlbUnderTest& tlb, const Lines& lines,
-                        const PassEvictors& pass_evictors) {
-  PassOrder order{.accessed = {}, .place_of = std::vector<std::size_t>(lines.size())};
-  for (const std::vector<std::size_t>& round : rounds_of_accesses(tlb, lines)) {
-    for (std::size_t i : round) {
-      order.place_of[i] = order.accessed.size();
-      order.accessed.push_back(lines[i]);
-    }
-    order.accessed.insert(order.accessed.end(), pass_evictors.accessed.begin(),
-                          pass_evictors.accessed.end());
-  }
-  return order;
-}
-
 /// Lines of entries in the order of a pass. Entries that are met again take, every second time,
 /// another of their lines: of a sector of four words two pairs of accesses make a chain.
 Offsets lines_of_pass(const TlbUnderTest& tlb, const Lines& accessed, std::uint64_t shift) {
@@ -105,7 +86,10 @@ double end_of_search(const JobRun& run) {
 }
 
 TlbProbe::TlbProbe(const TlbUnderTest& tlb, double end_device_s)
-    : SetsProbe(tlb.run, describe(tlb)), tlb_(tlb), end_device_s_(end_device_s) {
+    : SetsProbe(tlb.run, describe(tlb)),
+      tlb_(tlb),
+      sms_(tlb.sms_apart.empty() ? std::vector{tlb.chase.sm} : tlb.sms_apart),
+      end_device_s_(end_device_s) {
   tlb_.chase.buffer_bytes = pool().span_bytes;
   measure_noise();
 }
@@ -113,12 +97,6 @@ TlbProbe::TlbProbe(const TlbUnderTest& tlb, double end_device_s)
 std::vector<double> TlbProbe::costs_of(const char* what, Offsets places, const PairPasses& passes) {
   const std::string label = tlb_.name + " " + what;
   return pair_costs(tlb_, label, {{tlb_.chase.sm, std::move(places)}}, passes).front();
-}
-
-std::vector<double> TlbProbe::median_costs(const char* what, const Offsets& places,
-                                           std::uint64_t passes) {
-  return position_medians(
-      {places.size(), costs_of(what, places, {.warmup = warmup_passes, .timed = passes})});
 }
 
 /// Entries that fit the level, and overfill the inner ones: how much do their costs spread?
@@ -214,40 +192,81 @@ std::optional<PassEvictors> TlbProbe::find_busy_evictors(const SetFindings& foun
   return tlb_.entries < large_level ? std::nullopt : keep_room_busy(*this, found);
 }
 
-MissCounts TlbProbe::count_misses(const Lines& lines, const PassEvictors& pass_evictors) {
+/// Lines in rounds, the pass evictors behind each.
+TlbProbe::PassOrder TlbProbe::order_of_pass(const Lines& lines,
+                                            const PassEvictors& pass_evictors) const {
+  PassOrder order{.accessed = {}, .place_of = std::vector<std::size_t>(lines.size())};
+  for (const std::vector<std::size_t>& round : rounds_of_accesses(tlb_, lines)) {
+    for (std::size_t i : round) {
+      order.place_of[i] = order.accessed.size();
+      order.accessed.push_back(lines[i]);
+    }
+    order.accessed.insert(order.accessed.end(), pass_evictors.accessed.begin(),
+                          pass_evictors.accessed.end());
+  }
+  return order;
+}
+
+/// Of lists of one length, whose passes have one length, each on an SM of its own.
+std::vector<MissCounts> TlbProbe::count_misses(const std::vector<PassOrder>& orders) {
   // Lists up to this length are chased three times an outcome, whatever the noise: single outliers
   // are gone.
   constexpr std::size_t short_list = 1024;
   constexpr std::uint64_t fewest_repeats_of_short_lists = 3;
-  const auto [accessed, place_of] = order_of_pass(tlb_, lines, pass_evictors);
+  const std::size_t listed = orders.front().place_of.size();
   const std::uint64_t repeats =
-      lines.size() <= short_list ? std::max(repeats_, fewest_repeats_of_short_lists) : repeats_;
-  MissCounts counts{.misses = std::vector<std::uint32_t>(lines.size()), .passes = outcomes};
+      listed <= short_list ? std::max(repeats_, fewest_repeats_of_short_lists) : repeats_;
   // Where even medians come near the threshold, an entry must miss in several outcomes.
   const double repeated_outliers = is_clear() ? 0 : 1;
-  counts.outliers_per_pass =
-      repeats == 1 ? outlier_share_ * static_cast<double>(lines.size()) : repeated_outliers;
+  const double outliers_per_pass =
+      repeats == 1 ? outlier_share_ * static_cast<double>(listed) : repeated_outliers;
+  std::vector<MissCounts> counts(orders.size(), {.misses = std::vector<std::uint32_t>(listed),
+                                                 .passes = outcomes,
+                                                 .outliers_per_pass = outliers_per_pass});
   for (std::uint64_t outcome = 0; outcome < outcomes; ++outcome) {
+    std::vector<ChaseLane> lanes;
     // Other lines each time: the way to its slice takes each its own time.
-    const Offsets places = lines_of_pass(tlb_, accessed, outcome * next_line);
-    const std::vector<double> medians = median_costs("conflicts", places, repeats);
-    bool missed_any = false;
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      const bool missed = medians[place_of[i]] > tlb_.level.threshold_cycles;
-      counts.misses[i] += missed;
-      missed_any = missed_any || missed;
+    for (std::size_t lane = 0; lane < orders.size(); ++lane)
+      lanes.push_back(
+          {sms_[lane], lines_of_pass(tlb_, orders[lane].accessed, outcome * next_line)});
+    const auto costs = pair_costs(tlb_, tlb_.name + " conflicts", lanes,
+                                  {.warmup = warmup_passes, .timed = repeats});
+    for (std::size_t lane = 0; lane < orders.size(); ++lane) {
+      const PassOrder& order = orders[lane];
+      const std::vector<double> medians = position_medians({order.accessed.size(), costs[lane]});
+      bool missed_any = false;
+      for (std::size_t i = 0; i < listed; ++i) {
+        const bool missed = medians[order.place_of[i]] > tlb_.level.threshold_cycles;
+        counts[lane].misses[i] += missed;
+        missed_any = missed_any || missed;
+      }
+      counts[lane].passes_with_misses += missed_any;
     }
-    counts.passes_with_misses += missed_any;
   }
   return counts;
 }
 
 std::vector<MissCounts> TlbProbe::ask(std::span<const Lines> lists,
                                       const PassEvictors& pass_evictors) {
-  std::vector<MissCounts> answers;
-  for (const Lines& list : lists) {
-    if (tlb_.run.device_s() > end_device_s_) throw SearchOverTime();
-    answers.push_back(count_misses(list, pass_evictors));
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>> alike;
+  std::vector<PassOrder> orders;
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    orders.push_back(order_of_pass(lists[i], pass_evictors));
+    alike[{lists[i].size(), orders[i].accessed.size()}].push_back(i);
+  }
+  std::vector<MissCounts> answers(lists.size());
+  for (const auto& [lengths, numbers] : alike) {
+    // More pages than the L2 keeps would come from the memory.
+    const std::size_t at_once =
+        std::clamp<std::size_t>(tlb_.kept_pages / lengths.second, 1, sms_.size());
+    for (std::size_t first = 0; first < numbers.size(); first += at_once) {
+      if (tlb_.run.device_s() > end_device_s_) throw SearchOverTime();
+      std::vector<PassOrder> together;
+      for (std::size_t i = first; i < std::min(first + at_once, numbers.size()); ++i)
+        together.push_back(std::move(orders[numbers[i]]));
+      const std::vector<MissCounts> counts = count_misses(together);
+      for (std::size_t i = 0; i < counts.size(); ++i) answers[numbers[first + i]] = counts[i];
+    }
   }
   return answers;
 }

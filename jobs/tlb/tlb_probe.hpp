@@ -43,6 +43,12 @@ class TlbProbe final : public SetsProbe {
                                    std::vector<std::vector<std::uint16_t>> orders) override;
 
  private:
+  /// Accesses of one pass over a list, and where in it each line of the list is met.
+  struct PassOrder {
+    Lines accessed;
+    std::vector<std::size_t> place_of;
+  };
+  PassOrder order_of_pass(const Lines& lines, const PassEvictors& pass_evictors) const;
   void measure_noise();
   /// What pass evictors do to the inner levels.
   struct InPass {
@@ -50,16 +56,16 @@ class TlbProbe final : public SetsProbe {
     bool evicts_itself = false;  // and the evictors
   };
   InPass try_in_pass(const PassEvictors& pass_evictors, std::uint64_t end_bytes);
-  MissCounts count_misses(const Lines& lines, const PassEvictors& pass_evictors);
+  std::vector<MissCounts> count_misses(const std::vector<PassOrder>& orders);
   std::vector<double> costs_of(const char* what, Offsets places, const PairPasses& passes);
   std::vector<double> costs_in_order(const std::vector<std::uint16_t>& order, const Offsets& places,
                                      const Lines& access_evictors,
                                      const std::vector<double>& warm_cycles);
   std::vector<double> costs_of_pairs_in_order(const std::vector<std::uint16_t>& order,
                                               const Lines& lines, const Lines& access_evictors);
-  std::vector<double> median_costs(const char* what, const Offsets& places, std::uint64_t passes);
 
   TlbUnderTest tlb_;           // in one buffer that stays in its place
+  std::vector<int> sms_;       // that answer, of which no two share the level
   std::uint64_t repeats_ = 1;  // passes whose median is taken
   double end_device_s_;
   double outlier_share_ = 0;  // hits that look like misses in one pass

@@ -92,7 +92,7 @@ IndexFunction parse_index_function(const std::string& text) {
   static const std::regex remainder(R"(\(address / (.+)\) mod (\d+))");
   static const std::regex masks(R"(bits? (\d+([-^]\d+)*(, )?)+)");
   static const std::regex part(R"((\d+)(-(\d+))?((\^\d+)*))");
-  static const std::regex number(R"(\d+)");
+  static const std::regex digits(R"(\d+)");
   std::smatch match;
   if (text == "one set") return {.kind = IndexKind::one_set, .sets = 1};
   if (std::regex_match(text, match, fold))
@@ -112,7 +112,7 @@ IndexFunction parse_index_function(const std::string& text) {
       for (std::uint64_t next = 2 * first; next <= bit((*at)[3]); next *= 2)
         index.masks.push_back(next);
     const std::string others = (*at)[4];
-    for (std::sregex_iterator other(others.begin(), others.end(), number); other != end; ++other)
+    for (std::sregex_iterator other(others.begin(), others.end(), digits); other != end; ++other)
       index.masks.back() |= bit((*other)[0]);
   }
   index.kind = std::ranges::all_of(index.masks, [](auto mask) { return std::has_single_bit(mask); })

@@ -25,7 +25,7 @@ struct IndexFunction {
   /// Bit i of the set number is the parity of the address under masks[i]. Reduced row echelon form
   /// with the lowest bits as pivots: of all bases that give the same sets the one with most single
   /// bits. A bit field has one bit in each mask. Of a fold, every n-th bit from one on.
-  std::vector<std::uint64_t> masks;
+  std::vector<std::uint64_t> masks = {};
   std::uint64_t buffer_address = 0;     // of offset 0
   std::uint64_t granularity_bytes = 0;  // modulo: set = (address / granularity_bytes) mod sets;
                                         // fold: what is folded begins with this bit
@@ -33,7 +33,7 @@ struct IndexFunction {
   double agreement = 0;          // share of lines that follow the function
   std::uint64_t known_bits = 0;  // address bits that varied, and not only along with lower ones;
                                  // nothing is known of the others
-  std::string reason;            // unresolved: why
+  std::string reason = {};       // unresolved: why
 };
 
 /// Whether the function tells the set of every line, and sets are few enough to be listed.

@@ -30,19 +30,20 @@ struct SeenSet {
 };
 
 struct SetLayout {
-  std::optional<EvictionSet> conflict;  // the evidence: the smallest set of lines that overflows
-  Lines members;                        // lines of that set, the conflict's first
-  IndexFunction index;
-  std::uint32_t home_ways = 0;              // of that set, co-resident lines included
-  std::vector<std::uint32_t> ways_per_set;  // descending; empty: not resolved
-  std::uint32_t smaller_sets = 0;           // of those: seen with a way less, see even_out
-  std::uint32_t short_sets = 0;             // of those: memory has no line too many of them
-  std::vector<SeenSet> seen_sets;           // a dozen, where nothing tells where very many others
-                                            // are; each among `seen_lines`
+  std::optional<EvictionSet> conflict =
+      {};              // the evidence: the smallest set of lines that overflows
+  Lines members = {};  // lines of that set, the conflict's first
+  IndexFunction index = {};
+  std::uint32_t home_ways = 0;                   // of that set, co-resident lines included
+  std::vector<std::uint32_t> ways_per_set = {};  // descending; empty: not resolved
+  std::uint32_t smaller_sets = 0;                // of those: seen with a way less, see even_out
+  std::uint32_t short_sets = 0;                  // of those: memory has no line too many of them
+  std::vector<SeenSet> seen_sets = {};  // a dozen, where nothing tells where very many others
+                                        // are; each among `seen_lines`
   std::uint64_t seen_lines = 0;
   std::uint64_t checked_sets = 0;  // in chases that no inference had seen
   double agreement = 0;            // share of them that overflowed as predicted
-  std::string reason;              // why something is missing
+  std::string reason = {};         // why something is missing
 
   bool resolved() const { return !ways_per_set.empty(); }
   /// In the ways of the sets, 0 to 1.

@@ -2,6 +2,7 @@
 #include "device/sim/model/die.hpp"
 
 #include "base/random.hpp"
+#include "device/sim/model/memory_place.hpp"
 
 #include <fmt/format.h>
 
