@@ -232,15 +232,18 @@ void report_first_latencies(const CacheUnderTest& cache, std::uint64_t size_byte
 
 /// Sets first: where plain footprints fill them unevenly they tell the size. The quick suite leaves
 /// them out, and all that builds on them.
-void characterize(CacheUnderTest cache) {
+/// @param geometry if it is known
+void characterize(CacheUnderTest cache, std::optional<CacheGeometry> geometry = {}) {
   JobRun& run = cache.run;
-  std::string reason;
-  auto geometry = measure_geometry(cache, reason);
   if (!geometry) {
-    report_hit_latency(run, cache.name, measure_hits(cache));
-    return run.leave_open("", reason);
+    std::string reason;
+    geometry = measure_geometry(cache, reason);
+    if (!geometry) {
+      report_hit_latency(run, cache.name, measure_hits(cache));
+      return run.leave_open("", reason);
+    }
+    measure_size(cache, *geometry);
   }
-  measure_size(cache, *geometry);
   std::optional<SetFindings> sets;
   if (run.level() != SuiteLevel::quick) {
     leave_odd_sms(cache, *geometry);
@@ -270,10 +273,11 @@ void run_cache_l1(JobRun& run) {
 void run_cache_readonly(JobRun& run) {
   const auto cache = find_first_cache(run, LoadPath::read_only, "cache.readonly");
   if (!cache) return;
-  if (!report_as_known_array(*cache, "cache.l1")) return characterize(*cache);
-  const auto size_bytes = static_cast<std::uint64_t>(*run.number("cache.readonly.size_bytes"));
-  const auto line_bytes = static_cast<std::uint64_t>(*run.number("cache.readonly.line_bytes"));
-  report_first_latencies(*cache, size_bytes, line_bytes);
+  const auto known = try_known_array(*cache, "cache.l1");
+  if (!known) return characterize(*cache);
+  if (!known->is_same()) return characterize(*cache, geometry_of(*cache, *known));
+  report_as_known(*cache, *known);
+  report_first_latencies(*cache, known->size_bytes, known->line_bytes);
 }
 
 }  // namespace sonde

@@ -97,7 +97,7 @@ constexpr std::array jobs{
     make_job("cache.l2", quick, run_cache_l2,
              "the same of the L2, and the partitions of a divided one", "clock"),
     make_job("cache.texture_l1", standard, run_cache_texture_l1,
-             "structure of the first cache of texture fetches", "clock", "cache.l2"),
+             "structure of the first cache of texture fetches", "clock", "cache.l1", "cache.l2"),
     make_job("cache.texture_l2", standard, run_cache_texture_l2,
              "structure of the second cache of texture fetches", "clock", "cache.l2",
              "cache.texture_l1"),

@@ -3,7 +3,8 @@
 
 #include "analysis/metrics.hpp"
 #include "jobs/cache/cache_probe.hpp"
-#include "jobs/sets/search.hpp"
+#include "jobs/cache/capacity.hpp"
+#include "jobs/cache/fetch_and_line.hpp"
 
 #include <fmt/format.h>
 
@@ -12,67 +13,79 @@
 namespace sonde {
 namespace {
 
-struct KnownArray {
-  std::uint64_t size_bytes = 0;
-  std::uint64_t line_bytes = 0;
-  SetLayout layout;
-};
-
-/// nullopt unless size, line, ways and index are known to the end.
-std::optional<KnownArray> find_known_array(const JobRun& run, const std::string& name) {
-  const auto size_bytes = run.number(name + ".size_bytes");
-  const auto line_bytes = run.number(name + ".line_bytes");
+/// The sets of a cache, if all have as many ways and a function tells them; else none.
+SetLayout find_known_sets(const JobRun& run, const std::string& name) {
   const auto ways = run.vector(name + ".ways_per_set");
   const Finding* index = run.finding(name + ".index_function");
-  if (!size_bytes || !line_bytes || !ways || index == nullptr) return std::nullopt;
-  if (run.finding(name + ".size_bytes")->interval || ways->front() != ways->back())
-    return std::nullopt;
-  KnownArray known{static_cast<std::uint64_t>(*size_bytes),
-                   static_cast<std::uint64_t>(*line_bytes),
-                   {.index = parse_index_function(std::get<std::string>(index->value))}};
-  known.layout.ways_per_set.assign(ways->begin(), ways->end());
-  return can_number_sets(known.layout.index) ? std::optional(known) : std::nullopt;
+  if (!ways || index == nullptr || ways->front() != ways->back()) return {};
+  SetLayout layout{.index = parse_index_function(std::get<std::string>(index->value))};
+  if (can_number_sets(layout.index)) layout.ways_per_set.assign(ways->begin(), ways->end());
+  return layout;
 }
 
-/// Lines that fill the array stay, and one more does not.
+/// Lines that fill the array stay, and one more does not, on each of some SMs.
 Predictions try_size(CacheProbe& probe, const KnownArray& known) {
+  constexpr std::size_t tries = 10;
   Lines fitting;
   for (std::uint64_t line = 0; line < known.size_bytes; line += known.line_bytes)
     fitting.push_back(line);
   Lines overfull = fitting;
   overfull.push_back(known.size_bytes);
-  const std::vector<bool> overflowing = overflow_once({fitting, overfull}, ask_behind(probe, {}));
-  return {.asked = 2, .right = std::uint64_t{!overflowing[0]} + std::uint64_t{overflowing[1]}};
+  const MissOracle ask = ask_behind(probe, {});
+  const auto stayed = std::ranges::count(overflow_once(std::vector(tries, fitting), ask), false);
+  const auto lost = std::ranges::count(overflow_once(std::vector(tries, overfull), ask), true);
+  return {.asked = 2 * tries, .right = static_cast<std::uint64_t>(stayed + lost)};
 }
 
 }  // namespace
 
-bool report_as_known_array(const CacheUnderTest& cache, const std::string& known_name) {
-  JobRun& run = cache.run;
-  const auto known = find_known_array(run, known_name);
-  if (!known) return false;
-  CacheProbe probe(cache, known->size_bytes, known->line_bytes);
+std::optional<KnownArray> try_known_array(const CacheUnderTest& cache, const std::string& name) {
+  const JobRun& run = cache.run;
+  const Finding* size = run.finding(name + ".size_bytes");
+  const auto line_bytes = run.number(name + ".line_bytes");
+  if (size == nullptr || size->interval || !line_bytes) return std::nullopt;
+  KnownArray known{.name = name,
+                   .size_bytes = static_cast<std::uint64_t>(std::get<double>(size->value)),
+                   .line_bytes = static_cast<std::uint64_t>(*line_bytes),
+                   .layout = find_known_sets(run, name)};
+  CacheProbe probe(cache, known.size_bytes, known.line_bytes);
   probe.spread_over_sms({});
-  const SetFindings sets{.pool = probe.pool(), .layout = known->layout};
-  Predictions predictions = try_size(probe, *known);
-  if (predictions.all_right()) predictions += try_sets(probe, sets);
-  if (!predictions.all_right()) return false;
+  known.size = try_size(probe, known);
+  if (!known.size.all_right()) return std::nullopt;
+  if (known.layout.resolved())
+    known.sets = try_sets(probe, {.pool = probe.pool(), .layout = known.layout});
+  return known;
+}
+
+void report_as_known(const CacheUnderTest& cache, const KnownArray& known) {
+  JobRun& run = cache.run;
+  Predictions all = known.size;
+  all += known.sets;
   for (const Metric& metric : all_metrics()) {
     if (!metric.name.starts_with(cache.name + ".") || metric.name.ends_with("_latency_cycles"))
       continue;
     const Finding* of_known =
-        run.answer(known_name + std::string(metric.name.substr(cache.name.size())));
+        run.answer(known.name + std::string(metric.name.substr(cache.name.size())));
     if (of_known == nullptr) continue;
     Finding finding = *of_known;
     finding.metric = metric.name;
-    finding.confidence = std::min(finding.confidence, predictions.confidence());
+    finding.confidence = std::min(finding.confidence, all.confidence());
     if (!finding.reason.empty()) finding.reason += "; ";
     finding.reason += fmt::format(
         "the array of {}: {} of {} chases through this path did as its structure predicts",
-        known_name, predictions.right, predictions.asked);
+        known.name, all.right, all.asked);
     run.report(std::move(finding));
   }
-  return true;
+}
+
+std::optional<CacheGeometry> geometry_of(const CacheUnderTest& cache, const KnownArray& known) {
+  const auto fetch = measure_fetch(cache);
+  if (!fetch) return std::nullopt;
+  return CacheGeometry{.bound = {known.size_bytes, known.size_bytes + known.line_bytes},
+                       .line_bytes = known.line_bytes,
+                       .fetch = *fetch,
+                       .outlier_share = most_outlier_share(cache, known.line_bytes),
+                       .line_contrast = 1};
 }
 
 }  // namespace sonde

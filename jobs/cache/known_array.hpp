@@ -1,19 +1,38 @@
-// A cache that another load path was seen to meet before: it is tried once, not searched again.
+// A cache that another load path was seen to meet before: it is tried, not searched again.
 #pragma once
 
-#include "jobs/chase/cache_under_test.hpp"
+#include "jobs/cache/geometry.hpp"
+#include "jobs/sets/search.hpp"
 
 #include <string>
 
 namespace sonde {
 
-/// Whether loads of this path meet the array that an earlier job characterized as `known`: if
-/// chases through the path, drawn for this question, all do as its structure predicts (as many
-/// lines of a set as it has ways stay, one more does not; its size stays, a line more does not).
-/// Then reports
-/// its structure for the cache, with a remark and the confidence that so many predictions give; its
-/// latencies are the caller's to report.
-/// @param known as metrics name it: "cache.l1"
-bool report_as_known_array(const CacheUnderTest& cache, const std::string& known);
+/// What an earlier job characterized, and what chases through another path made of it: `size` is
+/// right. No sets were asked where that job found none.
+struct KnownArray {
+  std::string name;  // as metrics name it: "cache.l1"
+  std::uint64_t size_bytes = 0;
+  std::uint64_t line_bytes = 0;
+  SetLayout layout = {};
+  Predictions size = {};
+  Predictions sets = {};
+
+  /// Whether all is as known; else the index may be another, as for textures.
+  bool is_same() const { return sets.asked > 0 && sets.all_right(); }
+};
+
+/// Whether loads of this path meet an array of that size: lines that fill it stay, and one more
+/// does not; and of those sets: as many lines of one as it has ways stay, and one more does not.
+/// nullopt if the size is not known, or chases through this path contradict it.
+/// @param name as metrics name it
+std::optional<KnownArray> try_known_array(const CacheUnderTest& cache, const std::string& name);
+
+/// Reports what is known for the cache, with a remark and the confidence that so many predictions
+/// give; its latencies are the caller's to report. @pre known.is_same()
+void report_as_known(const CacheUnderTest& cache, const KnownArray& known);
+
+/// Size and line as known, and what a miss through this path brings. nullopt if that does not show.
+std::optional<CacheGeometry> geometry_of(const CacheUnderTest& cache, const KnownArray& known);
 
 }  // namespace sonde

@@ -13,6 +13,7 @@
 #include "jobs/cache/every_sm.hpp"
 #include "jobs/cache/fetch_and_line.hpp"
 #include "jobs/cache/geometry.hpp"
+#include "jobs/cache/known_array.hpp"
 #include "jobs/cache/report.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
 #include "jobs/chase/known_latencies.hpp"
@@ -78,10 +79,23 @@ Unanswered report_full(const CacheUnderTest& cache, const CachePath& path,
 
 /// As report_structure. @throws ProbeTooLargeError if a list is longer than the device can chase
 Unanswered measure_structure(CacheUnderTest cache, const std::string& inner_cache) {
-  std::string reason;
-  auto geometry = measure_geometry(cache, reason);
-  if (!geometry) return {Status::not_resolvable, reason};
-  measure_size(cache, *geometry);
+  std::optional<CacheGeometry> geometry;
+  // Texture fetches may meet the array of plain loads.
+  if (!cache.inner && cache.space_bytes == 0) {
+    if (const auto known = try_known_array(cache, "cache.l1")) {
+      if (known->is_same()) {
+        report_as_known(cache, *known);
+        return {};
+      }
+      geometry = geometry_of(cache, *known);
+    }
+  }
+  if (!geometry) {
+    std::string reason;
+    geometry = measure_geometry(cache, reason);
+    if (!geometry) return {Status::not_resolvable, reason};
+    measure_size(cache, *geometry);
+  }
   if (cache.chase.path == LoadPath::instruction) {
     report_geometry(cache, *geometry, {.inner_cache = inner_cache});
     return {};

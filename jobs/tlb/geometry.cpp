@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <map>
 
 namespace sonde {
@@ -60,18 +59,13 @@ std::vector<bool> find_fresh_misses(const TlbUnderTest& tlb, EntryChaseRequest r
   }
   const std::string label = fmt::format("{} {}granularity {}", tlb.name, is_cold ? "cold " : "",
                                         request.target_step_bytes);
-  const auto is_clear = [&](const std::vector<double>& costs) {
-    return std::ranges::none_of(costs, [&](double cost) {
-      return std::abs(cost - pages.threshold_cycles) < pages.threshold_cycles / 2;
-    });
-  };
-  const auto costs = measure_costs(
-      setup, label, {.most = pages.lines, .is_clear = is_clear}, firsts, [&](std::uint64_t shift) {
-        request.shift = shift;
-        ChasePlan plan{.offsets = entry_chase(request).offsets, .skipped = firsts.front()};
-        if (is_cold) plan.warmup_passes = 0;
-        return plan;
-      });
+  const LinesTried lines{.most = pages.lines, .is_clear = clear_of(pages.threshold_cycles)};
+  const auto costs = measure_costs(setup, label, lines, firsts, [&](std::uint64_t shift) {
+    request.shift = shift;
+    ChasePlan plan{.offsets = entry_chase(request).offsets, .skipped = firsts.front()};
+    if (is_cold) plan.warmup_passes = 0;
+    return plan;
+  });
   std::vector<bool> missing;
   for (double cost : costs) missing.push_back(cost > pages.threshold_cycles);
   return missing;

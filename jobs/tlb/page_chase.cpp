@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 
 namespace sonde {
@@ -174,6 +175,14 @@ PageChaseSetup set_up_texture_chases(JobRun& run) {
   PageChaseSetup setup = set_up_chases_through(run, LoadPath::texture_1d);
   setup.second_access = SecondAccess::next_block;
   return setup;
+}
+
+std::function<bool(const std::vector<double>&)> clear_of(double threshold_cycles) {
+  return [threshold_cycles](const std::vector<double>& costs) {
+    return std::ranges::none_of(costs, [=](double cost) {
+      return std::abs(cost - threshold_cycles) < threshold_cycles / 2;
+    });
+  };
 }
 
 PageSpread spread_pages(std::uint64_t page_step_bytes, std::uint64_t spread_bytes) {

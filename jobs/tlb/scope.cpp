@@ -104,8 +104,8 @@ OneSm ask_one_sm(const PairChases& chases) {
           .both = chases.missing_shares({chases.lane(0, 0), chases.lane(0, 1)})};
 }
 
-/// SM 0 and one SM of each other group like that which shares the level with it, if such groups are
-/// known; else none.
+/// One SM of each TPC or GPC, whichever holds all SMs that share the level with SM 0; all SMs if
+/// none does so; none if such groups are not known.
 std::vector<int> find_sms_apart(const std::vector<int>& sharing, int sm_count,
                                 const KnownGroups& groups) {
   std::vector<int> apart;
@@ -122,7 +122,7 @@ std::vector<int> find_sms_apart(const std::vector<int>& sharing, int sm_count,
       if (number == group_of.front()) group.push_back(sm);
       if (number >= 0 && seen.insert(number).second) apart.push_back(sm);
     }
-    if (group == sharing) return apart;
+    if (std::ranges::includes(group, sharing)) return apart;
     apart.clear();
   }
   return apart;

@@ -76,13 +76,14 @@ Likeness compare(const PageChaseSetup& textures, const PageChaseSetup& loads, co
   };
   const std::uint64_t wider_bytes =
       std::min(level.overflowing_bytes / 2 * 3, loads.limit_bytes) / step_bytes * step_bytes;
+  const LinesTried lines{.is_clear = clear_of(level.threshold_cycles)};
   bool any_missed = false;
   const auto differ = [&](std::uint64_t span_bytes) {
     const PageSpread spread = spread_over(span_bytes);
     const Misses fetches =
-        misses_of(measure_page_costs(textures, span_bytes, spread), level.threshold_cycles);
+        misses_of(measure_page_costs(textures, span_bytes, spread, lines), level.threshold_cycles);
     const Misses plain =
-        misses_of(measure_page_costs(loads, span_bytes, spread), level.threshold_cycles);
+        misses_of(measure_page_costs(loads, span_bytes, spread, lines), level.threshold_cycles);
     // Lines that the data caches lost cost far more: such a chase shows no misses of the level.
     if (plain.usual_cycles > most_ratio * level.penalty_cycles + loads.least_step_cycles)
       return false;
