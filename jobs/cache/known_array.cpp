@@ -23,9 +23,9 @@ SetLayout find_known_sets(const JobRun& run, const std::string& name) {
   return layout;
 }
 
-/// Lines that fill the array stay, and one more does not, on each of some SMs.
+/// Lines that fill the array stay, and one more does not.
 Predictions try_size(CacheProbe& probe, const KnownArray& known) {
-  constexpr std::size_t tries = 10;
+  constexpr std::size_t tries = 4;
   Lines fitting;
   for (std::uint64_t line = 0; line < known.size_bytes; line += known.line_bytes)
     fitting.push_back(line);
@@ -48,12 +48,11 @@ std::optional<KnownArray> try_known_array(const CacheUnderTest& cache, const std
                    .size_bytes = static_cast<std::uint64_t>(std::get<double>(size->value)),
                    .line_bytes = static_cast<std::uint64_t>(*line_bytes),
                    .layout = find_known_sets(run, name)};
+  if (!known.layout.resolved()) return std::nullopt;
   CacheProbe probe(cache, known.size_bytes, known.line_bytes);
-  probe.spread_over_sms({});
   known.size = try_size(probe, known);
   if (!known.size.all_right()) return std::nullopt;
-  if (known.layout.resolved())
-    known.sets = try_sets(probe, {.pool = probe.pool(), .layout = known.layout});
+  known.sets = try_sets(probe, {.pool = probe.pool(), .layout = known.layout});
   return known;
 }
 

@@ -9,7 +9,7 @@
 namespace sonde {
 
 /// What an earlier job characterized, and what chases through another path made of it: `size` is
-/// right. No sets were asked where that job found none.
+/// right.
 struct KnownArray {
   std::string name;  // as metrics name it: "cache.l1"
   std::uint64_t size_bytes = 0;
@@ -19,12 +19,12 @@ struct KnownArray {
   Predictions sets = {};
 
   /// Whether all is as known; else the index may be another, as for textures.
-  bool is_same() const { return sets.asked > 0 && sets.all_right(); }
+  bool is_same() const { return sets.all_right(); }
 };
 
 /// Whether loads of this path meet an array of that size: lines that fill it stay, and one more
 /// does not; and of those sets: as many lines of one as it has ways stay, and one more does not.
-/// nullopt if the size is not known, or chases through this path contradict it.
+/// nullopt if size or sets are not known, or chases through this path contradict the size.
 /// @param name as metrics name it
 std::optional<KnownArray> try_known_array(const CacheUnderTest& cache, const std::string& name);
 
