@@ -255,6 +255,30 @@ bool holds_in_all_orders(const CacheUnderTest& cache, const CapacityBound& bound
   return true;
 }
 
+std::optional<CapacityBound> find_bound_of_all_orders(const CacheUnderTest& cache,
+                                                      const CapacityBound& bound,
+                                                      std::uint64_t line_bytes) {
+  if (holds_in_all_orders(cache, bound, line_bytes)) return bound;
+  constexpr std::uint64_t asked_orders = 10;
+  const auto fitting_orders = [&](std::uint64_t span_bytes) {
+    std::uint64_t fitting = 0;
+    for (std::uint64_t order = 1; order <= asked_orders; ++order) {
+      CacheUnderTest other = cache;
+      other.seed = cache.seed + order;
+      fitting += ask_fit(other, span_bytes, touch_step(cache, span_bytes, line_bytes)) == Fit::fits;
+    }
+    return fitting;
+  };
+  for (std::uint64_t bytes : {bound.fitting_bytes, bound.fitting_bytes - line_bytes}) {
+    if (bytes < line_bytes || fitting_orders(bytes) < asked_orders) continue;
+    const bool holds = 2 * fitting_orders(bytes + line_bytes) <= asked_orders &&
+                       fitting_orders(bytes + 2 * line_bytes) == 0;
+    if (holds) return CapacityBound{bytes, bytes + line_bytes};
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
 CapacityBound measure_half_lost(const CacheUnderTest& cache, const CapacityBound& near,
                                 std::uint64_t line_bytes) {
   // What random replacement keeps settles slowly: on an H200 the share of near hits at 30 MB is

@@ -52,6 +52,14 @@ CapacityBound measure_exact_bound(const CacheUnderTest& cache, const CapacityBou
 bool holds_in_all_orders(const CacheUnderTest& cache, const CapacityBound& bound,
                          std::uint64_t line_bytes);
 
+/// The bound that chases in other orders bear out: that one, or, where something else takes a line
+/// now and then, so that a line more stays in some passes, the largest footprint that stays in
+/// every order, if one line more overflows in half of them and two more in all. nullopt if the
+/// transition is gradual.
+std::optional<CapacityBound> find_bound_of_all_orders(const CacheUnderTest& cache,
+                                                      const CapacityBound& bound,
+                                                      std::uint64_t line_bytes);
+
 /// The footprint at which half of all lines are lost: the size of a cache with a gradual capacity
 /// transition, because its index is hashed or its replacement is random.
 /// @param near where it ought to lie

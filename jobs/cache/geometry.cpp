@@ -197,7 +197,10 @@ void measure_small_size(const CacheUnderTest& cache, CacheGeometry& geometry) {
   CapacityBound& bound = geometry.bound;
   const CapacityBound coarse = bound;
   bound = measure_exact_bound(cache, coarse, line_bytes);
-  if (!holds_in_all_orders(cache, bound, line_bytes)) {
+  const auto of_all_orders = find_bound_of_all_orders(cache, bound, line_bytes);
+  if (of_all_orders) {
+    bound = *of_all_orders;
+  } else {
     CacheUnderTest settled = cache;
     if (!settle_bound(settled, geometry)) return bracket_size(settled, coarse, geometry);
     geometry.residents_bytes = bound.fitting_bytes;  // no return pass meets what chance leaves

@@ -23,18 +23,17 @@ SetLayout find_known_sets(const JobRun& run, const std::string& name) {
   return layout;
 }
 
-/// Lines that fill the array stay, and one more does not.
-Predictions try_size(CacheProbe& probe, const KnownArray& known) {
-  constexpr std::size_t tries = 4;
-  Lines fitting;
-  for (std::uint64_t line = 0; line < known.size_bytes; line += known.line_bytes)
-    fitting.push_back(line);
-  Lines overfull = fitting;
-  overfull.push_back(known.size_bytes);
-  const MissOracle ask = ask_behind(probe, {});
-  const auto stayed = std::ranges::count(overflow_once(std::vector(tries, fitting), ask), false);
-  const auto lost = std::ranges::count(overflow_once(std::vector(tries, overfull), ask), true);
-  return {.asked = 2 * tries, .right = static_cast<std::uint64_t>(stayed + lost)};
+/// Ten footprints of that size stay, each in an order of its own, and ten of a line or two more do
+/// not.
+Predictions try_size(const CacheUnderTest& cache, const KnownArray& known) {
+  constexpr std::uint64_t chases = 20;
+  constexpr std::uint64_t settling_passes =
+      24;  // until lines of an odd order have found their ways
+  CacheUnderTest settled = cache;
+  settled.settling_passes = settling_passes;
+  const CapacityBound bound{known.size_bytes, known.size_bytes + known.line_bytes};
+  const bool holds = find_bound_of_all_orders(settled, bound, known.line_bytes).has_value();
+  return {.asked = chases, .right = holds ? chases : 0};
 }
 
 }  // namespace
@@ -49,9 +48,9 @@ std::optional<KnownArray> try_known_array(const CacheUnderTest& cache, const std
                    .line_bytes = static_cast<std::uint64_t>(*line_bytes),
                    .layout = find_known_sets(run, name)};
   if (!known.layout.resolved()) return std::nullopt;
-  CacheProbe probe(cache, known.size_bytes, known.line_bytes);
-  known.size = try_size(probe, known);
+  known.size = try_size(cache, known);
   if (!known.size.all_right()) return std::nullopt;
+  CacheProbe probe(cache, known.size_bytes, known.line_bytes);
   known.sets = try_sets(probe, {.pool = probe.pool(), .layout = known.layout});
   return known;
 }

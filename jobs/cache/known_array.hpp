@@ -22,9 +22,9 @@ struct KnownArray {
   bool is_same() const { return sets.all_right(); }
 };
 
-/// Whether loads of this path meet an array of that size: lines that fill it stay, and one more
-/// does not; and of those sets: as many lines of one as it has ways stay, and one more does not.
-/// nullopt if size or sets are not known, or chases through this path contradict the size.
+/// Whether loads of this path meet an array of that size, to a line; and of those sets: as many
+/// lines of one as it has ways stay, and one more does not. nullopt if size or sets are not known,
+/// or chases through this path contradict the size.
 /// @param name as metrics name it
 std::optional<KnownArray> try_known_array(const CacheUnderTest& cache, const std::string& name);
 

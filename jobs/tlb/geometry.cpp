@@ -110,25 +110,20 @@ std::optional<BlockSize> fresh_distance(const TlbUnderTest& tlb, std::uint64_t s
 // Levels translate the same pages, as far as is known: others need more evidence.
 constexpr double agreement_of_other_units = 0.95;
 
+/// From the widest steps down: as long as each is translated anew, every target misses.
 std::optional<BlockSize> granularity_here(const TlbUnderTest& tlb, double end_device_s) {
   constexpr std::uint64_t least_distances = 3;
   constexpr double least_agreement = 0.6;
-  constexpr std::uint64_t parts_of_page = 8;
+  constexpr std::uint64_t least_step_bytes = smallest_page_bytes / 8;
+  std::uint64_t widest_bytes = least_step_bytes;
+  while (fewest_targets * 4 * widest_bytes <= tlb.level.overflowing_bytes / 4) widest_bytes *= 4;
   for (const Targets targets : {Targets::kept, Targets::cold}) {
-    std::uint64_t nearest_bytes = ~std::uint64_t{0};  // of two misses in shorter steps
-    for (std::uint64_t step = smallest_page_bytes / parts_of_page;
-         fewest_targets * step <= tlb.level.overflowing_bytes / 4; step *= 4) {
+    for (std::uint64_t step = widest_bytes; step >= least_step_bytes; step /= 4) {
       if (tlb.run.device_s() > end_device_s) return std::nullopt;
       const auto distance = fresh_distance(tlb, step, targets);
-      // Misses all along, though not in shorter steps, are of a cache that loses lines.
-      if (!distance || distance->bytes == step) continue;
-      const std::uint64_t closer_bytes = nearest_bytes;
-      nearest_bytes = std::min(nearest_bytes, distance->bytes);
-      if (!std::has_single_bit(distance->bytes)) continue;
+      if (!distance || distance->bytes == step || !std::has_single_bit(distance->bytes)) continue;
       const std::uint64_t inner_bytes = tlb.inner.granularity_bytes;
       const bool is_other = inner_bytes > 0 && distance->bytes != inner_bytes;
-      // Few pages that were not pushed out may lie at one distance by chance.
-      if (is_other && closer_bytes < distance->bytes) continue;
       const bool needs_more = is_other || targets == Targets::cold;
       if (distance->observations >= least_distances && distance->bytes >= smallest_page_bytes &&
           distance->agreement >= (needs_more ? agreement_of_other_units : least_agreement)) {
@@ -173,9 +168,10 @@ double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
                                             least_miss_cycles(tlb, share_of_single_miss(tlb))));
   };
   LinesTried lines;
-  lines.is_clear = [&](const std::vector<double>& costs) {
+  lines.is_clear = [&, clear =
+                           clear_of(tlb.level.threshold_cycles)](const std::vector<double>& costs) {
     const double share = share_of(costs);
-    return costs.size() >= many_pages && (share == 0 || share >= clear_share);
+    return clear(costs) || (costs.size() >= many_pages && (share == 0 || share >= clear_share));
   };
   return share_of(
       measure_page_costs(tlb, whole_pages(tlb, span_bytes, page_step), spread, lines).cost_cycles);

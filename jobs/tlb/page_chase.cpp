@@ -177,11 +177,13 @@ PageChaseSetup set_up_texture_chases(JobRun& run) {
   return setup;
 }
 
-std::function<bool(const std::vector<double>&)> clear_of(double threshold_cycles) {
-  return [threshold_cycles](const std::vector<double>& costs) {
-    return std::ranges::none_of(costs, [=](double cost) {
+std::function<bool(const std::vector<double>&)> clear_of(double threshold_cycles,
+                                                         double unclear_share) {
+  return [=](const std::vector<double>& costs) {
+    const auto unclear = std::ranges::count_if(costs, [=](double cost) {
       return std::abs(cost - threshold_cycles) < threshold_cycles / 2;
     });
+    return static_cast<double>(unclear) <= unclear_share * static_cast<double>(costs.size());
   };
 }
 

@@ -61,9 +61,10 @@ struct LinesTried {
   std::function<bool(const std::vector<double>& cost_cycles)> is_clear = {};
 };
 
-/// That no cost lies between half of the threshold and one and a half: more lines would tell hits
-/// from misses no better.
-std::function<bool(const std::vector<double>& cost_cycles)> clear_of(double threshold_cycles);
+/// That no more than this share of the costs lies between half of the threshold and one and a half:
+/// more lines would tell hits from misses hardly better.
+std::function<bool(const std::vector<double>& cost_cycles)> clear_of(double threshold_cycles,
+                                                                     double unclear_share = 0);
 
 /// Costs of the translations at `firsts`, places of accesses that are repeated at once: the first
 /// access less the second, medians over passes and over several lines of each page.

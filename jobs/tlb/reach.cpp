@@ -198,11 +198,9 @@ double sparse_share(const TlbUnderTest& tlb, std::uint64_t span_bytes, std::uint
     const std::uint64_t seed = derive_seed(tlb.run.seed(), tlb.name + std::to_string(draw));
     const Offsets places = any_units(span_bytes, block_bytes, unit_bytes, seed);
     const Offsets pages = neighbours_of(tlb, places, block_bytes);
-    const auto costs = measure_steady_costs(tlb, label, [&](std::uint64_t shift) {
-      Offsets pairs;
-      for (std::uint64_t line : lines_at(tlb, pages, shift)) pairs.insert(pairs.end(), 2, line);
-      return pairs;
-    });
+    const auto costs = measure_steady_costs(
+        tlb, label, [&](std::uint64_t shift) { return twice_each(lines_at(tlb, pages, shift)); },
+        {.is_clear = clear_of(tlb.level.threshold_cycles)});
     const std::size_t in_a_row = pages.size() / places.size();
     for (std::size_t first = 0; first < costs.size(); first += in_a_row) {
       const auto block = std::span(costs).subspan(first, in_a_row);

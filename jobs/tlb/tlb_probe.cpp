@@ -78,6 +78,12 @@ std::vector<bool> lie_elsewhere(const Lines& entries, const Lines& lines, const 
   return elsewhere;
 }
 
+/// Behind inner levels SMs would share what lies beyond, and most questions are asked one by one.
+std::vector<int> choose_sms(const TlbUnderTest& tlb) {
+  const bool is_first = tlb.inner.entries == 0;
+  return is_first && !tlb.sms_apart.empty() ? tlb.sms_apart : std::vector{tlb.chase.sm};
+}
+
 }  // namespace
 
 double end_of_search(const JobRun& run) {
@@ -88,7 +94,7 @@ double end_of_search(const JobRun& run) {
 TlbProbe::TlbProbe(const TlbUnderTest& tlb, double end_device_s)
     : SetsProbe(tlb.run, describe(tlb)),
       tlb_(tlb),
-      sms_(tlb.sms_apart.empty() ? std::vector{tlb.chase.sm} : tlb.sms_apart),
+      sms_(choose_sms(tlb)),
       end_device_s_(end_device_s) {
   tlb_.chase.buffer_bytes = pool().span_bytes;
   measure_noise();
