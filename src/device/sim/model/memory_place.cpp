@@ -23,6 +23,8 @@ std::uint64_t least_step(const PageModel& pages) {
   return step_bytes;
 }
 
+std::uint64_t odd_part(std::uint64_t number) { return number >> std::countr_zero(number); }
+
 /// After so many bytes, but for a power of two, a modulo index begins anew. What fits into sets of
 /// unequal width depends on where in that period a buffer begins; otherwise 1.
 std::uint64_t odd_period(const CacheModel& cache) {
@@ -33,8 +35,7 @@ std::uint64_t odd_period(const CacheModel& cache) {
         geometry.lines() == sets * geometry.most_ways()) {
       continue;
     }
-    const std::uint64_t bytes = geometry.index.granularity_bytes * sets;
-    period = std::lcm(period, bytes >> std::countr_zero(bytes));
+    period = std::lcm(period, odd_part(geometry.index.granularity_bytes * sets));
   }
   return period;
 }
@@ -71,7 +72,12 @@ Steps steps_of(const Model& model, std::uint64_t range_bytes) {
 
 std::uint64_t draw_memory_address(const Model& model, std::uint64_t seed_of_die) {
   constexpr std::uint64_t address_space_bytes = 1ULL << 47;  // of a process on x86-64
-  const Steps steps = steps_of(model, address_space_bytes);
+  Steps steps = steps_of(model, address_space_bytes);
+  // As published of the TLBs of Fermi and Kepler: the memory begins where their tables do.
+  for (const CacheModel& tlb : model.pages.tlbs)
+    for (const Geometry& geometry : tlb.geometries)
+      if (geometry.index.kind == DeclaredIndex::Kind::table)
+        steps.odd = std::lcm(steps.odd, odd_part(geometry.index.table.size()));
   const std::uint64_t step_bytes = steps.choose(address_space_bytes);
   Random random(derive_seed(seed_of_die, "address of the memory"));
   return random.below((address_space_bytes - model.device.memory_bytes) / step_bytes) * step_bytes;
