@@ -2,7 +2,6 @@
 // L2, that stand apart within their own device: from maps to charges.
 #include "analysis/fleet/fingerprint.hpp"
 
-#include "analysis/fleet/finding_finder.hpp"
 #include "analysis/fleet/tolerance.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
@@ -137,7 +136,6 @@ Charge charge_for(const RunResult& run, std::size_t device, const Metric& metric
   const auto far = [](const OutlyingSm& one) { return std::abs(one.score); };
   const OutlyingSm& furthest = *std::ranges::max_element(out, {}, far);
   Charge charge{.device = device,
-                .ground = Ground::itself,
                 .trouble = by_slice ? Trouble::slice : Trouble::sm,
                 .unit = {.kind = by_slice ? Unit::Kind::slice : Unit::Kind::sm, .numbers = {}},
                 .metric = std::string(metric.name),
@@ -161,6 +159,7 @@ Charge charge_for(const RunResult& run, std::size_t device, const Metric& metric
 struct GroupUnits {
   std::size_t maps = 0;
   std::map<std::size_t, std::vector<OutlyingSm>> out;  // by device; no empty ones
+  std::set<int> built_in;                              // GPUs of this model have these: not in out
 };
 
 /// Whether the same unit stands apart by the same amount on more than two thirds of five devices
@@ -168,57 +167,52 @@ struct GroupUnits {
 bool is_built_in(const OutlyingSm& unit, const GroupUnits& all) {
   constexpr std::size_t least_devices = 5;
   constexpr double same_size = 0.25;  // of the larger deviation
-  const double size = std::abs(unit.deviation_fraction);
-  std::size_t alike = 0;
-  for (const auto& [device, units] : all.out) {
-    alike += std::ranges::any_of(units, [&](const OutlyingSm& other) {
-      const double larger = std::max(std::abs(other.deviation_fraction), size);
-      return other.sm == unit.sm &&
-             std::abs(other.deviation_fraction - unit.deviation_fraction) <= same_size * larger;
-    });
-  }
-  return all.maps >= least_devices && 3 * alike > 2 * all.maps;
+  const auto is_alike = [&](const OutlyingSm& other) {
+    const double one = std::abs(unit.deviation_fraction);
+    const double another = std::abs(other.deviation_fraction);
+    return other.sm == unit.sm && std::abs(one - another) <= same_size * std::max(one, another);
+  };
+  const auto alike = std::ranges::count_if(all.out, [&](const auto& of_device) {
+    return std::ranges::any_of(of_device.second, is_alike);
+  });
+  return all.maps >= least_devices && 3 * static_cast<std::size_t>(alike) > 2 * all.maps;
 }
 
 /// @param step,tolerance,floor of outlying_sms
-/// @param built_in gets the numbers of units that GPUs of this model are built with; no others are
-/// returned
 GroupUnits find_units(const RunResult& run, const ComparisonGroup& group, const Metric& metric,
-                      double step, double tolerance, double floor, std::set<int>& built_in) {
+                      double step, double tolerance, double floor) {
   GroupUnits all;
-  FindingFinder finder(metric.name);
-  for (const std::size_t device : group.devices) {
-    const std::vector<double>* values = vector_of(finder.in(run.devices[device]));
-    if (values == nullptr || values->empty()) continue;
-    ++all.maps;
-    auto out = outlying_sms(*values, metric.better, step, tolerance, floor);
-    if (!out.empty()) all.out[device] = std::move(out);
-  }
-  const GroupUnits before = all;
-  for (auto& [device, units] : all.out) {
+  for_each_finding(run, group.devices, metric.name,
+                   [&](std::size_t device, const Finding& finding) {
+                     const std::vector<double>* values = vector_of(finding);
+                     if (values == nullptr || values->empty()) return;
+                     ++all.maps;
+                     auto out = outlying_sms(*values, metric.better, step, tolerance, floor);
+                     if (!out.empty()) all.out[device] = std::move(out);
+                   });
+  GroupUnits found = all;
+  for (auto& [device, units] : found.out) {
     std::erase_if(units, [&](const OutlyingSm& unit) {
-      const bool is_so = is_built_in(unit, before);
-      if (is_so) built_in.insert(unit.sm);
+      const bool is_so = is_built_in(unit, all);
+      if (is_so) found.built_in.insert(unit.sm);
       return is_so;
     });
   }
-  std::erase_if(all.out, [](const auto& of_device) { return of_device.second.empty(); });
-  return all;
+  std::erase_if(found.out, [](const auto& of_device) { return of_device.second.empty(); });
+  return found;
 }
 
 void judge_map(const RunResult& run, const ComparisonGroup& group, const Metric& metric,
                std::vector<Charge>& charges) {
-  std::set<int> built_in;
-  const GroupUnits all = find_units(run, group, metric, resolution_of(metric), metric.warn,
-                                    scale_floor_fraction, built_in);
-  if (!built_in.empty()) {
+  const GroupUnits all =
+      find_units(run, group, metric, resolution_of(metric), metric.warn, scale_floor_fraction);
+  if (!all.built_in.empty()) {
     charges.push_back(
-        {.ground = Ground::itself,
-         .metric = std::string(metric.name),
+        {.metric = std::string(metric.name),
          .n = all.maps,
          .reason = fmt::format("{} {} stands apart by the same amount on more than two thirds of "
                                "{} GPUs: they are built so",
-                               is_slice_map(metric) ? "slice" : "SM", fmt::join(built_in, ", "),
+                               is_slice_map(metric) ? "slice" : "SM", fmt::join(all.built_in, ", "),
                                all.maps)});
   }
   for (const auto& [device, units] : all.out) {
@@ -236,13 +230,12 @@ std::string_view part_of(const Metric& metric) {
 /// in maps of two parts is no chance.
 /// @param charges of plain verdicts, added to
 void judge_faint_sms(const RunResult& run, const ComparisonGroup& group,
-                     const ReduceOptions& options, std::vector<Charge>& charges) {
+                     std::span<const Metric> registry, std::vector<Charge>& charges) {
   using FaintSm = std::pair<const Metric*, OutlyingSm>;
   std::map<std::pair<std::size_t, int>, std::vector<FaintSm>> faint;  // by device and SM
-  for (const Metric& metric : options.registry) {
+  for (const Metric& metric : registry) {
     if (!is_unit_map(metric) || is_slice_map(metric) || metric.unit != "cycle") continue;
-    std::set<int> built_in;
-    const GroupUnits all = find_units(run, group, metric, faint_step_cycles, 0, 0, built_in);
+    const GroupUnits all = find_units(run, group, metric, faint_step_cycles, 0, 0);
     for (const auto& [device, units] : all.out) {
       for (const OutlyingSm& unit : units) faint[{device, unit.sm}].emplace_back(&metric, unit);
     }
@@ -255,28 +248,24 @@ void judge_faint_sms(const RunResult& run, const ComparisonGroup& group,
     for (const auto& [metric, sm] : maps) parts.insert(part_of(*metric));
     if (parts.size() < 2) continue;
     for (const auto& [metric, sm] : maps) {
-      charges.push_back(charge_for(run, place.first, *metric, {sm}));
-      charges.back().severity = Severity::warn;
-      charges.back().evidence +=
-          fmt::format("; maps of {} agree on this SM", fmt::join(parts, " and "));
+      Charge& charge = charges.emplace_back(charge_for(run, place.first, *metric, {sm}));
+      charge.severity = Severity::warn;
+      charge.evidence += fmt::format("; maps of {} agree on this SM", fmt::join(parts, " and "));
     }
   }
 }
 
 }  // namespace
 
-std::vector<Charge> unit_charges(const RunResult& run, const std::vector<ComparisonGroup>& groups,
-                                 const ReduceOptions& options) {
-  std::vector<Charge> all;
-  for (const ComparisonGroup& group : groups) {
+void judge_units(const RunResult& run, FleetAnalysis& analysis) {
+  for (const ComparisonGroup& group : analysis.groups) {
     std::vector<Charge> charges;
-    for (const Metric& metric : options.registry) {
+    for (const Metric& metric : analysis.registry) {
       if (is_unit_map(metric)) judge_map(run, group, metric, charges);
     }
-    judge_faint_sms(run, group, options, charges);
-    std::ranges::move(charges, std::back_inserter(all));
+    judge_faint_sms(run, group, analysis.registry, charges);
+    std::ranges::move(charges, std::back_inserter(analysis.charges));
   }
-  return all;
 }
 
 }  // namespace sonde

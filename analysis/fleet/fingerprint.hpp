@@ -57,7 +57,6 @@ std::vector<OutlyingSm> outlying_sms(std::span<const double> values, Better bett
 /// direction. What a die shows is not put to a vote: only where the same unit stands apart by the
 /// same amount on more than two thirds of five devices or more, GPUs of the model are built so, and
 /// one note says it for all.
-std::vector<Charge> unit_charges(const RunResult& run, const std::vector<ComparisonGroup>& groups,
-                                 const ReduceOptions& options);
+void judge_units(const RunResult& run, FleetAnalysis& analysis);
 
 }  // namespace sonde

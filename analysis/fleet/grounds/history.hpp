@@ -30,7 +30,7 @@ struct RunComparison {
 /// agree; continuous ones may move by the tolerance and by `within_factor` of their own repeat
 /// scatter. Fingerprints, which belong to the die, are compared index by index here, and only here.
 RunComparison compare_runs(const RunResult& before, const RunResult& after,
-                           const ReduceOptions& options = {});
+                           std::span<const Metric> registry = all_metrics());
 
 /// `verdict` if a value changed so much for the worse that the device fails, `incomplete` if no
 /// device is in both runs, else `ok`.

@@ -3,7 +3,6 @@
 
 #include "analysis/fleet/conditions.hpp"
 #include "analysis/fleet/tolerance.hpp"
-#include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
 #include "base/units.hpp"
 
@@ -194,10 +193,12 @@ class Judge {
 
 }  // namespace
 
-const MetricStatistics& compare_peers(const RunResult& run, const Series& series, Compared& all) {
-  const MetricStatistics& statistics = all.statistics.emplace_back(describe(series));
+const MetricStatistics& compare_peers(const RunResult& run, const Series& series,
+                                      FleetAnalysis& analysis) {
+  const MetricStatistics& statistics = analysis.statistics.emplace_back(describe(series));
   if (series.samples.size() >= 2 && series.metric.not_compared.empty()) {
-    std::ranges::move(Judge(run, series, statistics).charges(), std::back_inserter(all.charges));
+    std::ranges::move(Judge(run, series, statistics).charges(),
+                      std::back_inserter(analysis.charges));
   }
   return statistics;
 }

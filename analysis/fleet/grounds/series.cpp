@@ -2,12 +2,12 @@
 // and what agrees with it.
 #include "analysis/fleet/grounds/series.hpp"
 
-#include "analysis/fleet/conditions.hpp"
-#include "analysis/fleet/finding_finder.hpp"
 #include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/tolerance.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
+
+#include <boost/math/statistics/univariate_statistics.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -38,12 +38,11 @@ Sample sample_of(std::size_t device, const Finding& finding, double value) {
 
 void add_numbers(const RunResult& run, const ComparisonGroup& group, Series series,
                  const std::function<void(Series)>& take) {
-  FindingFinder finder(series.metric.name);
-  for (const std::size_t device : group.devices) {
-    const Finding* finding = finder.in(run.devices[device]);
-    if (const auto value = number_of(finding))
-      series.samples.push_back(sample_of(device, *finding, *value));
-  }
+  for_each_finding(run, group.devices, series.metric.name,
+                   [&](std::size_t device, const Finding& finding) {
+                     const auto value = number_of(finding);
+                     if (value) series.samples.push_back(sample_of(device, finding, *value));
+                   });
   if (!series.samples.empty()) take(std::move(series));
 }
 
@@ -62,21 +61,18 @@ void add_map(const RunResult& run, const ComparisonGroup& group, Series medians,
   distances.resolution = 0;
   distances.reference = 1;
   std::vector<std::vector<double>> profiles;
-  FindingFinder finder(medians.metric.name);
-  for (const std::size_t device : group.devices) {
-    const Finding* finding = finder.in(run.devices[device]);
+  const auto add = [&](std::size_t device, const Finding& finding) {
     const std::vector<double>* values = vector_of(finding);
-    if (values == nullptr || values->empty()) continue;
-    const double middle = median(known_values(*values));
-    if (!(middle > 0)) continue;
+    const double middle = values == nullptr ? 0 : median(known_values(*values));
+    if (!(middle > 0)) return;
     profiles.push_back(sorted_profile(*values, profile_points));
-    medians.samples.push_back(sample_of(device, *finding, middle));
-    Sample fraction = medians.samples.back();
+    medians.samples.push_back(sample_of(device, finding, middle));
+    Sample& fraction = distances.samples.emplace_back(medians.samples.back());
     fraction.repeat /= middle;
     fraction.reproduced /= middle;
-    distances.samples.push_back(fraction);
     distances.resolution = medians.resolution / middle;
-  }
+  };
+  for_each_finding(run, group.devices, medians.metric.name, add);
   if (profiles.empty()) return;
   const std::vector<double> apart = profile_distances(profiles);
   for (std::size_t i = 0; i < apart.size(); ++i) distances.samples[i].value = apart[i];
@@ -114,8 +110,17 @@ double most_extent(const Series& series, double reference, double repeat) {
 
 /// By score; without a majority, and so without scores, by deviation. Of equals those that come
 /// first.
-std::vector<Standing> furthest_of(std::vector<Standing> all) {
-  std::erase_if(all, [](const Standing& one) { return !(std::abs(one.deviation_fraction) > 0); });
+std::vector<Standing> furthest_of(const Series& series, const MetricStatistics& statistics) {
+  const double reference = series.reference_at(statistics.center);
+  std::vector<Standing> all;
+  for (const Sample& sample : series.samples) {
+    const double deviation = sample.value - statistics.center;
+    if (!(reference > 0) || !(std::abs(deviation) > 0)) continue;
+    all.push_back({.device = sample.device,
+                   .value = sample.value,
+                   .deviation_fraction = deviation / reference,
+                   .score = statistics.scale > 0 ? deviation / statistics.scale : 0});
+  }
   const std::size_t shown = std::min(all.size(), furthest_shown);
   std::ranges::partial_sort(
       all, all.begin() + static_cast<std::ptrdiff_t>(shown), {}, [](const Standing& one) {
@@ -164,32 +169,18 @@ void find_majority(const Series& series, MetricStatistics& statistics) {
 
 }  // namespace
 
-void for_each_series(const RunResult& run, const std::vector<ComparisonGroup>& groups,
-                     const ReduceOptions& options, const std::function<void(Series)>& take) {
-  for (std::size_t group = 0; group < groups.size(); ++group) {
-    for (const Metric& metric : options.registry) {
+void for_each_series(const RunResult& run, const FleetAnalysis& analysis,
+                     const std::function<void(Series)>& take) {
+  for (std::size_t group = 0; group < analysis.groups.size(); ++group) {
+    for (const Metric& metric : analysis.registry) {
       Series series{.metric = metric, .group = group, .resolution = resolution_of(metric)};
       if (metric.kind == MetricKind::continuous) {
-        add_numbers(run, groups[group], std::move(series), take);
+        add_numbers(run, analysis.groups[group], std::move(series), take);
       } else if (is_compared_map(metric)) {
-        add_map(run, groups[group], std::move(series), take);
+        add_map(run, analysis.groups[group], std::move(series), take);
       }
     }
   }
-}
-
-std::vector<Series> clock_series(const std::vector<ComparisonGroup>& groups,
-                                 const std::vector<DeviceConditions>& conditions) {
-  std::vector<Series> all;
-  for (std::size_t group = 0; group < groups.size(); ++group) {
-    Series series{.metric = clock_metric, .group = group};
-    for (const std::size_t device : groups[group].devices) {
-      const double clock_hz = conditions.at(device).sm_clock_hz;
-      if (clock_hz > 0) series.samples.push_back({.device = device, .value = clock_hz});
-    }
-    if (!series.samples.empty()) all.push_back(std::move(series));
-  }
-  return all;
 }
 
 double typical_repeat(const Series& series) { return median_of(series, &Sample::repeat); }
@@ -203,12 +194,7 @@ double least_difference(const Series& series, double one_repeat, double other_re
 }
 
 double standard_deviation(const std::vector<double>& values) {
-  if (values.size() < 2) return 0;
-  const auto count = static_cast<double>(values.size());
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return std::sqrt(squares / (count - 1));
+  return values.size() < 2 ? 0 : std::sqrt(boost::math::statistics::sample_variance(values));
 }
 
 std::vector<std::vector<std::size_t>> parts_of(const Series& series) {
@@ -242,8 +228,7 @@ MetricStatistics statistics_of(const Metric& metric, std::size_t group,
   statistics.mad = median_absolute_deviation(values);
   statistics.min = std::ranges::min(values);
   statistics.max = std::ranges::max(values);
-  const double mean =
-      std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  const double mean = boost::math::statistics::mean(values);
   statistics.cv = mean != 0 ? standard_deviation(values) / std::abs(mean)
                             : std::numeric_limits<double>::quiet_NaN();
   return statistics;
@@ -260,22 +245,8 @@ MetricStatistics describe(const Series& series) {
   if (statistics.agreeing >= least_scored_devices) {
     statistics.threshold = score_limit(statistics.agreeing);
   }
-  statistics.furthest = furthest_of(standings(series, statistics));
+  statistics.furthest = furthest_of(series, statistics);
   return statistics;
-}
-
-std::vector<Standing> standings(const Series& series, const MetricStatistics& statistics) {
-  const double reference = series.reference_at(statistics.center);
-  std::vector<Standing> all;
-  for (const Sample& sample : series.samples) {
-    const double deviation = sample.value - statistics.center;
-    all.push_back({.device = sample.device,
-                   .value = sample.value,
-                   .deviation_fraction = reference > 0 ? deviation / reference
-                                                       : std::numeric_limits<double>::quiet_NaN(),
-                   .score = statistics.scale > 0 ? deviation / statistics.scale : 0});
-  }
-  return all;
 }
 
 }  // namespace sonde

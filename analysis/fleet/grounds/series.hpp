@@ -32,20 +32,10 @@ struct Series {
   double reference_at(double median) const { return reference != 0 ? reference : std::abs(median); }
 };
 
-/// What comparing devices with each other gives.
-struct Compared {
-  std::vector<MetricStatistics> statistics;
-  std::vector<Charge> charges;
-};
-
-/// Calls `take` with every number of every group, one after the other: continuous metrics, and the
-/// summaries of per-SM maps.
-void for_each_series(const RunResult& run, const std::vector<ComparisonGroup>& groups,
-                     const ReduceOptions& options, const std::function<void(Series series)>& take);
-
-/// The SM clock of each group, as the probes saw it. @param conditions of each device
-std::vector<Series> clock_series(const std::vector<ComparisonGroup>& groups,
-                                 const std::vector<DeviceConditions>& conditions);
+/// Calls `take` with every number of every group of the analysis, one after the other: continuous
+/// metrics of its registry, and the summaries of per-SM maps.
+void for_each_series(const RunResult& run, const FleetAnalysis& analysis,
+                     const std::function<void(Series series)>& take);
 
 /// Of a sample; 0 for fewer than two values.
 double standard_deviation(const std::vector<double>& values);
@@ -74,8 +64,5 @@ MetricStatistics statistics_of(const Metric& metric, std::size_t group,
 /// warns), or if what agrees is not more than half. Adding a device that lies outside, or moving
 /// one further out, changes neither center nor scale.
 MetricStatistics describe(const Series& series);
-
-/// All devices of the series, in its order. @pre statistics = describe(series)
-std::vector<Standing> standings(const Series& series, const MetricStatistics& statistics);
 
 }  // namespace sonde

@@ -1,9 +1,9 @@
 // What weighs most comes first: a GPU that is gone, then its worst charge, then what is missing.
-#include "analysis/fleet/verdict/decide.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 
 #include "analysis/fleet/conditions.hpp"
 #include "analysis/fleet/grounds/grounds.hpp"
-#include "analysis/fleet/value_text.hpp"
+#include "analysis/fleet/grounds/history.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -40,20 +40,14 @@ bool is_an_error(Trouble trouble) {
          trouble == remap_pending;
 }
 
-/// Names the nodes of devices.
+/// Names the nodes of devices. What was measured beside another process says nothing of the GPU;
+/// error counters do.
 void add_nodes(const RunResult& run, std::vector<Charge>& charges) {
   for (Charge& charge : charges) {
-    if (charge.device != Charge::no_device) charge.node = run.devices.at(charge.device).node;
-  }
-}
-
-/// What was measured beside another process says nothing of the GPU; error counters do.
-void discount_contended(const RunResult& run, std::vector<Charge>& charges) {
-  for (Charge& charge : charges) {
-    if (charge.device == Charge::no_device || !charge.weighs() || is_an_error(charge.trouble) ||
-        !is_contended(run.devices[charge.device])) {
-      continue;
-    }
+    if (charge.device == Charge::no_device) continue;
+    const DeviceResult& device = run.devices.at(charge.device);
+    charge.node = device.node;
+    if (!charge.weighs() || is_an_error(charge.trouble) || !is_contended(device)) continue;
     charge.severity = Severity::info;
     charge.reason += "; another process was on this GPU: no verdict";
   }
@@ -222,11 +216,8 @@ std::size_t group_of(const FleetAnalysis& analysis, std::size_t device) {
                                   analysis.groups.begin());
 }
 
-bool is_missing(Status status) { return status == Status::failed || status == Status::not_run; }
-
 void decide(const RunResult& run, FleetAnalysis& analysis) {
   add_nodes(run, analysis.charges);
-  discount_contended(run, analysis.charges);
   settle_undecided(analysis);
   std::ranges::stable_sort(analysis.charges, is_told_before);
   std::vector<DeviceVerdict> verdicts(run.devices.size());

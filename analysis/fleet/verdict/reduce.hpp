@@ -10,6 +10,8 @@
 
 namespace sonde {
 
+struct RunComparison;
+
 /// The decision procedure of docs/fleet-analysis.md. Deterministic; never throws for data that a
 /// run can contain.
 FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options = {});
@@ -33,6 +35,19 @@ struct RunInTurns {
 
 /// The same, of a fleet too large to be in memory. @throws what `load` throws
 FleetAnalysis reduce_fleet(const RunInTurns& source, const ReduceOptions& options = {});
+
+/// Sorts the charges and makes from them the verdict of each device, and the counts; of the
+/// verdicts that stand there `missing` is kept. The worst charge decides, with three exceptions:
+/// a GPU that is gone is lost; one that another process used is incomplete, whatever its numbers;
+/// and where the past or the reference tells which GPUs of an undecided group are wrong, the
+/// others are not warned. reduce_fleet does this. @pre a verdict for each device
+void decide(const RunResult& run, FleetAnalysis& analysis);
+
+/// Adds what changed for the worse since the baseline to the charges, and makes the verdicts and
+/// counts anew. A device that was not in the baseline keeps its verdict.
+/// @param comparison of the baseline with `run` (compare_runs)
+void judge_by_baseline(const RunResult& run, const RunComparison& comparison,
+                       FleetAnalysis& analysis);
 
 /// `incomplete` for a device lost or findings missing, `verdict`, which goes before it, for a
 /// failed device.

@@ -1,4 +1,4 @@
-#include "analysis/fleet/grounds/drift.hpp"
+#include "analysis/fleet/grounds/grounds.hpp"
 
 #include "analysis/fleet/grounds/repeats.hpp"
 #include "analysis/fleet/verdict/reduce.hpp"
@@ -36,7 +36,7 @@ std::vector<std::string> metrics_of(const std::vector<Charge>& drifts) {
 }
 
 std::vector<Charge> drifts_of(const maker::Night& night) {
-  return drift_charges(night.run, night.conditions, maker::options());
+  return drift_charges(night.run, night.conditions, maker::registry);
 }
 
 FleetAnalysis analyse(const maker::Night& night) {

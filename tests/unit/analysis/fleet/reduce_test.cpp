@@ -1,7 +1,6 @@
 #include "analysis/fleet/verdict/reduce.hpp"
 
 #include "analysis/fleet/grounds/history.hpp"
-#include "analysis/fleet/verdict/decide.hpp"
 
 #include "base/failure_marks.hpp"
 #include "unit/analysis/fleet/fleet_maker.hpp"
@@ -407,7 +406,7 @@ TEST(ReduceTest, the_past_tells_which_part_of_a_group_is_wrong) {
   FleetAnalysis analysis = reduce_fleet(run, options());
   ASSERT_EQ(analysis.counts.warned, 2u);
 
-  judge_by_baseline(run, compare_runs(before, run, options()), analysis);
+  judge_by_baseline(run, compare_runs(before, run, maker::registry), analysis);
 
   EXPECT_EQ(analysis.verdicts[0].verdict, Verdict::pass);
   EXPECT_EQ(analysis.verdicts[1].verdict, Verdict::fail);
