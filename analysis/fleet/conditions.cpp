@@ -54,9 +54,7 @@ std::string headline_of(const Charge& charge, const DeviceConditions& conditions
                        of_slice ? " of the L2" : "", size, of_slice ? "" : " of this GPU");
   }
   if (charge.undecided) return "";
-  const bool of_clock = charge.trouble == Trouble::clock || charge.trouble == Trouble::thermal ||
-                        charge.trouble == Trouble::power;
-  if (of_clock && clock_deviation_fraction < 0) {
+  if (is_of_clock(charge.trouble) && clock_deviation_fraction < 0) {
     return clock_headline(conditions, clock_deviation_fraction);
   }
   if (charge.trouble == Trouble::memory_rate && charge.size < 0 &&

@@ -94,12 +94,14 @@ struct MetricStatistics {
   bool ambiguous = false;          // there is no majority
 };
 
+/// "placement.l2_latency_cycles (median)" for a summary of a map.
+std::string title_of(const MetricStatistics& statistics);
+
 struct DeviceVerdict {
   Verdict verdict = Verdict::pass;
   std::string reason;
   Trouble likely = Trouble::unknown;
   std::vector<std::size_t> charges;  // into FleetAnalysis::charges, the leading one first
-  std::size_t missing = 0;           // findings and jobs that failed or were not run
 };
 
 /// Findings without an answer, or jobs that did not end well, of one job, status and reason.
@@ -121,6 +123,7 @@ struct FleetCounts {
   std::size_t incomplete = 0;
   std::size_t lost = 0;
   std::size_t flagged = 0;  // verdict warn or fail
+  std::size_t missing = 0;  // findings and jobs that failed or were not run
 };
 
 /// `verdicts` has one entry per device of the run, in the same order.

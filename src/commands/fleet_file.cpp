@@ -3,8 +3,6 @@
 
 #include "analysis/fleet/conditions.hpp"
 #include "analysis/fleet/grounds/grounds.hpp"
-#include "analysis/fleet/grounds/history.hpp"
-#include "analysis/fleet/grounds/repeats.hpp"
 #include "analysis/fleet/verdict/reduce.hpp"
 #include "base/log.hpp"
 #include "commands/finding_columns.hpp"
@@ -176,7 +174,7 @@ class TurnReader {
     for (const Charge& finding : analysis.charges) {
       if (metrics.size() == most_kept_metrics) break;
       if (finding.severity != Severity::info) {
-        metrics.insert(finding.metric.substr(0, finding.metric.find(' ')));
+        metrics.insert(std::string(finding.base_metric()));
       }
     }
     for (const Turn& turn : turns_) {

@@ -3,7 +3,6 @@
 #include "analysis/fleet/grounds/grounds.hpp"
 
 #include "analysis/fleet/conditions.hpp"
-#include "analysis/fleet/grounds/repeats.hpp"
 #include "analysis/fleet/tolerance.hpp"
 #include "analysis/statistics.hpp"
 #include "base/error.hpp"
@@ -115,11 +114,6 @@ std::vector<Line> fit_lines(const RunResult& run, const Repeats& repeats,
   return lines;
 }
 
-bool is_large(const Line& line) {
-  return std::abs(line.trend.change()) >=
-         std::max(line.metric->warn * line.trend.first, least_steps * resolution_of(*line.metric));
-}
-
 /// @param conditions of all repeats of the device together
 Charge charge_of(const Line& line, const DeviceConditions& conditions) {
   const double fraction = line.trend.fraction();
@@ -176,7 +170,10 @@ std::vector<Charge> drift_charges(const RunResult& run,
   const auto tests = static_cast<double>(lines.size());
   std::vector<Charge> charges;
   for (const Line& line : lines) {
-    if (!is_large(line) || line.trend.p_value * tests > most_chance) continue;
+    const double least =
+        std::max(line.metric->warn * line.trend.first, least_steps * resolution_of(*line.metric));
+    const bool is_large = std::abs(line.trend.change()) >= least;
+    if (!is_large || line.trend.p_value * tests > most_chance) continue;
     charges.push_back(charge_of(line, centres[line.device]));
   }
   return charges;

@@ -1,9 +1,7 @@
 // Compares every metric that a device has in both runs.
-#include "analysis/fleet/grounds/history.hpp"
+#include "analysis/fleet/grounds/grounds.hpp"
 
-#include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/tolerance.hpp"
-#include "analysis/fleet/value_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,7 +2,6 @@
 #include "analysis/fleet/grounds/grounds.hpp"
 
 #include "analysis/fleet/tolerance.hpp"
-#include "analysis/fleet/value_text.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>

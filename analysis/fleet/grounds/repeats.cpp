@@ -1,7 +1,6 @@
 // The centre of repeats, metric by metric.
-#include "analysis/fleet/grounds/repeats.hpp"
+#include "analysis/fleet/grounds/grounds.hpp"
 
-#include "analysis/fleet/grounds/series.hpp"
 #include "analysis/metrics.hpp"
 #include "analysis/statistics.hpp"
 #include "trace/health.hpp"

@@ -2,16 +2,15 @@
 // and what agrees with it.
 #include "analysis/fleet/grounds/series.hpp"
 
-#include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/tolerance.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
 
+#include <fmt/format.h>
 #include <boost/math/statistics/univariate_statistics.hpp>
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <tuple>
 
@@ -46,6 +45,36 @@ void add_numbers(const RunResult& run, const ComparisonGroup& group, Series seri
   if (!series.samples.empty()) take(std::move(series));
 }
 
+/// Sorted values at equidistant quantiles, less their median, as fractions of it.
+std::vector<double> profile_of(const std::vector<double>& sorted, double middle) {
+  std::vector<double> profile;
+  for (std::size_t i = 0; i < profile_points; ++i) {
+    const double place =
+        static_cast<double>(i * (sorted.size() - 1)) / static_cast<double>(profile_points - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const std::size_t above = std::min(below + 1, sorted.size() - 1);
+    const double value =
+        std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
+    profile.push_back((value - middle) / middle);
+  }
+  return profile;
+}
+
+/// Mean distance of each profile from the pointwise median of all (the Wasserstein-1 distance of
+/// the two distributions, in fractions of the median).
+std::vector<double> profile_distances(const std::vector<std::vector<double>>& profiles) {
+  std::vector<double> distances(profiles.size(), 0);
+  for (std::size_t point = 0; point < profile_points; ++point) {
+    std::vector<double> here;
+    for (const auto& profile : profiles) here.push_back(profile[point]);
+    const double center = median(here);
+    for (std::size_t i = 0; i < profiles.size(); ++i) {
+      distances[i] += std::abs(here[i] - center) / static_cast<double>(profile_points);
+    }
+  }
+  return distances;
+}
+
 /// Two numbers of each device's map: its median, and the distance of its sorted profile from the
 /// others'. A single SM that is worse than the others is a matter of the device itself. The spread
 /// of a map differs more between healthy dies than its median does: it gets twice the tolerance.
@@ -63,9 +92,12 @@ void add_map(const RunResult& run, const ComparisonGroup& group, Series medians,
   std::vector<std::vector<double>> profiles;
   const auto add = [&](std::size_t device, const Finding& finding) {
     const std::vector<double>* values = vector_of(finding);
-    const double middle = values == nullptr ? 0 : median(known_values(*values));
+    if (values == nullptr) return;
+    std::vector<double> sorted = known_values(*values);
+    std::ranges::sort(sorted);
+    const double middle = median(sorted);
     if (!(middle > 0)) return;
-    profiles.push_back(sorted_profile(*values, profile_points));
+    profiles.push_back(profile_of(sorted, middle));
     medians.samples.push_back(sample_of(device, finding, middle));
     Sample& fraction = distances.samples.emplace_back(medians.samples.back());
     fraction.repeat /= middle;
@@ -80,15 +112,9 @@ void add_map(const RunResult& run, const ComparisonGroup& group, Series medians,
   take(std::move(distances));
 }
 
-double median_of(const Series& series, double Sample::*number) {
+std::vector<double> values_of(const Series& series, double Sample::*number = &Sample::value) {
   std::vector<double> values;
   for (const Sample& sample : series.samples) values.push_back(sample.*number);
-  return median(std::move(values));
-}
-
-std::vector<double> values_of(const Series& series) {
-  std::vector<double> values;
-  for (const Sample& sample : series.samples) values.push_back(sample.value);
   return values;
 }
 
@@ -98,8 +124,8 @@ double scale_of(const Series& series, std::span<const double> members, double ce
   const double most = reference > 0 ? most_scatter_of_tolerance * series.metric.warn * reference
                                     : std::numeric_limits<double>::infinity();
   return std::max({std::min(normal_scale * median_absolute_deviation(members), most),
-                   normal_scale * series.resolution / std::sqrt(12.0), typical_repeat(series),
-                   scale_floor_fraction * reference});
+                   normal_scale * series.resolution / std::sqrt(12.0),
+                   typical(series, &Sample::repeat), scale_floor_fraction * reference});
 }
 
 /// How far two devices may lie apart that agree.
@@ -145,7 +171,7 @@ void find_majority(const Series& series, MetricStatistics& statistics) {
   };
   const double repeat = sorted.size() == 2
                             ? std::max(series.samples[0].repeat, series.samples[1].repeat)
-                            : typical_repeat(series);
+                            : typical(series, &Sample::repeat);
   const double reference = series.reference_at(center_of(members));
   if (members.back() - members.front() > most_extent(series, reference, repeat)) return;
   double center = 0;
@@ -183,8 +209,9 @@ void for_each_series(const RunResult& run, const FleetAnalysis& analysis,
   }
 }
 
-double typical_repeat(const Series& series) { return median_of(series, &Sample::repeat); }
-double typical_reproduced(const Series& series) { return median_of(series, &Sample::reproduced); }
+double typical(const Series& series, double Sample::*number) {
+  return median(values_of(series, number));
+}
 
 double least_difference(const Series& series, double one_repeat, double other_repeat) {
   constexpr double gage_limit = 0.30;  // deviation of a value / least difference that is judged
@@ -197,22 +224,9 @@ double standard_deviation(const std::vector<double>& values) {
   return values.size() < 2 ? 0 : std::sqrt(boost::math::statistics::sample_variance(values));
 }
 
-std::vector<std::vector<std::size_t>> parts_of(const Series& series) {
-  std::vector<std::size_t> order(series.samples.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, {}, [&](std::size_t i) { return series.samples[i].value; });
-  const double reference = series.reference_at(median(values_of(series)));
-  const double gap =
-      std::max(series.metric.warn * reference,
-               least_difference(series, typical_repeat(series), typical_repeat(series)));
-  std::vector<std::vector<std::size_t>> parts{{order.front()}};
-  for (std::size_t i = 1; i < order.size(); ++i) {
-    const double step = series.samples[order[i]].value - series.samples[order[i - 1]].value;
-    if (step >= gap) parts.emplace_back();
-    parts.back().push_back(order[i]);
-  }
-  std::ranges::reverse(parts);
-  return parts;
+std::string title_of(const MetricStatistics& statistics) {
+  return statistics.summary.empty() ? statistics.metric
+                                    : fmt::format("{} ({})", statistics.metric, statistics.summary);
 }
 
 MetricStatistics statistics_of(const Metric& metric, std::size_t group,

@@ -3,9 +3,7 @@
 #include "analysis/fleet/verdict/reduce.hpp"
 
 #include "analysis/fleet/conditions.hpp"
-#include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/grounds/grounds.hpp"
-#include "analysis/fleet/verdict/suspects.hpp"
 
 #include <fmt/format.h>
 
@@ -56,20 +54,9 @@ void drop_explained_summaries(std::vector<Charge>& charges) {
     if (charge.unit.is_named()) named.insert({charge.device, charge.metric});
   }
   std::erase_if(charges, [&](const Charge& charge) {
-    const std::size_t end = charge.metric.find(" (");
-    return end != std::string::npos &&
-           named.contains({charge.device, charge.metric.substr(0, end)});
+    const std::string map(charge.base_metric());
+    return map != charge.metric && named.contains({charge.device, map});
   });
-}
-
-/// Jobs and findings that failed or were not measured.
-std::size_t count_missing(const DeviceResult& device) {
-  const auto count = [](const auto& all, auto status) {
-    return static_cast<std::size_t>(std::ranges::count_if(all, is_missing, status));
-  };
-  std::size_t missing = count(device.jobs, &JobResult::status);
-  for (const JobResult& job : device.jobs) missing += count(job.findings, &Finding::status);
-  return missing;
 }
 
 /// The order of `sonde list metrics`: of statistics within each group, extra series last.
@@ -124,22 +111,11 @@ void append(std::vector<T>& all, std::vector<T> more) {
   std::ranges::move(more, std::back_inserter(all));
 }
 
-/// Those of these metrics that the turn has.
-std::vector<Metric> metrics_of(const Turn& turn, std::span<const Metric> metrics) {
-  if (turn.job.empty()) return {metrics.begin(), metrics.end()};
-  std::vector<Metric> found;
-  for (const std::string& name : turn.metrics) {
-    const Metric* metric = find_metric(name, metrics);
-    if (metric != nullptr) found.push_back(*metric);
-  }
-  return found;
-}
-
 /// Judges the findings that are there. Series take about as long as all else, which goes on
 /// meanwhile.
 void gather(const RunResult& run, const Turn& turn, const ReduceOptions& options,
             FleetAnalysis& analysis) {
-  const std::vector<Metric> metrics = metrics_of(turn, options.registry);
+  const std::vector<Metric> metrics = turn.metrics_among(options.registry);
   FleetAnalysis of_series;
   of_series.registry = metrics;
   of_series.groups = analysis.groups;
@@ -184,25 +160,17 @@ std::map<std::size_t, double> compare_clocks(const RunResult& run,
   return deviations;
 }
 
-/// Judges what was measured again as the first values were, and settles the charges by that.
-void look_again(const RunInTurns& source, const ReduceOptions& options, FleetAnalysis& first) {
-  const std::vector<Metric> doubted = doubted_metrics(first, source.run);
-  if (doubted.empty()) return;
-  RunResult second;
-  for (const Turn& turn : source.turns) {
-    const std::vector<Metric> metrics = metrics_of(turn, doubted);
-    if (metrics.empty()) continue;
-    source.load(turn);
-    add_second_tries(source.run, metrics, second);
-    source.drop(turn);
-  }
-  settle_suspects(
-      source.run,
-      reduce_fleet(second, ReduceOptions{.registry = doubted, .references = options.references}),
-      first);
-}
-
 }  // namespace
+
+std::vector<Metric> Turn::metrics_among(std::span<const Metric> all) const {
+  if (job.empty()) return {all.begin(), all.end()};
+  std::vector<Metric> found;
+  for (const std::string& name : metrics) {
+    const Metric* metric = find_metric(name, all);
+    if (metric != nullptr) found.push_back(*metric);
+  }
+  return found;
+}
 
 FleetAnalysis reduce_fleet(const RunInTurns& source, const ReduceOptions& options) {
   const RunResult& run = source.run;
@@ -222,9 +190,6 @@ FleetAnalysis reduce_fleet(const RunInTurns& source, const ReduceOptions& option
   look_again(source, options, analysis);
   append(analysis.charges, {options.drifts.begin(), options.drifts.end()});
   add_causes(run, conditions, deviations, analysis.charges);
-  for (const DeviceResult& device : run.devices) {
-    analysis.verdicts.emplace_back().missing = count_missing(device);
-  }
   decide(run, analysis);
   return analysis;
 }
@@ -241,10 +206,9 @@ ExitStatus exit_status(const FleetAnalysis& analysis) {
     return charge.device == Charge::no_device && charge.severity == Severity::fail;
   });
   if (analysis.counts.failed > 0 || node_failed) return ExitStatus::verdict;
-  const bool gaps = std::ranges::any_of(
-      analysis.verdicts, [](const DeviceVerdict& verdict) { return verdict.missing > 0; });
-  const bool whole = !gaps && analysis.counts.lost == 0 && analysis.counts.incomplete == 0;
-  return whole ? ExitStatus::ok : ExitStatus::incomplete;
+  const FleetCounts& counts = analysis.counts;
+  return counts.missing + counts.lost + counts.incomplete == 0 ? ExitStatus::ok
+                                                               : ExitStatus::incomplete;
 }
 
 }  // namespace sonde

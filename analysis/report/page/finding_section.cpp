@@ -1,5 +1,4 @@
 // Findings of a device as tables, and the probes behind them.
-#include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts/charts.hpp"
 #include "analysis/report/content.hpp"

@@ -1,4 +1,4 @@
-#include "analysis/fleet/grounds/history.hpp"
+#include "analysis/fleet/grounds/grounds.hpp"
 #include "analysis/fleet/verdict/reduce.hpp"
 #include "unit/analysis/fleet/fleet_maker.hpp"
 
@@ -52,18 +52,6 @@ TEST(BaselineTest, the_verdict_is_that_of_the_device_wherever_it_stands_now) {
 
   EXPECT_EQ(analysis.counts.failed, 2u);  // peers that are slow together see nothing
   EXPECT_THAT(analysis.verdicts[1].reason, HasSubstr("latency.dram_cycles +20 %"));
-}
-
-TEST(BaselineTest, findings_that_miss_are_counted_once) {
-  RunResult run = maker::healthy_fleet(2, 1);
-  run.devices[0].jobs[1].status = Status::failed;
-  FleetAnalysis analysis = reduce_fleet(run, maker::options());
-  const std::size_t missing = analysis.verdicts[0].missing;
-
-  judge_by_baseline(run, {}, analysis);
-
-  EXPECT_GT(missing, 0u);
-  EXPECT_EQ(analysis.verdicts[0].missing, missing);
 }
 
 TEST(BaselineTest, structure_of_another_suite_warns_and_says_so) {

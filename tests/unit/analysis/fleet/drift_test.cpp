@@ -1,6 +1,5 @@
 #include "analysis/fleet/grounds/grounds.hpp"
 
-#include "analysis/fleet/grounds/repeats.hpp"
 #include "analysis/fleet/verdict/reduce.hpp"
 #include "night_maker.hpp"
 

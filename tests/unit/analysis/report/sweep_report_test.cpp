@@ -1,4 +1,5 @@
 // In a sweep a GPU stands in a row for each setting: every report says which.
+#include "analysis/fleet/grounds/grounds.hpp"
 #include "analysis/report/charts/charts.hpp"
 #include "analysis/report/content.hpp"
 #include "analysis/report/report.hpp"
