@@ -50,6 +50,10 @@ enum class Trouble {
   unknown
 };
 
+constexpr bool is_of_clock(Trouble trouble) {
+  return trouble == Trouble::thermal || trouble == Trouble::power || trouble == Trouble::clock;
+}
+
 std::string_view to_text(Severity severity);
 std::string_view to_text(Verdict verdict);
 /// In plain words: "by itself", "compared with its peers", ...
@@ -95,6 +99,10 @@ struct Charge {
   std::string evidence = "";   // how sure, and what the conditions were
 
   bool weighs() const { return severity != Severity::info; }
+  /// Of a summary of a map, the map.
+  std::string_view base_metric() const {
+    return std::string_view(metric).substr(0, metric.find(' '));
+  }
 };
 
 }  // namespace sonde

@@ -10,23 +10,29 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 namespace sonde {
 namespace {
 
-/// What a metric measures, by parts of its name: the first that fits.
-struct MeasuredPart {
-  Trouble trouble;
-  std::array<std::string_view, 6> texts;  // unused ones are empty
-};
-constexpr MeasuredPart measured_parts[] = {
-    {Trouble::host_rate, {"host."}},
-    {Trouble::peer_rate, {"peer."}},
-    {Trouble::clock, {"sm_clock_hz", "clock."}},
-    {Trouble::memory_rate, {"global.", "dram", "l2", "tlb"}},
-    {Trouble::sm, {"l1", "shared", "arithmetic", "control", "instruction", "constant"}},
+/// What a metric measures, by a part of its name: the first that fits.
+constexpr std::pair<std::string_view, Trouble> measured_parts[] = {
+    {"host.", Trouble::host_rate},
+    {"peer.", Trouble::peer_rate},
+    {"sm_clock_hz", Trouble::clock},
+    {"clock.", Trouble::clock},
+    {"global.", Trouble::memory_rate},
+    {"dram", Trouble::memory_rate},
+    {"l2", Trouble::memory_rate},
+    {"tlb", Trouble::memory_rate},
+    {"l1", Trouble::sm},
+    {"shared", Trouble::sm},
+    {"arithmetic", Trouble::sm},
+    {"control", Trouble::sm},
+    {"instruction", Trouble::sm},
+    {"constant", Trouble::sm},
 };
 
 std::string clock_headline(const DeviceConditions& conditions, double clock_deviation_fraction) {
@@ -48,9 +54,7 @@ std::string headline_of(const Charge& charge, const DeviceConditions& conditions
                        of_slice ? " of the L2" : "", size, of_slice ? "" : " of this GPU");
   }
   if (charge.undecided) return "";
-  const bool of_clock = charge.trouble == Trouble::clock || charge.trouble == Trouble::thermal ||
-                        charge.trouble == Trouble::power;
-  if (of_clock && clock_deviation_fraction < 0) {
+  if (is_of_clock(charge.trouble) && clock_deviation_fraction < 0) {
     return clock_headline(conditions, clock_deviation_fraction);
   }
   if (charge.trouble == Trouble::memory_rate && charge.size < 0 &&
@@ -89,42 +93,30 @@ std::string conditions_text(const DeviceConditions& conditions, double clock_dev
 DeviceConditions summarize_conditions(const DeviceResult& device) {
   DeviceConditions conditions;
   std::vector<double> clocks_hz, starts_s;
-  conditions.temperature_c =
-      std::max({0.0, device.before.temperature_c, device.after.temperature_c});
-  conditions.throttle_reasons =
-      (device.before.throttle_reasons | device.after.throttle_reasons) & harmful_throttle_mask;
+  /// @returns whether it was throttled
+  const auto add = [&conditions](const auto& seen) {
+    const std::uint64_t reasons = seen.throttle_reasons & harmful_throttle_mask;
+    conditions.throttle_reasons |= reasons;
+    conditions.temperature_c = std::max(conditions.temperature_c, seen.temperature_c);
+    return reasons != 0;
+  };
+  add(device.before);
+  add(device.after);
   for (const JobResult& job : device.jobs) {
     for (const ProbeRecord& probe : job.probes) {
       const Conditions& seen = probe.trace.conditions;
       ++conditions.probes;
-      if (seen.start_unix_ns > 0)
-        starts_s.push_back(1e-9 * static_cast<double>(seen.start_unix_ns));
+      conditions.throttled_probes += add(seen) ? 1 : 0;
       if (seen.sm_clock_hz > 0) clocks_hz.push_back(seen.sm_clock_hz);
-      conditions.temperature_c = std::max(conditions.temperature_c, seen.temperature_c);
-      const std::uint64_t reasons = seen.throttle_reasons & harmful_throttle_mask;
-      conditions.throttle_reasons |= reasons;
-      if (reasons != 0) ++conditions.throttled_probes;
+      if (seen.start_unix_ns > 0) {
+        starts_s.push_back(1e-9 * static_cast<double>(seen.start_unix_ns));
+      }
     }
   }
   conditions.sm_clock_hz = clocks_hz.empty() ? device.after.sm_clock_hz : median(clocks_hz);
   if (!(conditions.sm_clock_hz > 0)) conditions.sm_clock_hz = 0;
   if (!starts_s.empty()) conditions.start_unix_s = median(starts_s);
   return conditions;
-}
-
-DeviceConditions centre_of_conditions(std::span<const DeviceConditions> repeats) {
-  DeviceConditions centre = repeats.front();
-  std::vector<double> clocks_hz;
-  for (const DeviceConditions& one : repeats) {
-    if (one.sm_clock_hz > 0) clocks_hz.push_back(one.sm_clock_hz);
-    centre.temperature_c = std::max(centre.temperature_c, one.temperature_c);
-    centre.throttle_reasons |= one.throttle_reasons;
-    if (&one == &repeats.front()) continue;
-    centre.probes += one.probes;
-    centre.throttled_probes += one.throttled_probes;
-  }
-  if (!clocks_hz.empty()) centre.sm_clock_hz = median(clocks_hz);
-  return centre;
 }
 
 std::string throttle_text(std::uint64_t reasons) {
@@ -163,12 +155,10 @@ Trouble likely_trouble(const Charge& charge, const DeviceConditions& conditions,
     if ((conditions.throttle_reasons & power_throttle_mask) != 0) return Trouble::power;
     return Trouble::clock;
   }
-  for (const MeasuredPart& part : measured_parts) {
-    for (const std::string_view text : part.texts) {
-      if (!text.empty() && charge.metric.find(text) != std::string::npos) return part.trouble;
-    }
-  }
-  return Trouble::unknown;
+  const auto part = std::ranges::find_if(measured_parts, [&](const auto& one) {
+    return charge.metric.find(one.first) != std::string::npos;
+  });
+  return part == std::end(measured_parts) ? Trouble::unknown : part->second;
 }
 
 void add_causes(const RunResult& run, const std::vector<DeviceConditions>& all,

@@ -23,10 +23,6 @@ DeviceConditions summarize_conditions(const DeviceResult& device);
 std::vector<DeviceConditions> conditions_of(const RunResult& run,
                                             std::span<const DeviceConditions> known = {});
 
-/// Those of a device that was measured several times, as if its probes were those of one run.
-/// @pre repeats not empty
-DeviceConditions centre_of_conditions(std::span<const DeviceConditions> repeats);
-
 /// "thermal, power": the harmful reasons of a mask; "" if none.
 std::string throttle_text(std::uint64_t reasons);
 

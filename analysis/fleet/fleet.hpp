@@ -7,6 +7,7 @@
 #include "analysis/results.hpp"
 
 #include <cstddef>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,34 +25,33 @@ struct DeviceConditions {
   double start_unix_s = 0;             // median over the probes; 0: not known
 };
 
-/// What GPUs of a model gave that were measured before: the smallest and largest of their medians.
-struct ReferenceValue {
-  std::string metric;
-  double low = 0;
-  double high = 0;
-};
-
+/// What GPUs of a model gave that were measured before.
 struct ModelReference {
   std::string name;  // as the driver says it
   std::uint64_t memory_bytes = 0;
   std::size_t gpus = 0;
-  std::size_t runs = 0;
-  std::vector<std::string> sources = {};  // pages of docs/results
-  std::vector<ReferenceValue> values = {};
+  std::vector<std::string> sources = {};        // pages of docs/results
+  std::map<std::string, Interval> values = {};  // by metric: smallest and largest of their medians
 };
 
-/// Those that are built into the program (references.hpp).
+/// Those that are built into the program: the files in references/, which
+/// docs/results/references.py made.
 std::span<const ModelReference> shipped_references();
 
 struct ReduceOptions {
   std::span<const Metric> registry = all_metrics();
   /// Of each device, where the run comes without its probes; else they are asked.
   std::span<const DeviceConditions> conditions = {};
-  /// Where the run is the centre of repeats, what drifted over them (drift.hpp).
+  /// Where the run is the centre of repeats, what drifted over them (drift_charges).
   std::span<const Charge> drifts = {};
   /// For GPUs without peers.
   std::span<const ModelReference> references = shipped_references();
 };
+
+/// Whether there should be a result and there is none.
+constexpr bool is_missing(Status status) {
+  return status == Status::failed || status == Status::not_run;
+}
 
 /// A group of fewer has no usual value: of two GPUs that differ nobody can tell which is wrong.
 inline constexpr std::size_t least_group = 3;
@@ -67,7 +67,7 @@ struct ComparisonGroup {
 struct Standing {
   std::size_t device = 0;
   double value = 0;
-  double deviation_fraction = 0;  // from the group's median; NaN if that is 0
+  double deviation_fraction = 0;  // from the group's median
   double score = 0;               // robust: (value - median) / scale
 };
 
@@ -94,12 +94,14 @@ struct MetricStatistics {
   bool ambiguous = false;          // there is no majority
 };
 
+/// "placement.l2_latency_cycles (median)" for a summary of a map.
+std::string title_of(const MetricStatistics& statistics);
+
 struct DeviceVerdict {
   Verdict verdict = Verdict::pass;
   std::string reason;
   Trouble likely = Trouble::unknown;
   std::vector<std::size_t> charges;  // into FleetAnalysis::charges, the leading one first
-  std::size_t missing = 0;           // findings and jobs that failed or were not run
 };
 
 /// Findings without an answer, or jobs that did not end well, of one job, status and reason.
@@ -121,6 +123,7 @@ struct FleetCounts {
   std::size_t incomplete = 0;
   std::size_t lost = 0;
   std::size_t flagged = 0;  // verdict warn or fail
+  std::size_t missing = 0;  // findings and jobs that failed or were not run
 };
 
 /// `verdicts` has one entry per device of the run, in the same order.

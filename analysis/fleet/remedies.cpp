@@ -54,9 +54,9 @@ XidMeaning meaning_of_xid(int code) {
   meaning.text = take_until(row, " | ");
   take_until(row, " | ");  // who is at fault
   const std::string_view severity = take_until(row, " | ");
-  meaning.severity = severity == to_text(Severity::fail)   ? Severity::fail
-                     : severity == to_text(Severity::info) ? Severity::info
-                                                           : Severity::warn;
+  for (const Severity one : {Severity::info, Severity::warn, Severity::fail}) {
+    if (severity == to_text(one)) meaning.severity = one;
+  }
   meaning.remedy = take_until(row, " | ");
   return meaning;
 }

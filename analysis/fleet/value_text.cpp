@@ -87,6 +87,27 @@ const std::vector<double>* vector_of(const DeviceResult& device, std::string_vie
   return vector_of(find_finding(device, metric));
 }
 
+void for_each_finding(const RunResult& run, std::span<const std::size_t> devices,
+                      std::string_view metric,
+                      const std::function<void(std::size_t, const Finding&)>& take) {
+  std::size_t job = 0;
+  std::size_t place = 0;
+  for (const std::size_t device : devices) {
+    const std::vector<JobResult>& jobs = run.devices[device].jobs;
+    const auto is_here = [&] {
+      return job < jobs.size() && place < jobs[job].findings.size() &&
+             jobs[job].findings[place].metric == metric;
+    };
+    for (std::size_t i = 0; i < jobs.size() && !is_here(); ++i) {
+      const Finding* found = find_finding(jobs[i].findings, metric);
+      if (found == nullptr) continue;
+      job = i;
+      place = static_cast<std::size_t>(found - jobs[i].findings.data());
+    }
+    if (is_here()) take(device, jobs[job].findings[place]);
+  }
+}
+
 std::vector<double> known_values(std::span<const double> values) {
   std::vector<double> known;
   std::ranges::copy_if(values, std::back_inserter(known),

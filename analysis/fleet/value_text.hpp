@@ -3,6 +3,7 @@
 
 #include "analysis/results.hpp"
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +28,12 @@ inline const std::vector<double>* vector_of(const Finding& finding) { return vec
 /// The same of a device's finding; nothing if it has none of that metric.
 std::optional<double> number_of(const DeviceResult& device, std::string_view metric);
 const std::vector<double>* vector_of(const DeviceResult& device, std::string_view metric);
+
+/// Calls `take` with the finding in that metric of each of these devices that has it. The devices
+/// of a run have it at the same place, mostly: there it is sought first.
+void for_each_finding(const RunResult& run, std::span<const std::size_t> devices,
+                      std::string_view metric,
+                      const std::function<void(std::size_t device, const Finding& finding)>& take);
 
 /// The finite values of a map: of some SMs it may know nothing (NaN).
 std::vector<double> known_values(std::span<const double> values);

@@ -1,4 +1,5 @@
 // Two runs compared, as `sonde compare` and `sonde analyze --baseline` print them.
+#include "analysis/fleet/grounds/grounds.hpp"
 #include "analysis/report/report.hpp"
 #include "analysis/report/table.hpp"
 #include "base/escape.hpp"

@@ -115,11 +115,6 @@ std::array<FindingCell, 11> cells_of(const Finding& finding, std::string_view un
            {"reason", finding.reason}}};
 }
 
-std::string title_of(const MetricStatistics& statistics) {
-  return statistics.summary.empty() ? statistics.metric
-                                    : fmt::format("{} ({})", statistics.metric, statistics.summary);
-}
-
 std::string number_text(double value, const DisplayUnit& display) {
   return std::isfinite(value) ? fmt::format("{:.4g}", value / display.divisor) : "-";
 }
@@ -194,9 +189,7 @@ Headline headline(const RunResult& run, const FleetAnalysis& analysis) {
   add(counts.incomplete, "INCOMPLETE");
   add(counts.warned, "with a WARNING");
   add(run.unaudited.size(), "NOT MEASURED");
-  std::size_t missing = 0;
-  for (const DeviceVerdict& device : analysis.verdicts) missing += device.missing;
-  add(missing, missing == 1 ? "RESULT MISSING" : "RESULTS MISSING");
+  add(counts.missing, counts.missing == 1 ? "RESULT MISSING" : "RESULTS MISSING");
   const std::size_t all = std::max(counts.expected, counts.seen);
   const auto gpus = [](std::size_t n) { return fmt::format("{} {}", n, n == 1 ? "GPU" : "GPUs"); };
   return {.verdict = bad.empty() ? fmt::format("ALL WELL: {} passed", gpus(analysis.counts.passed))

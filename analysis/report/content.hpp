@@ -97,8 +97,6 @@ std::string_view to_text(Better better);
 std::string unit_of(std::span<const Metric> registry, std::string_view metric);
 /// Four digits in that unit; "-" if it is not finite.
 std::string number_text(double value, const DisplayUnit& display);
-/// "global.read_bytes_per_s", "placement.l1_latency_cycles (median)".
-std::string title_of(const MetricStatistics& statistics);
 /// "node03 rank 2".
 std::string place_of(const DeviceResult& device);
 /// In a sweep with its setting: "node03 rank 2, memory-percent=50".

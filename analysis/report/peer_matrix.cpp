@@ -1,5 +1,4 @@
 // Findings of the job `peer`, put together from the rows of the devices of a node.
-#include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/content.hpp"
 #include "analysis/report/report.hpp"

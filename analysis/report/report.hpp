@@ -2,7 +2,6 @@
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
-#include "analysis/fleet/grounds/history.hpp"
 #include "analysis/report/raw_latency.hpp"
 
 #include <cstddef>
@@ -14,6 +13,8 @@
 #include <vector>
 
 namespace sonde {
+
+struct RunComparison;
 
 enum class Colour { off, on };
 

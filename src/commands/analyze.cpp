@@ -1,6 +1,7 @@
 // `sonde analyze`: read a run file, reduce it, keep the analysis in the file, print it.
 #include "commands/analyze.hpp"
 
+#include "analysis/fleet/grounds/grounds.hpp"
 #include "analysis/fleet/verdict/reduce.hpp"
 #include "base/error.hpp"
 #include "base/standard_output.hpp"

@@ -2,10 +2,7 @@
 #include "commands/fleet_file.hpp"
 
 #include "analysis/fleet/conditions.hpp"
-#include "analysis/fleet/grounds/drift.hpp"
-#include "analysis/fleet/grounds/history.hpp"
-#include "analysis/fleet/grounds/repeats.hpp"
-#include "analysis/fleet/verdict/decide.hpp"
+#include "analysis/fleet/grounds/grounds.hpp"
 #include "analysis/fleet/verdict/reduce.hpp"
 #include "base/log.hpp"
 #include "commands/finding_columns.hpp"
@@ -60,12 +57,6 @@ std::vector<DeviceConditions> read_conditions(const RunReader& reader) {
   return conditions;
 }
 
-ReduceOptions options_with(const std::vector<DeviceConditions>& conditions) {
-  ReduceOptions options;
-  options.conditions = conditions;
-  return options;
-}
-
 JobResult* find_job(DeviceResult& device, const std::string& name) {
   const auto found = std::ranges::find(device.jobs, name, &JobResult::job);
   return found != device.jobs.end() ? &*found : nullptr;
@@ -115,7 +106,7 @@ class TurnReader {
   Fleet reduce() {
     const std::vector<DeviceConditions> conditions = read_conditions(reader_);
     Fleet fleet;
-    fleet.analysis = reduce_fleet(in_turns(), options_with(conditions));
+    fleet.analysis = reduce_fleet(in_turns(), {.conditions = conditions});
     keep_what_is_shown(fleet.analysis);
     fleet.run = std::move(run_);
     return fleet;
@@ -183,7 +174,7 @@ class TurnReader {
     for (const Charge& finding : analysis.charges) {
       if (metrics.size() == most_kept_metrics) break;
       if (finding.severity != Severity::info) {
-        metrics.insert(finding.metric.substr(0, finding.metric.find(' ')));
+        metrics.insert(std::string(finding.base_metric()));
       }
     }
     for (const Turn& turn : turns_) {
@@ -218,29 +209,15 @@ RunResult read_rows(const RunReader& reader, WithProbes with_probes) {
           .unaudited = reader.read_unaudited()};
 }
 
-/// Of each row of the centre of repeats.
-std::vector<DeviceConditions> centres_of_conditions(
-    const RunResult& run, const std::vector<DeviceConditions>& conditions) {
-  std::vector<DeviceConditions> centres;
-  for (const std::vector<std::size_t>& rows : repeats_of(run)) {
-    std::vector<DeviceConditions> repeats;
-    for (const std::size_t row : rows) repeats.push_back(conditions.at(row));
-    centres.push_back(centre_of_conditions(repeats));
-  }
-  return centres;
-}
-
 /// Repeats become one, with what all their probes saw, and what drifted over them.
 Fleet read_points(const RunReader& reader, WithProbes with_probes) {
   RunResult run = read_rows(reader, with_probes);
   const std::vector<DeviceConditions> conditions = conditions_of(run, read_conditions(reader));
-  const std::vector<DeviceConditions> centres = centres_of_conditions(run, conditions);
-  ReduceOptions options = options_with(centres);
-  const std::vector<Charge> drifts = drift_charges(run, conditions, options);
-  options.drifts = drifts;
+  const std::vector<DeviceConditions> centres = centre_of_conditions(run, conditions);
+  const std::vector<Charge> drifts = drift_charges(run, conditions);
   Fleet fleet;
   fleet.run = centre_of_repeats(std::move(run));
-  fleet.analysis = reduce_fleet(fleet.run, options);
+  fleet.analysis = reduce_fleet(fleet.run, {.conditions = centres, .drifts = drifts});
   return fleet;
 }
 
@@ -250,7 +227,7 @@ Fleet read_whole(const RunReader& reader, WithProbes with_probes) {
   Fleet fleet;
   fleet.run = read_rows(reader, with_probes);
   const std::vector<DeviceConditions> conditions = read_conditions(reader);
-  fleet.analysis = reduce_fleet(fleet.run, options_with(conditions));
+  fleet.analysis = reduce_fleet(fleet.run, {.conditions = conditions});
   return fleet;
 }
 
@@ -266,7 +243,7 @@ Fleet read_fleet(const std::filesystem::path& path, WithProbes with_probes) {
 RunComparison compare_files(const std::filesystem::path& before,
                             const std::filesystem::path& after) {
   return compare_runs(centre_of_repeats(read_run(before, WithTraces::no)),
-                      centre_of_repeats(read_run(after, WithTraces::no)), ReduceOptions{});
+                      centre_of_repeats(read_run(after, WithTraces::no)));
 }
 
 Fleet read_fleet(const std::filesystem::path& path, const std::string& baseline,

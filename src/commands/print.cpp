@@ -1,6 +1,6 @@
 // The commands that only read and print: `sonde export` a run file in one of the formats of
 // analysis/report, `sonde compare` two, `sonde status` the progress of a running run.
-#include "analysis/fleet/grounds/history.hpp"
+#include "analysis/fleet/grounds/grounds.hpp"
 #include "base/error.hpp"
 #include "commands/commands.hpp"
 #include "commands/fleet_file.hpp"

@@ -1,5 +1,5 @@
 // Any bytes as the baseline that a good run is compared with, and the other way round.
-#include "analysis/fleet/grounds/history.hpp"
+#include "analysis/fleet/grounds/grounds.hpp"
 #include "analysis/report/report.hpp"
 #include "base/error.hpp"
 #include "fuzz/fuzz_input.hpp"

@@ -1,11 +1,9 @@
-// Tests all slopes, and says what clock and temperature did meanwhile.
-#include "analysis/fleet/grounds/drift.hpp"
+// What changes while a device is measured again and again: tests a line through each number over
+// the time of its repeats, and says what clock and temperature did meanwhile.
+#include "analysis/fleet/grounds/grounds.hpp"
 
 #include "analysis/fleet/conditions.hpp"
-#include "analysis/fleet/finding_finder.hpp"
-#include "analysis/fleet/grounds/repeats.hpp"
 #include "analysis/fleet/tolerance.hpp"
-#include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
@@ -76,49 +74,44 @@ std::string readings_text(const Line& line, double Reading::*number, std::string
 }
 
 /// @param rows repeats of a device
-Line line_of(const RunResult& run, const std::vector<std::size_t>& rows,
-             const std::vector<DeviceConditions>& conditions, const Metric& metric,
-             FindingFinder& finder) {
-  Line line{.metric = &metric};
-  for (const std::size_t row : rows) {
+std::vector<Reading> read(const RunResult& run, const std::vector<std::size_t>& rows,
+                          const std::vector<DeviceConditions>& conditions, const Metric& metric) {
+  std::vector<Reading> readings;
+  const auto add = [&](std::size_t row, double value) {
     const DeviceConditions& at = conditions[row];
-    const double value = &metric == &clock_metric
-                             ? at.sm_clock_hz
-                             : number_of(finder.in(run.devices[row])).value_or(0);
-    if (!(value > 0) || !(at.start_unix_s > 0)) continue;
-    line.readings.push_back({at.start_unix_s, value, at.sm_clock_hz, std::round(at.temperature_c)});
+    if (!(value > 0) || !(at.start_unix_s > 0)) return;
+    readings.push_back({at.start_unix_s, value, at.sm_clock_hz, std::round(at.temperature_c)});
+  };
+  if (metric.name == clock_metric.name) {
+    for (const std::size_t row : rows) add(row, conditions[row].sm_clock_hz);
   }
-  std::ranges::sort(line.readings, {}, &Reading::unix_s);
-  return line;
+  for_each_finding(run, rows, metric.name, [&](std::size_t row, const Finding& finding) {
+    add(row, number_of(finding).value_or(0));
+  });
+  std::ranges::sort(readings, {}, &Reading::unix_s);
+  return readings;
 }
 
-/// All that can be tested.
-std::vector<Line> fit_lines(const RunResult& run, const std::vector<DeviceConditions>& conditions,
+/// All that can be tested, by device, then metric.
+std::vector<Line> fit_lines(const RunResult& run, const Repeats& repeats,
+                            const std::vector<DeviceConditions>& conditions,
                             std::span<const Metric> registry) {
-  std::vector<const Metric*> metrics;
-  for (const Metric& metric : registry) {
-    const bool is_tested = metric.kind == MetricKind::continuous && metric.not_compared.empty();
-    if (is_tested) metrics.push_back(&metric);
-  }
-  metrics.push_back(&clock_metric);
-  const std::vector<std::vector<std::size_t>> repeats = repeats_of(run);
   std::vector<Line> lines;
-  for (const Metric* metric : metrics) {
-    FindingFinder finder(metric->name);
-    for (std::size_t device = 0; device < repeats.size(); ++device) {
-      Line line = line_of(run, repeats[device], conditions, *metric, finder);
-      if (line.readings.size() < least_repeats) continue;
-      line.device = device;
-      line.trend = trend_of(line, &Reading::value, resolution_of(*metric));
+  for (std::size_t device = 0; device < repeats.size(); ++device) {
+    const auto test = [&](const Metric& metric) {
+      Line line{.device = device,
+                .metric = &metric,
+                .readings = read(run, repeats[device], conditions, metric)};
+      if (line.readings.size() < least_repeats) return;
+      line.trend = trend_of(line, &Reading::value, resolution_of(metric));
       if (line.trend.first > 0) lines.push_back(std::move(line));
+    };
+    for (const Metric& metric : registry) {
+      if (metric.kind == MetricKind::continuous && metric.not_compared.empty()) test(metric);
     }
+    test(clock_metric);
   }
   return lines;
-}
-
-bool is_large(const Line& line) {
-  return std::abs(line.trend.change()) >=
-         std::max(line.metric->warn * line.trend.first, least_steps * resolution_of(*line.metric));
 }
 
 /// @param conditions of all repeats of the device together
@@ -170,20 +163,18 @@ Charge charge_of(const Line& line, const DeviceConditions& conditions) {
 
 std::vector<Charge> drift_charges(const RunResult& run,
                                   const std::vector<DeviceConditions>& conditions,
-                                  const ReduceOptions& options) {
-  require(conditions.size() == run.devices.size(), "conditions of other devices");
-  std::vector<Line> lines = fit_lines(run, conditions, options.registry);
+                                  std::span<const Metric> registry) {
+  const Repeats repeats = repeats_of(run);
+  const std::vector<DeviceConditions> centres = centre_of_conditions(run, conditions);
+  const std::vector<Line> lines = fit_lines(run, repeats, conditions, registry);
   const auto tests = static_cast<double>(lines.size());
-  std::erase_if(lines, [&](const Line& line) {
-    return !is_large(line) || line.trend.p_value * tests > most_chance;
-  });
-  std::ranges::stable_sort(lines, {}, &Line::device);
-  const std::vector<std::vector<std::size_t>> repeats = repeats_of(run);
   std::vector<Charge> charges;
   for (const Line& line : lines) {
-    std::vector<DeviceConditions> of_device;
-    for (const std::size_t row : repeats[line.device]) of_device.push_back(conditions[row]);
-    charges.push_back(charge_of(line, centre_of_conditions(of_device)));
+    const double least =
+        std::max(line.metric->warn * line.trend.first, least_steps * resolution_of(*line.metric));
+    const bool is_large = std::abs(line.trend.change()) >= least;
+    if (!is_large || line.trend.p_value * tests > most_chance) continue;
+    charges.push_back(charge_of(line, centres[line.device]));
   }
   return charges;
 }

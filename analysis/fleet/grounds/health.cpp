@@ -2,9 +2,7 @@
 #include "analysis/fleet/grounds/grounds.hpp"
 
 #include "analysis/fleet/conditions.hpp"
-#include "analysis/fleet/device_charges.hpp"
 #include "analysis/fleet/tolerance.hpp"
-#include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
 #include "base/failure_marks.hpp"
 
@@ -19,33 +17,32 @@
 namespace sonde {
 namespace {
 
-void judge_memory_errors(ChargesOfDevice& device) {
-  using enum Trouble;
-  const Health& before = device.result().before;
-  const Health& after = device.result().after;
-  const auto judge = [&](bool is_so, Severity severity, Trouble trouble, const char* metric,
-                         std::uint64_t count, const char* text) {
-    if (!is_so) return;
-    device.add(severity, trouble, metric, fmt::format("{}", count),
-               fmt::format(fmt::runtime(text), count));
+void judge_memory_errors(const ChargedDevice& device) {
+  const Health& before = device.result.before;
+  const Health& after = device.result.after;
+  const auto judge = [&](std::uint64_t count, Severity severity, Trouble trouble,
+                         const std::string& text) {
+    if (count == 0) return;
+    device.add(severity, trouble, fmt::format("health.{}", key_of(trouble)),
+               fmt::format("{}", count), fmt::format(fmt::runtime(text), count));
   };
-  const bool is_new = after.ecc_uncorrected > before.ecc_uncorrected;
-  judge(is_new, Severity::fail, ecc_uncorrected, "health.ecc_uncorrected",
-        after.ecc_uncorrected - before.ecc_uncorrected,
+  const auto rise = [&](std::uint64_t Health::*count) {
+    return after.*count - std::min(after.*count, before.*count);
+  };
+  const std::uint64_t uncorrected = rise(&Health::ecc_uncorrected);
+  judge(uncorrected, Severity::fail, Trouble::ecc_uncorrected,
         "{} uncorrected memory errors while it was measured");
-  judge(!is_new && before.ecc_uncorrected > 0, Severity::warn, ecc_uncorrected,
-        "health.ecc_uncorrected", before.ecc_uncorrected,
+  judge(uncorrected > 0 ? 0 : before.ecc_uncorrected, Severity::warn, Trouble::ecc_uncorrected,
         "{} uncorrected memory errors from before the run");
-  judge(after.ecc_corrected > before.ecc_corrected, Severity::warn, ecc_corrected,
-        "health.ecc_corrected", after.ecc_corrected - before.ecc_corrected,
+  judge(rise(&Health::ecc_corrected), Severity::warn, Trouble::ecc_corrected,
         "{} corrected memory errors while it was measured");
-  judge(before.remap_failure || after.remap_failure, Severity::fail, remap_failure,
-        "health.remap_failure", 1, "a memory row could not be remapped (no spare rows are left)");
-  judge(before.remap_pending || after.remap_pending, Severity::warn, remap_pending,
-        "health.remap_pending", 1, "a memory row remap waits for a GPU reset");
+  judge(before.remap_failure || after.remap_failure, Severity::fail, Trouble::remap_failure,
+        "a memory row could not be remapped (no spare rows are left)");
+  judge(before.remap_pending || after.remap_pending, Severity::warn, Trouble::remap_pending,
+        "a memory row remap waits for a GPU reset");
 }
 
-void judge_throttling(ChargesOfDevice& device, const DeviceConditions& conditions) {
+void judge_throttling(const ChargedDevice& device, const DeviceConditions& conditions) {
   if (conditions.throttle_reasons == 0) return;
   const bool thermal = (conditions.throttle_reasons & thermal_throttle_mask) != 0;
   const bool slowdown = (conditions.throttle_reasons & slowdown_throttle_mask) != 0;
@@ -60,8 +57,8 @@ void judge_throttling(ChargesOfDevice& device, const DeviceConditions& condition
           : fmt::format("throttled ({}) before or after the probes", reasons));
 }
 
-void judge_neighbours(ChargesOfDevice& device) {
-  const int most = foreign_processes(device.result());
+void judge_neighbours(const ChargedDevice& device) {
+  const int most = foreign_processes(device.result);
   if (most <= 0) return;
   const bool one = most == 1;
   device
@@ -104,34 +101,38 @@ void compare_counts(const RunResult& run, const std::vector<std::size_t>& device
   const double usual = median(counts);
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (stable[i] < cut || counts[i] < least_factor * std::max(1.0, usual)) continue;
-    Charge& charge = ChargesOfDevice(run, devices[i], charges)
-                         .add(Severity::warn, Trouble::ecc_corrected, counter.metric,
-                              fmt::format("{:.0f}", counts[i]),
-                              fmt::format("{:.0f} {} where its peers have {:g} (median), n={}",
-                                          counts[i], counter.what, usual, counts.size()));
-    charge.ground = Ground::peers;
-    charge.reference = fmt::format("{:g}", usual);
-    charge.n = counts.size();
+    charges.push_back({.device = devices[i],
+                       .ground = Ground::peers,
+                       .severity = Severity::warn,
+                       .trouble = Trouble::ecc_corrected,
+                       .metric = counter.metric,
+                       .value = fmt::format("{:.0f}", counts[i]),
+                       .reference = fmt::format("{:g}", usual),
+                       .n = counts.size(),
+                       .reason = fmt::format("{:.0f} {} where its peers have {:g} (median), n={}",
+                                             counts[i], counter.what, usual, counts.size())});
   }
 }
 
+using Nodes = std::map<std::string, std::set<std::string>>;
+
 /// GPUs of each node, measured or not.
-std::map<std::string, std::set<std::string>> gpus_by_node(const RunResult& run) {
-  std::map<std::string, std::set<std::string>> nodes;
+Nodes gpus_by_node(const RunResult& run) {
+  Nodes nodes;
   for (const DeviceResult& device : run.devices) nodes[device.node].insert(device.info.uuid);
   for (const UnauditedDevice& device : run.unaudited) nodes[device.node].insert(device.uuid);
   return nodes;
 }
 
 /// The count that most nodes show; 0 on a tie or with fewer than three nodes.
-std::size_t usual_per_node(const std::map<std::string, std::set<std::string>>& nodes) {
+std::size_t usual_per_node(const Nodes& nodes) {
   if (nodes.size() < 3) return 0;
-  std::vector<std::size_t> counts;
-  for (const auto& [node, gpus] : nodes) counts.push_back(gpus.size());
-  std::ranges::sort(counts);
-  const std::size_t middle = counts[counts.size() / 2];
-  return 2 * static_cast<std::size_t>(std::ranges::count(counts, middle)) > counts.size() ? middle
-                                                                                          : 0;
+  std::map<std::size_t, std::size_t> votes;  // by number of GPUs
+  for (const auto& [node, gpus] : nodes) ++votes[gpus.size()];
+  for (const auto& [count, n] : votes) {
+    if (2 * n > nodes.size()) return count;
+  }
+  return 0;
 }
 
 /// A node that shows fewer GPUs than most nodes of the run do.
@@ -153,21 +154,14 @@ void add_nodes(const RunResult& run, std::vector<Charge>& charges) {
   }
 }
 
-struct Failure {
-  std::string_view mark;
-  const char* metric;
-  Trouble trouble;
-};
-
-constexpr Failure failures[] = {
-    {wrong_data_mark, "health.wrong_data", Trouble::wrong_data},
-    {hang_mark, "health.hang", Trouble::hang},
-    {sticky_error_mark, "health.sticky_error", Trouble::sticky_error},
+constexpr std::pair<std::string_view, Trouble> failures[] = {
+    {wrong_data_mark, Trouble::wrong_data},
+    {hang_mark, Trouble::hang},
+    {sticky_error_mark, Trouble::sticky_error},
 };
 
 bool says(Status status, const std::string& reason, std::string_view mark) {
-  return (status == Status::failed || status == Status::not_run) &&
-         reason.find(mark) != std::string::npos;
+  return is_missing(status) && reason.find(mark) != std::string::npos;
 }
 
 /// Jobs that say so, or one of whose findings does, and the first one's reason.
@@ -197,21 +191,21 @@ Seen look_for(const DeviceResult& device, std::string_view mark) {
 void add_failures(const RunResult& run, std::vector<Charge>& charges) {
   std::set<std::string_view> gpus;
   for (const DeviceResult& device : run.devices) gpus.insert(device.info.uuid);
-  for (const Failure& failure : failures) {
+  for (const auto& [mark, trouble] : failures) {
+    const std::string metric = fmt::format("health.{}", key_of(trouble));
     std::set<std::string_view> failed;
     for (std::size_t device = 0; device < run.devices.size(); ++device) {
-      const Seen seen = look_for(run.devices[device], failure.mark);
+      const Seen seen = look_for(run.devices[device], mark);
       if (seen.jobs.empty()) continue;
       failed.insert(run.devices[device].info.uuid);
       const std::string jobs = fmt::format("{}", fmt::join(seen.jobs, ", "));
-      ChargesOfDevice(run, device, charges)
-          .add(Severity::fail, failure.trouble, failure.metric, jobs,
-               fmt::format("in {}: {}", jobs, seen.reason));
+      ChargedDevice{run.devices[device], device, charges}.add(
+          Severity::fail, trouble, metric, jobs, fmt::format("in {}: {}", jobs, seen.reason));
     }
     if (gpus.size() < 3 || 2 * failed.size() <= gpus.size()) continue;
     charges.push_back({.ground = Ground::itself,
-                       .trouble = failure.trouble,
-                       .metric = failure.metric,
+                       .trouble = trouble,
+                       .metric = metric,
                        .n = gpus.size(),
                        .reason = fmt::format("{} of {} GPUs show it: look at program and driver "
                                              "before you replace GPUs",
@@ -221,22 +215,22 @@ void add_failures(const RunResult& run, std::vector<Charge>& charges) {
 
 }  // namespace
 
-std::vector<Charge> health_charges(const RunResult& run, const std::vector<ComparisonGroup>& groups,
-                                   const std::vector<DeviceConditions>& conditions) {
-  std::vector<Charge> charges;
+void judge_health(const RunResult& run, const std::vector<DeviceConditions>& conditions,
+                  FleetAnalysis& analysis) {
   for (std::size_t index = 0; index < run.devices.size(); ++index) {
-    ChargesOfDevice device{run, index, charges};
+    const ChargedDevice device{run.devices[index], index, analysis.charges};
     judge_neighbours(device);
     judge_memory_errors(device);
     judge_throttling(device, conditions.at(index));
   }
-  for (const ComparisonGroup& group : groups) {
+  for (const ComparisonGroup& group : analysis.groups) {
     if (group.devices.size() < least_group) continue;
-    for (const Counter& counter : counters) compare_counts(run, group.devices, counter, charges);
+    for (const Counter& counter : counters) {
+      compare_counts(run, group.devices, counter, analysis.charges);
+    }
   }
-  add_failures(run, charges);
-  add_nodes(run, charges);
-  return charges;
+  add_failures(run, analysis.charges);
+  add_nodes(run, analysis.charges);
 }
 
 std::size_t usual_device_count(const RunResult& run) {

@@ -1,10 +1,7 @@
 // Compares every metric that a device has in both runs.
-#include "analysis/fleet/grounds/history.hpp"
+#include "analysis/fleet/grounds/grounds.hpp"
 
-#include "analysis/fleet/conditions.hpp"
-#include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/tolerance.hpp"
-#include "analysis/fleet/value_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -29,23 +27,10 @@ constexpr double sure_confidence = 0.9;
 // One pair of healthy maps in a thousand shows a change by chance, were its places normal.
 constexpr double map_false_alarm = 0.001;
 
-std::string setting_of(const RunResult& run, const DeviceResult& device) {
-  return describe_setting(run.provenance, device.point_index);
-}
-
-/// The same device, measured with the same setting.
-const DeviceResult* find_device(const RunResult& run, const RunResult& other,
-                                const DeviceResult& like) {
-  const std::string setting = setting_of(other, like);
-  const auto found = std::ranges::find_if(run.devices, [&](const DeviceResult& device) {
-    return device.info.uuid == like.info.uuid && setting_of(run, device) == setting;
-  });
-  return found != run.devices.end() ? &*found : nullptr;
-}
-
-/// "GPU-1a2b3c4d (memory-percent=50)"; of a plain run the UUID.
+/// "GPU-1a2b3c4d (memory-percent=50)"; of a plain run the UUID. The same device, measured with the
+/// same setting, has the same name.
 std::string name_of(const RunResult& run, const DeviceResult& device) {
-  const std::string setting = setting_of(run, device);
+  const std::string setting = describe_setting(run.provenance, device.point_index);
   return setting.empty() ? device.info.uuid : fmt::format("{} ({})", device.info.uuid, setting);
 }
 
@@ -118,37 +103,38 @@ Told change_of(const Pair& pair) {
     return {};
   }
   if (is_structure(pair.metric.kind)) return structure_change(pair);
-  if (const auto* before = vector_of(pair.before), *after = vector_of(pair.after);
-      before != nullptr && after != nullptr) {
-    return map_change(pair, *before, *after);
-  }
+  const auto* map_before = vector_of(pair.before);
+  const auto* map_after = vector_of(pair.after);
+  if (map_before && map_after) return map_change(pair, *map_before, *map_after);
   const auto before = number_of(pair.before);
   const auto after = number_of(pair.after);
   if (!before || !after) return {};
   return number_change(pair, *before, *after, within_factor);
 }
 
-/// @param same_jobs both were asked for the same suite and jobs
-std::vector<Change> compare_device(const DeviceResult& before, const DeviceResult& after,
-                                   bool same_jobs, const ReduceOptions& options) {
-  std::vector<Change> changes;
-  for (const Metric& metric : options.registry) {
+/// Adds what changed. @param row of the later run
+void compare_device(const DeviceResult& before, const RunResult& run, std::size_t row,
+                    std::span<const Metric> registry, RunComparison& comparison) {
+  const DeviceResult& after = run.devices[row];
+  for (const Metric& metric : registry) {
     const Finding* from = find_finding(before, metric.name);
     const Finding* to = find_finding(after, metric.name);
     if (from == nullptr || to == nullptr) continue;
     Told change = change_of({.metric = metric, .before = *from, .after = *to});
     if (!change) continue;
-    if (!same_jobs && std::isnan(change->size)) {
+    if (!comparison.other_options.empty() && std::isnan(change->size)) {
       change->severity = std::min(change->severity, Severity::warn);
       change->reason += ", or the suites are: they look at other things";
     }
+    change->device = row;
     change->node = after.node;
     change->metric = metric.name;
     change->value = value_text(*to, metric.unit);
     change->reference = value_text(*from, metric.unit);
-    changes.push_back({.uuid = after.info.uuid, .charge = *std::move(change)});
+    comparison.changes.push_back({.uuid = after.info.uuid,
+                                  .setting = describe_setting(run.provenance, after.point_index),
+                                  .charge = *std::move(change)});
   }
-  return changes;
 }
 
 /// What was asked for in "suite" or "jobs", as JSON text. "" if it was not kept, or is an axis of a
@@ -174,30 +160,30 @@ std::string other_options(const Provenance& before, const Provenance& after) {
 }  // namespace
 
 RunComparison compare_runs(const RunResult& before, const RunResult& after,
-                           const ReduceOptions& options) {
+                           std::span<const Metric> registry) {
   RunComparison comparison;
   comparison.other_options = other_options(before.provenance, after.provenance);
-  std::set<std::string_view> paired;
+  std::map<std::string, const DeviceResult*> earlier;
+  for (const DeviceResult& device : before.devices) {
+    earlier.try_emplace(name_of(before, device), &device);
+  }
+  std::set<std::string_view> gpus;
+  std::set<std::string> names;
   for (std::size_t index = 0; index < after.devices.size(); ++index) {
     const DeviceResult& device = after.devices[index];
-    const DeviceResult* earlier = find_device(before, after, device);
-    if (earlier == nullptr) {
-      comparison.only_after.push_back(name_of(after, device));
+    const std::string name = name_of(after, device);
+    names.insert(name);
+    if (!earlier.contains(name)) {
+      comparison.only_after.push_back(name);
       continue;
     }
-    paired.insert(device.info.uuid);
-    for (Change& change :
-         compare_device(*earlier, device, comparison.other_options.empty(), options)) {
-      change.setting = setting_of(after, device);
-      change.charge.device = index;
-      comparison.changes.push_back(std::move(change));
-    }
+    gpus.insert(device.info.uuid);
+    compare_device(*earlier[name], after, index, registry, comparison);
   }
-  comparison.paired_gpus = paired.size();
+  comparison.paired_gpus = gpus.size();
   for (const DeviceResult& device : before.devices) {
-    if (find_device(after, before, device) == nullptr) {
-      comparison.only_before.push_back(name_of(before, device));
-    }
+    const std::string name = name_of(before, device);
+    if (!names.contains(name)) comparison.only_before.push_back(name);
   }
   std::ranges::stable_sort(comparison.changes, std::greater{}, [](const Change& change) {
     const double size = std::abs(change.charge.size);

@@ -1,18 +1,15 @@
 // Charges from links and Xids.
 #include "analysis/fleet/grounds/grounds.hpp"
 
-#include "analysis/fleet/device_charges.hpp"
-#include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/remedies.hpp"
-#include "analysis/fleet/value_text.hpp"
 #include "analysis/peer_links.hpp"
 #include "analysis/statistics.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -32,17 +29,16 @@ constexpr double failing_copy_share = 0.35;
 
 using Codes = std::map<int, std::size_t>;  // how often
 
-Codes codes_of(const ChargesOfDevice& device, const char* metric) {
+Codes codes_of(const ChargedDevice& device, const char* metric) {
   Codes codes;
-  const std::vector<double>* list = vector_of(device.result(), metric);
-  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
-    ++codes[static_cast<int>((*list)[i])];
-  }
+  const std::vector<double>* list = vector_of(device.result, metric);
+  if (list == nullptr) return codes;
+  for (const double code : *list) ++codes[static_cast<int>(code)];
   return codes;
 }
 
 /// The log of the kernel holds both: what came while the GPU was measured, and what came before.
-void judge_xids(ChargesOfDevice& device) {
+void judge_xids(const ChargedDevice& device) {
   const auto judge = [&](const char* metric, int code, std::size_t count, const char* when) {
     if (count == 0) return;
     const XidMeaning meaning = meaning_of_xid(code);
@@ -62,7 +58,7 @@ void judge_xids(ChargesOfDevice& device) {
   }
 }
 
-void judge_replays(ChargesOfDevice& device) {
+void judge_replays(const ChargedDevice& device) {
   const double replays = device.number("host.new_pcie_replays");
   if (!(replays > 0)) return;
   device.add(replays >= most_pcie_replays ? Severity::warn : Severity::info, Trouble::pcie_link,
@@ -70,27 +66,26 @@ void judge_replays(ChargesOfDevice& device) {
              fmt::format("{:.0f} PCIe packets were sent again while it was measured", replays));
 }
 
-/// Numbers of the NVLinks for which the predicate holds; the list has an element for each link.
-template <class Predicate>
-std::vector<int> nvlinks_where(const std::vector<double>* list, Predicate predicate) {
-  std::vector<int> numbers;
+/// The NVLinks for which the predicate holds; the list has an element for each link.
+Unit nvlinks_where(const std::vector<double>* list, bool (*predicate)(double)) {
+  Unit links{.kind = Unit::Kind::nvlink};
   for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
-    if (predicate((*list)[i])) numbers.push_back(static_cast<int>(i));
+    if (predicate((*list)[i])) links.numbers.push_back(static_cast<int>(i));
   }
-  return numbers;
+  return links;
 }
 
-void judge_nvlinks(ChargesOfDevice& device) {
-  const auto* active = vector_of(device.result(), "host.nvlink_active");
-  const auto down = nvlinks_where(active, [](double is_active) { return is_active == 0; });
+void judge_nvlinks(const ChargedDevice& device) {
+  const auto* active = vector_of(device.result, "host.nvlink_active");
+  const Unit down = nvlinks_where(active, [](double is_active) { return is_active == 0; });
   // All of them down: there is no bridge, or no fabric manager runs; peers tell.
-  if (!down.empty() && down.size() < active->size()) {
-    Charge& charge =
-        device.add(Severity::fail, Trouble::nvlink, "host.nvlink_active",
-                   fmt::format("{} of {}", active->size() - down.size(), active->size()),
-                   fmt::format("{} of its {} NVLinks are down", down.size(), active->size()));
-    charge.unit = {.kind = Unit::Kind::nvlink, .numbers = down};
-    charge.cause = fmt::format("NVLink {} is down", fmt::join(down, ", "));
+  if (down.is_named() && down.numbers.size() < active->size()) {
+    const std::size_t gone = down.numbers.size();
+    Charge& charge = device.add(Severity::fail, Trouble::nvlink, "host.nvlink_active",
+                                fmt::format("{} of {}", active->size() - gone, active->size()),
+                                fmt::format("{} of its {} NVLinks are down", gone, active->size()));
+    charge.unit = down;
+    charge.cause = to_text(down) + " is down";
   }
   const double errors = device.number("host.new_nvlink_errors");
   if (!(errors > 0)) return;
@@ -98,18 +93,14 @@ void judge_nvlinks(ChargesOfDevice& device) {
       Severity::warn, Trouble::nvlink, "host.new_nvlink_errors", fmt::format("{:.0f}", errors),
       fmt::format("{:.0f} errors on NVLinks (CRC, replays, recoveries) while it was measured",
                   errors));
-  charge.unit = {
-      .kind = Unit::Kind::nvlink,
-      .numbers = nvlinks_where(vector_of(device.result(), "host.new_nvlink_errors_by_link"),
-                               [](double count) { return count > 0; })};
-  if (charge.unit.is_named()) {
-    charge.cause = fmt::format("NVLink {} has new errors", fmt::join(charge.unit.numbers, ", "));
-  }
+  charge.unit = nvlinks_where(vector_of(device.result, "host.new_nvlink_errors_by_link"),
+                              [](double count) { return count > 0; });
+  if (charge.unit.is_named()) charge.cause = to_text(charge.unit) + " has new errors";
 }
 
 /// A link to the host that is less than slot and GPU can have together, by what that costs. A link
 /// of a lower generation may save power, and a look may have come too late: half the rate warns.
-void judge_pcie(ChargesOfDevice& device) {
+void judge_pcie(const ChargedDevice& device) {
   const auto compare = [&](const char* metric, const char* most_metric, bool is_generation) {
     const double now = device.number(metric);
     const double most = device.number(most_metric);
@@ -130,25 +121,26 @@ void judge_pcie(ChargesOfDevice& device) {
 }
 
 /// A link to another GPU that stands out from those to the rest of the node.
-void judge_peer_links(ChargesOfDevice& device) {
+void judge_peer_links(const ChargedDevice& device) {
   for (const char* metric : {"peer.read_bytes_per_s", "peer.write_bytes_per_s"}) {
-    const Finding* finding = find_finding(device.result(), metric);
+    const Finding* finding = find_finding(device.result, metric);
     const std::vector<double>* rates = vector_of(finding);
     if (rates == nullptr) continue;
     const double noise = finding->reproducibility / median(known_values(*rates));
     const std::vector<SlowLink> slow = find_slow_links(*rates, noise);
     if (slow.empty() || slow.front().fraction < warning_peer_share) continue;
     const SlowLink& worst = slow.front();
-    const std::vector<double>* ranks = vector_of(device.result(), "peer.ranks");
+    const std::vector<double>* ranks = vector_of(device.result, "peer.ranks");
     const double rank =
         ranks != nullptr && worst.place < ranks->size() ? (*ranks)[worst.place] : -1;
+    const std::string rate = format_quantity((*rates)[worst.place], "byte/s");
+    const std::string usual = format_quantity(worst.usual, "byte/s");
     Charge& charge =
         device.add(worst.fraction >= failing_peer_share ? Severity::fail : Severity::warn,
-                   Trouble::peer_rate, metric, format_quantity((*rates)[worst.place], "byte/s"),
+                   Trouble::peer_rate, metric, rate,
                    fmt::format("{} to rank {:.0f} where the links to its other peers carry {}",
-                               format_quantity((*rates)[worst.place], "byte/s"), rank,
-                               format_quantity(worst.usual, "byte/s")));
-    charge.reference = format_quantity(worst.usual, "byte/s");
+                               rate, rank, usual));
+    charge.reference = usual;
     charge.size = -worst.fraction;
     charge.cause = fmt::format("the link to rank {:.0f} is {} slower than the others", rank,
                                percent_text(worst.fraction));
@@ -156,17 +148,17 @@ void judge_peer_links(ChargesOfDevice& device) {
 }
 
 /// Copies far below what the link carries as it is.
-void judge_copies(ChargesOfDevice& device) {
+void judge_copies(const ChargedDevice& device) {
   const double link = device.number("host.link_bytes_per_s");
   for (const char* metric : {"host.to_device_bytes_per_s", "host.from_device_bytes_per_s"}) {
     const double rate = device.number(metric);
     if (!(rate > 0) || !(link > 0) || rate >= slow_copy_share * link) continue;
-    Charge& charge =
-        device.add(rate < failing_copy_share * link ? Severity::fail : Severity::warn,
-                   Trouble::host_rate, metric, format_quantity(rate, "byte/s"),
-                   fmt::format("{} where its link to the host carries {}",
-                               format_quantity(rate, "byte/s"), format_quantity(link, "byte/s")));
-    charge.reference = format_quantity(link, "byte/s");
+    const std::string reached = format_quantity(rate, "byte/s");
+    const std::string carried = format_quantity(link, "byte/s");
+    Charge& charge = device.add(
+        rate < failing_copy_share * link ? Severity::fail : Severity::warn, Trouble::host_rate,
+        metric, reached, fmt::format("{} where its link to the host carries {}", reached, carried));
+    charge.reference = carried;
     charge.size = rate / link - 1;
     charge.cause = fmt::format("copies {} the host reach {} of what the link carries",
                                std::string_view(metric).starts_with("host.to") ? "from" : "to",
@@ -176,18 +168,12 @@ void judge_copies(ChargesOfDevice& device) {
 
 }  // namespace
 
-std::vector<Charge> link_charges(const RunResult& run) {
-  std::vector<Charge> charges;
+void judge_links(const RunResult& run, FleetAnalysis& analysis) {
+  constexpr std::array rules{judge_xids, judge_replays, judge_nvlinks,
+                             judge_pcie, judge_copies,  judge_peer_links};
   for (std::size_t index = 0; index < run.devices.size(); ++index) {
-    ChargesOfDevice device{run, index, charges};
-    judge_xids(device);
-    judge_replays(device);
-    judge_nvlinks(device);
-    judge_pcie(device);
-    judge_copies(device);
-    judge_peer_links(device);
+    for (const auto rule : rules) rule({run.devices[index], index, analysis.charges});
   }
-  return charges;
 }
 
 }  // namespace sonde

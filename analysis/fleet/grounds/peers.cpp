@@ -3,7 +3,6 @@
 
 #include "analysis/fleet/conditions.hpp"
 #include "analysis/fleet/tolerance.hpp"
-#include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
 #include "base/units.hpp"
 
@@ -13,11 +12,14 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 
 namespace sonde {
 namespace {
 
 constexpr double least_failing_confidence = 0.5;
+
+using Parts = std::vector<std::vector<std::size_t>>;
 
 class Judge {
  public:
@@ -37,17 +39,11 @@ class Judge {
                                   : format_quantity(value, series_.metric.unit);
   }
 
-  /// "placement.l2_latency_cycles (median)" for a summary of a map.
-  std::string name() const {
-    return std::string(series_.metric.name) +
-           (series_.summary.empty() ? "" : " (" + series_.summary + ")");
-  }
-
   /// A note; none where no direction is better, as such metrics give no verdict anyway.
   std::vector<Charge> not_judged(const std::string& why) const {
     if (series_.metric.better == Better::neither) return {};
     return {{.ground = Ground::peers,
-             .metric = name(),
+             .metric = title_of(statistics_),
              .n = n(),
              .reason = fmt::format("not judged: {}, n={}", why, n())}};
   }
@@ -55,7 +51,7 @@ class Judge {
   /// Why nobody is judged: the tolerance is less than what replicates scatter. "" if it is not.
   std::string too_much_scatter() const {
     const double reference = series_.reference_at(statistics_.center);
-    const double scatter = typical_reproduced(series_);
+    const double scatter = typical(series_, &Sample::reproduced);
     if (!(reference > 0 && warn() * reference < within_factor * scatter)) return "";
     return fmt::format(
         "its tolerance of {:g} % is less than {:g} times the {} by which its value scatters "
@@ -66,7 +62,7 @@ class Judge {
   Charge charge_for(const Sample& sample, double from) const {
     return {.device = sample.device,
             .ground = Ground::peers,
-            .metric = name(),
+            .metric = title_of(statistics_),
             .value = shown(sample.value),
             .reference = shown(from),
             .size = (sample.value - from) / series_.reference_at(from),
@@ -77,7 +73,7 @@ class Judge {
   /// Large enough to matter, and more than the replicates of this device, of a usual one, and of
   /// the majority's median explain.
   bool matters(const Sample& sample) const {
-    const double usual = typical_repeat(series_);
+    const double usual = typical(series_, &Sample::repeat);
     const double of_center =
         median_error * usual / std::sqrt(static_cast<double>(statistics_.agreeing));
     const double difference = std::abs(sample.value - statistics_.center);
@@ -136,9 +132,28 @@ class Judge {
     return charges;
   }
 
+  /// Groups of values between which lie gaps larger than the tolerance: indices into the samples,
+  /// those with the largest values first.
+  Parts split() const {
+    std::vector<std::size_t> order(n());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::sort(order, {}, [&](std::size_t i) { return series_.samples[i].value; });
+    const double repeat = typical(series_, &Sample::repeat);
+    const double gap = std::max(warn() * series_.reference_at(statistics_.median),
+                                least_difference(series_, repeat, repeat));
+    Parts parts{{order.front()}};
+    for (std::size_t i = 1; i < order.size(); ++i) {
+      const double step = series_.samples[order[i]].value - series_.samples[order[i - 1]].value;
+      if (step >= gap) parts.emplace_back();
+      parts.back().push_back(order[i]);
+    }
+    std::ranges::reverse(parts);
+    return parts;
+  }
+
   /// Every device of a group that falls into parts.
   std::vector<Charge> charge_all() const {
-    const auto parts = parts_of(series_);
+    const Parts parts = split();
     if (parts.size() < 2) return not_judged("devices scatter too far apart");
     const std::vector<std::size_t>& best =
         series_.metric.better == Better::lower ? parts.back() : parts.front();
@@ -154,23 +169,21 @@ class Judge {
       charge.reason =
           fmt::format("{}; the group falls into parts, n={}: {}: cannot tell which is wrong",
                       charge.value, n(), text);
-      if (n() == 2) compare_pair(sample, charge);
+      if (n() == 2) {
+        const double other = series_.samples[1 - i].value;
+        charge.reference = shown(other);
+        charge.size = (sample.value - other) / series_.reference_at((sample.value + other) / 2);
+        charge.reason = fmt::format(
+            "{}, differs from its only peer's {} by {}, n=2: cannot tell which is wrong",
+            charge.value, charge.reference, percent_text(charge.size));
+      }
       charges.push_back(std::move(charge));
     }
     return charges;
   }
 
-  void compare_pair(const Sample& sample, Charge& charge) const {
-    const double other = series_.samples[&sample == &series_.samples[0] ? 1 : 0].value;
-    charge.reference = shown(other);
-    charge.size = (sample.value - other) / series_.reference_at((sample.value + other) / 2);
-    charge.reason =
-        fmt::format("{}, differs from its only peer's {} by {}, n=2: cannot tell which is wrong",
-                    charge.value, charge.reference, percent_text(charge.size));
-  }
-
   /// "2 have 4.5 TB/s; 1 has 3.6 TB/s (node01 rank 2)": the smallest part by name.
-  std::string parts_text(const std::vector<std::vector<std::size_t>>& parts) const {
+  std::string parts_text(const Parts& parts) const {
     const auto smallest = std::ranges::min_element(parts, {}, &std::vector<std::size_t>::size);
     std::vector<std::string> texts;
     for (const std::vector<std::size_t>& part : parts) {
@@ -194,10 +207,12 @@ class Judge {
 
 }  // namespace
 
-const MetricStatistics& compare_peers(const RunResult& run, const Series& series, Compared& all) {
-  const MetricStatistics& statistics = all.statistics.emplace_back(describe(series));
+const MetricStatistics& compare_peers(const RunResult& run, const Series& series,
+                                      FleetAnalysis& analysis) {
+  const MetricStatistics& statistics = analysis.statistics.emplace_back(describe(series));
   if (series.samples.size() >= 2 && series.metric.not_compared.empty()) {
-    std::ranges::move(Judge(run, series, statistics).charges(), std::back_inserter(all.charges));
+    std::ranges::move(Judge(run, series, statistics).charges(),
+                      std::back_inserter(analysis.charges));
   }
   return statistics;
 }

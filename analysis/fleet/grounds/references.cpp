@@ -1,9 +1,7 @@
 // Reference values of GPU models, and who is worse than these.
-#include "analysis/fleet/grounds/references.hpp"
+#include "analysis/fleet/grounds/grounds.hpp"
 
 #include "analysis/fleet/tolerance.hpp"
-#include "analysis/fleet/value_text.hpp"
-#include "base/error.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace sonde {
@@ -20,104 +17,98 @@ namespace {
 constexpr double memory_fraction = 0.001;  // drivers differ in what they keep for themselves
 constexpr double least_confidence = 0.5;   // as for a verdict among peers
 
-bool has_usual_settings(const RunResult& run) {
-  if (!run.provenance.axes.empty()) return false;
-  const auto config = nlohmann::json::parse(run.provenance.config_json, nullptr, false);
-  return std::ranges::none_of(std::array{"set", "sms"}, [&](const char* option) {
+bool has_usual_settings(const Provenance& provenance) {
+  const auto config = nlohmann::json::parse(provenance.config_json, nullptr, false);
+  const auto is_set = [&](const char* option) {
     return config.is_object() && config.contains(option) && !config[option].empty();
-  });
+  };
+  return provenance.axes.empty() && !is_set("set") && !is_set("sms");
 }
 
-std::string band_text(const ReferenceValue& reference, std::string_view unit) {
-  const std::string low = format_quantity(reference.low, unit);
-  const std::string high = format_quantity(reference.high, unit);
+std::string band_text(const Interval& band, std::string_view unit) {
+  const std::string low = format_quantity(band.low, unit);
+  const std::string high = format_quantity(band.high, unit);
   return low == high ? low : fmt::format("{} to {}", low, high);
 }
 
-void judge_device(const RunResult& run, std::size_t device, const ModelReference& model,
-                  const ReduceOptions& options, std::vector<Charge>& charges) {
-  for (const ReferenceValue& reference : model.values) {
-    const Metric* metric = find_metric(reference.metric, options.registry);
-    if (metric == nullptr) continue;
-    const Finding* found = find_finding(run.devices[device], reference.metric);
-    const auto value = number_of(found);
-    if (!value || found->confidence < least_confidence) continue;
-    const double warn = metric->fail;
-    const double fraction = unexplained_fraction(*metric, *value, {reference.low, reference.high},
-                                                 warn, within_factor * repeat_deviation(*found));
-    const bool is_count = is_structure(metric->kind);
-    if (fraction == 0 || !(is_count || is_worse(metric->better, fraction))) continue;
-    Charge& charge = charges.emplace_back(
-        Charge{.device = device,
-               .ground = Ground::reference,
-               .severity = std::abs(fraction) >= 2 * warn ? Severity::fail : Severity::warn,
-               .trouble = is_count ? Trouble::structure : Trouble::unknown,
-               .metric = reference.metric,
-               .value = format_quantity(*value, metric->unit),
-               .reference = band_text(reference, metric->unit),
-               .size = fraction,
-               .certainty = found->confidence,
-               .n = model.gpus + 1});
-    charge.reason = fmt::format("{} is {} what {} other GPUs of this model had, {}", charge.value,
-                                side_text(fraction), model.gpus, charge.reference);
-    charge.evidence =
-        fmt::format("{:.1f} x the {:g} % that are granted to other machines; reference: {}",
-                    std::abs(fraction) / warn, 100 * warn, fmt::join(model.sources, ", "));
-  }
+/// @returns a charge of no weight if there is nothing to say
+Charge charge_for(const Finding& finding, const Metric& metric, const Interval& band,
+                  const ModelReference& model) {
+  const auto value = number_of(finding);
+  if (!value || finding.confidence < least_confidence) return {};
+  const double warn = metric.fail;
+  const double size =
+      unexplained_fraction(metric, *value, band, warn, within_factor * repeat_deviation(finding));
+  const bool is_count = is_structure(metric.kind);
+  if (size == 0 || !(is_count || is_worse(metric.better, size))) return {};
+  Charge charge{.ground = Ground::reference,
+                .severity = std::abs(size) >= 2 * warn ? Severity::fail : Severity::warn,
+                .trouble = is_count ? Trouble::structure : Trouble::unknown,
+                .metric = finding.metric,
+                .value = format_quantity(*value, metric.unit),
+                .reference = band_text(band, metric.unit),
+                .size = size,
+                .certainty = finding.confidence,
+                .n = model.gpus + 1};
+  charge.reason = fmt::format("{} is {} what {} other GPUs of this model had, {}", charge.value,
+                              side_text(size), model.gpus, charge.reference);
+  charge.evidence =
+      fmt::format("{:.1f} x the {:g} % that are granted to other machines; reference: {}",
+                  std::abs(size) / warn, 100 * warn, fmt::join(model.sources, ", "));
+  return charge;
 }
 
-std::vector<ModelReference> parse_all() {
-  std::vector<ModelReference> all;
-  for (const EmbeddedFile& file : reference_files()) all.push_back(parse_reference(file.text));
-  return all;
+ModelReference read_reference(std::string_view text) {
+  const auto json = nlohmann::json::parse(text);
+  ModelReference model{.name = json.at("name"),
+                       .memory_bytes = json.at("memory_bytes"),
+                       .gpus = json.at("gpus"),
+                       .sources = json.at("sources")};
+  for (const auto& [metric, band] : json.at("values").items()) {
+    model.values[metric] = {.low = band.at(0), .high = band.at(1)};
+  }
+  return model;
 }
 
 }  // namespace
 
-ModelReference parse_reference(std::string_view json) try {
-  const auto read = nlohmann::ordered_json::parse(json);
-  ModelReference model{.name = read.at("name").get<std::string>(),
-                       .memory_bytes = read.at("memory_bytes").get<std::uint64_t>(),
-                       .gpus = read.at("gpus").get<std::size_t>(),
-                       .runs = read.at("runs").get<std::size_t>(),
-                       .sources = read.at("sources").get<std::vector<std::string>>()};
-  for (const auto& [metric, band] : read.at("values").items()) {
-    model.values.push_back(
-        {.metric = metric, .low = band.at(0).get<double>(), .high = band.at(1).get<double>()});
-  }
-  return model;
-} catch (const nlohmann::json::exception& problem) {
-  throw Error(fmt::format("a reference cannot be read: {}", problem.what()));
-}
-
 std::span<const ModelReference> shipped_references() {
-  static const std::vector<ModelReference> all = parse_all();
+  static const std::vector<ModelReference> all = [] {
+    std::vector<ModelReference> read;
+    for (const EmbeddedFile& file : reference_files()) read.push_back(read_reference(file.text));
+    return read;
+  }();
   return all;
 }
 
 const ModelReference* reference_of(const RunResult& run, const ComparisonGroup& group,
-                                   const ReduceOptions& options) {
-  if (group.devices.empty() || !has_usual_settings(run)) return nullptr;
+                                   std::span<const ModelReference> references) {
+  if (group.devices.empty() || !has_usual_settings(run.provenance)) return nullptr;
   const DeviceInfo& info = run.devices[group.devices.front()].info;
-  const auto is_same = [&](const ModelReference& model) {
+  const auto found = std::ranges::find_if(references, [&](const ModelReference& model) {
     const double memory = static_cast<double>(model.memory_bytes);
     return model.name == info.name &&
            std::abs(static_cast<double>(info.memory_bytes) - memory) <= memory_fraction * memory;
-  };
-  const auto found = std::ranges::find_if(options.references, is_same);
-  return found == options.references.end() ? nullptr : &*found;
+  });
+  return found == references.end() ? nullptr : &*found;
 }
 
-std::vector<Charge> reference_charges(const RunResult& run,
-                                      const std::vector<ComparisonGroup>& groups,
-                                      const ReduceOptions& options) {
-  std::vector<Charge> charges;
-  for (const ComparisonGroup& group : groups) {
-    const ModelReference* model = reference_of(run, group, options);
+void judge_by_references(const RunResult& run, std::span<const ModelReference> references,
+                         FleetAnalysis& analysis) {
+  for (const ComparisonGroup& group : analysis.groups) {
+    const ModelReference* model = reference_of(run, group, references);
     if (model == nullptr) continue;
-    for (std::size_t device : group.devices) judge_device(run, device, *model, options, charges);
+    for (const auto& [name, band] : model->values) {
+      const Metric* metric = find_metric(name, analysis.registry);
+      if (metric == nullptr) continue;
+      const auto judge = [&](std::size_t device, const Finding& finding) {
+        Charge charge = charge_for(finding, *metric, band, *model);
+        charge.device = device;
+        if (charge.weighs()) analysis.charges.push_back(std::move(charge));
+      };
+      for_each_finding(run, group.devices, name, judge);
+    }
   }
-  return charges;
 }
 
 }  // namespace sonde

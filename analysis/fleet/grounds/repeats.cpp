@@ -1,7 +1,6 @@
 // The centre of repeats, metric by metric.
-#include "analysis/fleet/grounds/repeats.hpp"
+#include "analysis/fleet/grounds/grounds.hpp"
 
-#include "analysis/fleet/grounds/series.hpp"
 #include "analysis/metrics.hpp"
 #include "analysis/statistics.hpp"
 #include "trace/health.hpp"
@@ -16,11 +15,14 @@ namespace {
 template <class T>
 using Pointers = std::vector<const T*>;
 
-/// The element that occurs most often, the first of several.
-template <class T>
-T most_frequent(const std::vector<T>& all) {
-  const auto count = [&all](const T& one) { return std::ranges::count(all, one); };
-  return *std::ranges::max_element(all, {}, count);
+/// What most of them have, of several the first.
+template <class T, class Member>
+Member most_frequent(const Pointers<T>& all, Member T::*member) {
+  const auto count = [&](const T* one) {
+    return std::ranges::count_if(all,
+                                 [&](const T* other) { return other->*member == one->*member; });
+  };
+  return (*std::ranges::max_element(all, {}, count))->*member;
 }
 
 double median_of(const Pointers<Finding>& findings, double Finding::*member) {
@@ -38,15 +40,6 @@ std::vector<T> values_of(const Pointers<Finding>& findings) {
   return values;
 }
 
-/// The value that most repeats gave, surer the more of them there are.
-template <class T>
-void take_most_frequent(Finding& centre, const std::vector<T>& values) {
-  const T value = most_frequent(values);
-  centre.confidence *=
-      static_cast<double>(std::ranges::count(values, value)) / static_cast<double>(values.size());
-  centre.value = value;
-}
-
 /// Of each element, where all vectors are of one length; else the first vector.
 std::vector<double> median_of_elements(const std::vector<std::vector<double>>& vectors) {
   std::vector<double> centre = vectors.front();
@@ -62,9 +55,7 @@ std::vector<double> median_of_elements(const std::vector<std::vector<double>>& v
 
 /// @param repeats of one metric, one at least
 Finding centre_of(Pointers<Finding> repeats) {
-  std::vector<Status> statuses;
-  for (const Finding* finding : repeats) statuses.push_back(finding->status);
-  const Status status = most_frequent(statuses);
+  const Status status = most_frequent(repeats, &Finding::status);
   std::erase_if(repeats, [status](const Finding* one) { return one->status != status; });
   Finding centre = *repeats.front();
   if (repeats.size() == 1) return centre;
@@ -75,19 +66,23 @@ Finding centre_of(Pointers<Finding> repeats) {
     centre.samples += finding->samples;
     centre.replicates += finding->replicates;
   }
+  const std::vector<double> numbers = values_of<double>(repeats);
+  const auto vectors = values_of<std::vector<double>>(repeats);
+  if (!numbers.empty()) {
+    centre.reproducibility = standard_deviation(numbers);
+    centre.replicates = numbers.size();
+  }
   const Metric* metric = find_metric(centre.metric);
-  if (const auto values = values_of<double>(repeats); !values.empty()) {
-    centre.reproducibility = standard_deviation(values);
-    centre.replicates = values.size();
-    if (metric != nullptr && metric->kind == MetricKind::structural) {
-      take_most_frequent(centre, values);
-    } else {
-      centre.value = median(values);
-    }
-  } else if (const auto texts = values_of<std::string>(repeats); !texts.empty()) {
-    take_most_frequent(centre, texts);
-  } else if (const auto vectors = values_of<std::vector<double>>(repeats); !vectors.empty()) {
+  const bool is_counted = metric != nullptr && metric->kind == MetricKind::structural;
+  if (!numbers.empty() && !is_counted) {
+    centre.value = median(numbers);
+  } else if (!vectors.empty()) {
     centre.value = median_of_elements(vectors);
+  } else {
+    centre.value = most_frequent(repeats, &Finding::value);
+    const auto votes = std::ranges::count_if(
+        repeats, [&](const Finding* one) { return one->value == centre.value; });
+    centre.confidence *= static_cast<double>(votes) / static_cast<double>(repeats.size());
   }
   return centre;
 }
@@ -152,10 +147,10 @@ DeviceResult centre_of_device(const Pointers<DeviceResult>& repeats) {
 
 }  // namespace
 
-std::vector<std::vector<std::size_t>> repeats_of(const RunResult& run) {
+Repeats repeats_of(const RunResult& run) {
   const std::vector<Point> points = points_of(run.provenance);
   std::map<std::pair<std::vector<std::string>, std::string>, std::size_t> places;
-  std::vector<std::vector<std::size_t>> groups;
+  Repeats groups;
   for (std::size_t row = 0; row < run.devices.size(); ++row) {
     const DeviceResult& device = run.devices[row];
     const auto [place, is_new] =
@@ -176,6 +171,25 @@ RunResult centre_of_repeats(RunResult run) {
   }
   run.devices = std::move(centres);
   return run;
+}
+
+std::vector<DeviceConditions> centre_of_conditions(
+    const RunResult& run, const std::vector<DeviceConditions>& conditions) {
+  std::vector<DeviceConditions> centres;
+  for (const std::vector<std::size_t>& rows : repeats_of(run)) {
+    DeviceConditions& centre = centres.emplace_back();
+    std::vector<double> clocks_hz;
+    for (const std::size_t row : rows) {
+      const DeviceConditions& one = conditions.at(row);
+      if (one.sm_clock_hz > 0) clocks_hz.push_back(one.sm_clock_hz);
+      centre.temperature_c = std::max(centre.temperature_c, one.temperature_c);
+      centre.probes += one.probes;
+      centre.throttled_probes += one.throttled_probes;
+      centre.throttle_reasons |= one.throttle_reasons;
+    }
+    if (!clocks_hz.empty()) centre.sm_clock_hz = median(std::move(clocks_hz));
+  }
+  return centres;
 }
 
 }  // namespace sonde

@@ -2,16 +2,15 @@
 // and what agrees with it.
 #include "analysis/fleet/grounds/series.hpp"
 
-#include "analysis/fleet/conditions.hpp"
-#include "analysis/fleet/finding_finder.hpp"
-#include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/tolerance.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
 
+#include <fmt/format.h>
+#include <boost/math/statistics/univariate_statistics.hpp>
+
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <tuple>
 
@@ -38,13 +37,42 @@ Sample sample_of(std::size_t device, const Finding& finding, double value) {
 
 void add_numbers(const RunResult& run, const ComparisonGroup& group, Series series,
                  const std::function<void(Series)>& take) {
-  FindingFinder finder(series.metric.name);
-  for (const std::size_t device : group.devices) {
-    const Finding* finding = finder.in(run.devices[device]);
-    if (const auto value = number_of(finding))
-      series.samples.push_back(sample_of(device, *finding, *value));
-  }
+  for_each_finding(run, group.devices, series.metric.name,
+                   [&](std::size_t device, const Finding& finding) {
+                     const auto value = number_of(finding);
+                     if (value) series.samples.push_back(sample_of(device, finding, *value));
+                   });
   if (!series.samples.empty()) take(std::move(series));
+}
+
+/// Sorted values at equidistant quantiles, less their median, as fractions of it.
+std::vector<double> profile_of(const std::vector<double>& sorted, double middle) {
+  std::vector<double> profile;
+  for (std::size_t i = 0; i < profile_points; ++i) {
+    const double place =
+        static_cast<double>(i * (sorted.size() - 1)) / static_cast<double>(profile_points - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const std::size_t above = std::min(below + 1, sorted.size() - 1);
+    const double value =
+        std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
+    profile.push_back((value - middle) / middle);
+  }
+  return profile;
+}
+
+/// Mean distance of each profile from the pointwise median of all (the Wasserstein-1 distance of
+/// the two distributions, in fractions of the median).
+std::vector<double> profile_distances(const std::vector<std::vector<double>>& profiles) {
+  std::vector<double> distances(profiles.size(), 0);
+  for (std::size_t point = 0; point < profile_points; ++point) {
+    std::vector<double> here;
+    for (const auto& profile : profiles) here.push_back(profile[point]);
+    const double center = median(here);
+    for (std::size_t i = 0; i < profiles.size(); ++i) {
+      distances[i] += std::abs(here[i] - center) / static_cast<double>(profile_points);
+    }
+  }
+  return distances;
 }
 
 /// Two numbers of each device's map: its median, and the distance of its sorted profile from the
@@ -62,21 +90,21 @@ void add_map(const RunResult& run, const ComparisonGroup& group, Series medians,
   distances.resolution = 0;
   distances.reference = 1;
   std::vector<std::vector<double>> profiles;
-  FindingFinder finder(medians.metric.name);
-  for (const std::size_t device : group.devices) {
-    const Finding* finding = finder.in(run.devices[device]);
+  const auto add = [&](std::size_t device, const Finding& finding) {
     const std::vector<double>* values = vector_of(finding);
-    if (values == nullptr || values->empty()) continue;
-    const double middle = median(known_values(*values));
-    if (!(middle > 0)) continue;
-    profiles.push_back(sorted_profile(*values, profile_points));
-    medians.samples.push_back(sample_of(device, *finding, middle));
-    Sample fraction = medians.samples.back();
+    if (values == nullptr) return;
+    std::vector<double> sorted = known_values(*values);
+    std::ranges::sort(sorted);
+    const double middle = median(sorted);
+    if (!(middle > 0)) return;
+    profiles.push_back(profile_of(sorted, middle));
+    medians.samples.push_back(sample_of(device, finding, middle));
+    Sample& fraction = distances.samples.emplace_back(medians.samples.back());
     fraction.repeat /= middle;
     fraction.reproduced /= middle;
-    distances.samples.push_back(fraction);
     distances.resolution = medians.resolution / middle;
-  }
+  };
+  for_each_finding(run, group.devices, medians.metric.name, add);
   if (profiles.empty()) return;
   const std::vector<double> apart = profile_distances(profiles);
   for (std::size_t i = 0; i < apart.size(); ++i) distances.samples[i].value = apart[i];
@@ -84,15 +112,9 @@ void add_map(const RunResult& run, const ComparisonGroup& group, Series medians,
   take(std::move(distances));
 }
 
-double median_of(const Series& series, double Sample::*number) {
+std::vector<double> values_of(const Series& series, double Sample::*number = &Sample::value) {
   std::vector<double> values;
   for (const Sample& sample : series.samples) values.push_back(sample.*number);
-  return median(std::move(values));
-}
-
-std::vector<double> values_of(const Series& series) {
-  std::vector<double> values;
-  for (const Sample& sample : series.samples) values.push_back(sample.value);
   return values;
 }
 
@@ -102,8 +124,8 @@ double scale_of(const Series& series, std::span<const double> members, double ce
   const double most = reference > 0 ? most_scatter_of_tolerance * series.metric.warn * reference
                                     : std::numeric_limits<double>::infinity();
   return std::max({std::min(normal_scale * median_absolute_deviation(members), most),
-                   normal_scale * series.resolution / std::sqrt(12.0), typical_repeat(series),
-                   scale_floor_fraction * reference});
+                   normal_scale * series.resolution / std::sqrt(12.0),
+                   typical(series, &Sample::repeat), scale_floor_fraction * reference});
 }
 
 /// How far two devices may lie apart that agree.
@@ -114,8 +136,17 @@ double most_extent(const Series& series, double reference, double repeat) {
 
 /// By score; without a majority, and so without scores, by deviation. Of equals those that come
 /// first.
-std::vector<Standing> furthest_of(std::vector<Standing> all) {
-  std::erase_if(all, [](const Standing& one) { return !(std::abs(one.deviation_fraction) > 0); });
+std::vector<Standing> furthest_of(const Series& series, const MetricStatistics& statistics) {
+  const double reference = series.reference_at(statistics.center);
+  std::vector<Standing> all;
+  for (const Sample& sample : series.samples) {
+    const double deviation = sample.value - statistics.center;
+    if (!(reference > 0) || !(std::abs(deviation) > 0)) continue;
+    all.push_back({.device = sample.device,
+                   .value = sample.value,
+                   .deviation_fraction = deviation / reference,
+                   .score = statistics.scale > 0 ? deviation / statistics.scale : 0});
+  }
   const std::size_t shown = std::min(all.size(), furthest_shown);
   std::ranges::partial_sort(
       all, all.begin() + static_cast<std::ptrdiff_t>(shown), {}, [](const Standing& one) {
@@ -140,7 +171,7 @@ void find_majority(const Series& series, MetricStatistics& statistics) {
   };
   const double repeat = sorted.size() == 2
                             ? std::max(series.samples[0].repeat, series.samples[1].repeat)
-                            : typical_repeat(series);
+                            : typical(series, &Sample::repeat);
   const double reference = series.reference_at(center_of(members));
   if (members.back() - members.front() > most_extent(series, reference, repeat)) return;
   double center = 0;
@@ -164,36 +195,23 @@ void find_majority(const Series& series, MetricStatistics& statistics) {
 
 }  // namespace
 
-void for_each_series(const RunResult& run, const std::vector<ComparisonGroup>& groups,
-                     const ReduceOptions& options, const std::function<void(Series)>& take) {
-  for (std::size_t group = 0; group < groups.size(); ++group) {
-    for (const Metric& metric : options.registry) {
+void for_each_series(const RunResult& run, const FleetAnalysis& analysis,
+                     const std::function<void(Series)>& take) {
+  for (std::size_t group = 0; group < analysis.groups.size(); ++group) {
+    for (const Metric& metric : analysis.registry) {
       Series series{.metric = metric, .group = group, .resolution = resolution_of(metric)};
       if (metric.kind == MetricKind::continuous) {
-        add_numbers(run, groups[group], std::move(series), take);
+        add_numbers(run, analysis.groups[group], std::move(series), take);
       } else if (is_compared_map(metric)) {
-        add_map(run, groups[group], std::move(series), take);
+        add_map(run, analysis.groups[group], std::move(series), take);
       }
     }
   }
 }
 
-std::vector<Series> clock_series(const std::vector<ComparisonGroup>& groups,
-                                 const std::vector<DeviceConditions>& conditions) {
-  std::vector<Series> all;
-  for (std::size_t group = 0; group < groups.size(); ++group) {
-    Series series{.metric = clock_metric, .group = group};
-    for (const std::size_t device : groups[group].devices) {
-      const double clock_hz = conditions.at(device).sm_clock_hz;
-      if (clock_hz > 0) series.samples.push_back({.device = device, .value = clock_hz});
-    }
-    if (!series.samples.empty()) all.push_back(std::move(series));
-  }
-  return all;
+double typical(const Series& series, double Sample::*number) {
+  return median(values_of(series, number));
 }
-
-double typical_repeat(const Series& series) { return median_of(series, &Sample::repeat); }
-double typical_reproduced(const Series& series) { return median_of(series, &Sample::reproduced); }
 
 double least_difference(const Series& series, double one_repeat, double other_repeat) {
   constexpr double gage_limit = 0.30;  // deviation of a value / least difference that is judged
@@ -203,30 +221,12 @@ double least_difference(const Series& series, double one_repeat, double other_re
 }
 
 double standard_deviation(const std::vector<double>& values) {
-  if (values.size() < 2) return 0;
-  const auto count = static_cast<double>(values.size());
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return std::sqrt(squares / (count - 1));
+  return values.size() < 2 ? 0 : std::sqrt(boost::math::statistics::sample_variance(values));
 }
 
-std::vector<std::vector<std::size_t>> parts_of(const Series& series) {
-  std::vector<std::size_t> order(series.samples.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, {}, [&](std::size_t i) { return series.samples[i].value; });
-  const double reference = series.reference_at(median(values_of(series)));
-  const double gap =
-      std::max(series.metric.warn * reference,
-               least_difference(series, typical_repeat(series), typical_repeat(series)));
-  std::vector<std::vector<std::size_t>> parts{{order.front()}};
-  for (std::size_t i = 1; i < order.size(); ++i) {
-    const double step = series.samples[order[i]].value - series.samples[order[i - 1]].value;
-    if (step >= gap) parts.emplace_back();
-    parts.back().push_back(order[i]);
-  }
-  std::ranges::reverse(parts);
-  return parts;
+std::string title_of(const MetricStatistics& statistics) {
+  return statistics.summary.empty() ? statistics.metric
+                                    : fmt::format("{} ({})", statistics.metric, statistics.summary);
 }
 
 MetricStatistics statistics_of(const Metric& metric, std::size_t group,
@@ -242,8 +242,7 @@ MetricStatistics statistics_of(const Metric& metric, std::size_t group,
   statistics.mad = median_absolute_deviation(values);
   statistics.min = std::ranges::min(values);
   statistics.max = std::ranges::max(values);
-  const double mean =
-      std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  const double mean = boost::math::statistics::mean(values);
   statistics.cv = mean != 0 ? standard_deviation(values) / std::abs(mean)
                             : std::numeric_limits<double>::quiet_NaN();
   return statistics;
@@ -260,22 +259,8 @@ MetricStatistics describe(const Series& series) {
   if (statistics.agreeing >= least_scored_devices) {
     statistics.threshold = score_limit(statistics.agreeing);
   }
-  statistics.furthest = furthest_of(standings(series, statistics));
+  statistics.furthest = furthest_of(series, statistics);
   return statistics;
-}
-
-std::vector<Standing> standings(const Series& series, const MetricStatistics& statistics) {
-  const double reference = series.reference_at(statistics.center);
-  std::vector<Standing> all;
-  for (const Sample& sample : series.samples) {
-    const double deviation = sample.value - statistics.center;
-    all.push_back({.device = sample.device,
-                   .value = sample.value,
-                   .deviation_fraction = reference > 0 ? deviation / reference
-                                                       : std::numeric_limits<double>::quiet_NaN(),
-                   .score = statistics.scale > 0 ? deviation / statistics.scale : 0});
-  }
-  return all;
 }
 
 }  // namespace sonde

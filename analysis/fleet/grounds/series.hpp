@@ -12,6 +12,22 @@
 
 namespace sonde {
 
+/// Fingerprints are compared if somebody is better in them.
+inline bool is_compared_map(const Metric& metric) {
+  return metric.kind == MetricKind::fingerprint && metric.better != Better::neither;
+}
+/// By GPU of the node: compared between devices as maps are, but its places are no units of the
+/// die.
+inline bool is_link_list(const Metric& metric) { return metric.name.starts_with("peer."); }
+/// Maps by SM or slice: a unit in them may stand out.
+inline bool is_unit_map(const Metric& metric) {
+  return is_compared_map(metric) && !is_link_list(metric);
+}
+/// By slice of the L2; all others of these maps are by SM.
+inline bool is_slice_map(const Metric& metric) {
+  return metric.name == "cache.l2.slice_latency_cycles";
+}
+
 struct Sample {
   std::size_t device = 0;
   double value = 0;
@@ -32,36 +48,21 @@ struct Series {
   double reference_at(double median) const { return reference != 0 ? reference : std::abs(median); }
 };
 
-/// What comparing devices with each other gives.
-struct Compared {
-  std::vector<MetricStatistics> statistics;
-  std::vector<Charge> charges;
-};
-
-/// Calls `take` with every number of every group, one after the other: continuous metrics, and the
-/// summaries of per-SM maps.
-void for_each_series(const RunResult& run, const std::vector<ComparisonGroup>& groups,
-                     const ReduceOptions& options, const std::function<void(Series series)>& take);
-
-/// The SM clock of each group, as the probes saw it. @param conditions of each device
-std::vector<Series> clock_series(const std::vector<ComparisonGroup>& groups,
-                                 const std::vector<DeviceConditions>& conditions);
+/// Calls `take` with every number of every group of the analysis, one after the other: continuous
+/// metrics of its registry, and the summaries of per-SM maps.
+void for_each_series(const RunResult& run, const FleetAnalysis& analysis,
+                     const std::function<void(Series series)>& take);
 
 /// Of a sample; 0 for fewer than two values.
 double standard_deviation(const std::vector<double>& values);
 
-/// Medians of the deviations of single values, all and from replicates only: one device that
-/// scatters hides nothing. @pre samples not empty
-double typical_repeat(const Series& series);
-double typical_reproduced(const Series& series);
+/// The median of that number of the samples: one device that scatters hides nothing. @pre samples
+/// not empty
+double typical(const Series& series, double Sample::*number);
 
 /// The least difference between two devices that their replicates and the clock cannot explain.
 /// @param repeat standard deviation of the value of either
 double least_difference(const Series& series, double one_repeat, double other_repeat);
-
-/// Groups of values between which lie gaps larger than the tolerance: indices into the samples,
-/// those with the largest values first. @pre samples not empty
-std::vector<std::vector<std::size_t>> parts_of(const Series& series);
 
 /// Of a metric with n, median, MAD, min, max and CV of plain numbers.
 MetricStatistics statistics_of(const Metric& metric, std::size_t group,
@@ -74,8 +75,5 @@ MetricStatistics statistics_of(const Metric& metric, std::size_t group,
 /// warns), or if what agrees is not more than half. Adding a device that lies outside, or moving
 /// one further out, changes neither center nor scale.
 MetricStatistics describe(const Series& series);
-
-/// All devices of the series, in its order. @pre statistics = describe(series)
-std::vector<Standing> standings(const Series& series, const MetricStatistics& statistics);
 
 }  // namespace sonde

@@ -1,15 +1,15 @@
 // What weighs most comes first: a GPU that is gone, then its worst charge, then what is missing.
-#include "analysis/fleet/verdict/decide.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 
 #include "analysis/fleet/conditions.hpp"
 #include "analysis/fleet/grounds/grounds.hpp"
-#include "analysis/fleet/value_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <ranges>
@@ -40,27 +40,17 @@ bool is_an_error(Trouble trouble) {
          trouble == remap_pending;
 }
 
-/// Names the nodes of devices.
+/// Names the nodes of devices. What was measured beside another process says nothing of the GPU;
+/// error counters do.
 void add_nodes(const RunResult& run, std::vector<Charge>& charges) {
   for (Charge& charge : charges) {
-    if (charge.device != Charge::no_device) charge.node = run.devices.at(charge.device).node;
-  }
-}
-
-/// What was measured beside another process says nothing of the GPU; error counters do.
-void discount_contended(const RunResult& run, std::vector<Charge>& charges) {
-  for (Charge& charge : charges) {
-    if (charge.device == Charge::no_device || !charge.weighs() || is_an_error(charge.trouble) ||
-        !is_contended(run.devices[charge.device])) {
-      continue;
-    }
+    if (charge.device == Charge::no_device) continue;
+    const DeviceResult& device = run.devices.at(charge.device);
+    charge.node = device.node;
+    if (!charge.weighs() || is_an_error(charge.trouble) || !is_contended(device)) continue;
     charge.severity = Severity::info;
     charge.reason += "; another process was on this GPU: no verdict";
   }
-}
-
-bool is_of_clock(Trouble trouble) {
-  return trouble == Trouble::thermal || trouble == Trouble::power || trouble == Trouble::clock;
 }
 
 /// Whether the fault `shown` also makes measurements of the part `effect` worse: slow SMs read
@@ -70,7 +60,8 @@ bool explains(Trouble shown, Trouble effect) {
   static constexpr std::pair<Trouble, Trouble> effects[] = {
       {pcie_link, host_rate}, {nvlink, peer_rate}, {slice, memory_rate}, {sm, memory_rate}};
   if (is_of_clock(shown)) return !is_an_error(effect) && effect != structure;
-  return shown == effect || std::ranges::find(effects, std::pair(shown, effect)) != effects + 4;
+  return shown == effect ||
+         std::ranges::find(effects, std::pair(shown, effect)) != std::end(effects);
 }
 
 /// Past or reference values may tell which devices of a divided group are wrong. So may what GPUs
@@ -112,28 +103,19 @@ void settle_undecided(FleetAnalysis& analysis) {
   }
 }
 
-/// Whether the first charge is told before the second: contention, then the worse severity, then
-/// one that says which GPU is wrong, then the order of causes (Trouble), then one that names a
-/// part, then the larger deviation.
-bool is_told_before(const Charge& one, const Charge& other) {
-  const auto order = [](const Charge& charge) {
-    const bool contended = charge.trouble == Trouble::contention && charge.weighs();
-    return std::tuple(!contended, -static_cast<int>(charge.severity), charge.undecided,
-                      charge.trouble, !charge.unit.is_named(),
-                      !charge.metric.ends_with("bytes_per_s"),
-                      std::isfinite(charge.size) ? -std::abs(charge.size) : 0);
-  };
-  return order(one) < order(other);
+/// What is told first: contention, then the worse severity, then one that says which GPU is wrong,
+/// then the order of causes (Trouble), then one that names a part, then the larger deviation.
+auto place_among_charges(const Charge& charge) {
+  const bool contended = charge.trouble == Trouble::contention && charge.weighs();
+  return std::tuple(!contended, -static_cast<int>(charge.severity), charge.undecided,
+                    charge.trouble, !charge.unit.is_named(),
+                    !charge.metric.ends_with("bytes_per_s"),
+                    std::isfinite(charge.size) ? -std::abs(charge.size) : 0);
 }
 
-std::string leading_reason(const Charge& charge) {
-  return fmt::format("{}{}{}: {}", charge.cause, charge.cause.empty() ? "" : "; ", charge.metric,
-                     charge.reason);
-}
-
-/// @param verdict with what was counted, and the numbers of the device's charges, the leading first
-DeviceVerdict verdict_of(const DeviceResult& device, const std::vector<Charge>& charges,
-                         DeviceVerdict verdict) {
+/// @param verdict with the numbers of the device's charges, the leading one first
+void reach_verdict(const DeviceResult& device, const std::vector<Charge>& charges,
+                   DeviceVerdict& verdict) {
   const std::string gone = gone_reason(device);
   if (device.status == DeviceOutcome::lost || !gone.empty()) {
     verdict.verdict = Verdict::lost;
@@ -141,7 +123,7 @@ DeviceVerdict verdict_of(const DeviceResult& device, const std::vector<Charge>& 
     verdict.reason = !gone.empty()           ? gone
                      : device.reason.empty() ? "its rank did not come back"
                                              : device.reason;
-    return verdict;
+    return;
   }
   Severity worst = Severity::info;
   std::size_t weighty = 0;
@@ -153,7 +135,8 @@ DeviceVerdict verdict_of(const DeviceResult& device, const std::vector<Charge>& 
     const Charge& leading = charges[verdict.charges.front()];
     verdict.verdict = worst == Severity::fail ? Verdict::fail : Verdict::warn;
     verdict.likely = leading.trouble;
-    verdict.reason = leading_reason(leading);
+    verdict.reason = fmt::format("{}{}{}: {}", leading.cause, leading.cause.empty() ? "" : "; ",
+                                 leading.metric, leading.reason);
     if (weighty > 1) verdict.reason += fmt::format("; and {} more", weighty - 1);
   }
   if (is_contended(device)) {
@@ -165,7 +148,6 @@ DeviceVerdict verdict_of(const DeviceResult& device, const std::vector<Charge>& 
     const std::string gap = incomplete_reason(device);
     verdict.reason = verdict.reason.empty() ? gap : verdict.reason + "; incomplete: " + gap;
   }
-  return verdict;
 }
 
 /// Whether the device was measured: not by the driver's word alone, and to the end.
@@ -175,6 +157,15 @@ bool is_audited(const DeviceResult& device, const DeviceVerdict& verdict) {
   });
   const bool stuck = verdict.likely == Trouble::hang || verdict.likely == Trouble::sticky_error;
   return measured && !stuck && verdict.verdict != Verdict::lost && !is_contended(device);
+}
+
+std::size_t count_missing(const DeviceResult& device) {
+  const auto count = [](const auto& all, auto status) {
+    return static_cast<std::size_t>(std::ranges::count_if(all, is_missing, status));
+  };
+  std::size_t missing = count(device.jobs, &JobResult::status);
+  for (const JobResult& job : device.jobs) missing += count(job.findings, &Finding::status);
+  return missing;
 }
 
 /// Each device once, by the worst of its verdicts over the settings of a sweep.
@@ -199,6 +190,7 @@ FleetCounts count_devices(const RunResult& run, const std::vector<DeviceVerdict>
   counts.lost = count(Verdict::lost);
   counts.audited = audited.size();
   counts.flagged = counts.warned + counts.failed;
+  for (const DeviceResult& device : run.devices) counts.missing += count_missing(device);
   return counts;
 }
 
@@ -222,24 +214,18 @@ std::size_t group_of(const FleetAnalysis& analysis, std::size_t device) {
                                   analysis.groups.begin());
 }
 
-bool is_missing(Status status) { return status == Status::failed || status == Status::not_run; }
-
 void decide(const RunResult& run, FleetAnalysis& analysis) {
   add_nodes(run, analysis.charges);
-  discount_contended(run, analysis.charges);
   settle_undecided(analysis);
-  std::ranges::stable_sort(analysis.charges, is_told_before);
-  std::vector<DeviceVerdict> verdicts(run.devices.size());
+  std::ranges::stable_sort(analysis.charges, {}, place_among_charges);
+  analysis.verdicts.assign(run.devices.size(), {});
   for (std::size_t i = 0; i < analysis.charges.size(); ++i) {
     const std::size_t device = analysis.charges[i].device;
-    if (device != Charge::no_device) verdicts[device].charges.push_back(i);
+    if (device != Charge::no_device) analysis.verdicts[device].charges.push_back(i);
   }
   for (std::size_t device = 0; device < run.devices.size(); ++device) {
-    verdicts[device].missing = analysis.verdicts.at(device).missing;
-    verdicts[device] =
-        verdict_of(run.devices[device], analysis.charges, std::move(verdicts[device]));
+    reach_verdict(run.devices[device], analysis.charges, analysis.verdicts[device]);
   }
-  analysis.verdicts = std::move(verdicts);
   analysis.counts = count_devices(run, analysis.verdicts);
 }
 

@@ -1,5 +1,5 @@
 // Suspects, their peers, and the second look at what was measured again.
-#include "analysis/fleet/verdict/suspects.hpp"
+#include "analysis/fleet/verdict/reduce.hpp"
 
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -20,15 +21,10 @@ namespace {
 // Findings that a charge against the same device needs as its reference.
 constexpr std::array<std::string_view, 2> companions{"host.link_bytes_per_s", "peer.ranks"};
 
-/// "placement.l2_latency_cycles (median)" is a summary of the metric before the space.
-std::string_view metric_of(const Charge& charge) {
-  return std::string_view(charge.metric).substr(0, charge.metric.find(' '));
-}
-
 /// The metric of a weighty charge that rests on a measurement; else nullptr. Numbers of units, and
 /// the state of links, are what the driver says: no second try changes them.
 const Metric* measured_metric(const Charge& charge, std::span<const Metric> registry) {
-  const Metric* metric = find_metric(metric_of(charge), registry);
+  const Metric* metric = find_metric(charge.base_metric(), registry);
   const bool is_measured = charge.device != Charge::no_device && charge.weighs() &&
                            metric != nullptr && charge.trouble != Trouble::pcie_link &&
                            charge.trouble != Trouble::nvlink &&
@@ -64,17 +60,15 @@ using Weighty = std::set<std::pair<std::size_t, std::string_view>>;
 Weighty weighty_charges(const FleetAnalysis& analysis) {
   Weighty all;
   for (const Charge& charge : analysis.charges) {
-    if (charge.weighs()) all.insert({charge.device, metric_of(charge)});
+    if (charge.weighs()) all.insert({charge.device, charge.base_metric()});
   }
   return all;
 }
 
 /// Numbers of the units that both charges name.
 std::vector<int> common_units(const Charge& one, const Charge& other) {
-  std::vector<int> common = one.unit.numbers;
-  std::erase_if(common, [&](int number) {
-    return std::ranges::find(other.unit.numbers, number) == other.unit.numbers.end();
-  });
+  std::vector<int> common;  // both are ascending
+  std::ranges::set_intersection(one.unit.numbers, other.unit.numbers, std::back_inserter(common));
   return common;
 }
 
@@ -94,7 +88,7 @@ bool is_same_unit(const Charge& charge, const Charge& other) {
 const Charge* find_same(const Charge& charge, const FleetAnalysis& second) {
   const auto is_same = [&](const Charge& other) {
     return other.weighs() && other.device == charge.device && other.ground == charge.ground &&
-           metric_of(other) == metric_of(charge) && is_same_unit(charge, other);
+           other.base_metric() == charge.base_metric() && is_same_unit(charge, other);
   };
   const auto found = std::ranges::find_if(second.charges, is_same);
   return found == second.charges.end() ? nullptr : &*found;
@@ -119,6 +113,83 @@ std::string second_text(const Charge& charge, const Charge* came_back, const Fin
                                 format_quantity((*map)[place], unit)));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// Metrics of charges that would give a warning or worse and whose device was measured again.
+std::vector<Metric> doubted_metrics(const FleetAnalysis& analysis, const RunResult& run) {
+  std::vector<Metric> doubted;
+  for (const Charge& charge : analysis.charges) {
+    const Metric* metric = measured_metric(charge, analysis.registry);
+    if (metric == nullptr || find_metric(metric->name, doubted) != nullptr) continue;
+    if (find_again(run.devices[charge.device], *metric) != nullptr) doubted.push_back(*metric);
+  }
+  return doubted;
+}
+
+/// Adds to the second run, of every device in the order of the run, the findings in these metrics
+/// alone: the second values (DeviceResult::again) of suspects and of the peers beside them, the
+/// first ones of all others.
+void add_second_tries(const RunResult& run, const std::vector<Metric>& metrics, RunResult& second) {
+  second.devices.resize(run.devices.size());
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    const DeviceResult& device = run.devices[i];
+    DeviceResult& copy = second.devices[i];
+    copy.info = device.info;
+    copy.before = device.before;
+    copy.after = device.after;
+    copy.node = device.node;
+    JobResult& job = copy.jobs.emplace_back();
+    job.status = Status::ok;
+    for (const Metric& metric : metrics) {
+      const Finding* again = find_again(device, metric);
+      const Finding* used = again != nullptr ? again : find_finding(device, metric.name);
+      if (used != nullptr) job.findings.push_back(*used);
+    }
+    for (const std::string_view companion : companions) {
+      const Finding* finding = find_finding(device, companion);
+      const bool is_there = find_finding(job.findings, companion) != nullptr;
+      if (finding != nullptr && !is_there) job.findings.push_back(*finding);
+    }
+  }
+}
+
+/// What the second look makes of the charges of the first. One that does not come back, on the same
+/// unit, becomes a note; so does one on the ground of peers whose peer is out now too, as then the
+/// conditions have changed and not the device. One that comes back says so, and is no worse than
+/// its second look. Without a second answer a charge stays as it is.
+void settle(const RunResult& run, const FleetAnalysis& second, FleetAnalysis& analysis) {
+  const Weighty at_first = weighty_charges(analysis);
+  const Weighty again = weighty_charges(second);
+  for (Charge& charge : analysis.charges) {
+    const Metric* metric = measured_metric(charge, analysis.registry);
+    const Finding* finding =
+        metric == nullptr ? nullptr : find_again(run.devices[charge.device], *metric);
+    if (finding == nullptr) continue;
+    const Charge* came_back = find_same(charge, second);
+    const std::string read = second_text(charge, came_back, *finding, metric->unit);
+    // A device that was measured again, was well at first, and is out now.
+    const auto is_out_now = [&](std::size_t peer) {
+      return find_again(run.devices[peer], *metric) != nullptr &&
+             !at_first.contains({peer, metric->name}) && again.contains({peer, metric->name});
+    };
+    if (came_back == nullptr) {
+      charge.severity = Severity::info;
+      charge.reason += fmt::format("; did not come back when measured again ({})", read);
+    } else if (charge.ground == Ground::peers &&
+               std::ranges::any_of(analysis.groups[group_of(analysis, charge.device)].devices,
+                                   is_out_now)) {
+      charge.severity = Severity::info;
+      charge.reason += fmt::format(
+          "; measured again {}, but a peer measured beside it was out then too: no verdict", read);
+    } else {
+      if (charge.unit.kind != Unit::Kind::slice) {
+        charge.unit.numbers = common_units(charge, *came_back);
+      }
+      charge.severity = std::min(charge.severity, came_back->severity);
+      charge.evidence +=
+          fmt::format("{}measured again, {}", charge.evidence.empty() ? "" : "; ", read);
+    }
+  }
 }
 
 }  // namespace
@@ -162,78 +233,19 @@ std::optional<std::size_t> median_peer(const FleetAnalysis& analysis, const RunR
   return std::ranges::min_element(candidates, {}, distance)->first;
 }
 
-std::vector<Metric> doubted_metrics(const FleetAnalysis& analysis, const RunResult& run) {
-  std::vector<Metric> doubted;
-  for (const Charge& charge : analysis.charges) {
-    const Metric* metric = measured_metric(charge, analysis.registry);
-    if (metric == nullptr || find_again(run.devices[charge.device], *metric) == nullptr ||
-        find_metric(metric->name, doubted) != nullptr) {
-      continue;
-    }
-    doubted.push_back(*metric);
+void look_again(const RunInTurns& source, const ReduceOptions& options, FleetAnalysis& analysis) {
+  const std::vector<Metric> doubted = doubted_metrics(analysis, source.run);
+  if (doubted.empty()) return;
+  RunResult second;
+  for (const Turn& turn : source.turns) {
+    const std::vector<Metric> metrics = turn.metrics_among(doubted);
+    if (metrics.empty()) continue;
+    source.load(turn);
+    add_second_tries(source.run, metrics, second);
+    source.drop(turn);
   }
-  return doubted;
-}
-
-void add_second_tries(const RunResult& run, const std::vector<Metric>& metrics, RunResult& second) {
-  second.devices.resize(run.devices.size());
-  for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    const DeviceResult& device = run.devices[i];
-    JobResult job;
-    job.status = Status::ok;
-    for (const Metric& metric : metrics) {
-      const Finding* again = find_again(device, metric);
-      const Finding* used = again != nullptr ? again : find_finding(device, metric.name);
-      if (used != nullptr) job.findings.push_back(*used);
-    }
-    for (const std::string_view companion : companions) {
-      const Finding* finding = find_finding(device, companion);
-      const bool is_there = find_finding(job.findings, companion) != nullptr;
-      if (finding != nullptr && !is_there) job.findings.push_back(*finding);
-    }
-    DeviceResult& copy = second.devices[i];
-    copy.info = device.info;
-    copy.before = device.before;
-    copy.after = device.after;
-    copy.node = device.node;
-    copy.jobs.push_back(std::move(job));
-  }
-}
-
-void settle_suspects(const RunResult& run, const FleetAnalysis& second, FleetAnalysis& analysis) {
-  const FleetAnalysis first = analysis;
-  const Weighty at_first = weighty_charges(first);
-  const Weighty again = weighty_charges(second);
-  for (Charge& charge : analysis.charges) {
-    const Metric* metric = measured_metric(charge, analysis.registry);
-    const Finding* finding =
-        metric == nullptr ? nullptr : find_again(run.devices[charge.device], *metric);
-    if (finding == nullptr) continue;
-    const Charge* came_back = find_same(charge, second);
-    const std::string read = second_text(charge, came_back, *finding, metric->unit);
-    // A device that was measured again, was well at first, and is out now.
-    const auto is_out_now = [&](std::size_t peer) {
-      return find_again(run.devices[peer], *metric) != nullptr &&
-             !at_first.contains({peer, metric->name}) && again.contains({peer, metric->name});
-    };
-    if (came_back == nullptr) {
-      charge.severity = Severity::info;
-      charge.reason += fmt::format("; did not come back when measured again ({})", read);
-    } else if (charge.ground == Ground::peers &&
-               std::ranges::any_of(analysis.groups[group_of(analysis, charge.device)].devices,
-                                   is_out_now)) {
-      charge.severity = Severity::info;
-      charge.reason += fmt::format(
-          "; measured again {}, but a peer measured beside it was out then too: no verdict", read);
-    } else {
-      if (charge.unit.kind != Unit::Kind::slice) {
-        charge.unit.numbers = common_units(charge, *came_back);
-      }
-      charge.severity = std::min(charge.severity, came_back->severity);
-      charge.evidence +=
-          fmt::format("{}measured again, {}", charge.evidence.empty() ? "" : "; ", read);
-    }
-  }
+  settle(source.run, reduce_fleet(second, {.registry = doubted, .references = options.references}),
+         analysis);
 }
 
 }  // namespace sonde

@@ -1,7 +1,7 @@
 // The grid of SMs: cells of each map, laid out by GPC and TPC.
 #include "analysis/report/charts/charts.hpp"
 
-#include "analysis/fleet/fingerprint.hpp"
+#include "analysis/fleet/grounds/series.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/content.hpp"
 

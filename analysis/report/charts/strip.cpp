@@ -60,7 +60,7 @@ bool is_blamed(const FleetAnalysis& analysis, std::size_t device,
 /// Numbers that devices are compared by, and summaries of per-SM maps, in which a device of the
 /// group is out.
 void add_compared(const RunResult& run, const FleetAnalysis& analysis, std::vector<Strip>& strips) {
-  for_each_series(run, analysis.groups, {.registry = analysis.registry}, [&](const Series& series) {
+  for_each_series(run, analysis, [&](const Series& series) {
     const auto statistics =
         std::ranges::find_if(analysis.statistics, [&](const MetricStatistics& one) {
           return one.metric == series.metric.name && one.summary == series.summary &&

@@ -1,7 +1,6 @@
 // From findings to units in frames.
 #include "analysis/report/drawing/drawing.hpp"
 
-#include "analysis/fleet/fingerprint.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/metrics.hpp"
 #include "analysis/report/drawing/sources.hpp"

@@ -2,7 +2,6 @@
 #include "commands/measure/again_plan.hpp"
 
 #include "analysis/fleet/verdict/reduce.hpp"
-#include "analysis/fleet/verdict/suspects.hpp"
 #include "base/error.hpp"
 #include "base/escape.hpp"
 #include "base/text_file.hpp"

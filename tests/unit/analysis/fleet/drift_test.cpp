@@ -1,6 +1,5 @@
-#include "analysis/fleet/grounds/drift.hpp"
+#include "analysis/fleet/grounds/grounds.hpp"
 
-#include "analysis/fleet/grounds/repeats.hpp"
 #include "analysis/fleet/verdict/reduce.hpp"
 #include "night_maker.hpp"
 
@@ -36,7 +35,7 @@ std::vector<std::string> metrics_of(const std::vector<Charge>& drifts) {
 }
 
 std::vector<Charge> drifts_of(const maker::Night& night) {
-  return drift_charges(night.run, night.conditions, maker::options());
+  return drift_charges(night.run, night.conditions, maker::registry);
 }
 
 FleetAnalysis analyse(const maker::Night& night) {

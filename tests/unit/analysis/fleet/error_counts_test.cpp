@@ -1,6 +1,4 @@
 // Totals of error counters: who stands out of the group, and who does not.
-#include "analysis/fleet/conditions.hpp"
-#include "analysis/fleet/grounds/grounds.hpp"
 #include "analysis/fleet/verdict/reduce.hpp"
 #include "base/random.hpp"
 #include "tests/unit/analysis/fleet/fleet_maker.hpp"
@@ -23,10 +21,8 @@ RunResult run_with_corrected(const std::vector<std::uint64_t>& counts) {
 }
 
 std::vector<Charge> findings_of(const RunResult& run) {
-  ComparisonGroup all{.label = "", .devices = {}};
-  for (std::size_t i = 0; i < run.devices.size(); ++i) all.devices.push_back(i);
-  std::vector<Charge> charges = health_charges(run, {all}, conditions_of(run));
-  std::erase_if(charges, [](const Charge& one) { return one.ground != Ground::peers; });
+  std::vector<Charge> charges = reduce_fleet(run, maker::options()).charges;
+  std::erase_if(charges, [](const Charge& one) { return !one.metric.starts_with("health."); });
   return charges;
 }
 

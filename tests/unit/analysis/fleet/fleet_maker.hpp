@@ -169,6 +169,13 @@ inline void scale_finding(DeviceResult& device, std::string_view metric, double 
   value = std::get<double>(value) * factor;
 }
 
+/// "pfww": each device by the first letter of its verdict.
+inline std::string verdicts_of(const FleetAnalysis& analysis) {
+  std::string letters;
+  for (const DeviceVerdict& one : analysis.verdicts) letters += to_text(one.verdict).front();
+  return letters;
+}
+
 inline void slow_sm(DeviceResult& device, std::string_view map, std::size_t sm, double cycles) {
   std::get<std::vector<double>>(finding_of(device, map).value)[sm] += cycles;
 }

@@ -1,4 +1,4 @@
-#include "analysis/fleet/grounds/history.hpp"
+#include "analysis/fleet/grounds/grounds.hpp"
 
 #include "base/random.hpp"
 #include "unit/analysis/fleet/fleet_maker.hpp"
@@ -11,23 +11,16 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(HistoryTest, same_run_twice_has_no_changes) {
-  const RunResult run = maker::healthy_fleet(4, 1);
-
-  const RunComparison comparison = compare_runs(run, run, maker::options());
-
-  EXPECT_EQ(comparison.paired_gpus, 4u);
-  EXPECT_TRUE(comparison.changes.empty());
-}
-
 TEST(HistoryTest, device_is_compared_with_itself) {
   const RunResult before = maker::healthy_fleet(2, 1);
   RunResult after = before;
   std::swap(after.devices[0], after.devices[1]);  // another rank, the same UUID
+  EXPECT_TRUE(compare_runs(before, after, maker::registry).changes.empty());
   maker::scale_finding(after.devices[0], "global.read_bytes_per_s", 0.93);
 
-  const RunComparison comparison = compare_runs(before, after, maker::options());
+  const RunComparison comparison = compare_runs(before, after, maker::registry);
 
+  EXPECT_EQ(comparison.paired_gpus, 2u);
   ASSERT_EQ(comparison.changes.size(), 1u);
   EXPECT_EQ(comparison.changes[0].uuid, before.devices[1].info.uuid);
   EXPECT_EQ(comparison.changes[0].charge.severity, Severity::fail);
@@ -39,7 +32,7 @@ TEST(HistoryTest, one_sm_that_slowed_down_is_found_by_its_place) {
   RunResult after = before;
   maker::slow_sm(after.devices[0], "placement.l2_latency_cycles", 99, 15);
 
-  const RunComparison comparison = compare_runs(before, after, maker::options());
+  const RunComparison comparison = compare_runs(before, after, maker::registry);
 
   ASSERT_EQ(comparison.changes.size(), 1u);
   EXPECT_THAT(comparison.changes[0].charge.reason, HasSubstr("place 99 moved"));
@@ -68,7 +61,7 @@ TEST(HistoryTest, the_farthest_place_of_a_noisy_map_is_no_change) {
     RunResult after = before;
     set(before, seed);
     set(after, 100 + seed);
-    EXPECT_TRUE(compare_runs(before, after, maker::options()).changes.empty()) << seed;
+    EXPECT_TRUE(compare_runs(before, after, maker::registry).changes.empty()) << seed;
   }
 }
 
@@ -82,10 +75,10 @@ TEST(HistoryTest, a_gradual_edge_may_lie_elsewhere_in_its_interval) {
   };
   set(before, 57e6, 59e6);
   set(after, 58.5e6, 60e6);
-  EXPECT_TRUE(compare_runs(before, after, maker::options()).changes.empty());
+  EXPECT_TRUE(compare_runs(before, after, maker::registry).changes.empty());
 
   set(after, 40e6, 42e6);
-  EXPECT_EQ(compare_runs(before, after, maker::options()).changes.size(), 1u);
+  EXPECT_EQ(compare_runs(before, after, maker::registry).changes.size(), 1u);
 }
 
 TEST(HistoryTest, structure_that_is_not_sure_is_compared_by_tolerance) {
@@ -97,8 +90,8 @@ TEST(HistoryTest, structure_that_is_not_sure_is_compared_by_tolerance) {
   RunResult far_after = before;
   maker::scale_finding(far_after.devices[0], "cache.l2.size_bytes", 1.10);
 
-  EXPECT_TRUE(compare_runs(before, after, maker::options()).changes.empty());
-  EXPECT_EQ(compare_runs(before, far_after, maker::options()).changes.size(), 1u);
+  EXPECT_TRUE(compare_runs(before, after, maker::registry).changes.empty());
+  EXPECT_EQ(compare_runs(before, far_after, maker::registry).changes.size(), 1u);
 }
 
 /// One GPU at each of these values of the axes.
@@ -122,7 +115,7 @@ TEST(HistoryTest, a_gpu_of_a_sweep_is_paired_and_listed_by_its_setting) {
   RunResult after = swept({"memory-percent"}, {{"100"}, {"25"}});
   maker::scale_finding(after.devices[0], "global.read_bytes_per_s", 0.8);
 
-  const RunComparison comparison = compare_runs(before, after, maker::options());
+  const RunComparison comparison = compare_runs(before, after, maker::registry);
 
   const std::string uuid = before.devices[0].info.uuid;
   EXPECT_EQ(comparison.paired_gpus, 1u);
@@ -131,7 +124,7 @@ TEST(HistoryTest, a_gpu_of_a_sweep_is_paired_and_listed_by_its_setting) {
   ASSERT_EQ(comparison.changes.size(), 1u);
   EXPECT_EQ(comparison.changes[0].setting, "memory-percent=100");
   const RunResult others = swept({"memory-percent"}, {{"25"}, {"75"}});
-  EXPECT_EQ(compare_runs(before, others, maker::options()).paired_gpus, 0u);
+  EXPECT_EQ(compare_runs(before, others, maker::registry).paired_gpus, 0u);
 }
 
 TEST(HistoryTest, points_of_a_sweep_over_jobs_were_asked_for_the_same) {
@@ -144,7 +137,7 @@ TEST(HistoryTest, points_of_a_sweep_over_jobs_were_asked_for_the_same) {
   std::swap(after.provenance.points[0], after.provenance.points[1]);
   after.provenance.config_json = after.provenance.points[0].config_json;
 
-  EXPECT_EQ(compare_runs(before, after, maker::options()).other_options, "");
+  EXPECT_EQ(compare_runs(before, after, maker::registry).other_options, "");
 }
 
 }  // namespace

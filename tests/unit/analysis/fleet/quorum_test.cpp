@@ -9,31 +9,56 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::vector<Charge> findings_on(const FleetAnalysis& analysis, std::string_view metric) {
-  std::vector<Charge> found;
-  for (const Charge& finding : analysis.charges) {
-    if (finding.metric == metric) found.push_back(finding);
+/// As many devices as values of the metric, each with its own.
+RunResult fleet_with(const char* metric, const std::vector<Value>& values) {
+  RunResult run = maker::healthy_fleet(values.size(), 1);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    maker::finding_of(run.devices[i], metric).value = values[i];
   }
-  return found;
+  return run;
 }
 
-void set_size(DeviceResult& device, double size_bytes) {
-  maker::finding_of(device, "cache.l1.size_bytes").value = size_bytes;
+RunResult fleet_with_sizes(const std::vector<double>& sizes_kib) {
+  std::vector<Value> values;
+  for (const double size : sizes_kib) values.emplace_back(1024 * size);
+  return fleet_with("cache.l1.size_bytes", values);
 }
 
-TEST(QuorumTest, dissenter_against_a_majority_fails_if_both_are_sure) {
-  RunResult run = maker::healthy_fleet(4, 1);
-  set_size(run.devices[2], 131072);
+std::string verdicts_of(const RunResult& run) {
+  return maker::verdicts_of(reduce_fleet(run, maker::options()));
+}
 
-  const FleetAnalysis analysis = reduce_fleet(run, maker::options());
+TEST(QuorumTest, a_dissenter_fails_and_where_it_may_be_right_all_are_warned_by_name) {
+  struct Case {
+    std::vector<double> sizes_kib;
+    const char* verdicts;
+    const char* says;  // of the last one that is flagged
+  };
+  const Case cases[] = {
+      {{192, 192, 128, 192}, "ppfp", "128 KiB where 3 of 4 devices have 192 KiB"},
+      {{128, 192, 192, 128}, "wwww", "falls into parts, n=4: 128 KiB on 2, 192 KiB on 2: cannot"},
+      {{128, 128, 128, 128, 192}, "wwwww", "128 KiB on 4, 192 KiB on 1: cannot tell"},  // has more
+      {{192, 128}, "ww", "n=2: cannot tell which is wrong"}};
+  for (const Case& one : cases) {
+    const FleetAnalysis analysis = reduce_fleet(fleet_with_sizes(one.sizes_kib), maker::options());
+    EXPECT_EQ(maker::verdicts_of(analysis), one.verdicts);
+    const std::size_t flagged = std::string_view(one.verdicts).find_last_of("fw");
+    EXPECT_EQ(analysis.verdicts[flagged].likely, Trouble::structure);
+    EXPECT_THAT(analysis.verdicts[flagged].reason, HasSubstr(one.says));
+  }
+}
 
-  EXPECT_EQ(analysis.verdicts[2].verdict, Verdict::fail);
-  EXPECT_EQ(analysis.verdicts[2].likely, Trouble::structure);
-  EXPECT_THAT(analysis.verdicts[2].reason, HasSubstr("128 KiB where 3 of 4 devices have 192 KiB"));
-  EXPECT_EQ(analysis.counts.passed, 3u);
-
+TEST(QuorumTest, a_dissenter_that_is_not_sure_is_warned) {
+  RunResult run = fleet_with_sizes({192, 192, 128, 192});
   maker::finding_of(run.devices[2], "cache.l1.size_bytes").confidence = 0.6;
-  EXPECT_EQ(reduce_fleet(run, maker::options()).verdicts[2].verdict, Verdict::warn);
+  EXPECT_EQ(verdicts_of(run), "ppwp");
+}
+
+TEST(QuorumTest, two_that_agree_against_three_may_be_right_where_no_direction_is_better) {
+  const std::string lru = "lru", fifo = "fifo", random = "random";
+  EXPECT_EQ(verdicts_of(fleet_with("cache.l1.replacement", {lru, fifo, fifo, lru, lru})), "wwwww");
+  EXPECT_EQ(verdicts_of(fleet_with("cache.l1.replacement", {lru, fifo, random, lru, lru})),
+            "pffpp");
 }
 
 TEST(QuorumTest, a_link_with_fewer_lanes_than_those_of_its_peers_is_a_fault_of_the_link) {
@@ -48,125 +73,58 @@ TEST(QuorumTest, a_link_with_fewer_lanes_than_those_of_its_peers_is_a_fault_of_t
 
   const FleetAnalysis analysis = reduce_fleet(run, options);
 
-  EXPECT_EQ(analysis.verdicts[2].verdict, Verdict::fail);
+  EXPECT_EQ(maker::verdicts_of(analysis), "ppfp");
   EXPECT_EQ(analysis.verdicts[2].likely, Trouble::pcie_link);
-  EXPECT_EQ(analysis.counts.passed, 3u);
 }
 
-void set_edge(DeviceResult& device, double low_mib, double high_mib) {
-  Finding& size = maker::finding_of(device, "cache.l2.size_bytes");
-  size.value = (low_mib + high_mib) / 2 * (1 << 20);
-  size.interval = {.low = low_mib * (1 << 20), .high = high_mib * (1 << 20)};
-}
-
-TEST(QuorumTest, equal_middles_of_unequal_edges_are_shown_as_they_are) {
-  RunResult run = maker::healthy_fleet(4, 1);
-  set_edge(run.devices[0], 37, 39);
-  for (const std::size_t other : {1, 2, 3}) set_edge(run.devices[other], 57, 59);
-  set_edge(run.devices[1], 57.5, 58.5);  // the same middle as the two others
-
-  const FleetAnalysis analysis = reduce_fleet(run, maker::options());
-
-  const auto found = findings_on(analysis, "cache.l2.size_bytes");
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].device, 0u);
-  EXPECT_EQ(found[0].value, "between 37 and 39 MiB");
-  EXPECT_EQ(found[0].reference, "between 57 and 59 MiB");
+/// An L2 on each device that ends somewhere between these.
+RunResult fleet_with_edges(const std::vector<Interval>& edges_mib) {
+  RunResult run = maker::healthy_fleet(edges_mib.size(), 1);
+  for (std::size_t i = 0; i < edges_mib.size(); ++i) {
+    const Interval edge{.low = edges_mib[i].low * (1 << 20), .high = edges_mib[i].high * (1 << 20)};
+    Finding& size = maker::finding_of(run.devices[i], "cache.l2.size_bytes");
+    size.value = (edge.low + edge.high) / 2;
+    size.interval = edge;
+  }
+  return run;
 }
 
 TEST(QuorumTest, capacities_are_compared_as_intervals) {
-  using Edges = std::vector<std::pair<double, double>>;  // MiB
-  const auto verdicts_of = [](const Edges& edges) {
-    RunResult run = maker::healthy_fleet(edges.size(), 1);
-    for (std::size_t i = 0; i < edges.size(); ++i) {
-      set_edge(run.devices[i], edges[i].first, edges[i].second);
-    }
-    std::string text;
-    for (const DeviceVerdict& one : reduce_fleet(run, maker::options()).verdicts) {
-      text += to_text(one.verdict).substr(0, 1);
-    }
-    return text;
+  const auto verdicts = [](const std::vector<Interval>& edges_mib) {
+    return verdicts_of(fleet_with_edges(edges_mib));
   };
-  EXPECT_EQ(verdicts_of({{57, 59}, {58, 60}, {56.5, 58.5}, {57.5, 59}}), "pppp");
-  EXPECT_EQ(verdicts_of({{57, 59}, {57, 59}, {47, 49}, {57, 59}}), "ppfp");
-  EXPECT_EQ(verdicts_of({{60, 60}, {40, 40}, {60, 60}, {30, 62}, {60, 60}}), "pfppp")
+  EXPECT_EQ(verdicts({{57, 59}, {58, 60}, {56.5, 58.5}, {57.5, 59}}), "pppp");
+  EXPECT_EQ(verdicts({{57, 59}, {57, 59}, {47, 49}, {57, 59}}), "ppfp");
+  EXPECT_EQ(verdicts({{60, 60}, {40, 40}, {60, 60}, {30, 62}, {60, 60}}), "pfppp")
       << "a wide edge does not make all agree";
   constexpr double two_lines = 256.0 / (1 << 20);
-  EXPECT_EQ(verdicts_of({{60, 60}, {60 - two_lines, 60 - two_lines}, {60, 60}}), "ppp");
-  EXPECT_EQ(verdicts_of({{60, 60}, {59.4, 59.4}, {60, 60}}), "pfp");
-  EXPECT_EQ(verdicts_of({{57, 59}, {58, 60}}), "pp");
-  EXPECT_EQ(verdicts_of({{57, 59}, {47, 49}}), "ww");
+  EXPECT_EQ(verdicts({{60, 60}, {60 - two_lines, 60 - two_lines}, {60, 60}}), "ppp");
+  EXPECT_EQ(verdicts({{60, 60}, {59.4, 59.4}, {60, 60}}), "pfp");
+  EXPECT_EQ(verdicts({{57, 59}, {58, 60}}), "pp");
+  EXPECT_EQ(verdicts({{57, 59}, {47, 49}}), "ww");
 }
 
-TEST(QuorumTest, tie_among_four_warns_all) {
-  RunResult run = maker::healthy_fleet(4, 1);
-  set_size(run.devices[0], 131072);
-  set_size(run.devices[3], 131072);
+TEST(QuorumTest, equal_middles_of_unequal_edges_are_shown_as_they_are) {
+  const FleetAnalysis analysis = reduce_fleet(
+      fleet_with_edges({{37, 39}, {57.5, 58.5}, {57, 59}, {57, 59}}), maker::options());
 
-  const FleetAnalysis analysis = reduce_fleet(run, maker::options());
-
-  EXPECT_EQ(analysis.counts.warned, 4u);
-  EXPECT_EQ(findings_on(analysis, "cache.l1.size_bytes").size(), 4u);
-  EXPECT_THAT(analysis.verdicts[1].reason,
-              HasSubstr("falls into parts, n=4: 128 KiB on 2, 192 KiB on 2: cannot tell"));
-}
-
-TEST(QuorumTest, one_that_has_more_than_all_others_may_be_the_only_healthy_one) {
-  RunResult run = maker::healthy_fleet(5, 1);
-  for (std::size_t device = 0; device < 4; ++device) set_size(run.devices[device], 131072);
-
-  const FleetAnalysis analysis = reduce_fleet(run, maker::options());
-
-  EXPECT_EQ(analysis.counts.warned, 5u);
-  EXPECT_THAT(analysis.verdicts[4].reason, HasSubstr("128 KiB on 4, 192 KiB on 1: cannot tell"));
-}
-
-TEST(QuorumTest, two_that_agree_against_three_may_be_right_where_no_direction_is_better) {
-  RunResult run = maker::healthy_fleet(5, 1);
-  for (const std::size_t device : {1, 2}) {
-    maker::finding_of(run.devices[device], "cache.l1.replacement").value = "fifo";
-  }
-  EXPECT_EQ(reduce_fleet(run, maker::options()).counts.warned, 5u);
-
-  maker::finding_of(run.devices[2], "cache.l1.replacement").value = "random";
-  const FleetAnalysis analysis = reduce_fleet(run, maker::options());
-  EXPECT_EQ(analysis.counts.failed, 2u);
-  EXPECT_EQ(analysis.counts.passed, 3u);
-}
-
-TEST(QuorumTest, two_devices_cannot_tell_which_is_wrong) {
-  RunResult run = maker::healthy_fleet(2, 1);
-  set_size(run.devices[1], 131072);
-
-  const FleetAnalysis analysis = reduce_fleet(run, maker::options());
-
-  EXPECT_EQ(analysis.counts.warned, 2u);
-  EXPECT_THAT(analysis.verdicts[0].reason, HasSubstr("n=2: cannot tell which is wrong"));
+  EXPECT_EQ(maker::verdicts_of(analysis), "fppp");
+  EXPECT_EQ(analysis.charges.at(0).value, "between 37 and 39 MiB");
+  EXPECT_EQ(analysis.charges.at(0).reference, "between 57 and 59 MiB");
 }
 
 TEST(QuorumTest, absence_is_a_vote_and_silence_is_none) {
-  RunResult run = maker::healthy_fleet(4, 1);
-  maker::finding_of(run.devices[1], "cache.l1.replacement") =
-      not_present("cache.l1.replacement", "no such cache");
-  maker::finding_of(run.devices[3], "cache.l1.replacement") =
-      not_resolvable("cache.l1.replacement", "too noisy");
-
-  const FleetAnalysis analysis = reduce_fleet(run, maker::options());
-
-  EXPECT_EQ(analysis.verdicts[1].verdict, Verdict::fail);
-  EXPECT_EQ(analysis.verdicts[3].verdict, Verdict::pass);
-}
-
-TEST(QuorumTest, absence_is_a_value_among_capacities) {
   RunResult run = maker::healthy_fleet(5, 1);
-  const auto remove = [&](std::size_t device) {
-    maker::finding_of(run.devices[device], "cache.l2.size_bytes") =
-        not_present("cache.l2.size_bytes", "no such cache");
-  };
-  remove(1);
-  EXPECT_EQ(reduce_fleet(run, maker::options()).verdicts[1].verdict, Verdict::fail);
+  for (const char* metric : {"cache.l1.replacement", "cache.l2.size_bytes"}) {
+    maker::finding_of(run.devices[1], metric) = not_present(metric, "no such cache");
+    maker::finding_of(run.devices[3], metric) = not_resolvable(metric, "too noisy");
+  }
+  EXPECT_EQ(verdicts_of(run), "pfppp");
 
-  for (const std::size_t device : {2, 3}) remove(device);
+  for (const std::size_t other : {2, 3}) {
+    maker::finding_of(run.devices[other], "cache.l2.size_bytes") =
+        not_present("cache.l2.size_bytes", "no such cache");
+  }
   EXPECT_EQ(reduce_fleet(run, maker::options()).counts.flagged, 5u);
 }
 
@@ -177,7 +135,10 @@ TEST(QuorumTest, gpcs_may_differ_between_healthy_dies) {
   const FleetAnalysis analysis = reduce_fleet(run, maker::options());
 
   EXPECT_EQ(analysis.counts.passed, 4u);
-  EXPECT_EQ(findings_on(analysis, "topology.gpc_count").at(0).severity, Severity::info);
+  const auto charge =
+      std::ranges::find(analysis.charges, std::string("topology.gpc_count"), &Charge::metric);
+  ASSERT_NE(charge, analysis.charges.end());
+  EXPECT_EQ(charge->severity, Severity::info);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "analysis/fleet/grounds/repeats.hpp"
+#include "analysis/fleet/grounds/grounds.hpp"
 
 #include "analysis/fleet/verdict/reduce.hpp"
 
@@ -64,15 +64,21 @@ TEST(RepeatsTest, a_device_has_one_row_for_each_setting_with_the_centre_of_its_s
   EXPECT_EQ(std::get<double>(centre.devices[1].jobs[0].findings[0].value), 40);
 }
 
-TEST(RepeatsTest, what_most_repeats_say_counts_and_the_worst_outcome_shows) {
+/// Repeats of one GPU, each with its own value of the metric.
+RunResult repeats_with(const char* metric, double confidence, const std::vector<Value>& values) {
   RunResult run = sweep_of({});
   run.provenance.axes.clear();
   for (Point& point : run.provenance.points) point.at.clear();
-  for (const char* text : {"lru", "fifo", "lru", "lru"}) {
+  for (const Value& value : values) {
     run.devices.push_back(device_with("GPU-1", run.devices.size(), 0));
-    run.devices.back().jobs[0].findings = {
-        found("cache.l1.replacement", std::string(text), 0.8, 1)};
+    run.devices.back().jobs[0].findings = {found(metric, value, confidence, 1)};
   }
+  return run;
+}
+
+TEST(RepeatsTest, what_most_repeats_say_counts_and_the_worst_outcome_shows) {
+  const std::string lru = "lru", fifo = "fifo";
+  RunResult run = repeats_with("cache.l1.replacement", 0.8, {lru, fifo, lru, lru});
   run.devices[2].jobs[0].status = Status::failed;
   run.devices[2].jobs[0].reason = "a launch failed";
   run.devices[2].status = DeviceOutcome::incomplete;
@@ -98,16 +104,8 @@ TEST(RepeatsTest, errors_of_a_device_that_is_given_up_in_its_last_repeat_count) 
 }
 
 TEST(RepeatsTest, a_line_is_one_that_a_repeat_found_and_no_mean_of_two) {
-  RunResult run = sweep_of({});
-  run.provenance.axes.clear();
-  for (Point& point : run.provenance.points) point.at.clear();
-  for (const double line_bytes : {1024.0, 256.0, 1024.0, 256.0}) {
-    run.devices.push_back(device_with("GPU-1", run.devices.size(), 0));
-    run.devices.back().jobs[0].findings = {
-        found("cache.instruction_l1.line_bytes", line_bytes, 0.6, 1)};
-  }
-
-  const RunResult centre = centre_of_repeats(run);
+  const RunResult centre = centre_of_repeats(
+      repeats_with("cache.instruction_l1.line_bytes", 0.6, {1024.0, 256.0, 1024.0, 256.0}));
 
   const Finding& line = centre.devices[0].jobs[0].findings[0];
   EXPECT_EQ(std::get<double>(line.value), 1024);

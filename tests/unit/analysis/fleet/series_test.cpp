@@ -45,12 +45,5 @@ TEST(SeriesTest, scale_has_a_floor_where_the_mad_is_zero) {
   EXPECT_NEAR(describe(series_of({1000, 1000, 1000}, 40)).scale, 40, 1e-12);
 }
 
-TEST(SeriesTest, one_value_stands_alone) {
-  const MetricStatistics statistics = describe(series_of({5}));
-
-  EXPECT_EQ(statistics.n, 1u);
-  EXPECT_TRUE(statistics.furthest.empty());
-}
-
 }  // namespace
 }  // namespace sonde

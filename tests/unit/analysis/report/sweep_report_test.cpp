@@ -1,4 +1,5 @@
 // In a sweep a GPU stands in a row for each setting: every report says which.
+#include "analysis/fleet/grounds/grounds.hpp"
 #include "analysis/report/charts/charts.hpp"
 #include "analysis/report/content.hpp"
 #include "analysis/report/report.hpp"
@@ -168,13 +169,13 @@ TEST(SweepReportTest, a_comparison_counts_gpus_and_names_settings) {
   const auto [before, of_before] = rendered(swept_fleet());
   RunResult after = before;
   maker::scale_finding(after.devices[4], "global.read_bytes_per_s", 0.8);
-  const std::string same = render_comparison(compare_runs(before, after, maker::options()));
+  const std::string same = render_comparison(compare_runs(before, after, maker::registry));
   EXPECT_THAT(same, StartsWith("3 GPUs in both runs, 1 changed value\n"));
   EXPECT_THAT(same, HasSubstr("20 % less than before"));
   EXPECT_THAT(same, HasSubstr(before.devices[1].info.uuid + "  memory-percent=100  global.read"));
 
   after.provenance.points[0].at = {"25"};
-  const std::string other = render_comparison(compare_runs(before, after, maker::options()));
+  const std::string other = render_comparison(compare_runs(before, after, maker::registry));
   EXPECT_THAT(other, StartsWith("3 GPUs in both runs, "));
   EXPECT_THAT(other,
               HasSubstr("only before: " + before.devices[0].info.uuid + " (memory-percent=50)"));
