@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "fuzz/fuzz_input.hpp"
 #include "store/run_reader.hpp"
+#include "support/exported.hpp"
 
 #include <nlohmann/json.hpp>
 
