@@ -27,12 +27,11 @@ for target in "$@"; do
   corpus=$results/$target
   crashes=$results/$target.crashes
   mkdir -p "$corpus" "$crashes"
-  case $target in
-    model) dictionary=$results/model.dict ;;
-    config) dictionary=$here/dictionaries/config.dict ;;
-    *) dictionary=$here/dictionaries/run_file.dict ;;
-  esac
-  seeds=("$here/corpus/$target")
+  form=$target
+  [[ $target != shard && $target != baseline ]] || form=run_file
+  dictionary=$here/dictionaries/$form.dict
+  [[ $target != model ]] || dictionary=$results/model.dict
+  seeds=("$here/corpus/$form")
   [[ $target != model ]] || seeds+=("$models")
   # One process after the other, each of which ends at its first crash: the next goes on.
   "$programs/fuzz_$target" -fork=1 -ignore_crashes=1 -ignore_ooms=1 -ignore_timeouts=1 \
