@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace sonde {
@@ -100,6 +101,11 @@ std::string describe_setting(const Provenance& provenance, std::uint64_t point_i
     parts.push_back(fmt::format("{}={}", provenance.axes[i].option, point.at[i]));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+const JobResult* find_job(const std::vector<JobResult>& jobs, std::string_view name) {
+  const auto found = std::ranges::find(jobs, name, &JobResult::job);
+  return found == jobs.end() ? nullptr : &*found;
 }
 
 const Finding* find_finding(const std::vector<Finding>& findings, std::string_view metric) {

@@ -24,6 +24,7 @@ using Value = std::variant<std::monostate, double, std::string, std::vector<doub
 struct Interval {
   double low = 0;
   double high = 0;
+  bool operator==(const Interval&) const = default;
 };
 
 /// One metric of one device. The unit stands in the registry (analysis/metrics.hpp).
@@ -43,6 +44,7 @@ struct Finding {
   std::vector<double> modes = {};  // centers, ascending, where values form several groups
   /// Where the edge of a capacity lies that is gradual; unset: the value is exact.
   std::optional<Interval> interval = {};
+  bool operator==(const Finding&) const = default;
 };
 
 Finding found(std::string metric, Value value, double confidence, std::uint64_t samples,
@@ -137,6 +139,9 @@ struct RunResult {
   std::vector<DeviceResult> devices;
   std::vector<UnauditedDevice> unaudited;
 };
+
+/// The job of that name; nullptr if there is none.
+const JobResult* find_job(const std::vector<JobResult>& jobs, std::string_view name);
 
 /// The finding of that metric among a device's jobs; nullptr if there is none.
 const Finding* find_finding(const DeviceResult& device, std::string_view metric);

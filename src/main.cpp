@@ -6,7 +6,6 @@
 #include "base/stop_signal.hpp"
 #include "commands/commands.hpp"
 #include "commands/finish.hpp"
-#include "commands/worker.hpp"
 #include "doctor/machine.hpp"
 #include "store/output.hpp"
 

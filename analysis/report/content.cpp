@@ -245,7 +245,7 @@ TextTable metric_table(const RunResult& run, const FleetAnalysis& analysis, std:
   return table;
 }
 
-TextTable structure_table(const RunResult&, const FleetAnalysis& analysis, std::size_t group) {
+TextTable structure_table(const FleetAnalysis& analysis, std::size_t group) {
   TextTable table{{{"structure"}, {"value"}, {"agree", Align::right}}, {}};
   for (const MetricStatistics& row : analysis.statistics) {
     if (row.group != group || !is_structure(row.kind)) continue;

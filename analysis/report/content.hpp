@@ -37,7 +37,7 @@ TextTable device_table(const RunResult& run, const FleetAnalysis& analysis);
 /// Numbers of one group: metric, unit, n, median, MAD, min, max, CV, furthest out.
 TextTable metric_table(const RunResult& run, const FleetAnalysis& analysis, std::size_t group);
 /// Structure of one group: metric, value, how many agree.
-TextTable structure_table(const RunResult& run, const FleetAnalysis& analysis, std::size_t group);
+TextTable structure_table(const FleetAnalysis& analysis, std::size_t group);
 /// Findings without an answer and jobs that did not end well: job, metric, status, devices, reason.
 TextTable gap_table(const RunResult& run, const FleetAnalysis& analysis);
 /// Findings of one device and job: metric, value, deviation (of the values of replicates if there

@@ -3,7 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <optional>
 #include <regex>
 #include <tuple>
@@ -35,20 +34,17 @@ Windows windows_of(const ProbeRecord& probe) {
   return windows;
 }
 
+/// By at_edge, then step, then span.
+using Spans = std::map<std::tuple<bool, std::uint64_t, std::uint64_t>, SpanLatency>;
+
 /// Adds accesses to those of the same span, if there are any.
-void add_span(const SpanLatency& added, std::vector<SpanLatency>& spans) {
-  if (added.accesses == 0) return;
-  const auto same = std::ranges::find_if(spans, [&](const SpanLatency& one) {
-    return one.at_edge == added.at_edge && one.step_bytes == added.step_bytes &&
-           one.span_bytes == added.span_bytes;
-  });
-  if (same == spans.end()) {
-    spans.push_back(added);
-    return;
-  }
-  same->accesses += added.accesses;
-  same->window_cycles +=
-      (added.window_cycles - same->window_cycles) * added.accesses / same->accesses;
+void add_span(const SpanLatency& added, Spans& spans) {
+  const auto [place, is_new] =
+      spans.try_emplace({added.at_edge, added.step_bytes, added.span_bytes}, added);
+  if (is_new) return;
+  SpanLatency& same = place->second;
+  same.accesses += added.accesses;
+  same.window_cycles += (added.window_cycles - same.window_cycles) * added.accesses / same.accesses;
 }
 
 }  // namespace
@@ -59,6 +55,7 @@ std::string name_of(const RawLatency& raw) {
 
 std::vector<RawLatency> raw_latencies(const JobResult& job) {
   std::map<std::string, RawLatency> by_path;
+  std::map<std::string, Spans> spans;  // likewise
   for (const ProbeRecord& probe : job.probes) {
     std::optional<SpanLatency> span = parse_label(probe.label, job.job);
     if (!span) continue;
@@ -67,7 +64,8 @@ std::vector<RawLatency> raw_latencies(const JobResult& job) {
     // A text that is no JSON says nothing.
     const auto options = nlohmann::json::parse(probe.parameters_json, nullptr, false);
     const nlohmann::json path = options.is_object() ? options.value("path", nlohmann::json()) : "";
-    RawLatency& raw = by_path[path.is_string() ? path.get<std::string>() : ""];
+    const std::string path_name = path.is_string() ? path.get<std::string>() : "";
+    RawLatency& raw = by_path[path_name];
     ++raw.chases;
     double cycles_of_all = 0;
     for (const auto& [cycles, accesses] : windows) {
@@ -77,15 +75,13 @@ std::vector<RawLatency> raw_latencies(const JobResult& job) {
     }
     span->window_cycles = cycles_of_all / span->accesses;
     const bool first_place = !options.is_object() || options.value("place", nlohmann::json(0)) == 0;
-    if (first_place) add_span(*span, raw.spans);
+    if (first_place && span->accesses > 0) add_span(*span, spans[path_name]);
   }
   std::vector<RawLatency> all;
   for (auto& [path, raw] : by_path) {
     raw.job = job.job;
     raw.path = path;
-    std::ranges::sort(raw.spans, {}, [](const SpanLatency& one) {
-      return std::tuple(one.at_edge, one.step_bytes, one.span_bytes);
-    });
+    for (const auto& [key, span] : spans[path]) raw.spans.push_back(span);
     all.push_back(std::move(raw));
   }
   return all;

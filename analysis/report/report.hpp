@@ -33,8 +33,6 @@ std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
 /// a large fleet come from its file.
 using DeviceStream =
     std::function<void(const std::function<void(std::size_t, const DeviceResult&)>&)>;
-/// Of a run that is in memory, as long as it lives.
-DeviceStream stream_devices(const RunResult& run);
 
 /// Schema 1: {"schema", "provenance", "counts", "devices": [{"uuid", "name", "node", "rank",
 /// "status", "verdict", ..., "findings": {"<metric>": {"value", "unit", "status", "confidence",
@@ -84,11 +82,9 @@ inline constexpr ExportFormat export_formats[]{
     {"junit", [](std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
                  const DeviceStream&) { out << render_junit(run, analysis); }},
 };
-/// What a format writes of a run that is in memory.
-std::string text_of(ExportWriter write, const RunResult& run, const FleetAnalysis& analysis);
 
 enum class ListFormat { plain, markdown };
 /// The registry; with `markdown` it is docs/metrics.md, byte for byte.
-std::string render_metric_list(ListFormat format, std::span<const Metric> metrics = all_metrics());
+std::string render_metric_list(ListFormat format);
 
 }  // namespace sonde

@@ -154,7 +154,7 @@ std::string fleet_tables(const RunResult& run, const FleetAnalysis& analysis, Co
     text += title(colour, fmt::format("METRICS of {} (n={}{})", analysis.groups[group].label, n,
                                       n == 1 ? ", no peers" : ""));
     const TextTable metrics = metric_table(run, analysis, group);
-    const TextTable structure = structure_table(run, analysis, group);
+    const TextTable structure = structure_table(analysis, group);
     if (!metrics.rows.empty()) text += plain_table(metrics, "  ", width);
     if (!structure.rows.empty()) text += "\n" + plain_table(structure, "  ", width);
   }

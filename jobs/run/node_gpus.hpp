@@ -3,32 +3,14 @@
 #pragma once
 
 #include "device/device.hpp"
+#include "trace/node_time.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace sonde {
-
-/// By the system's clock of the node, the same for all of its processes.
-struct TimeSpan {
-  std::int64_t begin_unix_ns = 0;
-  std::int64_t end_unix_ns = 0;
-};
-
-/// When all begin, or why there is no such time.
-struct Appointment {
-  std::int64_t begin_unix_ns = 0;
-  std::string refusal = {};
-};
-
-/// The time in which all were at work, or why there was none.
-struct Overlap {
-  TimeSpan span = {};
-  std::string refusal = {};
-};
 
 /// One GPU's way through what the GPUs of a node do one after the other, and then together. Every
 /// wait is bounded: who is late or gone is passed over. Each step is taken once, in this order, as

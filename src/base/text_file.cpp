@@ -1,52 +1,32 @@
 #include "base/text_file.hpp"
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 
 namespace sonde {
-namespace {
-
-class Descriptor {
- public:
-  /// Without waiting for the other end of a pipe.
-  explicit Descriptor(const std::filesystem::path& path)
-      : number_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
-}  // namespace
-
 std::string read_text_file(const std::filesystem::path& path, std::uint64_t most_bytes) {
   const auto refuse = [&path](const std::string& cause, const char* advice) {
     throw ConfigError(fmt::format("cannot read '{}' ({}) {}", path.string(), cause, advice));
   };
   constexpr const char* look = "check its path and permissions";
-  const Descriptor file(path);
+  // Without waiting for the other end of a pipe.
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   struct stat state {};
-  if (file.number() < 0 || fstat(file.number(), &state) != 0) refuse(std::strerror(errno), look);
+  if (file < 0 || fstat(file, &state) != 0) refuse(std::strerror(errno), look);
   if (S_ISDIR(state.st_mode)) refuse("it is a folder", "name a file in it");
   if (!S_ISREG(state.st_mode)) refuse("it is no regular file", "copy what it gives into one");
   // One byte more than allowed is asked for: the file may grow.
   std::string text(most_bytes + 1, '\0');
   std::size_t size = 0;
   while (size < text.size()) {
-    const ssize_t got = read(file.number(), text.data() + size, text.size() - size);
+    const ssize_t got = read(file, text.data() + size, text.size() - size);
     if (got < 0) refuse(std::strerror(errno), look);
     if (got <= 0) break;
     size += static_cast<std::size_t>(got);
@@ -70,6 +50,11 @@ void write_text_file(const std::filesystem::path& path, const std::string& text)
   std::filesystem::remove(part, error);
   throw StoreError(
       fmt::format("cannot write '{}' ({}) choose another place with -o", path.string(), cause));
+}
+
+bool write_new_file(const std::filesystem::path& path, const std::string& text) {
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  return file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
 }  // namespace sonde

@@ -16,4 +16,8 @@ std::string read_text_file(const std::filesystem::path& path, std::uint64_t most
 /// It appears, or replaces what is there, when it is whole. @throws StoreError
 void write_text_file(const std::filesystem::path& path, const std::string& text);
 
+/// Of several processes that make the same file one succeeds. @returns whether this one did; it may
+/// be read before it is whole
+bool write_new_file(const std::filesystem::path& path, const std::string& text);
+
 }  // namespace sonde

@@ -42,8 +42,8 @@ std::size_t stdout_width() {
 
 }  // namespace
 
-Analysed analyze_run(const std::filesystem::path& path, const std::string& baseline) {
-  const auto [run, analysis] = read_fleet(path, baseline);
+FleetAnalysis analyze_run(const std::filesystem::path& path, const std::string& baseline) {
+  auto [run, analysis] = read_fleet(path, baseline);
   std::optional<std::string> problem;  // told when the analysis is printed: it may be all there is
   try {
     append_analysis(path, run, analysis);
@@ -55,7 +55,7 @@ Analysed analyze_run(const std::filesystem::path& path, const std::string& basel
             << fmt::format("\nall values: sonde export {} --format table\n", path.string());
   finish_output();  // here, too: at the end of a run a worker process prints
   if (problem) throw StoreError(*problem);
-  return {.status = exit_status(analysis), .counts = analysis.counts};
+  return std::move(analysis);
 }
 
 std::string describe_end(ExitStatus status, const FleetCounts& counts,
@@ -77,8 +77,8 @@ std::string describe_end(ExitStatus status, const FleetCounts& counts,
 }
 
 ExitStatus execute(const AnalyzeOptions& options) {
-  check_readable(options.run, WithTraces::no);
-  const ExitStatus status = analyze_run(options.run, options.baseline).status;
+  check_readable(options.run, Depth::probes);
+  const ExitStatus status = exit_status(analyze_run(options.run, options.baseline));
   if (!options.baseline.empty()) {
     std::cout << "\n" << render_comparison(compare_files(options.baseline, options.run));
   }

@@ -8,15 +8,10 @@
 
 namespace sonde {
 
-struct Analysed {
-  ExitStatus status = ExitStatus::ok;
-  FleetCounts counts;
-};
-
 /// Compares the devices of a run file, stores the analysis in it and prints the table to stdout.
 /// @param baseline an earlier run that decides the verdicts, too; "": none
 /// @throws StoreError
-Analysed analyze_run(const std::filesystem::path& path, const std::string& baseline = "");
+FleetAnalysis analyze_run(const std::filesystem::path& path, const std::string& baseline = "");
 
 /// The last line of a run: "status 4: 7 passed, 1 failed; see run.h5".
 /// @param status of a run with a run file: ok, incomplete or verdict

@@ -80,6 +80,12 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv);
 /// @throws ConfigError
 RunPlan plan_run(const RunOptions& options, const std::string& command_line);
 
+class RankLink;  // worker/keeper.hpp
+
+/// Does a task of a rank (measure/worker_task.hpp) in a worker process, and reports to the rank.
+/// @returns the exit status of the worker
+int do_task(RunPlan run, const std::string& task, const RankLink& rank);
+
 struct RankContext;  // finish.hpp
 
 /// Measures the GPUs that the ranks of the session see, and writes the run file.

@@ -6,7 +6,6 @@
 #include "doctor/machine.hpp"
 #include "mpi/collectives.hpp"
 #include "mpi/session.hpp"
-#include "store/output.hpp"
 #include "store/write_together.hpp"
 #include "worker/keeper.hpp"
 

@@ -2,24 +2,9 @@
 #include "commands/finding_columns.hpp"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace sonde {
-namespace {
-
-bool is_same_form(const Finding& one, const Finding& other) {
-  const auto bounds = [](const Finding& finding) {
-    const Interval interval = finding.interval.value_or(Interval{});
-    return std::tuple(finding.interval.has_value(), interval.low, interval.high);
-  };
-  return one.value == other.value && one.status == other.status && one.samples == other.samples &&
-         one.replicates == other.replicates && one.modes == other.modes &&
-         bounds(one) == bounds(other) && one.reason == other.reason;
-}
-
-}  // namespace
-
 void FindingColumns::add(std::size_t device, const std::string& job,
                          std::vector<Finding> findings) {
   auto& columns = columns_[job];
@@ -30,7 +15,7 @@ void FindingColumns::add(std::size_t device, const std::string& job,
                 .repeatability = std::exchange(form.repeatability, 0),
                 .reproducibility = std::exchange(form.reproducibility, 0)};
     if (auto* number = std::get_if<double>(&form.value)) entry.number = std::exchange(*number, 0);
-    if (column.forms.empty() || !is_same_form(column.forms.back(), form)) {
+    if (column.forms.empty() || column.forms.back() != form) {
       column.forms.push_back(std::move(form));
     }
     entry.form = static_cast<std::uint32_t>(column.forms.size() - 1);

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "analysis/results.hpp"
-#include "store/hdf5/table.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -9,6 +9,7 @@
 #include "commands/measure/fill_budget.hpp"
 #include "commands/measure/late_jobs.hpp"
 #include "fleet/assign.hpp"
+#include "fleet/turns.hpp"
 #include "mpi/collectives.hpp"
 #include "store/output.hpp"
 #include "store/shard.hpp"
@@ -58,15 +59,13 @@ bool anyone_fell_short(MPI_Comm comm, const RunPlan& plan, const Supervised& min
   return std::ranges::any_of(texts, [](const std::string& text) { return !text.empty(); });
 }
 
-/// On rank 0: how many devices are to measure again, as again.json says. If that cannot be known,
-/// nobody does.
-int judge_all(const MeasurePlan& plan, const RankContext& context, RankProgress& progress) {
-  if (!judge(context.keeper, task_of(context, TaskKind::judge), progress)) return 0;
+/// Which devices are to measure what again, as again.json says. If that cannot be known, none does.
+std::vector<AgainTask> read_second_tries(const MeasurePlan& plan) {
   try {
-    return static_cast<int>(read_again_plan(plan.parts).size());
+    return read_again_plan(plan.parts);
   } catch (const StoreError& error) {
     log_local(error.what());
-    return 0;
+    return {};
   }
 }
 
@@ -108,19 +107,14 @@ Attendance measure_links(const RunPlan& run, std::size_t point, const RankContex
 /// The second tries of this rank's device, if it is to make any.
 std::optional<Task> find_second_tries(const MeasurePlan& plan, const RankContext& context,
                                       const Supervised& mine) {
-  try {
-    const auto tasks = read_again_plan(plan.parts);
-    const auto own = std::ranges::find(tasks, mine.device.uuid, &AgainTask::uuid);
-    if (own == tasks.end()) return std::nullopt;
-    Task task = task_of(context, TaskKind::measure_again);
-    task.device = mine.device;
-    task.again_jobs = own->jobs;
-    task.limit_s = own->limit_s;
-    return task;
-  } catch (const StoreError& error) {
-    log_local(error.what());
-    return std::nullopt;
-  }
+  const auto tasks = read_second_tries(plan);
+  const auto own = std::ranges::find(tasks, mine.device.uuid, &AgainTask::uuid);
+  if (own == tasks.end()) return std::nullopt;
+  Task task = task_of(context, TaskKind::measure_again);
+  task.device = mine.device;
+  task.again_jobs = own->jobs;
+  task.limit_s = own->limit_s;
+  return task;
 }
 
 /// Devices that deviate are measured again, with peers beside them, before anything is written.
@@ -131,8 +125,10 @@ Attendance measure_deviating(const RunPlan& run, const RankContext& context, con
   if (run.is_sweep()) return {};  // its points and repeats are other tries already
   const MeasurePlan& plan = run.points.front();
   const Patience patience{.silence_s = plan.options.rendezvous_timeout_s};
-  const int judged = context.mpi.rank() == 0 ? judge_all(plan, context, progress) : 0;
-  const auto count = hear_from_root(context.mpi.world(), judged, patience, progress.lookout());
+  const bool judged =
+      context.mpi.rank() == 0 && judge(context.keeper, task_of(context, TaskKind::judge), progress);
+  const int found = judged ? static_cast<int>(read_second_tries(plan).size()) : 0;
+  const auto count = hear_from_root(context.mpi.world(), found, patience, progress.lookout());
   if (!count) return {{0}};
   if (*count == 0) return {};
   log_world(fmt::format("{} GPU(s) are measured again: they deviate, or a peer does", *count));
@@ -149,13 +145,9 @@ bool keep_whole_points(RunPlan& plan, const RankContext& context, const Roster& 
   if (!whole) return false;
   const RunPlan all = plan;
   keep_points(*whole, plan);
-  std::string failure;
-  try {
+  agree_after(context.mpi.world(), [&] {
     if (context.mpi.rank() == 0) remove_other_points(all, plan, roster);
-  } catch (const Error& error) {
-    failure = error.what();
-  }
-  agree(context.mpi.world(), failure.empty() ? Outcome::ok : Outcome::failed, failure);
+  });
   const std::string why = why_to_stop(all.points.back());
   log_world(fmt::format("{}: {}", why.empty() ? "no GPU is left to be measured" : why,
                         describe_kept(plan)));
@@ -181,22 +173,19 @@ RunPart own_part(const RunPlan& plan, const RankContext& context, const Roster& 
       context.mpi.rank() == 0 ? roster.unaudited : std::vector<UnauditedDevice>{};
   const auto own = std::ranges::find(roster.devices, context.mpi.rank(), &RosterEntry::rank);
   if (own == roster.devices.end()) return {.unaudited = unaudited};
-  return {.devices = {read_own_shard(finished_shard(plan.parts, own->uuid), WithTraces::yes)},
+  return {.devices = {read_own_shard(finished_shard(plan.parts, own->uuid), Depth::traces)},
           .unaudited = unaudited};
 }
 
 /// Collective. @throws AgreedError
 void write_file(const RunPlan& plan, const RankContext& context, const Roster& roster,
                 const Supervised& mine) {
-  std::string failure = mine.failure;
   const bool by_worker = plan.is_sweep() || context.mpi.size() == 1;  // of rank 0, from the shards
   RunPart part;
-  try {
-    if (failure.empty() && !by_worker) part = own_part(plan, context, roster);
-  } catch (const Error& error) {
-    failure = error.what();
-  }
-  agree(context.mpi.world(), failure.empty() ? Outcome::ok : Outcome::failed, failure);
+  agree_after(context.mpi.world(), [&] {
+    if (!mine.failure.empty()) throw StoreError(mine.failure);
+    if (!by_worker) part = own_part(plan, context, roster);
+  });
   if (by_worker) return;
   try {
     write_run_together(context.mpi.world(), plan.options.output, plan.provenance, part,
@@ -242,7 +231,6 @@ std::optional<std::vector<std::filesystem::path>> list_what_is_foreign(const Run
 
 void remove_what_is_joined(const RunOptions& options,
                            const std::vector<std::filesystem::path>& foreign) {
-  if (!options.resume) return remove_parts(options.output);
   const auto left = remove_joined_parts(options.output, foreign);
   if (left.empty()) return;
   log_world(

@@ -50,7 +50,7 @@ std::vector<DeviceConditions> read_conditions(const RunReader& reader) {
   const std::uint64_t devices = reader.device_count();
   if (probes == 0) return conditions;
   for (const RowRange block : blocks_of(devices, probes)) {
-    for (const DeviceResult& device : reader.read_devices(block, WithTraces::no)) {
+    for (const DeviceResult& device : reader.read_devices(block, Depth::probes)) {
       conditions.push_back(summarize_conditions(device));
     }
   }
@@ -87,7 +87,8 @@ void for_each_device(const RunReader& reader,
                      const std::function<void(std::size_t, DeviceResult)>& take) {
   std::size_t index = 0;
   for (const RowRange block : blocks_of(reader.device_count(), reader.count_findings())) {
-    for (DeviceResult& device : reader.read_findings(block)) take(index++, std::move(device));
+    for (DeviceResult& device : reader.read_devices(block, Depth::findings))
+      take(index++, std::move(device));
   }
 }
 
@@ -184,7 +185,7 @@ class TurnReader {
       if (!kept.metrics.empty()) load(kept);
     }
     for (const RowRange block : shown_devices(analysis)) {
-      std::ranges::move(reader_.read_findings(block),
+      std::ranges::move(reader_.read_devices(block, Depth::findings),
                         run_.devices.begin() + static_cast<std::ptrdiff_t>(block.offset));
     }
   }
@@ -197,21 +198,18 @@ class TurnReader {
 };
 
 /// All of it, with the probes if they are wanted and few.
-RunResult read_rows(const RunReader& reader, WithProbes with_probes) {
+RunResult read_rows(const RunReader& reader, Depth depth) {
   // A device of the standard suite has some ten thousand probes.
   constexpr std::size_t most_devices_with_probes = 64;
-  const RowRange all{0, reader.device_count()};
-  const bool few = reader.device_count() <= most_devices_with_probes;
+  if (reader.device_count() > most_devices_with_probes) depth = Depth::findings;
   return {.provenance = reader.provenance(),
-          .devices = with_probes == WithProbes::if_few && few
-                         ? reader.read_devices(all, WithTraces::no)
-                         : reader.read_findings(all),
+          .devices = reader.read_devices({0, reader.device_count()}, depth),
           .unaudited = reader.read_unaudited()};
 }
 
 /// Repeats become one, with what all their probes saw, and what drifted over them.
-Fleet read_points(const RunReader& reader, WithProbes with_probes) {
-  RunResult run = read_rows(reader, with_probes);
+Fleet read_points(const RunReader& reader, Depth depth) {
+  RunResult run = read_rows(reader, depth);
   const std::vector<DeviceConditions> conditions = conditions_of(run, read_conditions(reader));
   const std::vector<DeviceConditions> centres = centre_of_conditions(run, conditions);
   const std::vector<Charge> drifts = drift_charges(run, conditions);
@@ -223,34 +221,29 @@ Fleet read_points(const RunReader& reader, WithProbes with_probes) {
 
 bool has_points(const RunReader& reader) { return reader.provenance().points.size() > 1; }
 
-Fleet read_whole(const RunReader& reader, WithProbes with_probes) {
-  Fleet fleet;
-  fleet.run = read_rows(reader, with_probes);
+Fleet read_alone(const std::filesystem::path& path, Depth depth) {
+  const RunReader reader(path);
+  if (has_points(reader)) return read_points(reader, depth);
+  if (reader.device_count() > most_whole_devices) return TurnReader(reader).reduce();
   const std::vector<DeviceConditions> conditions = read_conditions(reader);
+  Fleet fleet;
+  fleet.run = read_rows(reader, depth);
   fleet.analysis = reduce_fleet(fleet.run, {.conditions = conditions});
   return fleet;
 }
 
 }  // namespace
 
-Fleet read_fleet(const std::filesystem::path& path, WithProbes with_probes) {
-  const RunReader reader(path);
-  if (has_points(reader)) return read_points(reader, with_probes);
-  return reader.device_count() <= most_whole_devices ? read_whole(reader, with_probes)
-                                                     : TurnReader(reader).reduce();
-}
-
 RunComparison compare_files(const std::filesystem::path& before,
                             const std::filesystem::path& after) {
-  return compare_runs(centre_of_repeats(read_run(before, WithTraces::no)),
-                      centre_of_repeats(read_run(after, WithTraces::no)));
+  return compare_runs(centre_of_repeats(read_run(before, Depth::probes)),
+                      centre_of_repeats(read_run(after, Depth::probes)));
 }
 
-Fleet read_fleet(const std::filesystem::path& path, const std::string& baseline,
-                 WithProbes with_probes) {
-  Fleet fleet = read_fleet(path, with_probes);
+Fleet read_fleet(const std::filesystem::path& path, const std::string& baseline, Depth depth) {
+  Fleet fleet = read_alone(path, depth);
   if (!baseline.empty()) {
-    check_readable(baseline, WithTraces::no);
+    check_readable(baseline, Depth::probes);
     const RunComparison comparison = compare_files(baseline, path);
     if (comparison.paired_gpus == 0) {
       log_world(
@@ -268,7 +261,7 @@ DeviceStream stream_devices(const std::filesystem::path& path) {
   return [path](const auto& take) {
     const RunReader reader(path);
     if (has_points(reader)) {
-      const RunResult run = centre_of_repeats(read_run(path, WithTraces::no));
+      const RunResult run = centre_of_repeats(read_run(path, Depth::probes));
       for (std::size_t i = 0; i < run.devices.size(); ++i) take(i, run.devices[i]);
       return;
     }

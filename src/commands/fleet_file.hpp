@@ -4,6 +4,7 @@
 
 #include "analysis/fleet/fleet.hpp"
 #include "analysis/report/report.hpp"
+#include "store/run_reader.hpp"
 
 #include <filesystem>
 
@@ -16,20 +17,15 @@ struct Fleet {
   FleetAnalysis analysis;
 };
 
-/// Probes are the evidence that a page leads to; of up to 64 devices they are read, too.
-enum class WithProbes { no, if_few };
-
-/// @throws StoreError
-Fleet read_fleet(const std::filesystem::path& path, WithProbes with_probes = WithProbes::no);
-
 /// The devices of both files, each with its own past; of repeats the centre. @throws StoreError
 RunComparison compare_files(const std::filesystem::path& before,
                             const std::filesystem::path& after);
 
-/// The same, with verdicts that the baseline, an earlier run, decides, too. @throws StoreError
-/// @param baseline "": none
+/// @param baseline an earlier run that decides the verdicts, too; "": none
+/// @param depth probes are the evidence that a page leads to: of up to 64 devices they are read
+/// @throws StoreError
 Fleet read_fleet(const std::filesystem::path& path, const std::string& baseline,
-                 WithProbes with_probes = WithProbes::no);
+                 Depth depth = Depth::findings);
 
 /// The devices of that file with all their findings, some in memory at a time. It throws
 /// StoreError, too.

@@ -23,19 +23,16 @@ std::string range_of(const JobOption& option) {
   return fmt::format("{} to {}", bound(option.least), bound(option.most));
 }
 
-/// Under its job: what --set and --sweep take.
-void print_option(const Job& job, const JobOption& option) {
-  std::cout << fmt::format("    {}.{}  {}; {} (usually {})\n", job.name, option.name, option.help,
-                           range_of(option), option.usual);
-}
-
 void print_jobs() {
   std::size_t width = 0;
   for (const Job& job : all_jobs()) width = std::max(width, job.name.size());
   for (const Job& job : all_jobs()) {
     std::cout << fmt::format("{:<{}} {:<9} {}\n", job.name, width,
                              name_of(suite_level_names, job.level), job.summary);
-    for (const JobOption& option : job.options) print_option(job, option);
+    for (const JobOption& option : job.options) {  // what --set and --sweep take
+      std::cout << fmt::format("    {}.{}  {}; {} (usually {})\n", job.name, option.name,
+                               option.help, range_of(option), option.usual);
+    }
   }
 }
 

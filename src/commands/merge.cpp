@@ -1,6 +1,7 @@
 // `sonde merge`: one run file of several, analysed like the end of a run.
 #include "store/merge.hpp"
 
+#include "analysis/fleet/verdict/reduce.hpp"
 #include "base/log.hpp"
 #include "commands/analyze.hpp"
 #include "commands/commands.hpp"
@@ -14,7 +15,7 @@ ExitStatus execute(const MergeOptions& options) {
        merge_runs({options.sources.begin(), options.sources.end()}, options.output)) {
     log_world(note);
   }
-  const ExitStatus status = analyze_run(options.output).status;
+  const ExitStatus status = exit_status(analyze_run(options.output));
   log_world("wrote " + options.output);
   return status;
 }

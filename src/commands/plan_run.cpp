@@ -16,16 +16,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <optional>
 
 namespace sonde {
 namespace {
-
-std::string now_utc() {
-  return fmt::format(
-      "{:%Y-%m-%dT%H:%M:%SZ}",
-      fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
-}
 
 std::string unit_of_axis(const SweepAxis& axis) {
   const JobOption* option = find_job_option(axis.option);
@@ -64,7 +59,7 @@ Provenance describe_run(const RunOptions& options, const std::string& command_li
   provenance.config_json = to_json(options);
   provenance.sonde_version = version;
   provenance.git_revision = git_revision;
-  provenance.started_utc = now_utc();
+  provenance.started_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   provenance.library_versions =
       fmt::format("{}, {}", store_library_version(), mpi_library_version());
   if (const char* job = std::getenv("SLURM_JOB_ID")) provenance.slurm_job_id = job;

@@ -21,7 +21,7 @@ namespace {
 ExitStatus describe_resting_run(const std::filesystem::path& run) {
   const auto parts = parts_folder(run);
   if (std::filesystem::exists(run)) {
-    check_readable(run, WithTraces::no);
+    check_readable(run, Depth::probes);
     std::cout << fmt::format("the run is over: '{}' holds {} device(s)\n", run.string(),
                              RunReader(run).device_count());
     return ExitStatus::ok;
@@ -52,16 +52,13 @@ DeviceStream stream_verdicts(const RunResult& run) {
 
 ExitStatus execute(const ExportOptions& options) {
   const auto* format = std::ranges::find(export_formats, options.format, &ExportFormat::name);
-  if (format == std::end(export_formats)) {
-    throw ConfigError(fmt::format("'{}' is no format (see sonde export --help)", options.format));
-  }
   if (options.verdicts_only && options.format != "json") {
     throw ConfigError(
         fmt::format("--verdicts-only does not go with --format {} (only JSON has a short form) use "
                     "--format json",
                     options.format));
   }
-  check_readable(options.run, WithTraces::no);
+  check_readable(options.run, Depth::probes);
   const auto [run, analysis] = read_fleet(options.run, options.baseline);
   if (options.verdicts_only) {
     write_json(std::cout, run, analysis, stream_verdicts(run));
@@ -72,7 +69,7 @@ ExitStatus execute(const ExportOptions& options) {
 }
 
 ExitStatus execute(const CompareOptions& options) {
-  for (const std::string& run : options.runs) check_readable(run, WithTraces::no);
+  for (const std::string& run : options.runs) check_readable(run, Depth::probes);
   const RunComparison comparison = compare_files(options.runs.at(0), options.runs.at(1));
   std::cout << render_comparison(comparison);
   return exit_status(comparison);

@@ -50,8 +50,8 @@ ExitStatus execute(const ReportOptions& options) {
     refuse_source_as_output(options.output, source);
   }
   check_target(options.output, options.force ? Existing::replace : Existing::refuse);
-  check_readable(options.run, WithTraces::yes);
-  const auto [run, analysis] = read_fleet(options.run, options.baseline, WithProbes::if_few);
+  check_readable(options.run, Depth::traces);
+  const auto [run, analysis] = read_fleet(options.run, options.baseline, Depth::probes);
   write_text_file(options.output,
                   render_html(run, analysis, read_raw_latencies(options.run, run, analysis)));
   log_world("wrote " + options.output);

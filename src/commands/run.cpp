@@ -11,6 +11,7 @@
 #include "doctor/machine.hpp"
 #include "fleet/assign.hpp"
 #include "fleet/gather.hpp"
+#include "fleet/turns.hpp"
 #include "store/merge.hpp"
 #include "store/output.hpp"
 #include "store/run_reader.hpp"
@@ -22,7 +23,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <filesystem>
 #include <optional>
 
@@ -30,17 +30,10 @@ namespace sonde {
 namespace {
 
 /// Runs what may fail on one rank alone; then all go on, or all throw the same.
-template <class Work>
-void agree_after(const RankContext& context, const std::string& stage, Work&& work) {
+void do_and_agree(const RankContext& context, const std::string& stage,
+                  const std::function<void()>& work) {
   context.watch.leave();
-  std::string failure;
-  try {
-    work();
-  } catch (const Error& error) {
-    failure = error.what();
-  }
-  context.watch.enter({.name = stage});
-  agree(context.mpi.world(), failure.empty() ? Outcome::ok : Outcome::failed, failure);
+  agree_after(context.mpi.world(), work, [&] { context.watch.enter({.name = stage}); });
 }
 
 /// Ranks that were started with different options would measure different things under one name.
@@ -80,7 +73,7 @@ void print_plan(const RunPlan& plan, const std::vector<RankView>& views,
 
 std::vector<DeviceChoice> see_devices(const RankContext& context) {
   std::vector<DeviceChoice> visible;
-  agree_after(context, "listing the GPUs", [&] {
+  do_and_agree(context, "listing the GPUs", [&] {
     visible = hear_devices(context.keeper);
     if (context.asked_as_rank != context.mpi.rank()) {
       ask_devices(context.keeper, context.mpi.rank());
@@ -117,7 +110,7 @@ Roster make_roster(const RunPlan& plan, const std::vector<RankView>& views,
 /// On rank 0, before anybody writes there. The lock lasts as long as the run.
 void prepare_output(const RunPlan& plan, const RankContext& context, const Roster& roster,
                     std::optional<OutputLock>& lock) {
-  agree_after(context, "preparing the output", [&] {
+  do_and_agree(context, "preparing the output", [&] {
     if (context.mpi.rank() != 0) return;
     lock.emplace(take_output(plan.options.output, existing_policy(plan.options),
                              fmt::format("{}, process {}", node_name(), getpid())));
@@ -139,31 +132,32 @@ void prepare_output(const RunPlan& plan, const RankContext& context, const Roste
 void take_up_earlier(const RunPlan& plan, const RankContext& context, const Roster& roster,
                      RankProgress& progress) {
   if (!plan.options.resume) return;
-  agree_after(context, "taking up earlier results", [&] {
-    std::exception_ptr failure;
+  do_and_agree(context, "taking up earlier results", [&] {
     // At the points of a sweep a whole shard tells that nothing is left to be measured; the worker
     // of a plain run takes from the file itself what it goes on from.
     std::vector<std::string> measured_now;
     for (const RosterEntry& entry : roster.devices) {
       if (!plan.is_sweep()) measured_now.push_back(entry.uuid);
     }
-    if (context.mpi.rank() == 0) {
-      try {
+    const auto hear_that_it_is_done = [&] {
+      const Patience patience{.silence_s = plan.options.rendezvous_timeout_s};
+      if (hear_from_root(context.mpi.world(), 0, patience, progress.silent_lookout())) return;
+      log_local("rank 0 was lost while it took up earlier results");
+      end_all_ranks(ExitStatus::error);
+    };
+    try {
+      if (context.mpi.rank() == 0) {
         for (const std::string& note :
              extract_shards(plan.options.output, plan.provenance, measured_now,
                             [&progress] { progress.tick(); })) {
           log_world(note);
         }
-      } catch (const Error&) {
-        failure = std::current_exception();
       }
+    } catch (const Error&) {
+      hear_that_it_is_done();
+      throw;
     }
-    const Patience patience{.silence_s = plan.options.rendezvous_timeout_s};
-    if (!hear_from_root(context.mpi.world(), 0, patience, progress.silent_lookout())) {
-      log_local("rank 0 was lost while it took up earlier results");
-      end_all_ranks(ExitStatus::error);
-    }
-    if (failure) std::rethrow_exception(failure);
+    hear_that_it_is_done();
   });
 }
 
@@ -242,7 +236,7 @@ ExitStatus run_fleet(RunPlan plan, const RankContext& context) {
   set_log_speaker(node_name(), mpi.rank(), mpi.size());
   context.watch.enter({.name = "comparing the options"});
   compare_options(plan, context);
-  agree_after(context, "looking at the folder of the output", [&] {
+  do_and_agree(context, "looking at the folder of the output", [&] {
     if (mpi.rank() != 0) return;
     const std::string why = first_failure(check_folder(folder_of(plan.options.output)));
     if (!why.empty()) throw StoreError(why);

@@ -1,16 +1,17 @@
 // Tasks of a worker: everything that touches a GPU, and rank 0's work on whole files, which must
 // not hold up the rank.
-#include "commands/worker.hpp"
-
+#include "analysis/fleet/verdict/reduce.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "commands/analyze.hpp"
+#include "commands/commands.hpp"
 #include "commands/measure/again_plan.hpp"
 #include "commands/measure/fill_budget.hpp"
 #include "commands/measure/late_jobs.hpp"
 #include "mpi/collectives.hpp"
 #include "store/merge.hpp"
 #include "store/output.hpp"
+#include "worker/keeper.hpp"
 
 #include <fmt/format.h>
 #include <malloc.h>
@@ -62,11 +63,6 @@ class ProgressReporter {
   std::chrono::steady_clock::time_point mentioned_{};
 };
 
-Report list_devices(const MeasurePlan& plan, const Task& task) {
-  return {.kind = ReportKind::devices,
-          .devices = list_visible_devices(plan.backend, task.rank, plan.device_seed)};
-}
-
 Report measure(const MeasurePlan& plan, const Task& task, const RankLink& rank) {
   keep_freed_memory();
   ProgressReporter progress(rank);
@@ -85,11 +81,6 @@ Report finished(ExitStatus status, std::string meaning = "") {
           .exit_status = static_cast<int>(status)};
 }
 
-Report judge(const MeasurePlan& plan) {
-  judge_shards(plan.parts);
-  return finished(ExitStatus::ok);
-}
-
 void log_notes(const MergeNotes& notes) {
   for (const std::string& note : notes) log_local(note);
 }
@@ -103,10 +94,11 @@ Report build(const RunPlan& run, const std::vector<int>& lost_ranks) {
     log_notes(write_run_from_shards(output, roster));
     remove_unfinished(output);
   }
-  auto [status, counts] = analyze_run(output);
+  const FleetAnalysis analysis = analyze_run(output);
+  ExitStatus status = exit_status(analysis);
   if (status == ExitStatus::ok) status = ExitStatus::incomplete;
   log_local("wrote " + output);
-  return finished(status, describe_end(status, counts, output));
+  return finished(status, describe_end(status, analysis.counts, output));
 }
 
 /// The ranks have written the file of a plain run; that of several points is built here, that of a
@@ -117,18 +109,21 @@ Report analyze(const RunPlan& run, int ranks) {
   if (run.is_sweep() || ranks == 1 || list_shards(run.parts).size() > roster.devices.size()) {
     log_notes(write_run_from_shards(output, roster));
   }
-  const auto [status, counts] = analyze_run(output);
+  const FleetAnalysis analysis = analyze_run(output);
   log_world("wrote " + output);
-  return finished(status, describe_end(status, counts, output));
+  return finished(exit_status(analysis),
+                  describe_end(exit_status(analysis), analysis.counts, output));
 }
 
 Report do_parsed(const RunPlan& run, const Task& task, const RankLink& rank) {
   try {
     const MeasurePlan& plan = run.points.at(task.point);
     switch (task.kind) {
-      case TaskKind::list_devices: return list_devices(plan, task);
+      case TaskKind::list_devices:
+        return {.kind = ReportKind::devices,
+                .devices = list_visible_devices(plan.backend, task.rank, plan.device_seed)};
       case TaskKind::measure: return measure(plan, task, rank);
-      case TaskKind::judge: return judge(plan);
+      case TaskKind::judge: judge_shards(plan.parts); return finished(ExitStatus::ok);
       case TaskKind::measure_again:
       case TaskKind::measure_together: return measure_more(plan, task, rank);
       case TaskKind::build: return build(run, task.lost_ranks);

@@ -1,12 +1,12 @@
 // Variables, limits and file systems, read and judged.
 #include "doctor/machine.hpp"
 
+#include "base/descriptor.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -34,11 +34,9 @@ Launch read_launch() {
     return {.launcher = "mpirun",
             .is_task = true,
             .ranks = *ranks,
-            .local_ranks = number_of("OMPI_COMM_WORLD_LOCAL_SIZE").value_or(*ranks),
             .local_rank = number_of("OMPI_COMM_WORLD_LOCAL_RANK").value_or(0)};
   }
-  // A batch script has the SLURM_PROCID of its node, and no step. SLURM_STEP_TASKS_PER_NODE starts
-  // with the tasks of the first node: "4(x2),3".
+  // A batch script has the SLURM_PROCID of its node, and no step.
   const auto tasks = number_of("SLURM_STEP_NUM_TASKS");
   if (!tasks || !number_of("SLURM_PROCID")) return {};
   const auto is_set = [](const char* name) { return std::getenv(name) != nullptr; };
@@ -47,7 +45,6 @@ Launch read_launch() {
           .is_task = number_of("SLURM_TASK_PID") == getpid(),
           .has_pmi = std::ranges::any_of(pmi, is_set),
           .ranks = *tasks,
-          .local_ranks = number_of("SLURM_STEP_TASKS_PER_NODE").value_or(*tasks),
           .local_rank = number_of("SLURM_LOCALID").value_or(0)};
 }
 
@@ -79,7 +76,7 @@ std::filesystem::path folder_of(const std::filesystem::path& file) {
 
 Checks check_folder(const std::filesystem::path& folder) {
   string name = (folder / ".sonde-doctor-XXXXXX").string();
-  const int file = mkstemp(name.data());
+  const Descriptor file(mkstemp(name.data()));
   if (file < 0) {
     return {{fail, "output",
              fmt::format("cannot write into '{}' ({}; the results would be lost) -> choose another "
@@ -87,7 +84,6 @@ Checks check_folder(const std::filesystem::path& folder) {
                          folder.string(), std::strerror(errno))}};
   }
   const bool locks = flock(file, LOCK_EX | LOCK_NB) == 0;
-  close(file);
   unlink(name.c_str());
   // HDF5 1.10 takes locks for the words TRUE and 1 alone (H5FDsec2.c).
   const char* variable = std::getenv("HDF5_USE_FILE_LOCKING");

@@ -16,8 +16,7 @@ struct Launch {
   bool is_task = false;    // by the launcher itself, not by a shell or script that it started
   bool has_pmi = false;    // variables by which MPI finds the other processes (PMIx, PMI-2)
   int ranks = 1;
-  int local_ranks = 1;  // on this node
-  int local_rank = 0;
+  int local_rank = 0;  // among those on this node
 };
 Launch read_launch();
 

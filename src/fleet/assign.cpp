@@ -2,10 +2,9 @@
 #include "fleet/assign.hpp"
 
 #include "base/error.hpp"
+#include "base/text_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <fstream>
@@ -148,15 +147,6 @@ std::optional<int> read_number(const fs::path& path) {
   return std::nullopt;
 }
 
-bool write_new(const fs::path& path, int number) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (file < 0) return false;
-  const std::string text = fmt::format("{}\n", number);
-  const bool written = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  close(file);
-  return written;
-}
-
 /// The result of the rank that has this try; nothing if it was lost over it.
 std::optional<ExitStatus> await_result(const fs::path& parts, int attempt, const Patience& patience,
                                        const Lookout& lookout) {
@@ -181,9 +171,9 @@ std::optional<ExitStatus> await_result(const fs::path& parts, int attempt, const
 ExitStatus do_once(const fs::path& parts, int rank, const std::function<ExitStatus()>& work,
                    const Patience& patience, const Lookout& lookout) {
   for (int attempt = 0; attempt < most_tries; ++attempt) {
-    if (write_new(claim_file(parts, attempt), rank)) {
+    if (write_new_file(claim_file(parts, attempt), fmt::format("{}\n", rank))) {
       const ExitStatus status = work();
-      write_new(result_file(parts), static_cast<int>(status));
+      write_new_file(result_file(parts), fmt::format("{}\n", static_cast<int>(status)));
       return status;
     }
     if (const auto status = await_result(parts, attempt, patience, lookout)) return *status;

@@ -1,14 +1,13 @@
 // Progress files: written whole, read at any time from any node.
 #include "fleet/progress.hpp"
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/escape.hpp"
 #include "mpi/stage_watch.hpp"
 
-#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -105,11 +104,10 @@ void ProgressFile::update(Progress progress) {
   std::string text =
       nlohmann::json(progress).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   text.resize(std::max(text.size(), padded_bytes), ' ');
-  const int file = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  const Descriptor file(open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
   if (file < 0) return;
   static_cast<void>(pwrite(file, text.data(), text.size(), 0));
   static_cast<void>(ftruncate(file, static_cast<off_t>(text.size())));
-  close(file);
 }
 
 void clear_progress(const fs::path& parts) {

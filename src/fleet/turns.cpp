@@ -1,9 +1,9 @@
 // `turns/<job>.<rank>.<step>` holds the rank that wrote it and two times.
 #include "fleet/turns.hpp"
 
-#include <fcntl.h>
+#include "base/text_file.hpp"
+
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -39,16 +39,11 @@ fs::path mark_path(const fs::path& parts, const std::string& job, int rank, cons
 }
 
 /// @returns whether the mark was not there
-bool write_mark(const fs::path& path, int writer, const WorkSpan& span) {
+bool write_mark(const fs::path& path, int writer, const TimeSpan& span) {
   std::error_code ignored;  // another rank may have made the folder
   fs::create_directory(path.parent_path(), ignored);
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (file < 0) return false;
-  const std::string text =
-      fmt::format("{} {} {} .\n", writer, span.begin_unix_ns, span.end_unix_ns);
-  const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  close(file);
-  return written;
+  return write_new_file(path,
+                        fmt::format("{} {} {} .\n", writer, span.begin_unix_ns, span.end_unix_ns));
 }
 
 std::int64_t now_unix_ns() {
@@ -73,7 +68,7 @@ Turns::Turns(fs::path parts, std::string job, std::vector<int> ranks, int own,
       limits_(limits),
       watch_(std::move(watch)) {}
 
-bool Turns::write(int rank, const char* step, const WorkSpan& span) {
+bool Turns::write(int rank, const char* step, const TimeSpan& span) {
   return write_mark(mark_path(parts_, job_, rank, step), own_, span);
 }
 
@@ -145,9 +140,9 @@ std::string Turns::end() {
                             : "its turn took too long: others of the node were at work as well";
 }
 
-Turns::Meeting Turns::meet() {
+Appointment Turns::meet() {
   const auto refuse = [](int rank) {
-    return Meeting{.refusal = fmt::format("rank {} of this node does not take part", rank)};
+    return Appointment{.refusal = fmt::format("rank {} of this node does not take part", rank)};
   };
   std::vector<int> others = ranks_;
   std::erase(others, own_);
@@ -165,9 +160,9 @@ Turns::Meeting Turns::meet() {
   return {.begin_unix_ns = agreed->span.begin_unix_ns};
 }
 
-Turns::Common Turns::compare(const WorkSpan& own) {
+Overlap Turns::compare(const TimeSpan& own) {
   write(own_, worked, own);
-  Common common{.span = own};
+  Overlap common{.span = own};
   for (const int rank : ranks_) {
     const auto mark = await(rank, worked, limits_.start_s);
     if (!mark) {

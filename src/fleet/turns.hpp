@@ -4,8 +4,8 @@
 #pragma once
 
 #include "fleet/rendezvous.hpp"
+#include "trace/node_time.hpp"
 
-#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -19,12 +19,6 @@ struct TurnLimits {
   double start_s = 10;    // for a step that takes a rank no time, once it is its turn
   double turn_s = 30;     // for one turn
   double silence_s = 30;  // without a change of its sign of life
-};
-
-/// By the clock of the node.
-struct WorkSpan {
-  std::int64_t begin_unix_ns = 0;
-  std::int64_t end_unix_ns = 0;
 };
 
 /// The longest that so many ranks may take from their readiness on, whatever becomes of them.
@@ -47,26 +41,19 @@ class Turns {
   /// @returns why others may have been at work at the same time; empty: none was
   std::string end();
 
-  struct Meeting {
-    std::int64_t begin_unix_ns = 0;  // shortly from now
-    std::string refusal = {};
-  };
-  /// Waits until all have had their turn, and agrees on an instant. All must take part.
-  Meeting meet();
+  /// Waits until all have had their turn, and agrees on an instant shortly from now. All must take
+  /// part.
+  Appointment meet();
 
-  struct Common {
-    WorkSpan span = {};
-    std::string refusal = {};
-  };
   /// What all spans have in common.
-  Common compare(const WorkSpan& own);
+  Overlap compare(const TimeSpan& own);
 
  private:
   struct Mark {
     int writer = 0;
-    WorkSpan span = {};
+    TimeSpan span = {};
   };
-  bool write(int rank, const char* step, const WorkSpan& span = {});
+  bool write(int rank, const char* step, const TimeSpan& span = {});
   std::optional<Mark> read(int rank, const char* step) const;
   std::optional<Mark> await(int rank, const char* step, double limit_s);
   std::optional<int> await_turns(const std::vector<int>& ranks);

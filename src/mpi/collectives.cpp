@@ -144,7 +144,17 @@ std::optional<std::string> first_failure(MPI_Comm comm, Outcome outcome, const s
   return broadcast_text(comm, fmt::format("rank {} on {}: {}", first, node_name(), reason), first);
 }
 
-void agree(MPI_Comm comm, Outcome outcome, const std::string& reason) {
+void agree_after(MPI_Comm comm, const std::function<void()>& work,
+                 const std::function<void()>& on_end) {
+  Outcome outcome = Outcome::ok;
+  std::string reason;
+  try {
+    work();
+  } catch (const Error& error) {
+    outcome = Outcome::failed;
+    reason = error.what();
+  }
+  if (on_end) on_end();
   if (const auto failure = first_failure(comm, outcome, reason)) throw AgreedError(*failure);
 }
 

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -40,8 +41,10 @@ enum class Outcome { ok, failed };
 std::optional<std::string> first_failure(MPI_Comm comm, Outcome outcome, const std::string& reason,
                                          double patience_s = std::numeric_limits<double>::max());
 
-/// Collective, after work that may have failed on some ranks: all go on, or all throw the same
+/// Collective. Does `work`, which may throw an Error on some ranks: then all throw the same
 /// AgreedError with the first failing rank, its node and its reason.
-void agree(MPI_Comm comm, Outcome outcome, const std::string& reason);
+/// @param on_end called behind it, before ranks wait for each other
+void agree_after(MPI_Comm comm, const std::function<void()>& work,
+                 const std::function<void()>& on_end = {});
 
 }  // namespace sonde

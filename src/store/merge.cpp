@@ -15,7 +15,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -35,7 +34,7 @@ constexpr std::string_view seeds[]{"seed", "repeat"};
 /// One candidate or several that follow each other in one file.
 std::vector<DeviceResult> load(const Candidate& first, std::size_t count) {
   if (first.given) return {*first.given};
-  return RunReader(first.file).read_devices({first.row, count}, WithTraces::yes);
+  return RunReader(first.file).read_devices({first.row, count}, Depth::traces);
 }
 
 /// Candidates of one point that follow each other in one file are read together.
@@ -172,7 +171,7 @@ struct Content {
 std::optional<Content> read_unless_torn(const fs::path& file, MergeNotes& notes) {
   const bool may_be_torn = file.extension() == ".part";
   try {
-    check_readable(file, WithTraces::yes);
+    check_readable(file, Depth::traces);
     const RunReader reader(file);
     Content content{reader.provenance(), list_candidates(file, reader), reader.read_unaudited()};
     if (may_be_torn) {
@@ -236,7 +235,7 @@ MergeNotes extract_shards(const fs::path& run, const Provenance& now,
                     run.string(), difference(before, now)));
   }
   for (const DeviceResult& device :
-       reader.read_devices({0, reader.device_count()}, WithTraces::no)) {
+       reader.read_devices({0, reader.device_count()}, Depth::probes)) {
     if (on_device) on_device();
     const Point& point = before.points.at(device.point_index);
     const fs::path parts = point_folder(parts_folder(run), points_now.size(), point.config_hash);

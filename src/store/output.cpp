@@ -9,10 +9,8 @@
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -20,7 +18,6 @@
 #include <fstream>
 #include <iterator>
 #include <set>
-#include <utility>
 
 namespace sonde {
 namespace {
@@ -45,7 +42,7 @@ fs::file_type type_of(const fs::path& path, bool follow) {
 /// name is as long as any that will stand beside the output, so that its length is tried, too.
 void try_to_write_beside(const fs::path& out) {
   std::string name = out.string() + ".XXXXXX";
-  const int descriptor = mkstemp(name.data());
+  const Descriptor descriptor(mkstemp(name.data()));
   if (descriptor < 0) {
     const int cause = errno;
     throw StoreError(fmt::format(
@@ -53,7 +50,6 @@ void try_to_write_beside(const fs::path& out) {
         "another place with -o",
         out.has_parent_path() ? out.parent_path().string() : ".", std::strerror(cause)));
   }
-  close(descriptor);
   unlink(name.c_str());
 }
 
@@ -67,14 +63,13 @@ void check_unfinished(const fs::path& part) {
                     "it, or choose another name with -o",
                     part.string()));
   }
-  const int descriptor = open(part.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  const Descriptor descriptor(open(part.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (descriptor < 0) {
     throw StoreError(
         fmt::format("cannot write '{}' ({}; the output is written under that name first) remove "
                     "it, or choose another name with -o",
                     part.string(), std::strerror(errno)));
   }
-  close(descriptor);
 }
 
 /// Only regular files are replaced: a device or a pipe under that name would be gone for all. A
@@ -224,16 +219,10 @@ void remove_unfinished(const fs::path& out) {
   }
 }
 
-void remove_parts(const fs::path& out) {
-  std::error_code ignored;  // what is left behind does no harm
-  fs::remove_all(parts_folder(out), ignored);
-}
-
 fs::path lock_path(const fs::path& parts) { return parts / "lock"; }
 
-OutputLock::OutputLock(const fs::path& parts, const std::string& holder) {
-  const fs::path path = lock_path(parts);
-  file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+OutputLock::OutputLock(const fs::path& parts, const std::string& holder)
+    : file_(open(lock_path(parts).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
   if (file_ >= 0 && flock(file_, LOCK_EX | LOCK_NB) == 0) {
     static_cast<void>(ftruncate(file_, 0));
     static_cast<void>(pwrite(file_, holder.data(), holder.size(), 0));
@@ -241,7 +230,7 @@ OutputLock::OutputLock(const fs::path& parts, const std::string& holder) {
   }
   const int error = errno;
   if (file_ >= 0 && error == EWOULDBLOCK) {
-    std::ifstream file(path);
+    std::ifstream file(lock_path(parts));
     std::string other;
     std::getline(file, other);
     throw ConfigError(
@@ -251,13 +240,6 @@ OutputLock::OutputLock(const fs::path& parts, const std::string& holder) {
   }
   note_ = fmt::format("'{}' cannot be locked ({}): see to it that no other run writes there",
                       parts.string(), std::strerror(error));
-}
-
-OutputLock::OutputLock(OutputLock&& other) noexcept
-    : file_(std::exchange(other.file_, -1)), note_(std::move(other.note_)) {}
-
-OutputLock::~OutputLock() {
-  if (file_ >= 0) close(file_);
 }
 
 std::vector<fs::path> list_foreign_shards(const fs::path& run,

@@ -1,6 +1,7 @@
 // Where the files of a run lie, and the questions to ask before anything is measured.
 #pragma once
 
+#include "base/descriptor.hpp"
 #include "store/run_header.hpp"
 
 #include <cstddef>
@@ -19,15 +20,12 @@ class OutputLock {
   /// Locks a parts folder that is there.
   /// @throws ConfigError if another run holds it, saying where that runs
   OutputLock(const std::filesystem::path& parts, const std::string& holder);
-  ~OutputLock();
-  OutputLock(OutputLock&& other) noexcept;
-  OutputLock& operator=(OutputLock&&) = delete;
 
   /// Why there is no lock although nobody else holds one; empty if there is. For the log.
   const std::string& note() const { return note_; }
 
  private:
-  int file_ = -1;
+  Descriptor file_;
   std::string note_;
 };
 
@@ -79,9 +77,6 @@ OutputLock take_output(const std::filesystem::path& out, Existing existing,
 /// Removes what a crash while a run file was written may have left beside it: `<out>.part`,
 /// `<out>.alone.part`, and Open MPI's `<out>.part.data.0` and the like.
 void remove_unfinished(const std::filesystem::path& out);
-
-/// Removes the parts folder of a run whose file is whole.
-void remove_parts(const std::filesystem::path& out);
 
 /// Shards in the parts folder of a run file that were measured at none of its points. Each shard is
 /// opened, which takes a while where there are many. @param on_shard called before each of them

@@ -51,15 +51,15 @@ struct RunReader::Devices {
   std::vector<RowRange> outcomes;
 };
 
-void check_readable(const std::filesystem::path& path, WithTraces traces) {
+void check_readable(const std::filesystem::path& path, Depth depth) {
   reading(path, [&] {
     try_in_child([&] {
       const hdf5::Handle file = hdf5::open_to_read(path);
       const StoredTables root(file);
       read_header(file, root);
-      read_all_columns(root, traces);
+      read_all_columns(root, depth);
       for (const std::string& part : list_parts(file)) {
-        read_all_columns(StoredTables(file, part), traces);
+        read_all_columns(StoredTables(file, part), depth);
       }
     });
   });
@@ -106,7 +106,7 @@ std::vector<std::vector<JobResult>> RunReader::read_jobs(const JobReader& part, 
   return part.read(first, outcomes, depth, only);
 }
 
-std::vector<DeviceResult> RunReader::load(RowRange span, Depth depth) const {
+std::vector<DeviceResult> RunReader::read_devices(RowRange span, Depth depth) const {
   return reading(path_, [&] {
     auto [devices, outcomes] = read_rows(span);
     std::vector<std::set<std::string>> seen(devices.size());
@@ -126,14 +126,6 @@ std::vector<UnauditedDevice> RunReader::read_unaudited() const {
 
 std::vector<DeviceResult> RunReader::read_inventory() const {
   return reading(path_, [this] { return read_rows({0, device_count_}).devices; });
-}
-
-std::vector<DeviceResult> RunReader::read_devices(RowRange span, WithTraces traces) const {
-  return load(span, traces == WithTraces::yes ? Depth::traces : Depth::probes);
-}
-
-std::vector<DeviceResult> RunReader::read_findings(RowRange span) const {
-  return load(span, Depth::findings);
 }
 
 std::uint64_t RunReader::count_findings() const {
@@ -167,10 +159,10 @@ JobResult RunReader::read_job(std::uint64_t device, const std::string& job) cons
   });
 }
 
-RunResult read_run(const std::filesystem::path& path, WithTraces traces) {
+RunResult read_run(const std::filesystem::path& path, Depth depth) {
   const RunReader reader(path);
   return {.provenance = reader.provenance(),
-          .devices = reader.read_devices({0, reader.device_count()}, traces),
+          .devices = reader.read_devices({0, reader.device_count()}, depth),
           .unaudited = reader.read_unaudited()};
 }
 

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace sonde {
@@ -23,7 +22,7 @@ class UnreadableError : public StoreError {
 /// Reads all columns of a file in a process of its own, for what HDF5 cannot withstand: to be
 /// called once before a file that somebody else may have written or damaged is opened here.
 /// @throws StoreError if reading it ended that process
-void check_readable(const std::filesystem::path& path, WithTraces traces);
+void check_readable(const std::filesystem::path& path, Depth depth);
 
 /// An open file. Every function throws StoreError, naming the file, if what it should read is
 /// missing or contradicts itself.
@@ -36,9 +35,7 @@ class RunReader {
   std::vector<UnauditedDevice> read_unaudited() const;
   /// Devices without their jobs.
   std::vector<DeviceResult> read_inventory() const;
-  std::vector<DeviceResult> read_devices(RowRange span, WithTraces traces) const;
-  /// Devices with their findings, and without probes.
-  std::vector<DeviceResult> read_findings(RowRange span) const;
+  std::vector<DeviceResult> read_devices(RowRange span, Depth depth) const;
   std::uint64_t count_findings() const;
   std::uint64_t count_probes() const;
   /// One job of the device in that row, with its traces, by the name that it has in the file
@@ -49,7 +46,6 @@ class RunReader {
   struct Devices;
   void open();
   Devices read_rows(RowRange span) const;
-  std::vector<DeviceResult> load(RowRange span, Depth depth) const;
   /// Of these devices, what a part has of their jobs.
   std::vector<std::vector<JobResult>> read_jobs(const JobReader& part, std::uint64_t first,
                                                 std::vector<RowRange> outcomes, Depth depth,
@@ -64,8 +60,8 @@ class RunReader {
   std::uint64_t device_count_ = 0;
 };
 
-/// A whole run. Without traces the probes are there, but neither their lanes nor their repeats.
-/// @throws StoreError if it is no run file, of another schema version, truncated or damaged
-RunResult read_run(const std::filesystem::path& path, WithTraces traces);
+/// A whole run. @throws StoreError if it is no run file, of another schema version, truncated or
+/// damaged
+RunResult read_run(const std::filesystem::path& path, Depth depth);
 
 }  // namespace sonde

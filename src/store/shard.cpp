@@ -50,9 +50,7 @@ bool is_there(const fs::path& path) {
 /// come in running order.
 bool stands_on(const ResumeFrom& from, const std::string& name,
                const std::vector<JobResult>& kept) {
-  const auto is_kept = [&kept](const std::string& base) {
-    return std::ranges::find(kept, base, &JobResult::job) != kept.end();
-  };
+  const auto is_kept = [&](const std::string& base) { return find_job(kept, base) != nullptr; };
   if (const auto first = job_of_again(name)) return is_kept(*first);
   return !from.builds_on || std::ranges::all_of(from.builds_on(name), is_kept);
 }
@@ -82,14 +80,14 @@ std::optional<Earlier> find_earlier(const fs::path& finished, const fs::path& un
   for (const fs::path& file : {finished, unfinished, run}) {
     if (!is_there(file)) continue;
     try {
-      check_readable(file, WithTraces::no);
+      check_readable(file, Depth::probes);
       RunReader reader(file);
       std::string other;  // hash of the options that it was measured with, if not with these
       std::uint64_t row = 0;
       for (const DeviceResult& one : reader.read_inventory()) {
         const std::string& hash = reader.provenance().points.at(one.point_index).config_hash;
         if (one.info.uuid == uuid && hash == config_hash) {
-          auto device = std::move(reader.read_devices({row, 1}, WithTraces::no).front());
+          auto device = std::move(reader.read_devices({row, 1}, Depth::probes).front());
           return Earlier{.reader = std::move(reader), .row = row, .device = std::move(device)};
         }
         if (one.info.uuid == uuid && other.empty()) other = hash;
@@ -187,10 +185,8 @@ Shard Shard::start(const fs::path& path, const fs::path& finished, const DeviceR
   auto state = std::make_unique<State>();
   state->path = path;
   state->finished = finished;
-  state->device.info = device.info;
-  state->device.node = device.node;
-  state->device.rank = device.rank;
-  state->device.before = device.before;
+  state->device = without_jobs(device);
+  state->device.point_index = 0;  // a shard is of one point
   state->device.status = DeviceOutcome::lost;
   state->device.reason = "its rank did not finish";
   try {
@@ -212,10 +208,8 @@ Shard Shard::extend(const fs::path& parts, const DeviceResult& device) {
   auto state = std::make_unique<State>();
   state->finished = finished_shard(parts, device.info.uuid);
   state->path = state->finished.string() + ".again";
-  state->device = device;
+  state->device = without_jobs(device);
   for (const StoredJob& job : stored_jobs(device)) state->jobs.push_back(job.name);
-  state->device.jobs.clear();
-  state->device.again.clear();
   try {
     copy_whole_file(state->finished, state->path);
     state->file = hdf5::File::open_to_write(state->path);
@@ -277,7 +271,7 @@ void Shard::append_as(const std::string& name, const JobResult& result) {
           "the job '" + name + "' is in the shard already");
   state_->step([&] {
     Names names;
-    state_->add_part(flatten_job(name, result, names), names);
+    state_->add_part(flatten_jobs({{name, &result}}, {}, {name}, names), names);
   });
   state_->jobs.push_back(name);
 }

@@ -92,7 +92,7 @@ void write_parts(const fs::path& part_path, const Provenance& provenance,
 std::vector<DeviceResult> read_findings_of(const fs::path& path, const std::string& config_hash) {
   const RunReader reader(path);
   if (reader.provenance().config_hash != config_hash) return {};
-  return reader.read_findings({0, reader.device_count()});
+  return reader.read_devices({0, reader.device_count()}, Depth::findings);
 }
 
 }  // namespace
@@ -128,18 +128,15 @@ void write_run_alone(const fs::path& path, const Provenance& provenance,
   try {
     write_parts(part, provenance, unaudited, count, load);
     move_into_place(part, path);
-  } catch (const UnreadableError&) {  // not the writing failed
-    fs::remove(part, none);
-    throw;
-  } catch (const StoreError& error) {
-    throw StoreError(give_up(path, part, error));
-  } catch (...) {
-    fs::remove(part, none);
-    throw;
+  } catch (const std::exception& error) {
+    const std::string why = give_up(path, part, error);
+    const bool is_source = dynamic_cast<const UnreadableError*>(&error) != nullptr;
+    if (is_source || dynamic_cast<const StoreError*>(&error) == nullptr) throw;
+    throw StoreError(why);
   }
 }
 
-DeviceResult read_own_shard(const fs::path& shard, WithTraces traces) {
+DeviceResult read_own_shard(const fs::path& shard, Depth depth) {
   const RunReader reader(shard);
   if (reader.device_count() != 1) {
     throw StoreError(
@@ -147,7 +144,7 @@ DeviceResult read_own_shard(const fs::path& shard, WithTraces traces) {
                     "again with --resume",
                     shard.string(), reader.device_count()));
   }
-  return std::move(reader.read_devices({0, 1}, traces).front());
+  return std::move(reader.read_devices({0, 1}, depth).front());
 }
 
 void write_digest(const fs::path& shard, const DeviceResult& device,
@@ -155,10 +152,14 @@ void write_digest(const fs::path& shard, const DeviceResult& device,
   const fs::path part = part_of(digest_path(shard));
   Provenance provenance;
   provenance.config_hash = config_hash;
-  RunWriter writer(part, provenance);
-  writer.add({&device, 1}, {}, {});
-  writer.finish(hdf5::Durability::cached);
-  move_into_place(part, digest_path(shard));
+  try {
+    RunWriter writer(part, provenance);
+    writer.add({&device, 1}, {}, {});
+    writer.finish(hdf5::Durability::cached);
+    move_into_place(part, digest_path(shard));
+  } catch (const StoreError&) {
+    // The shard says the same, only slower.
+  }
 }
 
 void remove_digest(const fs::path& shard) {

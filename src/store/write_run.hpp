@@ -45,12 +45,12 @@ void write_run_alone(const std::filesystem::path& path, const Provenance& proven
 
 /// The device of a finished shard of this run.
 /// @throws StoreError if the shard cannot be read or does not hold one device
-DeviceResult read_own_shard(const std::filesystem::path& shard, WithTraces traces);
+DeviceResult read_own_shard(const std::filesystem::path& shard, Depth depth);
 
 /// `<shard>.findings`: a run file of the findings of a finished shard, without probes. Rank 0
 /// judges a fleet by these while all ranks wait for it; a shard has tables for each job, and takes
-/// ten times as long. @param shard where the finished shard of this device is
-/// @throws StoreError
+/// ten times as long: if this cannot be written, that is read. @param shard where the finished
+/// shard of this device is
 void write_digest(const std::filesystem::path& shard, const DeviceResult& device,
                   const std::string& config_hash);
 /// The device without its probes; nothing if there is no whole digest of that configuration.

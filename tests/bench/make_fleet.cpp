@@ -59,7 +59,7 @@ DeviceResult make_device(DeviceResult device, std::size_t rank) {
 
 void make_fleet(const std::filesystem::path& source, const std::filesystem::path& folder,
                 std::size_t devices) {
-  const RunResult measured = read_run(source, WithTraces::no);
+  const RunResult measured = read_run(source, Depth::probes);
   for (std::size_t first = 0; first < devices; first += devices_per_node) {
     const auto load = [&](std::size_t place) {
       return std::vector{make_device(measured.devices.front(), first + place)};

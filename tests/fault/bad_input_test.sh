@@ -28,11 +28,6 @@ sed 's/"sets": [0-9]*/"sets": 0/' "$model" >zero.json
 sed 's/"sets": [0-9]*/"sets": -4/' "$model" >negative.json
 sed 's/"sets": [0-9]*/"sets": 2147483647/' "$model" >endless.json
 printf '{"source": "a", "source": "b"}' >twice.json
-printf 'suite = "quick"\nseed = -1\n' >negative.toml
-printf 'seed =\n' >empty_value.toml
-printf 'help = true\n' >help.toml
-printf 'output = "new.h5\n' >unterminated.toml
-printf 'resume = []\n' >list.toml
 mkdir folder
 mkfifo pipe pipe.json
 ln -s loop loop
@@ -48,11 +43,6 @@ refuses 2 "cache.l9" run --backend sim:gtx980 --jobs cache.l9 -o new.h5
 refuses 2 "gtx9800" run --backend sim:gtx9800 -o new.h5
 refuses 2 "melt" run --backend sim:gtx980+melt -o new.h5
 refuses 2 "bad.toml:1:1: unknown key 'suit'" run --config bad.toml -o new.h5
-refuses 2 "negative.toml:2:8" run --config negative.toml -o new.h5
-refuses 2 "empty_value.toml:1" run --config empty_value.toml -o new.h5
-refuses 2 "help" run --config help.toml -o new.h5
-refuses 2 "unterminated.toml:1" run --config unterminated.toml
-refuses 2 "list.toml:1:10" run --config list.toml -o new.h5
 refuses 2 "a folder" run --config folder -o new.h5
 refuses 2 "no regular file" run --config pipe -o new.h5
 refuses 2 "seed" "${quick[@]}" --seed -1 -o new.h5

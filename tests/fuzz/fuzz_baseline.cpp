@@ -10,12 +10,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const test::InputFile file;
   static const RunResult good = [] {
     file.replace(test::good_run_file());
-    return read_run(file.path(), WithTraces::no);
+    return read_run(file.path(), Depth::probes);
   }();
   file.replace(test::to_run_file({data, size}));
   try {
-    check_readable(file.path(), WithTraces::no);
-    const RunResult other = read_run(file.path(), WithTraces::no);
+    check_readable(file.path(), Depth::probes);
+    const RunResult other = read_run(file.path(), Depth::probes);
     test::check_printable(render_comparison(compare_runs(other, good)));
     test::check_printable(render_comparison(compare_runs(good, other)));
   } catch (const StoreError&) {

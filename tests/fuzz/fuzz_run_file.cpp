@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "fuzz/fuzz_input.hpp"
 #include "store/run_reader.hpp"
+#include "support/exported.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -14,8 +15,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const test::InputFile file;
   file.replace(test::to_run_file({data, size}));
   try {
-    check_readable(file.path(), WithTraces::yes);
-    const RunResult run = read_run(file.path(), WithTraces::yes);
+    check_readable(file.path(), Depth::traces);
+    const RunResult run = read_run(file.path(), Depth::traces);
     const FleetAnalysis analysis = reduce_fleet(run);
     for (const ExportFormat& format : export_formats) {
       test::check_printable(text_of(format.write, run, analysis));

@@ -1,6 +1,5 @@
 // Any bytes as the shard that an earlier run left: `--resume` goes on with it, or measures anew,
 // and what it writes can be read again.
-#include "base/error.hpp"
 #include "fuzz/fuzz_input.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
@@ -24,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   ResumedShard resumed = Shard::resume(parts.path(), device, test::some_provenance());
   resumed.shard.finish(device);
-  const auto jobs = RunReader(finished).read_devices({0, 1}, WithTraces::no).at(0).jobs;
+  const auto jobs = RunReader(finished).read_devices({0, 1}, Depth::probes).at(0).jobs;
   if (jobs.size() != resumed.done.size()) std::abort();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (test::print(jobs[i]) != test::print(resumed.done[i])) std::abort();

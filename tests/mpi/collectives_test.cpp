@@ -31,16 +31,15 @@ TEST_F(CollectivesTest, broadcasts_the_text_of_rank_0) {
   EXPECT_EQ(broadcast_text(comm_, "text of " + std::to_string(rank_)), "text of 0");
 }
 
-TEST_F(CollectivesTest, agreement_goes_on_if_all_are_well) {
-  EXPECT_NO_THROW(agree(comm_, Outcome::ok, ""));
-}
-
-TEST_F(CollectivesTest, all_ranks_throw_the_first_failure) {
+TEST_F(CollectivesTest, all_ranks_throw_the_first_failure_and_go_on_if_all_are_well) {
   const bool fails = rank_ == size_ - 1 || rank_ == size_ - 2;
   std::string text;
+  EXPECT_NO_THROW(agree_after(comm_, [] {}));
 
   try {
-    agree(comm_, fails ? Outcome::failed : Outcome::ok, "reason of " + std::to_string(rank_));
+    agree_after(comm_, [&] {
+      if (fails) throw Error("reason of " + std::to_string(rank_));
+    });
   } catch (const AgreedError& error) {
     text = error.what();
   }

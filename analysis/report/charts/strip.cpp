@@ -5,8 +5,6 @@
 #include "analysis/report/content.hpp"
 #include "base/units.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>

@@ -3,13 +3,13 @@
 #include "analysis/report/report.hpp"
 #include "base/escape.hpp"
 #include "base/units.hpp"
+#include "trace/health.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <cstdint>
 #include <ostream>
-#include <sstream>
 #include <string>
 #include <utility>
 
@@ -40,17 +40,11 @@ Json json_of(const Value& value) {
 }
 
 Json health_json(const Health& health) {
-  return {{"temperature_c", health.temperature_c},
-          {"power_w", health.power_w},
-          {"sm_clock_hz", health.sm_clock_hz},
-          {"memory_clock_hz", health.memory_clock_hz},
-          {"throttle_reasons", health.throttle_reasons},
-          {"ecc_corrected", health.ecc_corrected},
-          {"ecc_uncorrected", health.ecc_uncorrected},
-          {"remapped_rows", health.remapped_rows},
-          {"remap_pending", health.remap_pending},
-          {"remap_failure", health.remap_failure},
-          {"foreign_processes", health.foreign_processes}};
+  Json json;
+  for_each_health([&](const char* name, const char*, const char*, auto member) {
+    json[name] = health.*member;
+  });
+  return json;
 }
 
 /// The value of each axis of a sweep, as a number where it is one.
@@ -250,18 +244,6 @@ void write_json(std::ostream& out, const RunResult& run, const FleetAnalysis& an
     before = ",\n";
   });
   out << "\n]}\n";
-}
-
-DeviceStream stream_devices(const RunResult& run) {
-  return [&run](const auto& take) {
-    for (std::size_t i = 0; i < run.devices.size(); ++i) take(i, run.devices[i]);
-  };
-}
-
-std::string text_of(ExportWriter write, const RunResult& run, const FleetAnalysis& analysis) {
-  std::ostringstream out;
-  write(out, run, analysis, stream_devices(run));
-  return out.str();
 }
 
 }  // namespace sonde

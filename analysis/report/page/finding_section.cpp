@@ -127,23 +127,21 @@ std::string job_summary(const JobResult& job) {
 std::string job_html(const FleetAnalysis& analysis, std::size_t device, const JobResult& job,
                      std::size_t first_row) {
   const TextTable table = finding_table(job, analysis.registry);
-  std::string text = fmt::format("<details class=\"job\" data-job=\"{}\"><summary>{}</summary>\n",
-                                 escape_markup(job.job), job_summary(job));
-  text += html_table_head(table, "findings cards");
-  for (const auto& row : table.rows) {
-    const Finding* finding = find_finding(job.findings, row[0]);
-    text += finding == nullptr
-                ? "<tr>"
-                : fmt::format("<tr id=\"{}\">", escape_markup(finding_anchor(device, row[0])));
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const bool is_value = i == 1 && finding != nullptr;
-      text += html_cell(table.columns[i],
-                        is_value ? value_html(*finding, unit_of(analysis.registry, row[0]), row[i])
-                                 : folded_html(row[i]));
-    }
-    text += "</tr>\n";
-  }
-  return text + "</tbody>\n</table>\n" + evidence_html(job, first_row) + "</details>\n";
+  const auto finding_of = [&](std::size_t row) {
+    return find_finding(job.findings, table.rows[row][0]);
+  };
+  const auto id_of = [&](std::size_t row) {
+    return finding_of(row) == nullptr ? "" : finding_anchor(device, table.rows[row][0]);
+  };
+  const auto cell_of = [&](std::size_t row, std::size_t column) {
+    const Finding* finding = column == 1 ? finding_of(row) : nullptr;
+    if (finding == nullptr) return std::string();
+    return value_html(*finding, unit_of(analysis.registry, finding->metric), table.rows[row][1]);
+  };
+  return fmt::format(
+      "<details class=\"job\" data-job=\"{}\"><summary>{}</summary>\n{}{}</details>\n",
+      escape_markup(job.job), job_summary(job),
+      html_table(table, "findings cards", {id_of, cell_of}), evidence_html(job, first_row));
 }
 
 /// Whether something that the job found is warned of, or it did not end well.

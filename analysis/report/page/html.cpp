@@ -1,5 +1,4 @@
 // report.html: one page with a run inside, made of the files of page/.
-#include "analysis/report/charts/charts.hpp"
 #include "analysis/report/content.hpp"
 #include "analysis/report/page/sections.hpp"
 #include "analysis/report/report.hpp"
@@ -124,7 +123,7 @@ std::string tables_html(const RunResult& run, const FleetAnalysis& analysis) {
                     analysis.groups[group].devices.size());
     text += folded_table(metric_table(run, analysis, group), "metrics",
                          "numbers: median, scatter, who is furthest out");
-    text += folded_table(structure_table(run, analysis, group), "structure",
+    text += folded_table(structure_table(analysis, group), "structure",
                          "values of structure, and how many agree");
   }
   return text + titled("Not answered", folded_table(gap_table(run, analysis), "gaps",
@@ -170,28 +169,25 @@ std::string folded_html(std::string_view text) {
                      escape_markup(text.substr(0, at)), escape_markup(text.substr(at)));
 }
 
-std::string html_cell(const TextTable::Column& column, std::string_view content) {
-  return column.align == Align::right
-             ? fmt::format("<td class=\"number\" data-title=\"{}\">{}</td>",
-                           escape_markup(column.title), content)
-             : fmt::format("<td>{}</td>", content);
-}
-
-std::string html_table_head(const TextTable& table, std::string_view style) {
+std::string html_table(const TextTable& table, std::string_view style, const RowMarkup& markup) {
   std::string text = fmt::format("<table class=\"{}\">\n<thead><tr>", style);
   for (const TextTable::Column& column : table.columns) {
     text += fmt::format("<th{}>{}</th>", column.align == Align::right ? " class=\"number\"" : "",
                         escape_markup(column.title));
   }
-  return text + "</tr></thead>\n<tbody>\n";
-}
-
-std::string html_table(const TextTable& table, std::string_view style) {
-  std::string text = html_table_head(table, style);
-  for (const auto& row : table.rows) {
-    text += "<tr>";
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      text += html_cell(table.columns[i], folded_html(row[i]));
+  text += "</tr></thead>\n<tbody>\n";
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    const std::string id = markup.id ? markup.id(row) : "";
+    text += id.empty() ? "<tr>" : fmt::format("<tr id=\"{}\">", escape_markup(id));
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      const auto& [title, align] = table.columns[i];
+      if (align == Align::right) {
+        text += fmt::format("<td class=\"number\" data-title=\"{}\">", escape_markup(title));
+      } else {
+        text += "<td>";
+      }
+      const std::string own = markup.cell ? markup.cell(row, i) : "";
+      text += (own.empty() ? folded_html(table.rows[row][i]) : own) + "</td>";
     }
     text += "</tr>\n";
   }

@@ -9,6 +9,7 @@
 #include "base/embedded_file.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -21,13 +22,16 @@ std::string_view page_file(std::string_view name);
 /// Vega as one script that sets `vega`. Empty if it was not found when sonde was built.
 std::string_view vega_bundle();
 
+/// What is known of rows beside their texts; "": nothing.
+struct RowMarkup {
+  std::function<std::string(std::size_t row)> id{};
+  std::function<std::string(std::size_t row, std::size_t column)> cell{};  // in place of the text
+};
+
 /// Tables, of which every text is escaped: <table class=style>; style.css lays each style out anew
 /// on narrow screens.
-std::string html_table(const TextTable& table, std::string_view style);
-
-/// Its parts, for tables with cells of their own: up to <tbody>, and a cell with that markup.
-std::string html_table_head(const TextTable& table, std::string_view style);
-std::string html_cell(const TextTable::Column& column, std::string_view markup);
+std::string html_table(const TextTable& table, std::string_view style,
+                       const RowMarkup& markup = {});
 
 /// The text, folded if it is long: its first words are the summary.
 std::string folded_html(std::string_view text);

@@ -35,67 +35,19 @@ constexpr double start_s = 10;
 
 double limit_for(double expected_s) { return start_s + slack_factor * expected_s; }
 
-const JobResult* find_job(const std::vector<JobResult>& jobs, const std::string& name) {
-  const auto found = std::ranges::find(jobs, name, &JobResult::job);
-  return found != jobs.end() ? &*found : nullptr;
+/// @returns whether the device will measure that job again
+bool add_job(const DeviceResult& device, const std::string& name, AgainTask& task) {
+  const JobResult* job = find_job(device.jobs, name);
+  if (job == nullptr || find_job(device.again, name) != nullptr) return false;
+  if (std::ranges::find(task.jobs, name) != task.jobs.end()) return true;
+  const double limit_s =
+      (task.jobs.empty() ? limit_for(0) : task.limit_s) + slack_factor * job->elapsed_s;
+  if (limit_s > most_again_s) return false;
+  task.uuid = device.info.uuid;
+  task.limit_s = limit_s;
+  task.jobs.push_back(name);
+  return true;
 }
-
-/// One peer for each job in each group, as near the middle as any in the metric that was asked for
-/// first: other findings of the job need no other peer, nor do other suspects.
-class Peers {
- public:
-  Peers(const RunResult& run, const FleetAnalysis& analysis) : run_(run), analysis_(analysis) {}
-
-  std::optional<std::size_t> of(const Suspect& suspect) {
-    const auto [known, is_new] = found_.try_emplace({suspect.group, suspect.job});
-    if (is_new) known->second = median_peer(analysis_, run_, suspect.group, suspect.metric);
-    return known->second;
-  }
-
- private:
-  const RunResult& run_;
-  const FleetAnalysis& analysis_;
-  std::map<std::pair<std::size_t, std::string>, std::optional<std::size_t>> found_;
-};
-
-/// Tasks by device, as they fill up.
-class Tasks {
- public:
-  Tasks(const RunResult& run, const std::vector<std::string>& present)
-      : run_(run), present_(present.begin(), present.end()) {}
-
-  /// @returns whether the device will measure that job again
-  bool add(std::size_t device, const std::string& name) {
-    const DeviceResult& result = run_.devices[device];
-    const JobResult* job = find_job(result.jobs, name);
-    const bool tried = find_job(result.again, name) != nullptr;
-    if (!present_.contains(result.info.uuid) || job == nullptr || tried) return false;
-    AgainTask& task =
-        tasks_
-            .try_emplace(device,
-                         AgainTask{.uuid = result.info.uuid, .jobs = {}, .limit_s = limit_for(0)})
-            .first->second;
-    if (std::ranges::find(task.jobs, name) != task.jobs.end()) return true;
-    const double limit_s = task.limit_s + slack_factor * job->elapsed_s;
-    if (limit_s > most_again_s) return false;
-    task.limit_s = limit_s;
-    task.jobs.push_back(name);
-    return true;
-  }
-
-  std::vector<AgainTask> take() {
-    std::vector<AgainTask> tasks;
-    for (auto& [device, task] : tasks_) {
-      if (!task.jobs.empty()) tasks.push_back(std::move(task));
-    }
-    return tasks;
-  }
-
- private:
-  const RunResult& run_;
-  std::set<std::string> present_;
-  std::map<std::size_t, AgainTask> tasks_;
-};
 
 fs::path plan_path(const fs::path& parts) { return parts / "again.json"; }
 
@@ -109,13 +61,26 @@ bool is_open(const DeviceResult& device, const std::string& name) {
 
 std::vector<AgainTask> plan_again(const RunResult& run, const FleetAnalysis& analysis,
                                   const std::vector<std::string>& present) {
-  Tasks tasks(run, present);
-  Peers peers(run, analysis);
+  const std::set<std::string_view> can_measure(present.begin(), present.end());
+  std::map<std::size_t, AgainTask> by_device;
+  const auto add = [&](std::size_t device, const std::string& job) {
+    const DeviceResult& result = run.devices[device];
+    return can_measure.contains(result.info.uuid) && add_job(result, job, by_device[device]);
+  };
+  // As near the middle as any in the metric that was asked for first: other findings of the job
+  // need no other peer, nor do other suspects of the group.
+  std::map<std::pair<std::size_t, std::string>, std::optional<std::size_t>> peers;
   for (const Suspect& suspect : find_suspects(analysis, run)) {
-    if (!tasks.add(suspect.device, suspect.job)) continue;
-    if (const auto peer = peers.of(suspect)) tasks.add(*peer, suspect.job);
+    if (!add(suspect.device, suspect.job)) continue;
+    const auto [peer, is_new] = peers.try_emplace({suspect.group, suspect.job});
+    if (is_new) peer->second = median_peer(analysis, run, suspect.group, suspect.metric);
+    if (peer->second) add(*peer->second, suspect.job);
   }
-  return tasks.take();
+  std::vector<AgainTask> tasks;
+  for (auto& [device, task] : by_device) {
+    if (!task.jobs.empty()) tasks.push_back(std::move(task));
+  }
+  return tasks;
 }
 
 void judge_shards(const fs::path& parts) {

@@ -7,6 +7,7 @@
 #include "base/random.hpp"
 #include "base/stop_signal.hpp"
 #include "fleet/progress.hpp"
+#include "fleet/turns.hpp"
 #include "store/shard.hpp"
 #include "store/write_run.hpp"
 
@@ -25,7 +26,7 @@ using OnStep = std::function<void(const Step&)>;
 bool is_again(const Task& task) { return task.kind == TaskKind::measure_again; }
 
 DeviceResult read_measured(const MeasurePlan& plan, const Task& task) {
-  return read_own_shard(finished_shard(plan.parts, task.device.uuid), WithTraces::no);
+  return read_own_shard(finished_shard(plan.parts, task.device.uuid), Depth::probes);
 }
 
 /// Those of the task, in its order, or those between GPUs that the device has not been through.
@@ -39,8 +40,7 @@ std::vector<const Job*> jobs_of(const MeasurePlan& plan, const Task& task,
   }
   if (is_again(task)) return jobs;
   for (const Job* job : plan.jobs) {
-    const bool done =
-        std::ranges::find(device.jobs, job->name, &JobResult::job) != device.jobs.end();
+    const bool done = find_job(device.jobs, job->name) != nullptr;
     if (job->reach == JobReach::node && !done) jobs.push_back(job);
   }
   return jobs;
@@ -63,11 +63,7 @@ void add_to_shard(const MeasurePlan& plan, const Task& task, DeviceResult device
   const auto path = finished_shard(plan.parts, device.info.uuid);
   remove_digest(path);
   shard.finish(device);
-  try {
-    write_digest(path, device, plan.provenance.config_hash);
-  } catch (const StoreError&) {
-    // The shard says the same, only slower.
-  }
+  write_digest(path, device, plan.provenance.config_hash);
 }
 
 /// Runs jobs one after the other until a signal comes, the time is over or the device is lost: then
@@ -132,22 +128,26 @@ std::vector<JobResult> measure_again(const MeasurePlan& plan, const Task& task,
   return results;
 }
 
+/// How long ranks of a node wait for each other in this run.
+TurnLimits turn_limits(const MeasurePlan& plan) {
+  TurnLimits limits;
+  limits.silence_s = plan.options.rendezvous_timeout_s;
+  for (double* limit_s : {&limits.ready_s, &limits.start_s, &limits.turn_s}) {
+    *limit_s *= deadline_factor();
+  }
+  return limits;
+}
+
 /// @param turns must outlive it
 NodeGpus node_of(const Task& task, Turns& turns) {
   NodeGpus node;
   node.gpus = task.node_gpus;
   const auto own = std::ranges::find(node.gpus, task.device.uuid, &NodeGpu::uuid);
   node.own = static_cast<std::size_t>(own - node.gpus.begin());
-  node.turns.begin = [&turns] { return turns.begin(); };
-  node.turns.end = [&turns] { return turns.end(); };
-  node.turns.meet = [&turns] {
-    Turns::Meeting meeting = turns.meet();
-    return Appointment{meeting.begin_unix_ns, std::move(meeting.refusal)};
-  };
-  node.turns.compare = [&turns](TimeSpan own_span) {
-    Turns::Common common = turns.compare({own_span.begin_unix_ns, own_span.end_unix_ns});
-    return Overlap{{common.span.begin_unix_ns, common.span.end_unix_ns}, std::move(common.refusal)};
-  };
+  node.turns = {.begin = [&turns] { return turns.begin(); },
+                .end = [&turns] { return turns.end(); },
+                .meet = [&turns] { return turns.meet(); },
+                .compare = [&turns](TimeSpan own_span) { return turns.compare(own_span); }};
   return node;
 }
 
@@ -232,15 +232,6 @@ NodeView view_node(const std::vector<RankView>& views, const Assignment& assignm
 bool has_jobs_together(const MeasurePlan& plan) {
   return std::ranges::any_of(plan.jobs,
                              [](const Job* job) { return job->reach == JobReach::node; });
-}
-
-TurnLimits turn_limits(const MeasurePlan& plan) {
-  TurnLimits limits;
-  limits.silence_s = plan.options.rendezvous_timeout_s;
-  for (double* limit_s : {&limits.ready_s, &limits.start_s, &limits.turn_s}) {
-    *limit_s *= deadline_factor();
-  }
-  return limits;
 }
 
 void leave_node(const MeasurePlan& plan, int rank) {

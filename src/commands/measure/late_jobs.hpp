@@ -4,7 +4,6 @@
 
 #include "commands/measure/measure.hpp"
 #include "fleet/assign.hpp"
-#include "fleet/turns.hpp"
 
 #include <functional>
 #include <string>
@@ -24,9 +23,6 @@ NodeView view_node(const std::vector<RankView>& views, const Assignment& assignm
 
 /// Whether the run has jobs between the GPUs of a node.
 bool has_jobs_together(const MeasurePlan& plan);
-
-/// How long ranks of a node wait for each other in this run.
-TurnLimits turn_limits(const MeasurePlan& plan);
 
 /// Runs the jobs of a task `measure_again`, on top of what the others found at first, or those of
 /// `measure_together` that the shard of the device lacks, and adds them to the shard, all at once

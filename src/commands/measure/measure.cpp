@@ -48,10 +48,6 @@ Shard open_shard(const MeasurePlan& plan, const Task& task, DeviceResult& result
   return std::move(resumed.shard);
 }
 
-bool is_done(const DeviceResult& device, const Job& job) {
-  return std::ranges::find(device.jobs, job.name, &JobResult::job) != device.jobs.end();
-}
-
 /// What is written of a job, in rows of one window: a lane has a row of its own, as long as ten.
 std::size_t count_rows(const JobResult& result) {
   constexpr std::size_t windows_of_a_lane = 10;
@@ -105,7 +101,7 @@ void keep(WrittenBehind& shard, DeviceResult& device, JobResult result) {
 /// Jobs over the node follow, when all its GPUs have come so far. Until then the shard says so.
 void note_what_follows(const MeasurePlan& plan, DeviceResult& device) {
   const auto follows = std::ranges::find_if(plan.jobs, [&device](const Job* job) {
-    return job->reach == JobReach::node && !is_done(device, *job);
+    return job->reach == JobReach::node && find_job(device.jobs, job->name) == nullptr;
   });
   if (follows == plan.jobs.end() || device.status != DeviceOutcome::complete) return;
   device.status = DeviceOutcome::incomplete;
@@ -116,11 +112,7 @@ void finish(const MeasurePlan& plan, WrittenBehind& shard, DeviceResult& device)
   note_outcome(device);
   note_what_follows(plan, device);
   shard.get().finish(device);
-  try {
-    write_digest(finished_shard(plan.parts, device.info.uuid), device, plan.provenance.config_hash);
-  } catch (const StoreError&) {
-    // The shard says the same, only slower.
-  }
+  write_digest(finished_shard(plan.parts, device.info.uuid), device, plan.provenance.config_hash);
 }
 
 const LostJob* find_lost(const Task& task, const Job& job) {
@@ -217,7 +209,7 @@ Report measure_device(const MeasurePlan& plan, const Task& task,
       given_up.empty() ? open_to_measure(plan, task.device, result) : nullptr;
   WrittenBehind shard(open_shard(plan, task, result));
   for (const Job* job : plan.jobs) {
-    if (job->reach != JobReach::gpu || is_done(result, *job)) continue;
+    if (job->reach != JobReach::gpu || find_job(result.jobs, job->name) != nullptr) continue;
     if (const std::string why = why_to_stop(plan); given_up.empty() && !why.empty()) {
       shard.get().suspend(why + "; --resume goes on");
       return {.kind = ReportKind::stopped};

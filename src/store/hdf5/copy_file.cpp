@@ -1,11 +1,10 @@
 // sendfile: the data stay in the kernel.
 #include "store/hdf5/copy_file.hpp"
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 
-#include <fcntl.h>
 #include <sys/sendfile.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -22,26 +21,13 @@ Result check(Result result) {
   return result;
 }
 
-class Descriptor {
- public:
-  Descriptor(const std::filesystem::path& path, int flags)
-      : number_(check(open(path.c_str(), flags | O_CLOEXEC, 0666))) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { ::close(number_); }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
 }  // namespace
 
 void copy_whole_file(const std::filesystem::path& from, const std::filesystem::path& to) {
-  const Descriptor source(from, O_RDONLY);
-  const Descriptor target(to, O_WRONLY | O_CREAT | O_TRUNC);
+  const Descriptor source(check(open(from.c_str(), O_RDONLY | O_CLOEXEC)));
+  const Descriptor target(check(open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)));
   // A full disk takes a part, and tells its error when it is asked once more.
-  while (check(sendfile(target.number(), source.number(), nullptr, most_at_once_bytes)) > 0) {
+  while (check(sendfile(target, source, nullptr, most_at_once_bytes)) > 0) {
   }
 }
 

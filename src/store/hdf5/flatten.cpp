@@ -103,39 +103,45 @@ void add_finding(FindingTables& tables, std::uint64_t device, const Finding& fin
   row.interval = finding.interval.value_or(Interval{not_a_number, not_a_number});
 }
 
-/// @param name as the job is called in the file
-void add_job(FindingTables& tables, std::uint64_t device, const std::string& name,
-             const JobResult& result) {
+void add_job(FindingTables& tables, const StoredJob& job) {
+  const JobResult& result = *job.result;
   OutcomeRow& row = tables.outcomes.emplace_back();
-  row.device_index = device;
-  row.result.job = name;
+  row.device_index = job.device;
+  row.result.job = job.name;
   row.result.status = result.status;
   row.result.reason = result.reason;
   row.result.elapsed_s = result.elapsed_s;
   row.result.device_s = result.device_s;
   row.probes.length = result.probes.size();
   row.findings = {tables.findings.size(), result.findings.size()};
-  for (const Finding& finding : result.findings) add_finding(tables, device, finding);
+  for (const Finding& finding : result.findings) add_finding(tables, job.device, finding);
 }
 
-void put_tables(const FindingTables& tables, Names& names, std::vector<Table>& all) {
-  all.push_back(outcome_table().to_table(tables.outcomes, names));
-  all.push_back(finding_table().to_table(tables.findings, names));
-  all.push_back(vector_table().to_table(tables.vectors, names));
-  all.push_back(mode_table().to_table(tables.modes, names));
+/// Devices and their possible shared parts of the L1.
+std::vector<Table> flatten_inventory(std::span<const DeviceResult> devices, Names& names) {
+  std::vector<DeviceRow> rows;
+  std::vector<std::uint64_t> carveouts;
+  std::uint64_t outcomes = 0;
+  for (const DeviceResult& device : devices) {
+    DeviceRow& row = rows.emplace_back();
+    row.device = without_jobs(device);
+    row.carveouts = append(carveouts, device.info.shared_carveouts_bytes);
+    row.outcomes = {outcomes, device.jobs.size() + device.again.size()};
+    outcomes += row.outcomes.length;
+  }
+  return {device_table().to_table(rows, names), carveout_table().to_table(carveouts, names)};
 }
 
-void put_tables(const std::string& job, const ProbeTables& tables, Names& names,
-                std::vector<Table>& all) {
-  all.push_back(probe_table(job).to_table(tables.probes, names));
-  all.push_back(lane_table(job).to_table(tables.lanes, names));
-  for_each_recording([&](const auto& recording) {
-    all.push_back(recording.table(job).to_table(tables.recorded.*recording.values, names));
-  });
-  all.push_back(visit_table(job).to_table(tables.visit_steps, names));
-  all.push_back(bin_table(job).to_table(tables.bins, names));
-  all.push_back(repeat_table(job).to_table(tables.repeats, names));
+void check_job_names(const std::vector<StoredJob>& jobs) {
+  std::set<std::string> seen;
+  for (const StoredJob& job : jobs) {
+    require(!job.name.empty() && job.name != "." && job.name.find('/') == std::string::npos,
+            "a job's name '" + job.name + "' cannot name a group of the file");
+    require(seen.insert(job.name).second, "the job '" + job.name + "' occurs twice on one device");
+  }
 }
+
+}  // namespace
 
 DeviceResult without_jobs(const DeviceResult& device) {
   DeviceResult bare;
@@ -150,33 +156,6 @@ DeviceResult without_jobs(const DeviceResult& device) {
   return bare;
 }
 
-/// Devices and their possible shared parts of the L1.
-void put_inventory(std::span<const DeviceResult> devices, Names& names, std::vector<Table>& all) {
-  std::vector<DeviceRow> rows;
-  std::vector<std::uint64_t> carveouts;
-  std::uint64_t outcomes = 0;
-  for (const DeviceResult& device : devices) {
-    DeviceRow& row = rows.emplace_back();
-    row.device = without_jobs(device);
-    row.carveouts = append(carveouts, device.info.shared_carveouts_bytes);
-    row.outcomes = {outcomes, device.jobs.size() + device.again.size()};
-    outcomes += row.outcomes.length;
-  }
-  all.push_back(device_table().to_table(rows, names));
-  all.push_back(carveout_table().to_table(carveouts, names));
-}
-
-void check_job_names(const std::vector<StoredJob>& jobs) {
-  std::set<std::string> seen;
-  for (const StoredJob& job : jobs) {
-    require(!job.name.empty() && job.name != "." && job.name.find('/') == std::string::npos,
-            "a job's name '" + job.name + "' cannot name a group of the file");
-    require(seen.insert(job.name).second, "the job '" + job.name + "' occurs twice on one device");
-  }
-}
-
-}  // namespace
-
 std::string again_name(std::string_view job) {
   return std::string(again_prefix) + std::string(job);
 }
@@ -186,45 +165,56 @@ std::optional<std::string> job_of_again(std::string_view name) {
   return std::string(name.substr(again_prefix.size()));
 }
 
-std::vector<StoredJob> stored_jobs(const DeviceResult& device) {
+std::vector<StoredJob> stored_jobs(const DeviceResult& device, std::uint64_t index) {
   std::vector<StoredJob> stored;
-  for (const JobResult& job : device.jobs) stored.push_back({job.job, &job});
-  for (const JobResult& job : device.again) stored.push_back({again_name(job.job), &job});
+  for (const JobResult& job : device.jobs) stored.push_back({job.job, &job, index});
+  for (const JobResult& job : device.again) stored.push_back({again_name(job.job), &job, index});
   return stored;
+}
+
+std::vector<Table> flatten_jobs(const std::vector<StoredJob>& stored,
+                                const std::vector<UnauditedDevice>& unaudited,
+                                const std::vector<std::string>& jobs, Names& names) {
+  FindingTables found;
+  std::vector<ProbeTables> probes(jobs.size());
+  for (const StoredJob& job : stored) {
+    add_job(found, job);
+    const auto place = std::ranges::find(jobs, job.name);
+    if (place == jobs.end()) continue;
+    ProbeTables& tables = probes[static_cast<std::size_t>(place - jobs.begin())];
+    for (const ProbeRecord& record : job.result->probes) add_probe(tables, job.device, record);
+  }
+  std::vector<Table> all{outcome_table().to_table(found.outcomes, names),
+                         finding_table().to_table(found.findings, names),
+                         vector_table().to_table(found.vectors, names),
+                         mode_table().to_table(found.modes, names),
+                         unaudited_table().to_table(unaudited, names)};
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const ProbeTables& tables = probes[i];
+    all.push_back(probe_table(jobs[i]).to_table(tables.probes, names));
+    all.push_back(lane_table(jobs[i]).to_table(tables.lanes, names));
+    for_each_recording([&](const auto& recording) {
+      const auto& values = tables.recorded.*recording.values;
+      all.push_back(recording.table(jobs[i]).to_table(values, names));
+    });
+    all.push_back(visit_table(jobs[i]).to_table(tables.visit_steps, names));
+    all.push_back(bin_table(jobs[i]).to_table(tables.bins, names));
+    all.push_back(repeat_table(jobs[i]).to_table(tables.repeats, names));
+  }
+  return all;
 }
 
 std::vector<Table> flatten(std::span<const DeviceResult> devices,
                            const std::vector<UnauditedDevice>& unaudited,
                            const std::vector<std::string>& jobs, Names& names) {
-  std::vector<Table> all;
-  FindingTables found;
-  std::vector<ProbeTables> probes(jobs.size());
+  std::vector<StoredJob> stored;
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    const std::vector<StoredJob> own = stored_jobs(devices[i]);
+    const std::vector<StoredJob> own = stored_jobs(devices[i], i);
     check_job_names(own);
-    for (const StoredJob& job : own) {
-      add_job(found, i, job.name, *job.result);
-      const auto place = std::ranges::find(jobs, job.name);
-      if (place == jobs.end()) continue;
-      ProbeTables& tables = probes[static_cast<std::size_t>(place - jobs.begin())];
-      for (const ProbeRecord& record : job.result->probes) add_probe(tables, i, record);
-    }
+    stored.insert(stored.end(), own.begin(), own.end());
   }
-  put_inventory(devices, names, all);
-  put_tables(found, names, all);
-  all.push_back(unaudited_table().to_table(unaudited, names));
-  for (std::size_t i = 0; i < jobs.size(); ++i) put_tables(jobs[i], probes[i], names, all);
-  return all;
-}
-
-std::vector<Table> flatten_job(const std::string& name, const JobResult& result, Names& names) {
-  std::vector<Table> all;
-  FindingTables found;
-  add_job(found, 0, name, result);
-  put_tables(found, names, all);
-  ProbeTables probes;
-  for (const ProbeRecord& record : result.probes) add_probe(probes, 0, record);
-  put_tables(name, probes, names, all);
+  std::vector<Table> all = flatten_inventory(devices, names);
+  std::ranges::move(flatten_jobs(stored, unaudited, jobs, names), std::back_inserter(all));
   return all;
 }
 

@@ -21,8 +21,8 @@ std::vector<Table> flatten(std::span<const DeviceResult> devices,
                            const std::vector<UnauditedDevice>& unaudited,
                            const std::vector<std::string>& jobs, Names& names);
 
-/// The same of one job of a device alone. @param name as it is called in the file
-std::vector<Table> flatten_job(const std::string& name, const JobResult& result, Names& names);
+/// The device as its row has it.
+DeviceResult without_jobs(const DeviceResult& device);
 
 /// What the second try of a job (DeviceResult::again) is called in the file, where it stands beside
 /// the first one with all that a job has: `again.<job>`.
@@ -33,9 +33,15 @@ std::optional<std::string> job_of_again(std::string_view name);
 struct StoredJob {
   std::string name;                   // in the file
   const JobResult* result = nullptr;  // of the device, as long as that lives
+  std::uint64_t device = 0;           // index of the device in the part
 };
 /// In the order of the file: first tries, then second ones.
-std::vector<StoredJob> stored_jobs(const DeviceResult& device);
+std::vector<StoredJob> stored_jobs(const DeviceResult& device, std::uint64_t index = 0);
+
+/// All tables but those of the devices.
+std::vector<Table> flatten_jobs(const std::vector<StoredJob>& stored,
+                                const std::vector<UnauditedDevice>& unaudited,
+                                const std::vector<std::string>& jobs, Names& names);
 
 /// Jobs of which these devices have probes, in the order of their first appearance.
 std::vector<std::string> jobs_with_probes(const std::vector<DeviceResult>& devices);

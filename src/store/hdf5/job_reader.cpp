@@ -10,7 +10,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 #include <variant>
 
@@ -106,7 +105,7 @@ ProbeRecord assemble_probe(ProbeRow& row, std::uint64_t index, ProbeSpans& spans
 }
 
 ProbeSpans read_probe_spans(const StoredTables& tables, const std::string& job,
-                            const std::vector<OutcomeRow>& outcomes, Depth depth) {
+                            const std::vector<OutcomeRow*>& outcomes, Depth depth) {
   ProbeSpans spans;
   spans.depth = depth;
   spans.probes = read_owned(tables, probe_table(job), outcomes, &OutcomeRow::probes);
@@ -128,9 +127,7 @@ void add_probes(const StoredTables& tables, Depth depth, std::vector<OutcomeRow>
     if (outcome.probes.length > 0) owners[outcome.result.job].push_back(&outcome);
   }
   for (const auto& [job, own] : owners) {
-    std::vector<OutcomeRow> rows;
-    for (const OutcomeRow* outcome : own) rows.push_back(*outcome);
-    ProbeSpans spans = read_probe_spans(tables, job, rows, depth);
+    ProbeSpans spans = read_probe_spans(tables, job, own, depth);
     for (OutcomeRow* outcome : own) {
       std::uint64_t index = outcome->probes.offset;
       for (ProbeRow& row : spans.probes.owned_by(outcome->probes)) {

@@ -10,9 +10,6 @@
 
 namespace sonde {
 
-/// How much of a job is read: each has what the one before it has.
-enum class Depth { findings, probes, traces };
-
 /// The jobs in the tables of a run file, or of one part of a shard.
 class JobReader {
  public:

@@ -1,6 +1,8 @@
 // Names, units and meanings of all columns.
 #include "store/hdf5/rows.hpp"
 
+#include "trace/health.hpp"
+
 namespace sonde {
 
 namespace keys {
@@ -23,21 +25,9 @@ BoundTable<Row> table_by_device(TableKey key) {
 
 void add_health(BoundTable<DeviceRow>& table, const std::string& when, const std::string& note,
                 Health DeviceResult::*health) {
-  const auto add = [&](const char* name, const char* units, const std::string& what, auto member) {
+  for_each_health([&](const char* name, const char* units, const char* what, auto member) {
     table.add(when + name, units, what + note, at(&DeviceRow::device, health, member));
-  };
-  add("temperature_c", "degree_Celsius", "GPU temperature", &Health::temperature_c);
-  add("power_w", "W", "power drawn", &Health::power_w);
-  add("sm_clock_hz", "Hz", "SM clock", &Health::sm_clock_hz);
-  add("memory_clock_hz", "Hz", "memory clock", &Health::memory_clock_hz);
-  add("throttle_reasons", "1", "NVML clocks event reasons, a bit mask", &Health::throttle_reasons);
-  add("ecc_corrected", "1", "corrected ECC errors", &Health::ecc_corrected);
-  add("ecc_uncorrected", "1", "uncorrected ECC errors", &Health::ecc_uncorrected);
-  add("remapped_rows", "1", "remapped memory rows", &Health::remapped_rows);
-  add("remap_pending", "1", "a row waits to be remapped", &Health::remap_pending);
-  add("remap_failure", "1", "a row could not be remapped", &Health::remap_failure);
-  add("foreign_processes", "1", "most compute processes of others that were seen on the GPU",
-      &Health::foreign_processes);
+  });
 }
 
 }  // namespace

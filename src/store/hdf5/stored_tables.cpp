@@ -180,10 +180,10 @@ std::vector<std::string> list_parts(hid_t file) {
 
 std::string part_group(std::size_t index) { return fmt::format("parts/{}", index); }
 
-void read_all_columns(const StoredTables& tables, WithTraces traces) {
+void read_all_columns(const StoredTables& tables, Depth depth) {
   Names names;
   for (const Table& table : with_names(flatten({}, {}, tables.jobs(), names), names)) {
-    if (traces == WithTraces::no && table.key.group.ends_with("/traces")) continue;
+    if (depth < Depth::traces && table.key.group.ends_with("/traces")) continue;
     const std::uint64_t rows = tables.rows(table.key);
     for (std::uint64_t done = 0; done < rows; done += slice_rows) {
       for (const Column& column : table.columns) {

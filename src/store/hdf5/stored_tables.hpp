@@ -50,10 +50,12 @@ std::vector<std::string> list_parts(hid_t file);
 /// The group of a part that is to follow so many others.
 std::string part_group(std::size_t index);
 
-enum class WithTraces { no, yes };
+/// How much of a run is read: each has what the one before it has. With probes alone these are
+/// there, but neither their lanes nor their repeats.
+enum class Depth { findings, probes, traces };
 
-/// Reads all rows of all tables of a run and gives them up again: what cannot be read, or ends a
-/// process, does so here. @throws StoreError
-void read_all_columns(const StoredTables& tables, WithTraces traces);
+/// Reads all rows of all tables of a run, but for traces that are not wanted, and gives them up
+/// again: what cannot be read, or ends a process, does so here. @throws StoreError
+void read_all_columns(const StoredTables& tables, Depth depth);
 
 }  // namespace sonde

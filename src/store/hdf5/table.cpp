@@ -1,12 +1,13 @@
 // Columns in memory.
 #include "store/hdf5/table.hpp"
 
+#include "base/error.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <concepts>
 #include <iterator>
 #include <limits>
-#include <type_traits>
 
 namespace sonde {
 namespace {

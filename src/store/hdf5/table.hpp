@@ -2,8 +2,6 @@
 // Pure; rows.hpp and flatten.hpp make tables of results, table_file.hpp writes them with HDF5.
 #pragma once
 
-#include "base/error.hpp"
-
 #include <compare>
 #include <cstddef>
 #include <cstdint>

@@ -93,6 +93,7 @@ void create_scale(hid_t place, const Table& table, std::uint64_t rows) {
 }
 
 void write_all(hid_t place, const Table& table, std::uint64_t first) {
+  if (table.rows() == 0) return;
   for (const Column& column : table.columns) {
     write_rows(place, table.key, column, first, bytes_of(column.values));
   }
@@ -139,7 +140,7 @@ void write_tables(hid_t place, const std::vector<Table>& tables) {
   for (const Table& table : tables) {
     create_columns(place, table, table.rows(), Filling::at_once);
     create_scale(place, table, table.rows());
-    if (table.rows() > 0) write_all(place, table, 0);
+    write_all(place, table, 0);
   }
 }
 
@@ -183,14 +184,10 @@ void TableAppender::write_chunks(Growing& table) {
 }
 
 void TableAppender::write_rest(Growing& table) {
-  const std::uint64_t rest = table.waiting.rows();
-  const std::uint64_t rows = table.written_rows + rest;
-  if (table.written_rows == 0) {
-    create_columns(file_, table.waiting, rest, Filling::at_once);
-  } else {
-    extend(file_, table.waiting, rows);
-  }
-  if (rest > 0) write_all(file_, table.waiting, table.written_rows);
+  if (table.written_rows == 0) return write_tables(file_, {std::move(table.waiting)});
+  const std::uint64_t rows = table.written_rows + table.waiting.rows();
+  extend(file_, table.waiting, rows);
+  write_all(file_, table.waiting, table.written_rows);
   create_scale(file_, table.waiting, rows);
 }
 

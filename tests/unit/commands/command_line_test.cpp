@@ -96,7 +96,6 @@ TEST(CommandLineTest, a_choice_is_one_of_its_table) {
 TEST(CommandLineTest, formats_of_an_export_are_those_there_are_and_verdicts_alone_are_json) {
   EXPECT_THAT(refusal({"export", "a.h5", "--format", "yaml"}),
               AllOf(HasSubstr("yaml"), HasSubstr("prometheus")));
-  EXPECT_THROW(execute(ExportOptions{.run = "a.h5", .format = "yaml"}), ConfigError);
   EXPECT_TRUE(
       parse_file_command<ExportOptions>({"export", "a.h5", "--verdicts-only"}).verdicts_only);
   EXPECT_THROW(execute(ExportOptions{.run = "a.h5", .format = "csv", .verdicts_only = true}),

@@ -42,7 +42,7 @@ TEST(FleetFileTest, a_baseline_without_the_gpus_is_told_from_one_at_other_settin
   const auto run = write_sweep(folder / "run.h5", "GPU-1", {"50", "100"});
   const auto said_with = [&](const std::filesystem::path& baseline) {
     testing::internal::CaptureStderr();
-    read_fleet(run, baseline.string(), WithProbes::no);
+    read_fleet(run, baseline.string(), Depth::findings);
     return testing::internal::GetCapturedStderr();
   };
 

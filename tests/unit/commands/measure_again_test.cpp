@@ -51,7 +51,7 @@ class MeasureAgainTest : public testing::Test {
   }
   DeviceResult shard(std::size_t rank) const {
     const auto path = finished_shard(plan_.parts, tasks_[rank].device.uuid);
-    return read_run(path, WithTraces::yes).devices.at(0);
+    return read_run(path, Depth::traces).devices.at(0);
   }
   static double number(const std::vector<JobResult>& jobs, const char* metric) {
     for (const JobResult& job : jobs) {

@@ -1,7 +1,7 @@
 #include "commands/measure/late_jobs.hpp"
 
-#include "base/error.hpp"
 #include "commands/commands.hpp"
+#include "fleet/turns.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
 #include "store/write_run.hpp"
@@ -80,7 +80,7 @@ class MeasureTogetherTest : public testing::Test {
     measure_late(plan_, task_, [](const Step&) {});
   }
   DeviceResult shard() const {
-    return read_run(finished_shard(plan_.parts, task_.device.uuid), WithTraces::yes).devices.at(0);
+    return read_run(finished_shard(plan_.parts, task_.device.uuid), Depth::traces).devices.at(0);
   }
   static Status status_of(const DeviceResult& device, const char* metric) {
     const Finding* finding = find_finding(device, metric);

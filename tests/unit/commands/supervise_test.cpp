@@ -2,7 +2,6 @@
 
 #include "base/stop_signal.hpp"
 #include "commands/commands.hpp"
-#include "store/output.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
 #include "support/random_run.hpp"
@@ -44,7 +43,7 @@ class SuperviseTest : public testing::Test {
 
   /// A worker that goes through the jobs that are left as measure_device does, up to a bad one.
   Supervised supervise_with(const std::function<Fate(const std::string& job)>& fate_of) {
-    Keeper keeper([&](const std::string& text, const RankLink& rank) {
+    return supervise_by([&](const std::string& text, const RankLink& rank) {
       const Task task = task_from_json(text);
       DeviceResult device = describe();
       std::vector<JobResult> done;
@@ -75,8 +74,15 @@ class SuperviseTest : public testing::Test {
       rank.say(to_json(Report{.kind = ReportKind::measured}));
       return 0;
     });
+  }
+  Supervised supervise_by(const Keeper::Work& work) {
+    Keeper keeper(work);
     RankProgress progress(plan_.parts, {}, std::chrono::seconds(100));
     return supervise(plan_, task_, keeper, progress);
+  }
+  static int cannot_write(const std::string&, const RankLink& rank) {
+    rank.say(to_json(Report{.kind = ReportKind::failed, .reason = "the disk is full"}));
+    return 0;
   }
 
   DeviceResult describe() const {
@@ -94,7 +100,7 @@ class SuperviseTest : public testing::Test {
     return std::move(resumed.shard);
   }
   DeviceResult shard() const {
-    return read_run(finished_shard(plan_.parts, "GPU-1"), WithTraces::no).devices.at(0);
+    return read_run(finished_shard(plan_.parts, "GPU-1"), Depth::probes).devices.at(0);
   }
 
   const test::TemporaryFolder folder_;
@@ -133,10 +139,8 @@ TEST_F(SuperviseTest, a_gpu_that_loses_every_worker_is_given_up_with_the_causes)
 }
 
 TEST_F(SuperviseTest, a_device_that_cannot_even_be_opened_is_given_up_sooner) {
-  Keeper keeper([](const std::string&, const RankLink&) -> int { _exit(9); });
-  RankProgress progress(plan_.parts, {}, std::chrono::seconds(100));
-
-  const Supervised supervised = supervise(plan_, task_, keeper, progress);
+  const Supervised supervised =
+      supervise_by([](const std::string&, const RankLink&) -> int { _exit(9); });
 
   EXPECT_EQ(supervised.failure, "");
   EXPECT_THAT(shard().reason, HasSubstr("2 worker process(es) were lost on it"));
@@ -145,7 +149,7 @@ TEST_F(SuperviseTest, a_device_that_cannot_even_be_opened_is_given_up_sooner) {
 }
 
 TEST_F(SuperviseTest, a_worker_lost_after_its_last_job_costs_nothing) {
-  Keeper keeper([this](const std::string& text, const RankLink&) -> int {
+  supervise_by([this](const std::string& text, const RankLink&) -> int {
     const Task task = task_from_json(text);
     std::vector<JobResult> done;
     Shard shard = open(task, describe(), done);
@@ -158,22 +162,13 @@ TEST_F(SuperviseTest, a_worker_lost_after_its_last_job_costs_nothing) {
     raise(SIGKILL);
     return 0;
   });
-  RankProgress progress(plan_.parts, {}, std::chrono::seconds(100));
-
-  supervise(plan_, task_, keeper, progress);
 
   EXPECT_EQ(shard().status, DeviceOutcome::complete);
   EXPECT_EQ(shard().reason, "");
 }
 
 TEST_F(SuperviseTest, a_worker_that_cannot_write_its_shard_is_a_failure_of_the_rank) {
-  Keeper keeper([](const std::string&, const RankLink& rank) {
-    rank.say(to_json(Report{.kind = ReportKind::failed, .reason = "the disk is full"}));
-    return 0;
-  });
-  RankProgress progress(plan_.parts, {}, std::chrono::seconds(100));
-
-  EXPECT_EQ(supervise(plan_, task_, keeper, progress).failure, "the disk is full");
+  EXPECT_EQ(supervise_by(cannot_write).failure, "the disk is full");
 }
 
 class SuperviseAgainTest : public SuperviseTest {
@@ -211,10 +206,7 @@ TEST_F(SuperviseAgainTest, a_worker_that_is_lost_leaves_the_reason_and_what_was_
 }
 
 TEST_F(SuperviseAgainTest, a_worker_that_cannot_write_leaves_the_shard_as_it_was) {
-  supervise_late_with([](const std::string&, const RankLink& rank) {
-    rank.say(to_json(Report{.kind = ReportKind::failed, .reason = "the disk is full"}));
-    return 0;
-  });
+  supervise_late_with(cannot_write);
 
   EXPECT_EQ(test::print(shard()), first_);
 }

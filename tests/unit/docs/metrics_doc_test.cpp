@@ -18,5 +18,11 @@ TEST(MetricsDocTest, the_committed_page_is_what_the_registry_gives) {
       << "run: sonde list metrics --format markdown > docs/metrics.md";
 }
 
+TEST(MetricsDocTest, each_metric_is_registered_once) {
+  for (const Metric& metric : all_metrics()) {
+    EXPECT_EQ(find_metric(metric.name), &metric) << metric.name;
+  }
+}
+
 }  // namespace
 }  // namespace sonde

@@ -33,7 +33,6 @@ class Variables {
 
 TEST(ReadLaunchTest, task_of_a_step_is_known_by_its_process) {
   const Variables step({{"SLURM_STEP_NUM_TASKS", "12"},
-                        {"SLURM_STEP_TASKS_PER_NODE", "4(x3)"},
                         {"SLURM_PROCID", "5"},
                         {"SLURM_LOCALID", "1"},
                         {"SLURM_TASK_PID", std::to_string(getpid())}});
@@ -41,7 +40,6 @@ TEST(ReadLaunchTest, task_of_a_step_is_known_by_its_process) {
   EXPECT_EQ(launch.launcher, "srun");
   EXPECT_TRUE(launch.is_task);
   EXPECT_EQ(launch.ranks, 12);
-  EXPECT_EQ(launch.local_ranks, 4);
   EXPECT_EQ(launch.local_rank, 1);
   const Variables script({{"SLURM_TASK_PID", std::to_string(getppid())}});  // which a task started
   EXPECT_FALSE(read_launch().is_task);
@@ -63,8 +61,7 @@ TEST(ReadLaunchTest, mpirun_goes_before_the_step_it_runs_in) {
   EXPECT_EQ(read_launch().ranks, 1);
 }
 
-const Launch step_of_four{
-    .launcher = "srun", .is_task = true, .has_pmi = true, .ranks = 4, .local_ranks = 4};
+const Launch step_of_four{.launcher = "srun", .is_task = true, .has_pmi = true, .ranks = 4};
 
 TEST(LaunchCheckTest, srun_without_pmix_fails_and_a_shell_in_its_step_is_only_warned) {
   EXPECT_EQ(check_launch(step_of_four, 4).verdict, ok);

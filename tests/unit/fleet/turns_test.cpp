@@ -156,7 +156,7 @@ TEST_F(TurnsTest, all_agree_on_an_instant_that_is_still_to_come) {
   together(3, nobody, patient, [&](int, Turns& turns) {
     turns.begin();
     turns.end();
-    const Turns::Meeting meeting = turns.meet();
+    const Appointment meeting = turns.meet();
     EXPECT_EQ(meeting.refusal, "");
     EXPECT_GT(std::chrono::sys_time<std::chrono::nanoseconds>(
                   std::chrono::nanoseconds(meeting.begin_unix_ns)),
@@ -170,18 +170,18 @@ TEST_F(TurnsTest, all_agree_on_an_instant_that_is_still_to_come) {
 }
 
 TEST_F(TurnsTest, spans_have_their_common_part_or_none) {
-  const auto compare = [this](const std::vector<WorkSpan>& spans, auto check) {
+  const auto compare = [this](const std::vector<TimeSpan>& spans, auto check) {
     clear_turns(folder_.path());
     together(static_cast<int>(spans.size()), nobody, patient, [&](int rank, Turns& turns) {
       check(turns.compare(spans[static_cast<std::size_t>(rank)]));
     });
   };
-  compare({{100, 200}, {120, 220}, {90, 190}}, [](const Turns::Common& common) {
+  compare({{100, 200}, {120, 220}, {90, 190}}, [](const Overlap& common) {
     EXPECT_EQ(common.refusal, "");
     EXPECT_EQ(common.span.begin_unix_ns, 120);
     EXPECT_EQ(common.span.end_unix_ns, 190);
   });
-  compare({{100, 200}, {200, 300}}, [](const Turns::Common& common) {
+  compare({{100, 200}, {200, 300}}, [](const Overlap& common) {
     EXPECT_THAT(common.refusal, HasSubstr("not at work at the same time"));
   });
 }

@@ -87,7 +87,7 @@ TEST_F(AnalysisFileTest, a_continuous_metric_has_its_statistics_and_outliers_and
   EXPECT_EQ(texts(verdicts_, "uuid")[2], slow);
   EXPECT_EQ(texts(verdicts_, "verdict")[2], "fail");
   EXPECT_EQ(texts(verdicts_, "likely_class")[2], "memory");
-  EXPECT_EQ(test::print(read_run(path_, WithTraces::yes)),
+  EXPECT_EQ(test::print(read_run(path_, Depth::traces)),
             test::print(RunResult{run_.provenance, run_.devices, {}}));
 }
 

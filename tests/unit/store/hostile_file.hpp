@@ -62,8 +62,8 @@ class HostileFileTest : public testing::Test {
 
   std::string error_of_reading() const {
     try {
-      check_readable(path_, WithTraces::yes);
-      read_run(path_, WithTraces::yes);
+      check_readable(path_, Depth::traces);
+      read_run(path_, Depth::traces);
     } catch (const StoreError& error) {
       return error.what();
     }

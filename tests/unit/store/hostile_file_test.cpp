@@ -172,7 +172,7 @@ TEST_F(HostileFileTest, only_regular_files_are_opened) {
 }
 
 TEST_F(HostileFileTest, single_flipped_bits_change_nothing_silently) {
-  const std::string good = test::print(read_run(path_, WithTraces::yes));
+  const std::string good = test::print(read_run(path_, Depth::traces));
   std::string bytes(fs::file_size(path_), '\0');
   std::ifstream(path_, std::ios::binary).read(bytes.data(), static_cast<long>(bytes.size()));
   Random random(1);
@@ -183,8 +183,8 @@ TEST_F(HostileFileTest, single_flipped_bits_change_nothing_silently) {
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
     std::ofstream(path_, std::ios::binary) << damaged;
     try {
-      check_readable(path_, WithTraces::yes);
-      EXPECT_TRUE(test::print(read_run(path_, WithTraces::yes)) == good) << "bit " << bit;
+      check_readable(path_, Depth::traces);
+      EXPECT_TRUE(test::print(read_run(path_, Depth::traces)) == good) << "bit " << bit;
     } catch (const StoreError&) {
       ++errors;
     }

@@ -82,7 +82,7 @@ class MergedDevicesTest : public testing::Test {
   std::vector<DeviceResult> merge(const std::vector<fs::path>& sources) {
     fs::remove(folder_ / "all.h5");
     merge_runs(sources, folder_ / "all.h5");
-    return read_run(folder_ / "all.h5", WithTraces::yes).devices;
+    return read_run(folder_ / "all.h5", Depth::traces).devices;
   }
 
   static void expect_same(const std::vector<DeviceResult>& one,
@@ -226,7 +226,7 @@ TEST_F(MergedDevicesTest, a_run_that_was_stopped_before_its_first_result_adds_no
 
     EXPECT_THAT(merge_runs({parts, b}, all), ElementsAre(HasSubstr("2 points of")));
 
-    const RunResult run = read_run(all, WithTraces::no);
+    const RunResult run = read_run(all, Depth::probes);
     ASSERT_EQ(run.devices.size(), 2U) << option;
     for (const DeviceResult& device : run.devices) {
       EXPECT_EQ(device.status, DeviceOutcome::complete);

@@ -1,86 +1,83 @@
+// What stands under the name of an output before a run. tests/fault/output_test.sh has what is
+// there refused by every command.
 #include "store/output.hpp"
 
 #include "base/error.hpp"
+#include "store/shard.hpp"
 #include "support/random_run.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <sys/stat.h>
 
 #include <fstream>
 
 namespace sonde {
 namespace {
 
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 namespace fs = std::filesystem;
 
-class OutputTest : public ::testing::Test {
+class OutputTest : public testing::Test {
  protected:
-  std::string refusal(const fs::path& path, Existing existing = Existing::replace) const {
-    try {
-      check_target(path, existing);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "accepted";
+  test::TemporaryFolder folder_;
+  fs::path out_ = folder_ / "run.h5";
+  void leave_shard() {
+    const DeviceResult device = test::random_device(5, 1);
+    Shard::create(parts_folder(out_), device, test::some_provenance());
   }
-
-  const test::TemporaryFolder folder_;
 };
 
-TEST_F(OutputTest, a_new_name_in_a_folder_is_accepted_and_nothing_stays_behind) {
-  EXPECT_EQ(refusal(folder_ / "new.h5", Existing::refuse), "accepted");
-  EXPECT_TRUE(fs::is_empty(folder_.path()));
-}
-
-TEST_F(OutputTest, only_regular_files_are_replaced) {
-  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
-  fs::create_directory(folder_ / "inner");
+TEST_F(OutputTest, a_target_is_free_or_a_file_and_what_it_is_written_by_way_of_is_no_link) {
+  const auto check = [this](const char* name, Existing existing = Existing::replace) {
+    check_target(folder_ / name, existing);
+  };
   std::ofstream(folder_ / "old.h5") << "old";
-
-  EXPECT_THAT(refusal(folder_ / "pipe"), HasSubstr("no regular file"));
-  EXPECT_TRUE(fs::is_fifo(folder_ / "pipe"));
-  EXPECT_THAT(refusal(folder_ / "inner"), HasSubstr("a folder"));
-  EXPECT_EQ(refusal(folder_ / "old.h5"), "accepted");
-  EXPECT_THAT(refusal(folder_ / "old.h5", Existing::refuse), HasSubstr("--force"));
-  EXPECT_THAT(refusal(folder_ / "old.h5", Existing::resume), "accepted");
-}
-
-TEST_F(OutputTest, a_link_counts_by_what_it_leads_to_and_is_itself_in_the_way) {
-  std::ofstream(folder_ / "old.h5") << "old";
-  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  std::ofstream(folder_ / "a.h5.part") << "left over";
   fs::create_symlink("old.h5", folder_ / "to_file");
-  fs::create_symlink("pipe", folder_ / "to_pipe");
   fs::create_symlink("absent", folder_ / "to_nothing");
-  fs::create_symlink("loop", folder_ / "loop");
+  fs::create_symlink("elsewhere", folder_ / "b.h5.part");
 
-  EXPECT_EQ(refusal(folder_ / "to_file"), "accepted");
-  EXPECT_THAT(refusal(folder_ / "to_file", Existing::refuse), HasSubstr("--force"));
-  EXPECT_THAT(refusal(folder_ / "to_nothing", Existing::refuse), HasSubstr("--force"));
-  EXPECT_THAT(refusal(folder_ / "to_pipe"), HasSubstr("no regular file"));
-  EXPECT_THAT(refusal(folder_ / "loop"), HasSubstr("loop"));
+  EXPECT_NO_THROW(check("new.h5", Existing::refuse));
+  EXPECT_FALSE(fs::exists(folder_ / "new.h5"));
+  EXPECT_NO_THROW(check("old.h5", Existing::resume));
+  EXPECT_NO_THROW(check("to_file"));
+  for (const char* name : {"old.h5", "to_file", "to_nothing"}) {
+    EXPECT_THAT([&] { check(name, Existing::refuse); },
+                testing::ThrowsMessage<ConfigError>(HasSubstr("--force")));
+  }
+  EXPECT_NO_THROW(check("a.h5"));
+  EXPECT_THROW(check("b.h5"), ConfigError);
+  const std::string long_name(250, 'x');  // too long with what is behind it
+  EXPECT_THROW(check(long_name.c_str()), StoreError);
 }
 
-TEST_F(OutputTest, the_name_of_the_unfinished_file_must_be_free_for_it) {
-  fs::create_directory(folder_ / "a.h5.part");
-  ASSERT_EQ(mkfifo((folder_ / "b.h5.part").c_str(), 0600), 0);
-  fs::create_symlink("elsewhere", folder_ / "c.h5.part");
-  std::ofstream(folder_ / "d.h5.part") << "left over";
+TEST_F(OutputTest, treats_an_existing_file_and_shards_of_an_earlier_run_as_asked) {
+  take_output(out_, Existing::refuse, "a test");
+  leave_shard();
+  EXPECT_THROW(take_output(out_, Existing::refuse, "a test"), ConfigError);
+  std::ofstream(out_) << "x";
+  EXPECT_NO_THROW(take_output(out_, Existing::resume, "a test"));  // what it lacks is measured
+  EXPECT_EQ(list_shards(parts_folder(out_)).size(), 1U);
 
-  EXPECT_THAT(refusal(folder_ / "a.h5"), HasSubstr("a.h5.part"));
-  EXPECT_THAT(refusal(folder_ / "b.h5"), HasSubstr("b.h5.part"));
-  EXPECT_THAT(refusal(folder_ / "c.h5"), HasSubstr("c.h5.part"));
-  EXPECT_EQ(refusal(folder_ / "d.h5"), "accepted");
+  EXPECT_NO_THROW(take_output(out_, Existing::replace, "a test"));
+  EXPECT_TRUE(list_shards(parts_folder(out_)).empty());
+  EXPECT_THROW(take_output(out_, Existing::refuse, "a test"), ConfigError) << "the file is there";
 }
 
-TEST_F(OutputTest, names_that_no_file_can_have_are_refused) {
-  EXPECT_THAT(refusal(""), HasSubstr("names no file"));
-  EXPECT_THAT(refusal(folder_ / ""), HasSubstr("names no file"));
-  EXPECT_THAT(refusal(folder_ / std::string(300, 'x')), HasSubstr("too long"));
-  EXPECT_THAT(refusal(folder_ / std::string(250, 'x')), HasSubstr("too long"));  // with its .part
-  EXPECT_THAT(refusal(folder_ / "absent/a.h5"), HasSubstr("not there"));
+TEST_F(OutputTest, refuses_what_another_run_holds_until_that_ends) {
+  {
+    const OutputLock held = take_output(out_, Existing::refuse, "n7, process 99");
+    for (const Existing existing : {Existing::refuse, Existing::replace, Existing::resume}) {
+      try {
+        take_output(out_, existing, "a test");
+        ADD_FAILURE() << "two runs write to one output";
+      } catch (const ConfigError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("n7, process 99"));
+      }
+    }
+    leave_shard();
+  }
+  EXPECT_NO_THROW(take_output(out_, Existing::replace, "a test"));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ TEST(RunFileTest, random_runs_come_back_unchanged) {
     const RunResult run = random_run(seed, static_cast<int>(seed % 5));
 
     write(folder / "run.h5", run);
-    const RunResult back = read_run(folder / "run.h5", WithTraces::yes);
+    const RunResult back = read_run(folder / "run.h5", Depth::traces);
 
     ASSERT_EQ(print(back), print(run)) << "seed " << seed;
   }
@@ -63,7 +63,7 @@ TEST(RunFileTest, odd_runs_come_back_unchanged) {
   for (const RunResult& run : runs) {
     write(folder / "run.h5", run);
 
-    EXPECT_EQ(print(read_run(folder / "run.h5", WithTraces::yes)), print(run));
+    EXPECT_EQ(print(read_run(folder / "run.h5", Depth::traces)), print(run));
   }
   EXPECT_FALSE(std::filesystem::exists(folder / "run.h5.part"));
 }
@@ -80,7 +80,7 @@ TEST(RunFileTest, without_traces_everything_else_is_there) {
   RunResult run = random_run(2, 3);
   write(folder / "run.h5", run);
 
-  const RunResult back = read_run(folder / "run.h5", WithTraces::no);
+  const RunResult back = read_run(folder / "run.h5", Depth::probes);
 
   for (DeviceResult& device : run.devices) {
     for (JobResult& job : device.jobs) drop_traces(job);

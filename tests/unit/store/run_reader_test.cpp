@@ -26,7 +26,7 @@ TEST_F(RunReaderTest, devices_of_a_span_are_those_of_the_whole_file) {
   const RunReader reader(folder_ / "run.h5");
   for (std::uint64_t first = 0; first < devices_.size(); ++first) {
     for (std::uint64_t count = 1; first + count <= devices_.size(); ++count) {
-      const auto span = reader.read_devices({first, count}, WithTraces::yes);
+      const auto span = reader.read_devices({first, count}, Depth::traces);
       ASSERT_EQ(span.size(), count);
       for (std::uint64_t i = 0; i < count; ++i) {
         EXPECT_EQ(test::print(span[i]), test::print(devices_[first + i])) << first << " " << count;

@@ -25,8 +25,8 @@ using testing::IsEmpty;
 namespace fs = std::filesystem;
 
 /// A shard is read like a run file of one device.
-DeviceResult read_shard(const fs::path& path, WithTraces traces) {
-  return read_run(path, traces).devices.at(0);
+DeviceResult read_shard(const fs::path& path, Depth depth) {
+  return read_run(path, depth).devices.at(0);
 }
 
 class ShardTest : public testing::Test {
@@ -76,7 +76,7 @@ class ShardTest : public testing::Test {
 TEST_F(ShardTest, shard_of_a_killed_process_keeps_its_jobs_and_says_lost) {
   write_and_die({ok_, failed_});
 
-  const auto back = read_shard(unfinished(), WithTraces::yes);
+  const auto back = read_shard(unfinished(), Depth::traces);
 
   EXPECT_EQ(back.status, DeviceOutcome::lost);
   ASSERT_EQ(back.jobs.size(), 2U);
@@ -102,7 +102,7 @@ TEST_F(ShardTest, resume_keeps_final_jobs_on_another_rank) {
   }));
   shard.append(with_status("tlb", Status::ok));
   shard.finish(device_);
-  const auto back = read_shard(finished(), WithTraces::yes);
+  const auto back = read_shard(finished(), Depth::traces);
   ASSERT_EQ(back.jobs.size(), 2U);
   EXPECT_EQ(back.jobs[1].status, Status::ok);
   EXPECT_EQ(back.node, "other-node");
@@ -118,7 +118,7 @@ TEST_F(ShardTest, resume_sets_a_shard_of_another_configuration_aside) {
 
   EXPECT_TRUE(resumed.done.empty());
   EXPECT_THAT(resumed.note, HasSubstr("another configuration"));
-  EXPECT_NO_THROW(read_shard(finished().string() + ".c0ffee.old", WithTraces::no));
+  EXPECT_NO_THROW(read_shard(finished().string() + ".c0ffee.old", Depth::probes));
   EXPECT_EQ(list_shards(folder_.path()).size(), 1U);
 }
 
@@ -136,7 +136,7 @@ TEST_F(ShardTest, resume_replaces_a_shard_that_cannot_be_read) {
 
   EXPECT_TRUE(resumed.done.empty());
   EXPECT_THAT(resumed.note, HasSubstr("measured anew"));
-  EXPECT_NO_THROW(read_shard(unfinished(), WithTraces::no));
+  EXPECT_NO_THROW(read_shard(unfinished(), Depth::probes));
 }
 
 TEST_F(ShardTest, resume_goes_on_from_a_run_file_where_there_is_no_shard) {
@@ -154,7 +154,7 @@ TEST_F(ShardTest, resume_goes_on_from_a_run_file_where_there_is_no_shard) {
   EXPECT_TRUE(again.empty());
   ASSERT_EQ(done.size(), 2U);  // the failed one, because it is to be kept
   shard.finish(device_);
-  const auto back = read_shard(finished(), WithTraces::yes);
+  const auto back = read_shard(finished(), Depth::traces);
   ASSERT_EQ(back.jobs.size(), 2U);
   EXPECT_EQ(print(back.jobs[0]), print(ok_));
   EXPECT_EQ(print(back.jobs[1]), print(failed_));
@@ -180,17 +180,17 @@ TEST_F(ShardTest, second_tries_are_added_to_a_finished_shard) {
   device_.jobs = {ok_, failed_};
   finish_shard();
   EXPECT_FALSE(fs::exists(unfinished()));
-  const DeviceResult first = read_shard(finished(), WithTraces::no);
+  const DeviceResult first = read_shard(finished(), Depth::probes);
 
   Shard shard = Shard::extend(folder_.path(), first);
   shard.append_again(failed_);
-  EXPECT_EQ(print(read_shard(finished(), WithTraces::yes)), print(device_));  // until then
+  EXPECT_EQ(print(read_shard(finished(), Depth::traces)), print(device_));  // until then
   EXPECT_EQ(list_shards(folder_.path()), std::vector{finished()});
   EXPECT_THROW(shard.append_again(failed_), Error);
   shard.finish(first);
 
   device_.again = {failed_};
-  EXPECT_EQ(print(read_shard(finished(), WithTraces::yes)), print(device_));
+  EXPECT_EQ(print(read_shard(finished(), Depth::traces)), print(device_));
   EXPECT_THROW(Shard::extend(folder_.path(), device_).append_again(failed_), Error);
 }
 
@@ -200,7 +200,7 @@ TEST_F(ShardTest, resume_keeps_second_tries_that_are_final_and_whose_first_try_i
   const JobResult shared = with_status("shared", Status::ok);
   device_.jobs = {ok_, failed_, shared};
   finish_shard();
-  Shard shard = Shard::extend(folder_.path(), read_shard(finished(), WithTraces::no));
+  Shard shard = Shard::extend(folder_.path(), read_shard(finished(), Depth::probes));
   JobResult of_failed = failed_;
   of_failed.status = Status::ok;
   JobResult failed_twice = shared;
@@ -219,7 +219,7 @@ TEST_F(ShardTest, resume_keeps_second_tries_that_are_final_and_whose_first_try_i
   EXPECT_EQ(again[0].job, ok_.job);
   resumed.append(failed_);
   resumed.finish(device_);
-  const DeviceResult back = read_shard(finished(), WithTraces::yes);
+  const DeviceResult back = read_shard(finished(), Depth::traces);
   EXPECT_EQ(back.jobs.size(), 3U);
   ASSERT_EQ(back.again.size(), 1U);
   EXPECT_EQ(print(back.again[0]), print(second));
@@ -238,7 +238,7 @@ TEST_F(ShardTest, devices_of_a_run_file_that_nobody_measures_now_become_shards) 
 
   const auto shard = finished_shard(parts_folder(run), device_.info.uuid);
   EXPECT_EQ(list_shards(parts_folder(run)), std::vector{shard});
-  EXPECT_EQ(print(read_shard(shard, WithTraces::yes)), print(device_));
+  EXPECT_EQ(print(read_shard(shard, Depth::traces)), print(device_));
   Provenance other = provenance_;
   other.config_hash = "other";
   EXPECT_THROW(extract_shards(run, other, {}), ConfigError);
@@ -247,7 +247,7 @@ TEST_F(ShardTest, devices_of_a_run_file_that_nobody_measures_now_become_shards) 
 TEST_F(ShardTest, a_suspended_shard_is_incomplete_and_errors_from_before_it_are_those_of_the_run) {
   device_.before = {.temperature_c = 40, .ecc_corrected = 3, .ecc_uncorrected = 5};
   create().suspend("stopped by a signal");
-  const DeviceResult suspended = read_shard(unfinished(), WithTraces::no);
+  const DeviceResult suspended = read_shard(unfinished(), Depth::probes);
   EXPECT_EQ(suspended.status, DeviceOutcome::incomplete);
   EXPECT_EQ(suspended.reason, "stopped by a signal");
   device_.before = {
@@ -257,7 +257,7 @@ TEST_F(ShardTest, a_suspended_shard_is_incomplete_and_errors_from_before_it_are_
   device_.after = {.temperature_c = 50, .ecc_uncorrected = 5};
   resume().shard.finish(device_);
 
-  const DeviceResult back = read_shard(finished(), WithTraces::no);
+  const DeviceResult back = read_shard(finished(), Depth::probes);
   EXPECT_EQ(back.before.ecc_uncorrected, 0) << "5 errors after the reset are errors of the run";
   EXPECT_EQ(back.before.ecc_corrected, 3) << "this one did not fall";
   EXPECT_EQ(back.before.temperature_c, 40);
@@ -306,7 +306,7 @@ TEST_F(ShardTest, shard_being_written_can_be_read_by_another_process) {
   waitpid(child, &status, 0);
 
   EXPECT_EQ(status, 0);
-  EXPECT_EQ(read_shard(unfinished(), WithTraces::no).jobs.size(), 1U);
+  EXPECT_EQ(read_shard(unfinished(), Depth::probes).jobs.size(), 1U);
 }
 
 TEST_F(ShardTest, the_run_file_of_one_shard_has_its_content) {
@@ -318,7 +318,7 @@ TEST_F(ShardTest, the_run_file_of_one_shard_has_its_content) {
 
   write_run_from_shards(run, {.provenance = provenance_, .devices = {}, .unaudited = idle});
 
-  EXPECT_EQ(print(read_run(run, WithTraces::yes)), print(RunResult{provenance_, {device_}, idle}));
+  EXPECT_EQ(print(read_run(run, Depth::traces)), print(RunResult{provenance_, {device_}, idle}));
   EXPECT_FALSE(fs::exists(folder_ / "run.h5.alone.part"));
   std::ofstream(parts_folder(run) / finished().filename()) << "broken";
   EXPECT_THROW(write_run_from_shards(run, {.provenance = provenance_}), StoreError);
@@ -331,7 +331,7 @@ TEST_F(ShardTest, a_file_built_alone_is_out_of_reach_of_a_rank_that_was_stopped_
 
   stopped << std::string(100000, 'x') << std::flush;  // and goes on
 
-  EXPECT_EQ(print(read_run(run, WithTraces::yes).devices.at(0)), print(device_));
+  EXPECT_EQ(print(read_run(run, Depth::traces).devices.at(0)), print(device_));
 }
 
 TEST_F(ShardTest, merge_takes_unfinished_shards_and_expected_devices) {
@@ -349,7 +349,7 @@ TEST_F(ShardTest, merge_takes_unfinished_shards_and_expected_devices) {
       results / "run", {.provenance = provenance_,
                         .devices = {{.uuid = "GPU-never", .node = "node7", .rank = 2}},
                         .unaudited = {{"node0", "GPU-idle"}}});
-  const RunResult run = read_run(results / "run", WithTraces::yes);
+  const RunResult run = read_run(results / "run", Depth::traces);
 
   ASSERT_EQ(run.devices.size(), 3U);
   EXPECT_EQ(run.devices[0].info.uuid, other.info.uuid);

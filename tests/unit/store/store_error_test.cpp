@@ -64,7 +64,7 @@ bool holds_on_a_full_disk(std::uint64_t size_bytes, Work&& work) {
 TEST(StoreErrorTest, what_is_no_run_file_of_this_version_is_named) {
   const test::TemporaryFolder folder;
   const fs::path path = folder / "run.h5";
-  const auto refusal = [&path] { return store_error([&path] { read_run(path, WithTraces::no); }); };
+  const auto refusal = [&path] { return store_error([&path] { read_run(path, Depth::probes); }); };
   EXPECT_THAT(refusal(), AllOf(HasSubstr("run.h5"), HasSubstr("not there")));
   std::ofstream(path) << "hello";
   EXPECT_THAT(refusal(), AllOf(HasSubstr("run.h5"), HasSubstr("no HDF5 file")));
@@ -91,7 +91,7 @@ TEST(StoreErrorTest, every_truncation_is_found) {
     fs::copy_file(folder / "run.h5", folder / "cut.h5", fs::copy_options::overwrite_existing);
     fs::resize_file(folder / "cut.h5", keep);
 
-    const std::string text = store_error([&] { read_run(folder / "cut.h5", WithTraces::yes); });
+    const std::string text = store_error([&] { read_run(folder / "cut.h5", Depth::traces); });
 
     EXPECT_THAT(text, HasSubstr("cut.h5")) << keep << " of " << size << " bytes";
   }
@@ -111,12 +111,12 @@ TEST(StoreErrorTest, full_disk_leaves_no_run_file_or_the_earlier_one_and_says_wh
   EXPECT_TRUE(fs::is_empty(folder.path()));
 
   write_run(folder / "run.h5");
-  const RunResult before = read_run(folder / "run.h5", WithTraces::yes);
+  const RunResult before = read_run(folder / "run.h5", Depth::traces);
   EXPECT_TRUE(holds_on_a_full_disk(300000, [&] {
     store_error([&] { write_run(folder / "run.h5", test::some_provenance(), 3, 20000); });
     return true;
   }));
-  EXPECT_EQ(test::print(read_run(folder / "run.h5", WithTraces::yes)), test::print(before));
+  EXPECT_EQ(test::print(read_run(folder / "run.h5", Depth::traces)), test::print(before));
 }
 
 TEST(StoreErrorTest, nothing_is_left_of_a_file_whatever_error_ends_it) {
@@ -133,7 +133,7 @@ TEST(StoreErrorTest, nothing_is_left_of_a_file_whatever_error_ends_it) {
 TEST(StoreErrorTest, full_disk_during_the_analysis_keeps_the_measurements) {
   const test::TemporaryFolder folder;
   write_run(folder / "run.h5");
-  const RunResult before = read_run(folder / "run.h5", WithTraces::yes);
+  const RunResult before = read_run(folder / "run.h5", Depth::traces);
   const auto size = fs::file_size(folder / "run.h5");
 
   for (const auto full_at : {size / 2, size + 5000}) {  // in the copy, in what is added to it
@@ -148,7 +148,7 @@ TEST(StoreErrorTest, full_disk_during_the_analysis_keeps_the_measurements) {
     }));
   }
 
-  EXPECT_EQ(test::print(read_run(folder / "run.h5", WithTraces::yes)), test::print(before));
+  EXPECT_EQ(test::print(read_run(folder / "run.h5", Depth::traces)), test::print(before));
   EXPECT_FALSE(fs::exists(folder / "run.h5.part"));
 }
 
@@ -172,48 +172,9 @@ TEST(StoreErrorTest, full_disk_keeps_the_jobs_that_a_shard_had) {
            again.find("writing failed before") != std::string::npos;
   }));
 
-  const RunResult back = read_run(list_shards(folder.path()).at(0), WithTraces::yes);
+  const RunResult back = read_run(list_shards(folder.path()).at(0), Depth::traces);
   ASSERT_EQ(back.devices.at(0).jobs.size(), 1U);
   EXPECT_EQ(test::print(back.devices[0].jobs[0]), test::print(small));
-}
-
-class CheckOutputTest : public testing::Test {
- protected:
-  test::TemporaryFolder folder_;
-  fs::path out_ = folder_ / "run.h5";
-  void leave_shard() {
-    const DeviceResult device = test::random_device(5, 1);
-    Shard::create(parts_folder(out_), device, test::some_provenance());
-  }
-};
-
-TEST_F(CheckOutputTest, treats_an_existing_file_and_shards_of_an_earlier_run_as_asked) {
-  take_output(out_, Existing::refuse, "a test");
-  leave_shard();
-  EXPECT_THROW(take_output(out_, Existing::refuse, "a test"), ConfigError);
-  std::ofstream(out_) << "x";
-  EXPECT_NO_THROW(take_output(out_, Existing::resume, "a test"));  // what it lacks is measured
-  EXPECT_EQ(list_shards(parts_folder(out_)).size(), 1U);
-
-  EXPECT_NO_THROW(take_output(out_, Existing::replace, "a test"));
-  EXPECT_TRUE(list_shards(parts_folder(out_)).empty());
-  EXPECT_THROW(take_output(out_, Existing::refuse, "a test"), ConfigError) << "the file is there";
-}
-
-TEST_F(CheckOutputTest, refuses_what_another_run_holds_until_that_ends) {
-  {
-    const OutputLock held = take_output(out_, Existing::refuse, "n7, process 99");
-    for (const Existing existing : {Existing::refuse, Existing::replace, Existing::resume}) {
-      try {
-        take_output(out_, existing, "a test");
-        ADD_FAILURE() << "two runs write to one output";
-      } catch (const ConfigError& error) {
-        EXPECT_THAT(error.what(), HasSubstr("n7, process 99"));
-      }
-    }
-    leave_shard();
-  }
-  EXPECT_NO_THROW(take_output(out_, Existing::replace, "a test"));
 }
 
 }  // namespace

@@ -172,15 +172,5 @@ TEST(ActionsTest, lists_name_only_nodes_that_fail) {
   EXPECT_THAT(commands_to_paste(well.run, well.analysis), IsEmpty());
 }
 
-TEST(MetricListTest, markdown_has_every_metric_once_under_its_job) {
-  const std::string text = render_metric_list(ListFormat::markdown);
-
-  for (const Metric& metric : all_metrics()) {
-    EXPECT_EQ(find_metric(metric.name), &metric) << metric.name;
-    EXPECT_THAT(text, HasSubstr("| " + std::string(metric.name) + " |"));
-    EXPECT_THAT(text, HasSubstr("\n## " + std::string(metric.job) + "\n"));
-  }
-}
-
 }  // namespace
 }  // namespace sonde

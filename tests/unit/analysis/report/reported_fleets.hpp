@@ -3,6 +3,7 @@
 
 #include "analysis/fleet/verdict/reduce.hpp"
 
+#include "support/exported.hpp"
 #include "unit/analysis/fleet/fleet_maker.hpp"
 
 #include <utility>

@@ -1,4 +1,3 @@
-#include "analysis/fleet/verdict/reduce.hpp"
 #include "analysis/report/content.hpp"
 #include "analysis/report/report.hpp"
 
