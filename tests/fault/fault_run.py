@@ -1,9 +1,9 @@
 """Runs of sonde on GPUs, disks and processes that fail, for the tests of this folder, which are called
 <test>.py <sonde> [unittest's arguments].
 
-Launches of gtx980 in the quick suite: 97 in clock and cache.l1, 84 in cache.readonly. A fault at
-launch 90 of a process so hits cache.l1 alone: neither the next worker, which goes on with
-cache.readonly, nor --resume, which measures cache.l1, comes that far."""
+Launches of gtx980 in the quick suite: 97 in clock and cache.l1, 91 in control. A fault at launch 95
+of a process so hits cache.l1 alone: neither the next worker, which goes on with control, nor
+--resume, which measures cache.l1, comes that far."""
 import os
 import resource
 import shutil
@@ -21,8 +21,8 @@ from launchers import MPI_ENVIRONMENT  # noqa: E402
 
 SONDE = str(Path(sys.argv.pop(1)).resolve())
 OK, ERROR, INCOMPLETE, FAILED, RESUMABLE = 0, 1, 3, 4, 75
-JOBS = "clock,cache.l1,cache.readonly"
-BAD_JOB, LATER_JOB = "cache.l1", "cache.readonly"
+JOBS = "clock,cache.l1,control"
+BAD_JOB, LATER_JOB = "cache.l1", "control"
 LONGEST_S = 60
 
 
@@ -74,7 +74,7 @@ class FaultTest(unittest.TestCase):
         return any((self.folder / "run.h5.parts").glob("*.h5.part"))
 
     def wait_for_hang(self, child):
-        """Until launch 90 of a run with hang=90 has begun; it takes 2 s from there."""
+        """Until launch 95 of a run with hang=95 has begun; it takes 2 s from there."""
         self.wait_until(self.is_measuring, child)
         time.sleep(1)
 

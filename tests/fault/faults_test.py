@@ -36,23 +36,23 @@ class SickGpuTest(FaultTest):
         self.check_whole(self.undisturbed())
 
     def test_crash(self):
-        self.check_one_job_lost("crash=90", "signal 11")
+        self.check_one_job_lost("crash=95", "signal 11")
 
     def test_sticky_error(self):
-        self.check_one_job_lost("sticky=90", "illegal state", FAILED)
+        self.check_one_job_lost("sticky=95", "illegal state", FAILED)
 
     def test_hang(self):
-        self.check_one_job_lost("hang=90", "did not end in time", FAILED)
+        self.check_one_job_lost("hang=95", "did not end in time", FAILED)
 
     def test_launch_failure(self):
-        self.check_one_job_lost("launch_failure=90", "launching")
+        self.check_one_job_lost("launch_failure=95", "launching")
 
     def test_out_of_memory(self):
-        self.check_one_job_lost("out_of_memory=90", "out of memory")
+        self.check_one_job_lost("out_of_memory=95", "out of memory")
 
     def test_gone(self):
-        """Each resumed run gets as far as the first launch 90 of its process."""
-        for fault, cause in (("gone=90", "is gone"), ("gone=90+crash=90", "signal 11")):
+        """Each resumed run gets as far as the first launch 95 of its process."""
+        for fault, cause in (("gone=95", "is gone"), ("gone=95+crash=95", "signal 11")):
             with self.subTest(fault):
                 backend = f"sim:gtx980+{fault}"
                 self.assertEqual(self.run_sonde(backend), INCOMPLETE, self.said)
@@ -145,7 +145,7 @@ class NeighbourTest(FaultTest):
 
     def test_neighbours_of_sick_gpus_are_whole(self):
         reference = self.undisturbed("sim:gtx980,gtx980", ranks=2)
-        for fault in ("crash=90", "gone=90"):
+        for fault in ("crash=95", "gone=95"):
             with self.subTest(fault):
                 backend = f"sim:gtx980+{fault},gtx980"
                 self.assertEqual(self.run_sonde(backend, "--force", ranks=2), INCOMPLETE, self.said)
@@ -219,7 +219,7 @@ class SignalTest(WorkerTest):
     def test_a_killed_worker_costs_one_job(self):
         """It is killed while a launch of BAD_JOB hangs, within the 2 s of the watchdog."""
         reference = self.undisturbed()
-        backend = "sim:gtx980+hang=90"
+        backend = "sim:gtx980+hang=95"
         child = self.start(self.command(backend))
         self.wait_for_hang(child)
         for worker in self.workers():
@@ -250,7 +250,7 @@ class SignalTest(WorkerTest):
 class SlowSignalTest(WorkerTest):
     def test_a_worker_that_stands_still_is_killed(self):
         """After --job-timeout-s and a minute."""
-        child = self.start(self.command("sim:gtx980+hang=90", "--job-timeout-s", "1"))
+        child = self.start(self.command("sim:gtx980+hang=95", "--job-timeout-s", "1"))
         self.wait_for_hang(child)
         for worker in self.workers():
             os.kill(worker.pid, signal.SIGSTOP)
