@@ -1,4 +1,4 @@
-// The readings of a device's health by name, and what the absence of them says.
+// The readings of a device's health: their names, units and meanings, listed once.
 #pragma once
 
 #include "trace/inventory.hpp"

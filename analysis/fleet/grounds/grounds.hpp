@@ -73,7 +73,7 @@ void compare_structure(const RunResult& run, FleetAnalysis& analysis);
 /// The files that `shipped_references` are read from.
 std::span<const EmbeddedFile> reference_files();
 
-/// What the GPUs of a group can be held against: one of these of the same name and, within 0.1 %
+/// The reference values for the GPUs of a group: those of the same GPU name and, within 0.1 %
 /// (what a driver keeps for itself varies), the same memory. nullptr if there is none, or if the
 /// run asked for settings that move values (`--set`, `--sms`, a sweep).
 const ModelReference* reference_of(const RunResult& run, const ComparisonGroup& group,

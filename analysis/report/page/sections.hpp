@@ -22,7 +22,7 @@ std::string_view page_file(std::string_view name);
 /// Vega as one script that sets `vega`. Empty if it was not found when sonde was built.
 std::string_view vega_bundle();
 
-/// What is known of rows beside their texts; "": nothing.
+/// HTML for the rows of a table that is more than their texts. "" stands for none.
 struct RowMarkup {
   std::function<std::string(std::size_t row)> id{};
   std::function<std::string(std::size_t row, std::size_t column)> cell{};  // in place of the text
