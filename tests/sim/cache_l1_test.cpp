@@ -31,6 +31,24 @@ TEST(CacheL1CarveoutTest, finds_both_sizes_of_a_fermi) {
   EXPECT_EQ(sim.vector("cache.l1.size_by_carveout_bytes"), (std::vector<double>{49152, 16384}));
 }
 
+/// Read-only loads of a GTX 980 meet the L1, those of a GTX 780 a cache of their own.
+TEST(KnownArrayTest, what_another_path_has_shown_is_tried_and_not_searched_again) {
+  for (const auto& [model, is_same] : {std::pair("gtx980", true), std::pair("gtx780", false)}) {
+    JobOnSim sim(model);
+    sim.run("cache.l1");
+
+    sim.run("cache.readonly");
+
+    const Finding& sets = sim.find("cache.readonly.sets");
+    EXPECT_EQ(sets.reason.find("the array of cache.l1: 84 of 84 chases") != std::string::npos,
+              is_same)
+        << model << ": " << sets.reason;
+    if (is_same) {
+      EXPECT_DOUBLE_EQ(sets.confidence, 85.0 / 86);
+    }
+  }
+}
+
 /// One SM has a way less, in all sets or in one: it is named, and what the others have is found
 /// all the same, whichever SM the search begins with.
 class OddSmTest : public testing::TestWithParam<const char*> {};
