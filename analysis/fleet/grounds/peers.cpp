@@ -116,14 +116,15 @@ class Judge {
   std::vector<Charge> charge_outliers() const {
     std::vector<Charge> charges;
     if (!(statistics_.scale > 0)) return charges;
-    const double cut = score_limit(statistics_.agreeing);
+    const double limit =
+        agreeing_distance(series_, statistics_.agreeing, statistics_.center, statistics_.scale);
     for (const Sample& sample : series_.samples) {
-      const double score = (sample.value - statistics_.center) / statistics_.scale;
-      if (std::abs(score) < cut || !matters(sample)) continue;
+      const double deviation = sample.value - statistics_.center;
+      if (std::abs(deviation) <= limit || !matters(sample)) continue;
       Charge charge = charge_for(sample, statistics_.center);
       const bool far = std::abs(charge.size) >= series_.metric.fail;
       if (far && is_worse(series_.metric.better, -charge.size)) return charge_all();
-      charge.score = score;
+      charge.score = deviation / statistics_.scale;
       charge.severity = severity_of(charge);
       charge.reason = reason_of(charge);
       charge.evidence = evidence_of(charge);

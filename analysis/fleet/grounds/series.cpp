@@ -179,8 +179,7 @@ void find_majority(const Series& series, MetricStatistics& statistics) {
   for (int round = 0; round < most_rounds; ++round) {
     center = center_of(members);
     scale = scale_of(series, members, center);
-    const double limit = std::max(score_limit(members.size()) * scale,
-                                  series.metric.warn * series.reference_at(center));
+    const double limit = agreeing_distance(series, members.size(), center, scale);
     const auto low = std::ranges::lower_bound(sorted, center - limit);
     const auto high = std::ranges::upper_bound(sorted, center + limit);
     const std::span<const double> next(low, high);
@@ -222,6 +221,13 @@ double least_difference(const Series& series, double one_repeat, double other_re
 
 double standard_deviation(const std::vector<double>& values) {
   return values.size() < 2 ? 0 : std::sqrt(boost::math::statistics::sample_variance(values));
+}
+
+double agreeing_distance(const Series& series, std::size_t agreeing, double center, double scale) {
+  const double reference = series.reference_at(center);
+  const double by_score = std::max(score_limit(agreeing) * scale, series.metric.warn * reference);
+  if (agreeing >= least_scored_devices) return by_score;
+  return std::min(by_score, most_extent(series, reference, typical(series, &Sample::repeat)));
 }
 
 std::string title_of(const MetricStatistics& statistics) {

@@ -53,6 +53,10 @@ struct Series {
 void for_each_series(const RunResult& run, const FleetAnalysis& analysis,
                      const std::function<void(Series series)>& take);
 
+/// How far from the centre a device lies that agrees with the majority: by score; where these are
+/// few, at most the tolerance that fails, as few that scatter evenly tell nothing of a fault.
+double agreeing_distance(const Series& series, std::size_t agreeing, double center, double scale);
+
 /// Of a sample; 0 for fewer than two values.
 double standard_deviation(const std::vector<double>& values);
 

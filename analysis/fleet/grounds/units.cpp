@@ -108,6 +108,10 @@ std::string name_unit(const DeviceResult& device, const Metric& metric, const Ou
   return fmt::format("SM {} {}{}", unit.number, place, value);
 }
 
+Unit::Kind kind_of(const Metric& map) {
+  return is_slice_map(map) ? Unit::Kind::slice : Unit::Kind::sm;
+}
+
 /// @param out units of that map of the device that stand apart
 Charge charge_for(const RunResult& run, std::size_t device, const Metric& metric,
                   const std::vector<OutlyingUnit>& out) {
@@ -120,7 +124,7 @@ Charge charge_for(const RunResult& run, std::size_t device, const Metric& metric
   const OutlyingUnit& furthest = *std::ranges::max_element(out, {}, far);
   Charge charge{.device = device,
                 .trouble = by_slice ? Trouble::slice : Trouble::sm,
-                .unit = {.kind = by_slice ? Unit::Kind::slice : Unit::Kind::sm, .numbers = {}},
+                .unit = {.kind = kind_of(metric), .numbers = {}},
                 .metric = std::string(metric.name),
                 .value = format_quantity(furthest.value, metric.unit),
                 .reference = format_quantity(median(known), metric.unit),
@@ -190,12 +194,14 @@ void judge_map(const RunResult& run, const ComparisonGroup& group, const Metric&
   const GroupUnits all = find_units(run, group, metric, usual_cut(metric));
   if (!all.built_in.empty()) {
     charges.push_back(
-        {.metric = std::string(metric.name),
-         .n = all.maps,
-         .reason = fmt::format("{} {} stands apart by the same amount on more than two thirds of "
-                               "{} GPUs: they are built so",
-                               is_slice_map(metric) ? "slice" : "SM", fmt::join(all.built_in, ", "),
-                               all.maps)});
+        {.unit = {.kind = kind_of(metric), .numbers = {all.built_in.begin(), all.built_in.end()}},
+         .metric = std::string(metric.name),
+         .n = all.maps});
+    Charge& note = charges.back();
+    note.reason = fmt::format(
+        "{} stands apart by the same amount on more than two thirds of {} GPUs: "
+        "they are built so",
+        to_text(note.unit), all.maps);
   }
   for (const auto& [device, units] : all.out) {
     charges.push_back(charge_for(run, device, metric, units));
@@ -210,6 +216,7 @@ std::string_view part_of(const Metric& metric) {
 
 /// A cycle or two is too little for a verdict by one map; an SM that stands apart, however little,
 /// in maps of two parts is no chance.
+/// An SM that a plain verdict names, of its device or as built so, is told already.
 /// @param charges of plain verdicts, added to
 void judge_faint_sms(const RunResult& run, const ComparisonGroup& group,
                      std::span<const Metric> registry, std::vector<Charge>& charges) {
@@ -224,7 +231,13 @@ void judge_faint_sms(const RunResult& run, const ComparisonGroup& group,
     }
   }
   for (const Charge& plain : charges) {
-    for (const int sm : plain.unit.numbers) faint.erase({plain.device, sm});
+    if (plain.unit.kind != Unit::Kind::sm) continue;
+    const bool built_in = plain.device == Charge::no_device;
+    std::erase_if(faint, [&](const auto& of_place) {
+      const auto& [device, sm] = of_place.first;
+      return (built_in || device == plain.device) &&
+             std::ranges::find(plain.unit.numbers, sm) != plain.unit.numbers.end();
+    });
   }
   for (const auto& [place, maps] : faint) {
     std::set<std::string_view> parts;

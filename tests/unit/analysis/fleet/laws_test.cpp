@@ -208,14 +208,18 @@ class LawTest : public ::testing::TestWithParam<Law> {};
 TEST_P(LawTest, holds_for_every_drawn_fleet) {
   const std::uint64_t first = number_from("SONDE_LAW_SEED", 1);
   const std::uint64_t count = number_from("SONDE_LAW_FLEETS", 10'000);
+  // Found among a million: an SM that all have, seen faintly by half of them; three GPUs that
+  // scatter evenly over 12 %.
+  std::vector<std::uint64_t> seeds{7'236'145, 7'063'321, 7'570'609, 7'082'429};
+  for (std::uint64_t seed = first; seed < first + count; ++seed) seeds.push_back(seed);
   std::uint64_t broken = 0;
-  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+  for (const std::uint64_t seed : seeds) {
     const DrawnFleet fleet = draw_fleet(seed);
     const std::string why = GetParam()(fleet, judged(fleet));
     if (why.empty() || ++broken > 3) continue;
     ADD_FAILURE() << why << "\nin " << to_text(fleet);
   }
-  EXPECT_EQ(broken, 0u) << "of " << count << " fleets";
+  EXPECT_EQ(broken, 0u) << "of " << seeds.size() << " fleets";
 }
 
 std::string name_of_law(const ::testing::TestParamInfo<Law>& law) {
