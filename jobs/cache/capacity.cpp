@@ -20,6 +20,7 @@ constexpr double coarse_miss_fraction = 0.002;
 constexpr std::uint64_t outlier_samples = 16384;
 // Up to here further warm-up passes cost nothing to speak of.
 constexpr std::uint64_t cheap_positions = 8192;
+constexpr std::uint64_t asked_orders = 10;
 // Up to here footprints are asked for line by line; beyond, one return pass has to tell.
 constexpr std::uint64_t asked_positions = 65536;
 
@@ -238,12 +239,27 @@ CapacityBound measure_exact_bound(const CacheUnderTest& cache, const CapacityBou
   return narrow_capacity_bound({.step_bytes = line_bytes}, bound, ask);
 }
 
+namespace {
+
+/// Of orders numbered from `first` on.
+std::uint64_t count_fitting_orders(const CacheUnderTest& cache, std::uint64_t span_bytes,
+                                   std::uint64_t line_bytes, std::uint64_t first) {
+  std::uint64_t fitting = 0;
+  for (std::uint64_t order = first; order < first + asked_orders; ++order) {
+    CacheUnderTest other = cache;
+    other.seed = cache.seed + order;
+    fitting += ask_fit(other, span_bytes, touch_step(cache, span_bytes, line_bytes)) == Fit::fits;
+  }
+  return fitting;
+}
+
+}  // namespace
+
 bool holds_in_all_orders(const CacheUnderTest& cache, const CapacityBound& bound,
                          std::uint64_t line_bytes) {
   if (bound.overflowing_bytes / line_bytes > cache.chase.recordable_accesses) return true;
-  constexpr std::uint64_t further_orders = 10;
   const std::uint64_t step_bytes = touch_step(cache, bound.fitting_bytes, line_bytes);
-  for (std::uint64_t order = 1; order <= further_orders; ++order) {
+  for (std::uint64_t order = 1; order <= asked_orders; ++order) {
     CacheUnderTest other = cache;
     other.seed = cache.seed + order;
     const bool some_fits = bound.fitting_bytes >= step_bytes;
@@ -259,15 +275,8 @@ std::optional<CapacityBound> find_bound_of_all_orders(const CacheUnderTest& cach
                                                       const CapacityBound& bound,
                                                       std::uint64_t line_bytes) {
   if (holds_in_all_orders(cache, bound, line_bytes)) return bound;
-  constexpr std::uint64_t asked_orders = 10;
   const auto fitting_orders = [&](std::uint64_t span_bytes) {
-    std::uint64_t fitting = 0;
-    for (std::uint64_t order = 1; order <= asked_orders; ++order) {
-      CacheUnderTest other = cache;
-      other.seed = cache.seed + order;
-      fitting += ask_fit(other, span_bytes, touch_step(cache, span_bytes, line_bytes)) == Fit::fits;
-    }
-    return fitting;
+    return count_fitting_orders(cache, span_bytes, line_bytes, 1);
   };
   for (std::uint64_t bytes : {bound.fitting_bytes, bound.fitting_bytes - line_bytes}) {
     if (bytes < line_bytes || fitting_orders(bytes) < asked_orders) continue;
@@ -277,6 +286,21 @@ std::optional<CapacityBound> find_bound_of_all_orders(const CacheUnderTest& cach
     return std::nullopt;
   }
   return std::nullopt;
+}
+
+Predictions try_bound(const CacheUnderTest& cache, const CapacityBound& bound,
+                      std::uint64_t line_bytes) {
+  constexpr std::uint64_t most_rounds = 3;
+  Predictions tried;
+  for (std::uint64_t round = 0; round < most_rounds; ++round) {
+    const std::uint64_t first = 1 + round * asked_orders;
+    const std::uint64_t beyond_bytes = bound.overflowing_bytes + line_bytes;
+    tried.asked += 2 * asked_orders;
+    tried.right += count_fitting_orders(cache, bound.fitting_bytes, line_bytes, first);
+    tried.right += asked_orders - count_fitting_orders(cache, beyond_bytes, line_bytes, first);
+    if (tried.right == tried.asked) break;
+  }
+  return tried;
 }
 
 CapacityBound measure_half_lost(const CacheUnderTest& cache, const CapacityBound& near,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "analysis/structure/capacity/capacity_search.hpp"
+#include "analysis/structure/predict/predictions.hpp"
 #include "jobs/chase/cache_under_test.hpp"
 
 namespace sonde {
@@ -59,6 +60,11 @@ bool holds_in_all_orders(const CacheUnderTest& cache, const CapacityBound& bound
 std::optional<CapacityBound> find_bound_of_all_orders(const CacheUnderTest& cache,
                                                       const CapacityBound& bound,
                                                       std::uint64_t line_bytes);
+
+/// Whether footprints up to the bound stay, each in an order of its own, and those of two lines
+/// more do not: twenty chases, and as many again, twice, where one does otherwise.
+Predictions try_bound(const CacheUnderTest& cache, const CapacityBound& bound,
+                      std::uint64_t line_bytes);
 
 /// The footprint at which half of all lines are lost: the size of a cache with a gradual capacity
 /// transition, because its index is hashed or its replacement is random.

@@ -26,6 +26,7 @@ struct CacheGeometry {
   std::uint64_t line_bytes = 0;
   BlockSize fetch;
   double outlier_share = usual_outlier_share;  // as CacheUnderTest
+  double size_confidence = 1;                  // if not gradual
   double line_contrast = 0;  // 0..1: how clearly blocks up to the line and beyond it differ
   /// Code is executed block by block: line_bytes is no less than that, and lines within a block are
   /// asked for apart. 0 bytes: not known.

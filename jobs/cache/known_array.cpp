@@ -23,17 +23,13 @@ SetLayout find_known_sets(const JobRun& run, const std::string& name) {
   return layout;
 }
 
-/// Ten footprints of that size stay, each in an order of its own, and ten of a line or two more do
-/// not.
 Predictions try_size(const CacheUnderTest& cache, const KnownArray& known) {
-  constexpr std::uint64_t chases = 20;
   constexpr std::uint64_t settling_passes =
       24;  // until lines of an odd order have found their ways
   CacheUnderTest settled = cache;
   settled.settling_passes = settling_passes;
-  const CapacityBound bound{known.size_bytes, known.size_bytes + known.line_bytes};
-  const bool holds = find_bound_of_all_orders(settled, bound, known.line_bytes).has_value();
-  return {.asked = chases, .right = holds ? chases : 0};
+  return try_bound(settled, {known.size_bytes, known.size_bytes + known.line_bytes},
+                   known.line_bytes);
 }
 
 }  // namespace
@@ -49,7 +45,7 @@ std::optional<KnownArray> try_known_array(const CacheUnderTest& cache, const std
                    .layout = find_known_sets(run, name)};
   if (!known.layout.resolved()) return std::nullopt;
   known.size = try_size(cache, known);
-  if (!known.size.all_right()) return std::nullopt;
+  if (!known.size.bear_out()) return std::nullopt;
   CacheProbe probe(cache, known.size_bytes, known.line_bytes);
   known.sets = try_sets(probe, {.pool = probe.pool(), .layout = known.layout});
   return known;
@@ -83,6 +79,7 @@ std::optional<CacheGeometry> geometry_of(const CacheUnderTest& cache, const Know
                        .line_bytes = known.line_bytes,
                        .fetch = *fetch,
                        .outlier_share = most_outlier_share(cache, known.line_bytes),
+                       .size_confidence = known.size.confidence(),
                        .line_contrast = 1};
 }
 

@@ -8,8 +8,8 @@
 
 namespace sonde {
 
-/// What an earlier job characterized, and what chases through another path made of it: `size` is
-/// right.
+/// What an earlier job characterized, and what chases through another path made of it: they
+/// bear out `size`.
 struct KnownArray {
   std::string name;  // as metrics name it: "cache.l1"
   std::uint64_t size_bytes = 0;
@@ -19,7 +19,7 @@ struct KnownArray {
   Predictions sets = {};
 
   /// Whether all is as known; else the index may be another, as for textures.
-  bool is_same() const { return sets.all_right(); }
+  bool is_same() const { return sets.bear_out(); }
 };
 
 /// Whether loads of this path meet an array of that size, to a line; and of those sets: as many

@@ -66,7 +66,7 @@ void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
                  const std::string& remark) {
   const std::uint64_t first_miss_bytes = geometry.bound.fitting_bytes;
   const std::uint64_t lines = first_miss_bytes / geometry.line_bytes;
-  const double confidence = geometry.gradual ? gradual_confidence : 1;
+  const double confidence = geometry.gradual ? gradual_confidence : geometry.size_confidence;
   const bool filled = geometry.filled_bytes > 0;
   // As so many lines, however long they are.
   const bool is_counted =

@@ -55,12 +55,20 @@ Offsets sparse_order(std::uint64_t span_bytes, std::uint64_t block_bytes, std::u
 }
 
 Offsets page_by_page(Offsets offsets) {
-  std::unordered_map<std::uint64_t, std::size_t> rank_of_page;
-  for (std::uint64_t offset : offsets)
-    rank_of_page.try_emplace(offset / smallest_page_bytes, rank_of_page.size());
-  std::ranges::stable_sort(offsets, {}, [&](std::uint64_t offset) {
-    return std::pair(offset % longest_fetch_bytes, rank_of_page[offset / smallest_page_bytes]);
-  });
+  struct Placed {
+    std::uint64_t within = 0;
+    std::uint64_t rank_of_page = 0;
+    std::uint64_t offset = 0;
+  };
+  std::unordered_map<std::uint64_t, std::size_t> ranks;
+  std::vector<Placed> placed;
+  for (const std::uint64_t offset : offsets) {
+    const auto rank = ranks.try_emplace(offset / smallest_page_bytes, ranks.size()).first;
+    placed.push_back({offset % longest_fetch_bytes, rank->second, offset});
+  }
+  std::ranges::stable_sort(
+      placed, {}, [](const Placed& one) { return std::pair(one.within, one.rank_of_page); });
+  std::ranges::transform(placed, offsets.begin(), &Placed::offset);
   return offsets;
 }
 

@@ -2,6 +2,7 @@
 // lines, the index function, the ways of every set, the replacement policy.
 #pragma once
 
+#include "analysis/structure/predict/predictions.hpp"
 #include "jobs/sets/sets_probe.hpp"
 
 namespace sonde {
@@ -13,23 +14,6 @@ std::optional<PassEvictors> keep_room_busy(SetsProbe& probe, const SetFindings& 
 /// Searches and matches; reports nothing.
 /// Method: docs/methods/conflict-sets.md.
 SetFindings find_sets(SetsProbe& probe);
-
-/// Chases that a structure predicts, drawn for the question, and how many did so.
-struct Predictions {
-  std::uint64_t asked = 0;
-  std::uint64_t right = 0;
-
-  bool all_right() const { return right == asked; }
-  /// That the next one is right (rule of succession).
-  double confidence() const {
-    return (static_cast<double>(right) + 1) / (static_cast<double>(asked) + 2);
-  }
-  Predictions& operator+=(const Predictions& more) {
-    asked += more.asked;
-    right += more.right;
-    return *this;
-  }
-};
 
 /// Whether sets found elsewhere hold here, too: as many lines as a set has ways fit, one more does
 /// not, in some dozens of sets each asked alone. @pre sets are numbered, and have as many ways each

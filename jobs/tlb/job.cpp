@@ -30,7 +30,7 @@ double lost_share(const PageChaseSetup& setup, std::uint64_t lines, std::uint64_
   const auto costs = measure_costs(
       setup, fmt::format("tlb {} lines kept step {}", lines, step_bytes),
       {.most = LinesTried::fewest}, firsts, [&](std::uint64_t shift) {
-        ChasePlan plan{.warmup_passes = 2, .passes = 3, .evidence = Evidence::of_a_search};
+        ChasePlan plan{.warmup_passes = 2, .passes = 1, .evidence = Evidence::of_a_search};
         for (std::uint64_t page = 0; page < pages; ++page) {
           // Halves of the smallest page, from the upper to the lower one: no prefetcher runs ahead.
           const std::uint64_t lower = page_line(spread, page, shift) & ~(smallest_page_bytes / 2);

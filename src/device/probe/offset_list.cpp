@@ -1,8 +1,9 @@
-// Lists have up to millions of offsets, and every probe has some: no sorting where a bit for each
-// place does.
+// Lists have up to millions of offsets, and every probe has some: no sorting, where a bit for each
+// place or a hash table does.
 #include "device/probe/offset_list.hpp"
 
 #include "base/error.hpp"
+#include "base/random.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -14,7 +15,7 @@ namespace sonde {
 namespace {
 
 /// @param positions each below `places`
-std::uint64_t count_distinct(std::vector<std::uint64_t> positions, std::uint64_t places) {
+std::uint64_t count_distinct(const std::vector<std::uint64_t>& positions, std::uint64_t places) {
   constexpr std::uint64_t word_bits = 64;
   if (places / word_bits <= positions.size()) {  // no more memory than the list itself
     std::vector<std::uint64_t> taken(places / word_bits + 1);
@@ -25,9 +26,16 @@ std::uint64_t count_distinct(std::vector<std::uint64_t> positions, std::uint64_t
     for (const std::uint64_t word : taken) count += static_cast<std::uint64_t>(std::popcount(word));
     return count;
   }
-  std::ranges::sort(positions);
-  const auto repeats = std::ranges::unique(positions);
-  return positions.size() - repeats.size();
+  // A hash table with linear probing; a position is kept as one more, 0 is a free slot.
+  std::vector<std::uint64_t> table(std::bit_ceil(2 * positions.size()));
+  std::uint64_t count = 0;
+  for (const std::uint64_t position : positions) {
+    std::size_t at = mix_bits(position) & (table.size() - 1);
+    while (table[at] != 0 && table[at] != position + 1) at = (at + 1) & (table.size() - 1);
+    count += table[at] == 0;
+    table[at] = position + 1;
+  }
+  return count;
 }
 
 /// The greatest common divisor: an odd number times a power of two.
@@ -70,7 +78,7 @@ OffsetShape shape_of(std::span<const std::uint64_t> offsets_bytes, std::uint64_t
     positions.push_back(step.odd == 1 ? distance : distance / step.odd);
   }
   const std::uint64_t places = (highest - lowest) / step.bytes() + 1;
-  shape.distinct_offsets = count_distinct(std::move(positions), places);
+  shape.distinct_offsets = count_distinct(positions, places);
   if (shape.distinct_offsets == places) shape.stride_bytes = step.bytes();
   return shape;
 }
