@@ -33,15 +33,14 @@ struct ShapedStream {
 };
 
 constexpr std::array element_sizes_bytes{4, 8, 16};
-constexpr std::size_t element_places = 2;
-constexpr StoppingRule hint_rule{.least = 5, .most = 10};
-/// Which of nine shapes is the best hangs on the place: all are tried, each at several.
-constexpr Trial bulk_trial{.finalists = 9, .places = 4, .gain = 0, .repeats = 1};
-constexpr StoppingRule bulk_rule{.least = 5, .most = 16};
+/// On an H200 places differ by 0.1 to 0.3 % over the larger footprint: one tells shapes apart, and
+/// three tell the rate. Over the smaller one, all of eight shapes may be the best.
+constexpr Trial memory_trial{.finalists = 8, .places = 1};
+constexpr StoppingRule memory_rule{.least = 3, .most = 10};
 /// Thousands of windows tell a mean of some hundred cycles, with a deviation of as many, to a
 /// percent.
 constexpr int timed_tiles = 4096;
-constexpr std::size_t latency_places = 12;
+constexpr StoppingRule latency_rule{.relative_error = 0.002, .least = 5, .most = 12};
 /// Of the shape under whose load they are timed: all threads of an SM with a load each, the same on
 /// every device of a model. Which shape is the fastest differs from run to run.
 constexpr int full_block_threads = 512;
@@ -75,8 +74,8 @@ std::vector<Shape> choose_bulk_shapes(const DeviceInfo& gpu) {
 
 /// Mean latency of timed tiles in nanoseconds, and the bytes that it keeps under way.
 struct TileTimes {
-  std::vector<std::vector<double>> latency_ns;  // [place][SM]
-  std::vector<double> bytes_in_flight;          // [place], by the rate of the same launch
+  Replicates latency_ns;                // [place][SM]
+  std::vector<double> bytes_in_flight;  // [place], by the rate of the same launch
 };
 
 TileTimes time_tiles(JobRun& run, StreamProbe stream, const Shape& shape, double overhead_cycles) {
@@ -84,10 +83,10 @@ TileTimes time_tiles(JobRun& run, StreamProbe stream, const Shape& shape, double
   stream = with_shape(std::move(stream), shape);
   stream.timed_tiles = timed_tiles;
   TileTimes times;
-  for (std::size_t number = 0; number < latency_places; ++number) {
-    stream.place = draw_replicate(run, "timed tiles", number).place;
+  const auto measure = [&](const Draw& draw) {
+    stream.place = draw.place;
     const Trace trace = run.ask(fmt::format("timed tiles, {}", to_text(shape)), stream);
-    std::vector<double>& means_ns = times.latency_ns.emplace_back();
+    std::vector<double> means_ns;
     double sum_ns = 0;
     std::uint64_t count = 0;
     for (const LaneTrace& lane : trace.lanes) {
@@ -100,7 +99,9 @@ TileTimes time_tiles(JobRun& run, StreamProbe stream, const Shape& shape, double
     }
     times.bytes_in_flight.push_back(stream_bytes(stream) / trace.repeat_ns.front() * sum_ns /
                                     static_cast<double>(count));
-  }
+    return means_ns;
+  };
+  times.latency_ns = measure_replicates(run, "timed tiles", measure, latency_rule);
   return times;
 }
 
@@ -110,17 +111,17 @@ TileTimes time_tiles(JobRun& run, StreamProbe stream, const Shape& shape, double
 void report_by_element(JobRun& run, std::span<const ShapedStream> best) {
   std::vector<double> sizes_bytes(element_sizes_bytes.begin(), element_sizes_bytes.end());
   run.report(found("global.element_bytes", std::move(sizes_bytes), 1, 1));
+  const Draw draw = draw_replicate(run, "elements", 0);
   for (const ShapedStream& of_kind : best) {
     StreamProbe stream = of_kind.stream;
     std::vector<double> series;
     for (const int size_bytes : element_sizes_bytes) {
       stream.element_bytes = size_bytes;
-      const std::vector<double> rates =
-          measure_at_places(run, stream, of_kind.shape, "elements", element_places);
-      series.push_back(rates.empty() ? 0 : median(rates));
+      const std::vector<double> rates = measure_at(run, stream, of_kind.shape, draw, 1);
+      series.push_back(rates.empty() ? 0 : rates.front());
     }
     run.report(found(fmt::format("global.{}_by_element_bytes_per_s", to_text(stream.kind)),
-                     std::move(series), 1, element_places * element_sizes_bytes.size()));
+                     std::move(series), 1, element_sizes_bytes.size()));
   }
 }
 
@@ -134,12 +135,12 @@ void report_hints(JobRun& run, std::span<const ShapedStream> best) {
       stream.hint = asked.hint;
       std::vector<Shape> shapes = of_kind.others;
       shapes.push_back(of_kind.shape);
-      const Best rates = remeasure_best(run, stream, shapes, 1, hint_rule);
-      if (rates.rates.samples.empty()) {
-        run.report(not_resolvable(asked.metric, "the device refuses the hint"));
-      } else {
-        report_rate(run, asked.metric, rates);
-      }
+      const auto refusal = refusal_of([&] {
+        const auto points = rank_surface(measure_surface(run, stream, shapes));
+        report_rate(run, asked.metric,
+                    remeasure_best(run, stream, {points.front().shape}, 1, memory_rule));
+      });
+      if (refusal) run.report(not_resolvable(asked.metric, "the device refuses the hint"));
     }
   }
 }
@@ -157,11 +158,11 @@ void report_bulk(JobRun& run, std::uint64_t surface_bytes, std::uint64_t best_by
       run.report(not_resolvable(metric, first.refusal));
       continue;
     }
-    const auto points = measure_surface(run, stream, shapes, 1);
+    const auto points = measure_surface(run, stream, shapes);
     stream.footprint_bytes = best_bytes;
     report_rate(run, metric,
-                remeasure_best(run, stream, choose_finalists(run, stream, points, bulk_trial),
-                               bulk_trial.repeats, bulk_rule));
+                remeasure_best(run, stream, choose_finalists(run, stream, points, memory_trial), 1,
+                               memory_rule));
   }
 }
 
@@ -177,15 +178,11 @@ void report_latency_of_tiles(JobRun& run, const StreamProbe& reads) {
   const int threads = std::min(gpu.max_threads_per_block, full_block_threads);
   const Shape full{threads, gpu.max_threads_per_sm / threads * gpu.sm_count, 1};
   const TileTimes loaded = time_tiles(run, reads, full, overhead_cycles);
-  run.report(found_replicated("global.light_latency_ns", Replicates{alone.latency_ns}));
-  run.report(found_replicated("global.loaded_latency_ns", Replicates{loaded.latency_ns}),
-             to_text(full));
+  run.report(found_replicated("global.light_latency_ns", alone.latency_ns));
+  run.report(found_replicated("global.loaded_latency_ns", loaded.latency_ns), to_text(full));
   run.report(found("global.loaded_bytes_in_flight", median(loaded.bytes_in_flight), 1,
                    loaded.bytes_in_flight.size()));
 }
-
-// On an H200 two places tell the rate of the memory to 0.3 %.
-constexpr Trial memory_trial{.finalists = 4, .places = 2, .repeats = 3};
 
 struct Footprints {
   std::uint64_t surface_bytes = 0;  // what the L2 keeps from one repeat to the next is below 6 %
@@ -207,10 +204,9 @@ void report_surface(JobRun& run, StreamKind kind, const std::string& prefix,
     ilp.push_back(point.shape.ilp);
     rates.push_back(point.throughput);
   }
-  const std::size_t samples = points.size() * surface_places;
   const auto report = [&](const char* name, std::vector<double> values) {
-    run.report(
-        found(fmt::format("global.{}surface_{}", prefix, name), std::move(values), 1, samples));
+    run.report(found(fmt::format("global.{}surface_{}", prefix, name), std::move(values), 1,
+                     points.size()));
   };
   report("block_threads", std::move(threads));
   report("blocks", std::move(blocks));
@@ -276,12 +272,11 @@ KindResult report_kind(JobRun& run, StreamKind kind, Surface surface) {
   const Footprints footprints = choose_footprints(run.info());
   std::vector<Shape> all_shapes = choose_grid_shapes(run, surface);
   for (const Shape& shape : choose_tile_shapes(run)) all_shapes.push_back(shape);
-  const auto points =
-      measure_surface(run, make_stream(kind, footprints.surface_bytes), all_shapes, surface_places);
+  const auto points = measure_surface(run, make_stream(kind, footprints.surface_bytes), all_shapes);
   const StreamProbe stream = make_stream(kind, footprints.best_bytes);
   const std::vector<Shape> shapes = choose_finalists(run, stream, points, memory_trial);
-  const Best best =
-      remeasure_best(run, stream, shapes, memory_trial.repeats, {.least = 5, .most = 10});
+  constexpr int repeats = 3;
+  const Best best = remeasure_best(run, stream, shapes, repeats, memory_rule);
   report_rate(run, fmt::format("global.{}_bytes_per_s", to_text(kind)), best);
   if (kind == StreamKind::read) {
     run.report(found("global.best_shape", to_text(best.shape), 1, points.size()));

@@ -16,9 +16,9 @@ namespace {
 
 // On an H200 16 to 96 places tell the rate of the L2 to 0.3 %: some shapes make 8.2 to 8.9 TB/s of
 // it by the place, others 8.3 to 8.4, so that one place chooses among them by chance.
-constexpr Trial trial{.finalists = 24, .places = 6, .gain = 0, .repeats = 1};
-/// Where every SM reads all lines, fewer shapes are left and they differ by more.
-constexpr Trial same_trial{.finalists = 3, .places = 2, .repeats = 1};
+constexpr Trial trial{.finalists = 24, .places = 6, .gain = 0};
+/// Of writes, of additions, and where every SM reads all lines.
+constexpr Trial short_trial{.finalists = 3, .places = 2};
 /// Bytes of a launch: hundreds of microseconds, of which the launch itself is below a percent.
 constexpr std::uint64_t launch_bytes = std::uint64_t{2} << 30;
 /// Rates of writes and additions are less at the mercy of places than those of reads.
@@ -30,7 +30,7 @@ constexpr StoppingRule long_rule{.least = 96, .most = 160};
 /// A warp's words, and as many additions of each SM to them as take some hundred microseconds if
 /// the line takes those of a warp in a few cycles.
 constexpr std::uint64_t one_line_bytes = warp_threads * 4;
-constexpr int one_line_passes = 4096;
+constexpr int one_line_passes = 1024;
 
 /// A third of the L2, a power of two: it stays whole even if one of two partitions serves each SM;
 /// over fewer pages the rate hangs on where they lie.
@@ -67,8 +67,8 @@ std::vector<Shape> choose_lone_shapes(const JobRun& run) {
 
 Best find_best(JobRun& run, const StreamProbe& stream, const std::vector<Shape>& shapes,
                const Trial& how, const StoppingRule& rule) {
-  const auto points = measure_surface(run, stream, shapes, 1);
-  return remeasure_best(run, stream, choose_finalists(run, stream, points, how), how.repeats, rule);
+  const auto points = measure_surface(run, stream, shapes);
+  return remeasure_best(run, stream, choose_finalists(run, stream, points, how), 1, rule);
 }
 
 /// @return whether there is an answer
@@ -100,7 +100,7 @@ std::vector<Shape> choose_adding_shapes(const DeviceInfo& gpu) {
 bool report_adds(JobRun& run, const std::string& metric, const StreamProbe& adds,
                  const std::vector<Shape>& shapes, const StoppingRule& rule) {
   Best best;
-  const auto measure = [&] { best = find_best(run, adds, shapes, same_trial, rule); };
+  const auto measure = [&] { best = find_best(run, adds, shapes, short_trial, rule); };
   if (!measure_part(run, {metric}, measure)) return false;
   for (std::vector<double>& rates : best.rates.samples) {
     for (double& rate : rates) rate /= adds.element_bytes;
@@ -144,11 +144,11 @@ void run_l2_throughput(JobRun& run) {
   const bool reads_it =
       report_best(run, "l2.read_bytes_per_s", reads, choose_apart_shapes(run, reads), trial, rule);
   const bool writes_it = report_best(run, "l2.write_bytes_per_s", writes,
-                                     choose_apart_shapes(run, writes), trial, short_rule);
+                                     choose_apart_shapes(run, writes), short_trial, short_rule);
   StreamProbe same = reads;
   same.order = StreamOrder::same;
   same.passes = 1;
-  report_best(run, "l2.same_lines_bytes_per_s", same, choose_lone_shapes(run), same_trial,
+  report_best(run, "l2.same_lines_bytes_per_s", same, choose_lone_shapes(run), short_trial,
               is_quick ? short_rule : long_rule);
   const auto adds = report_atomics(run, footprint_bytes);
   if (is_quick) return run.skip_rest("");

@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::uint64_t alternating_pages = 12;  // each of them switches page tables but the first
 constexpr std::uint64_t fewest_pages = 24;
-constexpr std::uint64_t reread_pages = 8;    // whose translations are surely at hand: half of 16
+constexpr std::uint64_t reread_pages = 16;   // enough lines to meet two partitions alike
 constexpr std::uint64_t reread_lines = 4;    // of each
 constexpr std::uint64_t repeated_loads = 3;  // of a line
-constexpr std::uint64_t p3_rounds = 2;
+constexpr std::uint64_t p3_rounds = 1;
 constexpr std::uint64_t p2_rounds = 3;
 // More pages than a level holds by so much: policies that protect old entries (BRRIP) let half of
 // twice as many hit.
@@ -76,9 +76,9 @@ struct Builder {
   }
 
   void rounds(Pattern pattern, std::uint64_t first_page, std::uint64_t pages, std::uint64_t part,
-              std::uint64_t count) {
-    phase(pattern, pages, [&] {
-      for (std::uint64_t round = 0; round <= count; ++round) {
+              std::uint64_t settling, std::uint64_t count) {
+    phase(pattern, settling * pages, [&] {
+      for (std::uint64_t round = 0; round < settling + count; ++round) {
         for (std::uint64_t page = first_page + pages; page-- > first_page;) {
           access(line_of(page, part));
         }
@@ -164,9 +164,13 @@ PatternChase plan_patterns(const PatternRequest& request) {
     }
   });
   builder.reread(first_page);
-  if (beyond_all > 0) builder.rounds(Pattern::p3, first_page, beyond_all, 0, p3_rounds);
+  if (beyond_all > 0) {
+    // The cold pages in a row were a first round over the same lines.
+    const std::uint64_t settling = request.cold_distance == 1 ? 0 : 1;
+    builder.rounds(Pattern::p3, first_page, beyond_all, 0, settling, p3_rounds);
+  }
   if (near_pages > request.near_entries) {
-    builder.rounds(Pattern::p2, first_page, near_pages, near_part, p2_rounds);
+    builder.rounds(Pattern::p2, first_page, near_pages, near_part, 1, p2_rounds);
   }
   builder.repeat(first_page);
   builder.chase.span_bytes =

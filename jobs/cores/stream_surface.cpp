@@ -58,18 +58,6 @@ std::vector<double> measure_at(JobRun& run, StreamProbe stream, const Shape& sha
   return rates;
 }
 
-std::vector<double> measure_at_places(JobRun& run, const StreamProbe& stream, const Shape& shape,
-                                      std::string_view what, std::size_t places) {
-  std::vector<double> rates;
-  for (std::size_t place = 0; place < places; ++place) {
-    const std::vector<double> rate =
-        measure_at(run, stream, shape, draw_replicate(run, what, place), 1);
-    if (rate.empty()) break;  // the device refuses the shape
-    rates.push_back(rate.front());
-  }
-  return rates;
-}
-
 std::uint64_t span_beyond_l2(const DeviceInfo& gpu, std::uint64_t times) {
   const std::uint64_t l2_bytes = gpu.l2_bytes > 0 ? gpu.l2_bytes : 4_MiB;
   const std::uint64_t most_bytes = gpu.memory_bytes > 0 ? gpu.memory_bytes / 4 : 256_MiB;
@@ -127,11 +115,12 @@ std::vector<Shape> choose_tile_shapes(const JobRun& run) {
 }
 
 std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream,
-                                          const std::vector<Shape>& shapes, std::size_t places) {
+                                          const std::vector<Shape>& shapes) {
+  const Draw draw = draw_replicate(run, "surface", 0);
   std::vector<SurfacePoint> points;
   for (const Shape& shape : shapes) {
-    const std::vector<double> rates = measure_at_places(run, stream, shape, "surface", places);
-    if (!rates.empty()) points.push_back({shape, median(rates)});
+    const std::vector<double> rates = measure_at(run, stream, shape, draw, 1);
+    if (!rates.empty()) points.push_back({shape, rates.front()});
   }
   if (points.empty()) {
     throw DeviceError(
@@ -147,9 +136,14 @@ std::vector<Shape> choose_finalists(JobRun& run, const StreamProbe& stream,
   std::vector<Shape> shapes;
   std::vector<std::vector<double>> rates;
   for (const SurfacePoint& point : points) {
-    std::vector<double> of_shape =
-        measure_at_places(run, stream, point.shape, "trial", trial.places);
-    if (of_shape.size() < trial.places) continue;
+    std::vector<double> of_shape;
+    for (std::size_t place = 0; place < trial.places; ++place) {
+      for (const double rate :
+           measure_at(run, stream, point.shape, draw_replicate(run, "trial", place), 1)) {
+        of_shape.push_back(rate);
+      }
+    }
+    if (of_shape.size() < trial.places) continue;  // the device refuses the shape
     shapes.push_back(point.shape);
     rates.push_back(std::move(of_shape));
   }

@@ -12,18 +12,13 @@
 
 namespace sonde {
 
-/// Places in memory over which a point of a surface is the median, at most.
-inline constexpr std::size_t surface_places = 5;
-
-/// Which shapes of a surface are tried again, at how many places, and how often the chosen ones are
-/// run at each place.
+/// Which shapes of a surface are tried again, and at how many places.
 struct Trial {
   std::size_t finalists = 0;
   std::size_t places = 0;
   /// Besides the best on average, those are chosen that are faster than it at one of the places by
   /// this part of its rate.
   double gain = StoppingRule{}.relative_error;
-  int repeats = 1;
 };
 
 /// The best shape, and its rates at drawn places in memory.
@@ -43,11 +38,6 @@ StreamProbe with_shape(StreamProbe stream, const Shape& shape);
 std::vector<double> measure_at(JobRun& run, StreamProbe stream, const Shape& shape,
                                const Draw& draw, int repeats);
 
-/// One rate at each of so many places, the same for whatever else is measured under this name;
-/// fewer if the device refuses the shape.
-std::vector<double> measure_at_places(JobRun& run, const StreamProbe& stream, const Shape& shape,
-                                      std::string_view what, std::size_t places);
-
 /// So many times the L2 that the driver names, 64 MiB at least and a quarter of the memory at most;
 /// without an L2 or its size as if it had 4 MiB.
 std::uint64_t span_beyond_l2(const DeviceInfo& gpu, std::uint64_t times);
@@ -63,12 +53,10 @@ std::vector<Shape> choose_grid_shapes(const JobRun& run, Surface surface);
 /// as they do in the kernels of most programs. None where one of those options is set.
 std::vector<Shape> choose_tile_shapes(const JobRun& run);
 
-/// Runs `stream` with every shape, at the same places in memory for all; a point is the median over
-/// them. Shapes that the device refuses are left out.
-/// @param places at most surface_places
-/// @throws DeviceError if it refuses all of them
+/// Runs `stream` once with every shape, all at one place in memory: finalists are measured again.
+/// Shapes that the device refuses are left out. @throws DeviceError if it refuses all of them
 std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream,
-                                          const std::vector<Shape>& shapes, std::size_t places);
+                                          const std::vector<Shape>& shapes);
 
 /// The best shapes of a surface, less those that are no faster than the best of them wherever they
 /// were tried, each in the same places.

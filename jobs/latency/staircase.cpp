@@ -16,7 +16,7 @@ namespace {
 // Steps below some MB cost next to nothing; larger ones must each be chased once to warm up.
 constexpr std::uint64_t fine_limit_bytes = 2_MiB;
 constexpr double fine_points_per_octave = 6;
-constexpr double coarse_points_per_octave = 3;
+constexpr double coarse_points_per_octave = 2;
 constexpr double quick_points_per_octave = 2;
 constexpr std::uint64_t unknown_l2_bytes = 8_MiB;
 
@@ -40,7 +40,7 @@ std::vector<std::uint64_t> choose_footprints(const JobRun& run, std::uint64_t li
 
 void report_staircase(JobRun& run) {
   constexpr std::uint64_t fewest_accesses = 2048;
-  constexpr std::uint64_t most_accesses = 16384;
+  constexpr std::uint64_t most_accesses = 8192;
   const double usual_line_bytes =
       run.number("cache.l2.line_bytes").value_or(static_cast<double>(common_line_bytes));
   const auto line_bytes = static_cast<std::uint64_t>(

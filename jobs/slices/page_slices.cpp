@@ -1,5 +1,5 @@
 // Chases over the lines that are left, and the fastest of their passes: an outlier makes no line of
-// another slice wait.
+// another slice wait. A few SMs of one GPC share the lines.
 #include "jobs/slices/page_slices.hpp"
 
 #include "analysis/statistics.hpp"
@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -30,11 +32,38 @@ std::vector<int> spread(const std::vector<int>& sms, std::size_t count) {
   return chosen;
 }
 
+/// The SMs of each GPC; none if the SM's own is not known, or no other one.
+std::map<double, std::vector<int>> group_by_gpc(const std::vector<double>& gpc_of_sm, int sm) {
+  std::map<double, std::vector<int>> by_gpc;
+  const auto own = static_cast<std::size_t>(sm);
+  if (own >= gpc_of_sm.size() || gpc_of_sm[own] < 0) return by_gpc;
+  for (std::size_t other = 0; other < gpc_of_sm.size(); ++other) {
+    if (gpc_of_sm[other] >= 0) by_gpc[gpc_of_sm[other]].push_back(static_cast<int>(other));
+  }
+  if (by_gpc.size() < 2) by_gpc.clear();
+  return by_gpc;
+}
+
+/// An SM and others of its GPC, which are as near to each slice as it is.
+std::vector<int> choose_probers(const std::vector<double>& gpc_of_sm, int sm) {
+  constexpr std::size_t most_others = 3;
+  std::vector<int> probers{sm};
+  auto by_gpc = group_by_gpc(gpc_of_sm, sm);
+  if (by_gpc.empty()) return probers;
+  std::vector<int>& others = by_gpc.at(gpc_of_sm[static_cast<std::size_t>(sm)]);
+  std::erase(others, sm);
+  for (const int other : spread(others, most_others)) probers.push_back(other);
+  return probers;
+}
+
 }  // namespace
 
-PageChase::PageChase(JobRun& run, const Draw& draw, std::uint64_t buffer_bytes)
+PageChase::PageChase(JobRun& run, const Draw& draw, std::uint64_t buffer_bytes,
+                     std::uint64_t line_bytes)
     : run_(run),
       setup_(at_draw(set_up_chase(run, LoadPath::atomic, RecordSpace::longest), draw)),
+      line_bytes_(line_bytes),
+      probers_(choose_probers(known_groups(run).gpc_of_sm, draw.sm)),
       random_(draw.seed) {
   setup_.buffer_bytes = buffer_bytes;
 }
@@ -51,26 +80,41 @@ std::vector<double> PageChase::contended_latencies(const Lines& offsets, std::ui
   return fastest(offsets, passes);
 }
 
-/// Of each line, over the passes of a chase in random order.
+/// Of each line, over the passes of a chase in random order. It is always the same SM that asks for
+/// a line: what the line takes alone can be compared. Shorter lists are filled up with lines of
+/// their own.
 std::vector<double> PageChase::fastest(const Lines& offsets, std::uint64_t passes) {
-  ChasePlan plan{
-      .warm_up = WarmUp::overlapped, .passes = passes, .evidence = Evidence::of_a_search};
-  std::vector<std::size_t> order(offsets.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  shuffle(order, random_);
-  for (const std::size_t i : order) plan.offsets.push_back(offsets[i]);
+  std::vector<std::vector<std::size_t>> parts(probers_.size());
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    parts[offsets[i] / line_bytes_ % parts.size()].push_back(i);
+  }
+  const std::size_t length = std::ranges::max(parts, {}, &std::vector<std::size_t>::size).size();
+  LaneChases chases{.warmup_accesses = length,
+                    .recorded_accesses = passes * length,
+                    .most_at_once = recordable_with_list(setup_, length),
+                    .warm_up = WarmUp::overlapped,
+                    .evidence = Evidence::of_a_search};
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    if (parts[part].empty()) continue;
+    shuffle(parts[part], random_);
+    ChaseLane& lane = chases.lanes.emplace_back(
+        ChaseLane{.sm = probers_[part], .offsets_bytes = {}, .path = setup_.path});
+    for (std::size_t i = 0; i < length; ++i) {
+      lane.offsets_bytes.push_back(offsets[parts[part][i % parts[part].size()]]);
+    }
+  }
+  std::erase_if(parts, [](const std::vector<std::size_t>& part) { return part.empty(); });
   const std::string label = setup_.co_runners.empty()
                                 ? fmt::format("slices: page {} alone", setup_.place)
                                 : fmt::format("slices: page {}, reductions on {:#x}", setup_.place,
                                               setup_.co_runners.front().offset_bytes);
-  const ChaseLatencies chase = measure_chase(run_, setup_, label, plan);
-  std::vector<double> latencies(offsets.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    double least = chase.cycles[i];
-    for (std::size_t at = i; at < chase.cycles.size(); at += chase.positions) {
-      least = std::min(least, chase.cycles[at]);
+  std::vector<double> latencies(offsets.size(), std::numeric_limits<double>::infinity());
+  const auto cycles = record_lanes(run_, setup_, label, std::move(chases));
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    for (std::size_t at = 0; at < cycles[part].size(); ++at) {
+      double& least = latencies[parts[part][at % length % parts[part].size()]];
+      least = std::min(least, cycles[part][at]);
     }
-    latencies[order[i]] = least;
   }
   return latencies;
 }
@@ -86,27 +130,23 @@ Lines lines_of_page(std::uint64_t page_bytes, std::uint64_t line_bytes) {
 std::vector<int> choose_co_runners(const std::vector<double>& gpc_of_sm, int sm_count, int prober,
                                    int of_each_gpc) {
   const auto wanted = static_cast<std::size_t>(of_each_gpc);
-  std::vector<int> others;
-  std::map<double, std::vector<int>> by_gpc;
-  for (int sm = 0; sm < sm_count; ++sm) {
-    if (sm != prober) others.push_back(sm);
-    const auto place = static_cast<std::size_t>(sm);
-    if (place < gpc_of_sm.size() && gpc_of_sm[place] >= 0) by_gpc[gpc_of_sm[place]].push_back(sm);
-  }
-  const auto own = static_cast<std::size_t>(prober);
-  if (own >= gpc_of_sm.size() || gpc_of_sm[own] < 0 || by_gpc.size() < 2) {
-    return spread(others, wanted * (usual_gpcs - 1));
-  }
+  const auto by_gpc = group_by_gpc(gpc_of_sm, prober);
   std::vector<int> chosen;
+  if (by_gpc.empty()) {
+    for (int sm = 0; sm < sm_count; ++sm) {
+      if (sm != prober) chosen.push_back(sm);
+    }
+    return spread(chosen, wanted * (usual_gpcs - 1));
+  }
   for (const auto& [gpc, sms] : by_gpc) {
-    if (gpc == gpc_of_sm[own]) continue;
+    if (gpc == gpc_of_sm[static_cast<std::size_t>(prober)]) continue;
     for (const int sm : spread(sms, wanted)) chosen.push_back(sm);
   }
   return chosen;
 }
 
 PageSlices label_page(JobRun& run, const Draw& draw, std::uint64_t line_bytes) {
-  PageChase chase(run, draw, large_page_bytes);
+  PageChase chase(run, draw, large_page_bytes, line_bytes);
   const std::vector<double> alone = chase.latencies_alone(lines_of_page(0, line_bytes));
   PageSlices page{.slices = {}, .prober = draw.sm};
   for (const int of_each_gpc : co_runners_of_gpc) {
@@ -187,7 +227,7 @@ SliceLines collect_slice_lines(JobRun& run, const Draw& draw, std::uint64_t line
                                const std::vector<int>& co_runners, std::uint64_t pages) {
   SliceLines found{
       .offsets = {}, .pages = pages, .buffer_bytes = (pages + 1) * large_page_bytes, .reason = {}};
-  PageChase chase(run, draw, found.buffer_bytes);
+  PageChase chase(run, draw, found.buffer_bytes, line_bytes);
   chase.set_co_runner_sms(co_runners);
   const SliceOfLine slice = look_at_first_page(run, chase, line_bytes);
   if (!slice.is_clear) {

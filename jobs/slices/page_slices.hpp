@@ -1,5 +1,5 @@
-// The slices of one page, and lines of one slice out of many pages: an SM times atomics to all of
-// their lines while others make reductions on one of them.
+// The slices of one page, and lines of one slice out of many pages: some SMs of a GPC time atomics
+// to all of their lines while SMs of others make reductions on one of them.
 #pragma once
 
 #include "analysis/structure/index/slice_labels.hpp"
@@ -22,8 +22,8 @@ std::vector<int> choose_co_runners(const std::vector<double>& gpc_of_sm, int sm_
 /// Latencies of atomics to lines of a buffer, with and without others that make reductions on one.
 class PageChase {
  public:
-  /// By the draw's SM, to memory at its place.
-  PageChase(JobRun& run, const Draw& draw, std::uint64_t buffer_bytes);
+  /// By the draw's SM and some others of its GPC, if that is known, to memory at the draw's place.
+  PageChase(JobRun& run, const Draw& draw, std::uint64_t buffer_bytes, std::uint64_t line_bytes);
 
   void set_co_runner_sms(std::vector<int> sms) { sms_ = std::move(sms); }
 
@@ -41,8 +41,10 @@ class PageChase {
 
   JobRun& run_;
   ChaseSetup setup_;
+  std::uint64_t line_bytes_;
+  std::vector<int> probers_;
   Random random_;
-  std::vector<int> sms_;
+  std::vector<int> sms_;  // of the co-runners
 };
 
 /// All lines of the page that begins there.

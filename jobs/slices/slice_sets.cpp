@@ -4,6 +4,7 @@
 #include "analysis/statistics.hpp"
 #include "analysis/structure/latency/latency_classes.hpp"
 #include "analysis/structure/sets/conflict_set.hpp"
+#include "analysis/structure/sets/group_testing.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "jobs/cache/cache_probe.hpp"
@@ -18,8 +19,8 @@
 namespace sonde {
 namespace {
 
-/// Sets whose ways are looked for, each in another order of the lines: slices have hundreds.
-constexpr std::uint64_t searched_sets = 3;
+/// Sets whose ways are looked for: slices have hundreds.
+constexpr std::size_t searched_sets = 3;
 constexpr std::size_t most_chases = 500;
 
 /// What a slice has room for, roughly: a capacity that is an interval counts with its middle.
@@ -83,16 +84,22 @@ ReplacementFit match_policy(CacheProbe& probe, const EvictionSet& conflict, cons
 
 void search_sets(CacheProbe& probe, const Lines& lines, std::uint64_t seed, SliceSets& found) {
   const MissOracle ask = ask_behind(probe, {});
-  for (std::uint64_t search = 0; search < searched_sets; ++search) {
-    const Lines order = shuffled(lines, derive_seed(seed, fmt::format("set {}", search)));
-    const auto conflict = find_eviction_set_in_any_order(order, ask, found.reason);
-    if (!conflict) return found.ways.clear();
-    found.ways.push_back(static_cast<std::uint32_t>(conflict->ways()));
-    if (search == 0) found.replacement = match_policy(probe, *conflict, order);
-  }
-  const std::size_t about_all_sets = probe.pool().cached_lines / found.ways.front();
-  found.packed = pack_lines(shuffled(lines, derive_seed(seed, "packing")),
+  const Lines order = shuffled(lines, derive_seed(seed, "sets"));
+  const auto conflict = find_eviction_set_in_any_order(order, ask, found.reason);
+  if (!conflict) return;
+  found.ways.push_back(static_cast<std::uint32_t>(conflict->ways()));
+  found.replacement = match_policy(probe, *conflict, order);
+  const std::size_t about_all_sets = probe.pool().cached_lines / conflict->ways();
+  found.packed = pack_lines(order, conflict->fitting_lines,
                             std::max<std::size_t>(1, about_all_sets), ask, most_chases);
+  if (!found.packed.complete) return;
+  // Where all sets are full, one line more overfills its own.
+  for (const std::uint64_t line : slice(found.packed.left_over, 0, searched_sets - 1)) {
+    Lines overfull = found.packed.lines;
+    overfull.push_back(line);
+    const Lines set = reduce_to_one_set(overfull, ask);
+    if (!set.empty()) found.ways.push_back(static_cast<std::uint32_t>(set.size() - 1));
+  }
 }
 
 /// The sets are as many as the lines that stay together give, all ways full.
@@ -108,7 +115,7 @@ void report_room(JobRun& run, const PackedLines& packed, std::uint32_t ways,
   }
   run.report(found("cache.l2.slice_bytes", static_cast<double>(lines * line_bytes), 1, lines),
              fmt::format("{} lines stay together, none of {} others finds room beside them", lines,
-                         packed.left_over));
+                         packed.left_over.size()));
   if (lines % ways != 0) {
     return run.report(not_resolvable(
         "cache.l2.slice_sets",

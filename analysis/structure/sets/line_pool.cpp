@@ -128,23 +128,24 @@ void add_lines(const Lines& added, const MissOracle& ask, Lines& kept, Lines& re
 
 }  // namespace
 
-PackedLines pack_lines(const Lines& pool, std::size_t batch, const MissOracle& ask,
-                       std::size_t most_chases) {
+PackedLines pack_lines(const Lines& pool, std::size_t first_batch, std::size_t batch,
+                       const MissOracle& ask, std::size_t most_chases) {
   PackedLines packed;
   Lines waiting = pool;
   for (std::uint64_t round = 0; !packed.complete; ++round) {
     const std::size_t before = packed.lines.size();
-    Lines refused;
-    for (std::size_t first = 0; first < waiting.size(); first += batch) {
+    Lines& refused = packed.left_over;
+    refused.clear();
+    std::size_t count = round == 0 ? first_batch : batch;
+    for (std::size_t first = 0; first < waiting.size(); first += std::exchange(count, batch)) {
       if (++packed.asked_chases > most_chases) return packed;
-      add_lines(slice(waiting, first, batch), ask, packed.lines, refused);
+      add_lines(slice(waiting, first, count), ask, packed.lines, refused);
     }
-    packed.left_over = refused.size();
     const bool done = packed.lines.size() == before || refused.empty();
     // Under random replacement lines of an overfull set may have stayed by chance: then it shows.
     if (done && overflow_twice({packed.lines}, ask).front()) return packed;
     packed.complete = done;
-    waiting = shuffled(std::move(refused), round);
+    waiting = shuffled(refused, round);
   }
   return packed;
 }

@@ -52,9 +52,9 @@ Lines find_taken_lines(const LinePool& space, const MissOracle& ask);
 /// Lines that stay together, to which no line of the pool could be added.
 struct PackedLines {
   Lines lines;
-  std::size_t left_over = 0;  // lines of the pool that found no room
-  bool complete = false;      // in a last round over all that were left over none found room, and
-                              // those packed stay
+  Lines left_over;        // lines of the pool that found no room
+  bool complete = false;  // in a last round over all that were left over none found room, and
+                          // those packed stay
   std::size_t asked_chases = 0;  // what it took
 };
 
@@ -64,10 +64,11 @@ struct PackedLines {
 /// makes each of them miss (LRU and its kin, in cyclic order). Where lines of an overfull set stay
 /// by chance, more may be packed than there is room for; that shows, and `complete` stays false.
 /// @param pool lines in random order, some times what the cache holds
+/// @param first_batch as many as surely overfill few sets
 /// @param batch about as many as there are sets: of lines that would share the last free way of a
 ///        set none is kept, and with one line for each set, one often comes alone
 /// @param most_chases a bound on the time; when it is met, `complete` is false
-PackedLines pack_lines(const Lines& pool, std::size_t batch, const MissOracle& ask,
-                       std::size_t most_chases);
+PackedLines pack_lines(const Lines& pool, std::size_t first_batch, std::size_t batch,
+                       const MissOracle& ask, std::size_t most_chases);
 
 }  // namespace sonde

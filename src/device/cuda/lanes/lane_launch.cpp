@@ -57,6 +57,7 @@ PlacedKernel LaneLaunch::placed_kernel(unsigned block_threads, const layout::Sha
 Trace LaneLaunch::read(const layout::SharedPlan& shared) const {
   Trace trace;
   trace.shared_carveout_bytes = shared.carveout_bytes;
+  trace.lanes.reserve(lanes_.sms.size());
   for (std::size_t lane = 0; lane < lanes_.sms.size(); ++lane) {
     trace.lanes.push_back(read_lane(lane));
   }

@@ -41,13 +41,21 @@ class LaneLaunch {
   Trace run(
       kernels::Kernel<Launch> kernel, Launch& launch, unsigned block_threads,
       const layout::SharedPlan& shared, const std::function<void()>& queue_before = [] {}) {
+    run_unread(kernel, launch, block_threads, shared, queue_before);
+    return read(shared);
+  }
+
+  /// The same, of a launch whose lanes nobody wants.
+  template <class Launch>
+  void run_unread(
+      kernels::Kernel<Launch> kernel, Launch& launch, unsigned block_threads,
+      const layout::SharedPlan& shared, const std::function<void()>& queue_before = [] {}) {
     describe(launch);
     placed_.run(placed_kernel(block_threads, shared).shape, [&](const LaunchShape& shape) {
       clear_results();
       queue_before();
       session_.launch(kernel, launch, shape);
     });
-    return read(shared);
   }
 
   /// What a run is made of, for one beside another launch: the kernel; its results are to be

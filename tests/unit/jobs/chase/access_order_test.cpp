@@ -144,7 +144,7 @@ TEST(PatternOrderTest, further_lines_are_new_and_in_the_page_just_accessed) {
     EXPECT_EQ(*before >> 21, *(before - 1) >> 21);
     pages.insert(*before >> 21);
   }
-  EXPECT_EQ(pages.size(), 8U);
+  EXPECT_EQ(pages.size(), 16U);
 }
 
 TEST(PatternOrderTest, hits_are_loads_of_the_line_just_loaded) {
