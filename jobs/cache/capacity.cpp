@@ -241,16 +241,17 @@ CapacityBound measure_exact_bound(const CacheUnderTest& cache, const CapacityBou
 
 namespace {
 
-/// Of orders numbered from `first` on.
-std::uint64_t count_fitting_orders(const CacheUnderTest& cache, std::uint64_t span_bytes,
-                                   std::uint64_t line_bytes, std::uint64_t first) {
-  std::uint64_t fitting = 0;
-  for (std::uint64_t order = first; order < first + asked_orders; ++order) {
+/// Whether a footprint stays in most of three orders, from that number on: something else may take
+/// a line now and then.
+bool fits_in_most(const CacheUnderTest& cache, std::uint64_t span_bytes, std::uint64_t line_bytes,
+                  std::uint64_t order) {
+  const auto fits = [&](std::uint64_t number) {
     CacheUnderTest other = cache;
-    other.seed = cache.seed + order;
-    fitting += ask_fit(other, span_bytes, touch_step(cache, span_bytes, line_bytes)) == Fit::fits;
-  }
-  return fitting;
+    other.seed = cache.seed + number;
+    return ask_fit(other, span_bytes, touch_step(cache, span_bytes, line_bytes)) == Fit::fits;
+  };
+  const bool first = fits(order);
+  return first == fits(order + 1) ? first : fits(order + 2);
 }
 
 }  // namespace
@@ -276,7 +277,13 @@ std::optional<CapacityBound> find_bound_of_all_orders(const CacheUnderTest& cach
                                                       std::uint64_t line_bytes) {
   if (holds_in_all_orders(cache, bound, line_bytes)) return bound;
   const auto fitting_orders = [&](std::uint64_t span_bytes) {
-    return count_fitting_orders(cache, span_bytes, line_bytes, 1);
+    std::uint64_t fitting = 0;
+    for (std::uint64_t order = 1; order <= asked_orders; ++order) {
+      CacheUnderTest other = cache;
+      other.seed = cache.seed + order;
+      fitting += ask_fit(other, span_bytes, touch_step(cache, span_bytes, line_bytes)) == Fit::fits;
+    }
+    return fitting;
   };
   for (std::uint64_t bytes : {bound.fitting_bytes, bound.fitting_bytes - line_bytes}) {
     if (bytes < line_bytes || fitting_orders(bytes) < asked_orders) continue;
@@ -290,15 +297,14 @@ std::optional<CapacityBound> find_bound_of_all_orders(const CacheUnderTest& cach
 
 Predictions try_bound(const CacheUnderTest& cache, const CapacityBound& bound,
                       std::uint64_t line_bytes) {
-  constexpr std::uint64_t most_rounds = 3;
+  constexpr std::uint64_t usual_tries = 10;
+  constexpr std::uint64_t most_tries = 30;
   Predictions tried;
-  for (std::uint64_t round = 0; round < most_rounds; ++round) {
-    const std::uint64_t first = 1 + round * asked_orders;
-    const std::uint64_t beyond_bytes = bound.overflowing_bytes + line_bytes;
-    tried.asked += 2 * asked_orders;
-    tried.right += count_fitting_orders(cache, bound.fitting_bytes, line_bytes, first);
-    tried.right += asked_orders - count_fitting_orders(cache, beyond_bytes, line_bytes, first);
-    if (tried.right == tried.asked) break;
+  for (std::uint64_t i = 0; i < (tried.right == tried.asked ? usual_tries : most_tries); ++i) {
+    tried.asked += 2;
+    tried.right += fits_in_most(cache, bound.fitting_bytes, line_bytes, 1 + 3 * i);
+    tried.right +=
+        !fits_in_most(cache, bound.overflowing_bytes + line_bytes, line_bytes, 1 + 3 * i);
   }
   return tried;
 }

@@ -61,8 +61,8 @@ std::optional<CapacityBound> find_bound_of_all_orders(const CacheUnderTest& cach
                                                       const CapacityBound& bound,
                                                       std::uint64_t line_bytes);
 
-/// Whether footprints up to the bound stay, each in an order of its own, and those of two lines
-/// more do not: twenty chases, and as many again, twice, where one does otherwise.
+/// Whether a footprint up to the bound stays in most of three orders, and one of two lines more does
+/// not: ten times each, and thirty where one does otherwise.
 Predictions try_bound(const CacheUnderTest& cache, const CapacityBound& bound,
                       std::uint64_t line_bytes);
 

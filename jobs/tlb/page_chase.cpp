@@ -194,8 +194,7 @@ PageSpread spread_pages(std::uint64_t page_step_bytes, std::uint64_t spread_byte
 }
 
 // Several lines of each page: the way to a slice of the L2 takes each its own time, and on a real
-// GPU a few cycles of that differ between the two accesses. Their median drops outliers, too: one
-// pass over each is enough.
+// GPU a few cycles of that differ between the two accesses. Their median drops outliers, too.
 std::vector<double> measure_costs(const PageChaseSetup& setup, const std::string& label,
                                   const LinesTried& lines, const std::vector<std::size_t>& firsts,
                                   const std::function<ChasePlan(std::uint64_t shift)>& plan_of) {
@@ -219,12 +218,15 @@ std::vector<double> measure_steady_costs(const PageChaseSetup& setup, const std:
   if (accesses / 2 > setup.kept_pages) placed.second_access = SecondAccess::from_memory;
   lines.most =
       std::clamp(setup.chase.recordable_accesses / accesses, LinesTried::fewest, lines.most);
+  // Thresholds are set by all costs of a chase: those of few pages need more of each.
+  constexpr std::size_t many_pages = 1024;
   std::vector<std::size_t> firsts(accesses / 2);
   for (std::size_t i = 0; i < firsts.size(); ++i) firsts[i] = 2 * i;
+  const std::uint64_t passes = firsts.size() < many_pages ? 3 : 1;
   return measure_costs(placed, label, lines, firsts, [&](std::uint64_t shift) {
     return ChasePlan{.offsets = pairs_of(shift),
                      .warmup_passes = 2,
-                     .passes = 1,
+                     .passes = passes,
                      .evidence = Evidence::of_a_search};
   });
 }

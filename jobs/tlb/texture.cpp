@@ -76,7 +76,8 @@ Likeness compare(const PageChaseSetup& textures, const PageChaseSetup& loads, co
   };
   const std::uint64_t wider_bytes =
       std::min(level.overflowing_bytes / 2 * 3, loads.limit_bytes) / step_bytes * step_bytes;
-  const LinesTried lines{.is_clear = clear_of(level.threshold_cycles, share_tolerance / 2)};
+  const LinesTried lines{.most = 5,
+                         .is_clear = clear_of(level.threshold_cycles, share_tolerance / 2)};
   bool any_missed = false;
   const auto differ = [&](std::uint64_t span_bytes) {
     const PageSpread spread = spread_over(span_bytes);

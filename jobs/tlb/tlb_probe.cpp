@@ -170,8 +170,12 @@ TlbProbe::InPass TlbProbe::try_in_pass(const PassEvictors& pass_evictors, std::u
 std::optional<PassEvictors> TlbProbe::find_pass_evictors(std::uint64_t end_bytes) {
   if (tlb_.inner.entries == 0) return PassEvictors{};
   const std::uint64_t step_bytes = tlb_.inner.step_bytes;
-  // Twice as many, where the chase has to push its lines out of a virtually addressed cache, too.
-  const std::uint64_t fewest = tlb_.second_access == SecondAccess::next_block ? 8 : 4;
+  // Twice as many as there are, where they take little of this level, or where the chase has to
+  // push its lines out of a virtually addressed cache, too: of as many as an inner level of an H200
+  // holds it keeps one now and then.
+  const bool take_little = 32 * tlb_.inner.entries <= tlb_.entries;
+  const std::uint64_t fewest =
+      take_little || tlb_.second_access == SecondAccess::next_block ? 8 : 4;
   std::optional<PassEvictors> first;  // those that evict all but themselves
   for (std::uint64_t quarters : {4u, 5u, 6u, 8u, 12u, 16u}) {
     if (quarters < fewest) continue;
