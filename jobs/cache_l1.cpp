@@ -40,6 +40,7 @@ struct Carveout {
   std::uint64_t shared_bytes = 0;
   std::uint64_t size_bytes = 0;
   CacheUnderTest cache;
+  Predictions tried;  // of the size
 };
 
 std::vector<Carveout> measure_sizes(const CacheUnderTest& cache, const CacheGeometry& geometry) {
@@ -54,8 +55,10 @@ std::vector<Carveout> measure_sizes(const CacheUnderTest& cache, const CacheGeom
     part.name = fmt::format("{} with {} shared", cache.name, shared_bytes);
     const CapacityBound coarse = measure_coarse_bound(part, line_bytes);
     if (coarse.fitting_bytes == 0 || coarse.overflowing_bytes == 0) continue;
-    const CapacityBound bound = measure_exact_bound(part, coarse, line_bytes);
-    carveouts.push_back({shared_bytes, bound.fitting_bytes, part});
+    const CapacityBound seen = measure_exact_bound(part, coarse, line_bytes);
+    const CapacityBound bound = find_bound_of_all_orders(part, seen, line_bytes).value_or(seen);
+    carveouts.push_back(
+        {shared_bytes, bound.fitting_bytes, part, try_bound(part, bound, line_bytes)});
   }
   return carveouts;
 }
@@ -146,13 +149,15 @@ void report_carveouts(const CacheUnderTest& cache, const CacheGeometry& geometry
   const std::vector<Carveout> carveouts = measure_sizes(cache, geometry);
   if (carveouts.size() < 2) return report_no_carveouts(cache.run);
   std::vector<double> shared_bytes, sizes_bytes;
+  Predictions tried;
   for (const Carveout& part : carveouts) {
     shared_bytes.push_back(static_cast<double>(part.shared_bytes));
     sizes_bytes.push_back(static_cast<double>(part.size_bytes));
+    tried += part.tried;
   }
-  const std::size_t count = carveouts.size();
-  cache.run.report(found("cache.l1.carveout_bytes", std::move(shared_bytes), 1, count));
-  cache.run.report(found("cache.l1.size_by_carveout_bytes", std::move(sizes_bytes), 1, count));
+  cache.run.report(found("cache.l1.carveout_bytes", std::move(shared_bytes), 1, carveouts.size()));
+  cache.run.report(found("cache.l1.size_by_carveout_bytes", std::move(sizes_bytes),
+                         tried.confidence(), tried.asked));
   const std::vector<Carveout> chosen = smallest_middle_largest(carveouts);
   std::vector<SetFindings> structures;
   for (const Carveout& part : chosen) {
