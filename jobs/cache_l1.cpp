@@ -115,7 +115,7 @@ void report_structures(JobRun& run, const std::vector<Carveout>& carveouts,
       probabilities.insert(probabilities.end(), shares.begin(), shares.end());
       confidence = std::min(confidence, found.replacement->confidence);
     }
-    confidence = std::min(confidence, found.layout.agreement);
+    confidence = std::min(confidence, found.layout.checked.confidence());
   }
   const auto report = [&](const char* metric, Value value) {
     run.report(found(metric, std::move(value), confidence, carveouts.size()));

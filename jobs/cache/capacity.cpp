@@ -20,7 +20,6 @@ constexpr double coarse_miss_fraction = 0.002;
 constexpr std::uint64_t outlier_samples = 16384;
 // Up to here further warm-up passes cost nothing to speak of.
 constexpr std::uint64_t cheap_positions = 8192;
-constexpr std::uint64_t asked_orders = 10;
 // Up to here footprints are asked for line by line; beyond, one return pass has to tell.
 constexpr std::uint64_t asked_positions = 65536;
 

@@ -53,6 +53,9 @@ CapacityBound measure_exact_bound(const CacheUnderTest& cache, const CapacityBou
 bool holds_in_all_orders(const CacheUnderTest& cache, const CapacityBound& bound,
                          std::uint64_t line_bytes);
 
+/// Other orders that a bound is asked for in: in each, footprints up to it and beyond it.
+inline constexpr std::uint64_t asked_orders = 10;
+
 /// The bound that chases in other orders bear out: that one, or, where something else takes a line
 /// now and then, so that a line more stays in some passes, the largest footprint that stays in
 /// every order, if one line more overflows in half of them and two more in all. nullopt if the
@@ -61,8 +64,8 @@ std::optional<CapacityBound> find_bound_of_all_orders(const CacheUnderTest& cach
                                                       const CapacityBound& bound,
                                                       std::uint64_t line_bytes);
 
-/// Whether a footprint up to the bound stays in most of three orders, and one of two lines more does
-/// not: ten times each, and thirty where one does otherwise.
+/// Whether a footprint up to the bound stays in most of three orders, and one of two lines more
+/// does not: ten times each, and thirty where one does otherwise.
 Predictions try_bound(const CacheUnderTest& cache, const CapacityBound& bound,
                       std::uint64_t line_bytes);
 

@@ -55,12 +55,12 @@ void settle_doubtful_line(const CacheUnderTest& cache, CacheGeometry& geometry) 
     const SetFindings found = find_sets_in_time(probe);
     if (!found.confirmed()) break;
     if (prove_line(probe, found.layout, unit_bytes)) {
-      geometry.line_contrast = found.layout.agreement;
+      geometry.line_contrast = found.layout.checked.confidence();
       return;
     }
     if (found.filled.empty()) break;
     if (stay_whole(probe, found.filled, unit_bytes)) {
-      if (is_refuted) geometry.line_contrast = found.layout.agreement;
+      if (is_refuted) geometry.line_contrast = found.layout.checked.confidence();
       return;
     }
     is_refuted = true;

@@ -200,6 +200,8 @@ void measure_small_size(const CacheUnderTest& cache, CacheGeometry& geometry) {
   const auto of_all_orders = find_bound_of_all_orders(cache, bound, line_bytes);
   if (of_all_orders) {
     bound = *of_all_orders;
+    geometry.size_confidence =
+        Predictions{.asked = 2 * asked_orders, .right = 2 * asked_orders}.confidence();
   } else {
     CacheUnderTest settled = cache;
     if (!settle_bound(settled, geometry)) return bracket_size(settled, coarse, geometry);

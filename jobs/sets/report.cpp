@@ -21,7 +21,7 @@ std::string explain(const SetLayout& layout) {
   std::string text = fmt::format("{} lines make the smallest set that overflows", lines.size());
   if (lines.size() <= most_listed) text += fmt::format(" (at {:#x})", fmt::join(lines, ", "));
   text += fmt::format("; {:.2f} % of {} sets in other chases did as predicted",
-                      100 * layout.agreement, layout.checked_sets);
+                      100 * layout.checked.share(), layout.checked.asked);
   if (layout.short_sets > 0) {
     text += fmt::format(
         "; memory has too few lines of {} of them to overfill those: taken to be like the others",
@@ -65,13 +65,13 @@ void report_index(const SetsProbe& probe, const SetLayout& layout, const IndexFu
       fmt::format("seen of the address: bits {}-{}", std::countr_zero(index.known_bits),
                   std::bit_width(index.known_bits) - 1);
   probe.run().report(
-      found(metric, describe(index), confidence_in(probe, layout), layout.checked_sets), seen);
+      found(metric, describe(index), confidence_in(probe, layout), layout.checked.asked), seen);
 }
 
 void report_layout(const SetsProbe& probe, const SetLayout& layout) {
   const auto report = [&](const char* metric, Value value, std::string reason = {}) {
     probe.run().report(found(probe.name() + metric, std::move(value), confidence_in(probe, layout),
-                             layout.checked_sets),
+                             layout.checked.asked),
                        std::move(reason));
   };
   const auto set_count = static_cast<double>(layout.ways_per_set.size());

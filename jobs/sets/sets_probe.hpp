@@ -47,7 +47,7 @@ struct SetFindings {
   /// Other chases did as these sets predict.
   bool confirmed() const {
     constexpr double least_agreement = 0.95;  // sets contradicted more often are none
-    return layout.resolved() && layout.agreement >= least_agreement;
+    return layout.resolved() && layout.checked.share() >= least_agreement;
   }
 };
 

@@ -105,7 +105,7 @@ void widen_for_unequal_sets(Interval& entries) {
 void report_entries(const TlbUnderTest& tlb, const Reach& reach, const SetLayout& sets,
                     std::uint64_t samples) {
   const std::string metric = tlb.name + ".entries";
-  if (!sets.resolved() || sets.agreement < sure_agreement) {
+  if (!sets.resolved() || sets.checked.share() < sure_agreement) {
     Finding finding = found(metric, static_cast<double>(tlb.entries), reach.confidence, samples);
     const auto entry_bytes = static_cast<double>(tlb.entry_bytes);
     if (reach.interval) {

@@ -77,7 +77,7 @@ Reach measure_gradual_reach(const TlbUnderTest& tlb, const CapacityBound& first_
 
 /// The reach that the sets have, from a multiple of all of them on, if all are alike.
 std::optional<std::uint64_t> reach_by_sets(const TlbUnderTest& tlb, const SetLayout& sets) {
-  if (!sets.resolved() || sets.agreement < sure_agreement) return std::nullopt;
+  if (!sets.resolved() || sets.checked.share() < sure_agreement) return std::nullopt;
   if (sets.index.kind == IndexKind::unresolved) return std::nullopt;
   if (sets.ways_per_set.front() != sets.ways_per_set.back()) return std::nullopt;
   std::map<std::uint64_t, std::uint32_t> used;

@@ -16,8 +16,7 @@ namespace {
 
 /// Random lines of known sets, a quarter more than what fits at least. No list if none is of one.
 std::vector<Lines> choose_lists(const LinePool& space, const SetOfLine& set_of_line,
-                                std::size_t fitting_lines) {
-  constexpr std::uint64_t chases = 6;
+                                std::size_t fitting_lines, std::size_t chases) {
   const auto length =
       static_cast<std::uint64_t>(std::max(1.25 * static_cast<double>(fitting_lines), 8.0));
   std::vector<Lines> lists;
@@ -65,18 +64,20 @@ std::size_t count_contradicting(const Lines& list, const MissCounts& first,
 
 }  // namespace
 
-LayoutCheck check_ways(const std::vector<std::uint32_t>& ways_by_set, const SetOfLine& set_of_line,
+Predictions check_ways(const std::vector<std::uint32_t>& ways_by_set, const SetOfLine& set_of_line,
                        const LinePool& space, std::size_t fitting_lines, const MissOracle& ask) {
-  const std::vector<Lines> lists = choose_lists(space, set_of_line, fitting_lines);
+  constexpr std::size_t fewest_chases = 6;
+  constexpr std::size_t enough_predictions = 24;  // all right: sure to 0.96
+  const std::size_t chases = std::max(fewest_chases, enough_predictions / ways_by_set.size());
+  const std::vector<Lines> lists = choose_lists(space, set_of_line, fitting_lines, chases);
   const std::vector<MissCounts> answers = ask(lists);
-  LayoutCheck check;
-  std::size_t contradicting = 0;
+  Predictions check;
   for (std::size_t list = 0; list < lists.size(); ++list) {
-    check.sets += misses_by_set(lists[list], answers[list], set_of_line).size();
-    contradicting += count_contradicting(lists[list], answers[list], ways_by_set, set_of_line, ask);
+    const std::size_t sets = misses_by_set(lists[list], answers[list], set_of_line).size();
+    check.asked += sets;
+    check.right +=
+        sets - count_contradicting(lists[list], answers[list], ways_by_set, set_of_line, ask);
   }
-  if (check.sets > 0)
-    check.agreement = 1 - static_cast<double>(contradicting) / static_cast<double>(check.sets);
   return check;
 }
 

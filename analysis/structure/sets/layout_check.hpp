@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/structure/index/index_function.hpp"
+#include "analysis/structure/predict/predictions.hpp"
 #include "analysis/structure/sets/conflict_set.hpp"
 #include "analysis/structure/sets/line_pool.hpp"
 
@@ -16,15 +17,10 @@ namespace sonde {
 /// Number of a line's set; none: unknown.
 using SetOfLine = std::function<std::optional<std::uint64_t>(std::uint64_t line)>;
 
-struct LayoutCheck {
-  std::uint64_t sets = 0;  // in chases that no inference has seen
-  double agreement = 0;    // share of them that overflowed as predicted
-};
-
 /// Chases random lines of known sets: every set that they overfill must overflow, and no
-/// other in every order of the lines.
+/// other in every order of the lines. Each set of each chase is a prediction.
 /// @param fitting_lines a chase is a quarter longer
-LayoutCheck check_ways(const std::vector<std::uint32_t>& ways_by_set, const SetOfLine& set_of_line,
+Predictions check_ways(const std::vector<std::uint32_t>& ways_by_set, const SetOfLine& set_of_line,
                        const LinePool& space, std::size_t fitting_lines, const MissOracle& ask);
 
 /// Whether sets that have other ways than the first one show as many by themselves. A function that

@@ -123,11 +123,8 @@ std::vector<std::uint32_t> ways_by_function(const LinePool& space, const MissOra
     return {};
   }
   const SetOfLine by_function = [&](std::uint64_t line) { return set_of(found.index, line); };
-  const LayoutCheck check =
-      check_ways(ways, by_function, space, found.conflict->fitting_lines, ask);
-  found.checked_sets = check.sets;
-  found.agreement = check.agreement;
-  if (found.checked_sets > 0 && found.agreement < least_checked_agreement) {
+  found.checked = check_ways(ways, by_function, space, found.conflict->fitting_lines, ask);
+  if (found.checked.asked > 0 && found.checked.share() < least_checked_agreement) {
     found.reason = "other chases contradict the function that fits one set";
     return {};
   }
@@ -199,10 +196,7 @@ void complete_layout(const LinePool& space, const SingleSets& sets, const MissOr
     const auto known = set_of_known.find(line);
     return known == set_of_known.end() ? std::nullopt : std::optional(known->second);
   };
-  const LayoutCheck check =
-      check_ways(sets.ways, known_set, space, found.conflict->fitting_lines, ask);
-  found.checked_sets = check.sets;
-  found.agreement = check.agreement;
+  found.checked = check_ways(sets.ways, known_set, space, found.conflict->fitting_lines, ask);
   found.index = fit_index_function(placed, space.line_bytes, space.buffer_address);
   if (found.index.kind != IndexKind::unresolved && found.index.agreement < least_agreement) {
     found.index.kind = IndexKind::unresolved;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analysis/structure/index/index_function.hpp"
+#include "analysis/structure/predict/predictions.hpp"
 #include "analysis/structure/sets/conflict_set.hpp"
 #include "analysis/structure/sets/line_pool.hpp"
 
@@ -41,15 +42,16 @@ struct SetLayout {
   std::vector<SeenSet> seen_sets = {};  // a dozen, where nothing tells where very many others
                                         // are; each among `seen_lines`
   std::uint64_t seen_lines = 0;
-  std::uint64_t checked_sets = 0;  // in chases that no inference had seen
-  double agreement = 0;            // share of them that overflowed as predicted
-  std::string reason = {};         // why something is missing
+  Predictions checked =
+      {};  // sets in chases that no inference had seen, that overflowed as they should
+  std::string reason = {};  // why something is missing
 
   bool resolved() const { return !ways_per_set.empty(); }
   /// In the ways of the sets, 0 to 1.
   double confidence() const {
     constexpr double taken_from_others = 0.9;
-    return smaller_sets + short_sets > 0 ? std::min(agreement, taken_from_others) : agreement;
+    const double sure = checked.confidence();
+    return smaller_sets + short_sets > 0 ? std::min(sure, taken_from_others) : sure;
   }
   std::uint64_t lines() const;  // sum of all ways
 };

@@ -25,9 +25,9 @@ TEST(CheckWaysTest, a_set_that_loses_lines_in_one_order_alone_is_not_overfull) {
   };
   const SetOfLine one_set = [](std::uint64_t) { return 0; };
 
-  EXPECT_EQ(check_ways({1000}, one_set, space, 64, disturbed_at_first).agreement, 1);
-  EXPECT_EQ(check_ways({1000}, one_set, space, 64, disturbed).agreement, 0);
-  EXPECT_EQ(check_ways({4}, one_set, space, 64, disturbed).agreement, 1);
+  EXPECT_EQ(check_ways({1000}, one_set, space, 64, disturbed_at_first).share(), 1);
+  EXPECT_EQ(check_ways({1000}, one_set, space, 64, disturbed).share(), 0);
+  EXPECT_EQ(check_ways({4}, one_set, space, 64, disturbed).share(), 1);
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ TEST(SetSearchTest, finds_many_hashed_sets_of_few_ways) {
   EXPECT_EQ(found.index.kind, IndexKind::xor_masks);
   EXPECT_EQ(found.index.sets, 512U);
   EXPECT_EQ(found.ways_per_set, equal(512, 4));
-  EXPECT_EQ(found.agreement, 1);
+  EXPECT_EQ(found.checked.share(), 1);
 }
 
 /// Where no function tells sets they are looked for one by one, and a search in groups overlooks
@@ -185,7 +185,7 @@ TEST(SetSearchTest, counts_the_co_resident_lines_where_no_function_tells_their_s
       find_set_layout(space, oracle_with_co_residents(unequal_by_table, space.co_resident), other);
 
   EXPECT_EQ(found.ways_per_set, (std::vector<std::uint32_t>{17, 8, 8, 8}));
-  EXPECT_EQ(found.agreement, 1);
+  EXPECT_EQ(found.checked.share(), 1);
 }
 
 TEST(SetSearchTest, does_not_guess_ways_next_to_lines_whose_sets_it_cannot_tell) {
@@ -240,7 +240,7 @@ TEST(SetSearchTest, counts_only_the_check_of_the_layout_it_gives) {
 
     contradicted += found.reason == "other chases contradict the function that fits one set";
     EXPECT_EQ(found.ways_per_set, (std::vector<std::uint32_t>{6, 6, 4}));
-    EXPECT_EQ(found.agreement, 1) << found.reason;
+    EXPECT_EQ(found.checked.share(), 1) << found.reason;
   }
   EXPECT_GT(contradicted, 0);
 }

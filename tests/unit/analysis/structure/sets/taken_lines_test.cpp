@@ -111,7 +111,7 @@ TEST_P(TakenLinesTest, leave_the_layout_to_be_found) {
 
   EXPECT_EQ(found.index.sets, toy.sets) << found.index.reason;
   EXPECT_EQ(found.ways_per_set, std::vector<std::uint32_t>(toy.sets, toy.ways)) << found.reason;
-  EXPECT_GT(found.agreement, 0.95);
+  EXPECT_GT(found.checked.share(), 0.95);
 }
 
 INSTANTIATE_TEST_SUITE_P(Drawn, TakenLinesTest, testing::Range<std::uint64_t>(1, 9));
