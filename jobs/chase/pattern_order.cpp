@@ -14,6 +14,8 @@ constexpr std::uint64_t fewest_pages = 24;
 constexpr std::uint64_t reread_pages = 16;   // enough lines to meet two partitions alike
 constexpr std::uint64_t reread_lines = 4;    // of each
 constexpr std::uint64_t repeated_loads = 3;  // of a line
+// Of a long phase the end counts: on an H200 the page tables of the first cold pages may be at hand.
+constexpr std::size_t most_counted = 1024;
 constexpr std::uint64_t p3_rounds = 1;
 constexpr std::uint64_t p2_rounds = 3;
 // More pages than a level holds by so much: policies that protect old entries (BRRIP) let half of
@@ -72,6 +74,7 @@ struct Builder {
     const std::size_t start = chase.offsets.size();
     accesses();
     const std::size_t count = chase.offsets.size() - start;
+    settling = std::max(settling, count - std::min(count, most_counted));
     if (count > settling) chase.phases.push_back({pattern, start + settling, count - settling});
   }
 

@@ -102,7 +102,7 @@ struct PathChase {
     };
     // A loop over thousands of accesses is a mean of many already.
     StoppingRule rule = stopping_rule(run.level());
-    rule.most = std::min<std::size_t>(rule.most, 32);
+    rule.most = rule.least;
     const Replicates loops = measure_replicates(run, what, measure, rule);
     run.report(found_replicated(prefix(level) + "amortised_cycles", loops));
   }
