@@ -62,7 +62,8 @@ class LaneLaunch {
   /// cleared before it; what the lanes recorded, as run().
   PlacedKernel placed_kernel(unsigned block_threads, const layout::SharedPlan& shared);
   void clear_results() { session_.arrays().clear(results_); }
-  Trace read(const layout::SharedPlan& shared) const;
+  /// @param wanted whether the trace is to have each lane; empty: all
+  Trace read(const layout::SharedPlan& shared, const std::vector<bool>& wanted = {}) const;
 
   /// After a run. @throws DeviceError if the lane's loads did not end with that value
   void check_final_value(std::size_t lane, std::uint64_t wanted) const {
