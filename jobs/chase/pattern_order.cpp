@@ -12,9 +12,9 @@ namespace {
 constexpr std::uint64_t alternating_pages = 12;  // each of them switches page tables but the first
 constexpr std::uint64_t fewest_pages = 24;
 constexpr std::uint64_t reread_pages = 16;   // enough lines to meet two partitions alike
-constexpr std::uint64_t reread_lines = 4;    // of each
+constexpr std::uint64_t reread_lines = 5;    // of each
 constexpr std::uint64_t repeated_loads = 3;  // of a line
-// Of a long phase the end counts: on an H200 the page tables of the first cold pages may be at hand.
+// Of a long phase the end counts: on an H200 page tables of the first cold pages may be at hand.
 constexpr std::size_t most_counted = 1024;
 constexpr std::uint64_t p3_rounds = 1;
 constexpr std::uint64_t p2_rounds = 3;
@@ -31,7 +31,7 @@ constexpr std::array<std::uint64_t, 2> kept_quarters{2, 3};
 // behind. No sector is accessed more than four times, so that a chain of addresses can hold the
 // whole chase.
 constexpr std::uint64_t distant_part = 1;  // first lines of pages that are met only once
-constexpr std::uint64_t reread_part = 2;   // and the next three
+constexpr std::uint64_t reread_part = 2;   // and the next four
 constexpr std::uint64_t near_part = 7;
 constexpr std::uint64_t fewest_in_turn = 32;  // those that are read again lie in the first turn
 
