@@ -31,6 +31,11 @@ struct ShapedStream {
   std::vector<SurfacePoint> points;
 };
 
+/// Of surfaces: what the L2 keeps from one repeat to the next is below 6 %.
+std::uint64_t surface_bytes(const JobRun& run) { return span_beyond_l2(run.info(), 16); }
+/// Of rates: ... below 1 %.
+std::uint64_t best_bytes(const JobRun& run) { return span_beyond_l2(run.info(), 128); }
+
 constexpr std::array element_sizes_bytes{4, 8, 16};
 /// On an H200 places differ by 0.1 to 0.3 % over the larger footprint: one tells shapes apart, and
 /// three tell the rate. Over the smaller one, all of eight shapes may be the best.
@@ -157,10 +162,9 @@ void report_hints(JobRun& run, std::span<const ShapedStream> best) {
 }
 
 /// Reports `global.bulk_read_bytes_per_s` and `global.bulk_copy_bytes_per_s`.
-/// @param surface_bytes, best_bytes footprints for the choice of a shape and for its rate
-void report_bulk(JobRun& run, std::uint64_t surface_bytes, std::uint64_t best_bytes) {
+void report_bulk(JobRun& run) {
   for (const StreamKind kind : {StreamKind::read, StreamKind::copy}) {
-    StreamProbe stream = make_stream(kind, surface_bytes);
+    StreamProbe stream = make_stream(kind, surface_bytes(run));
     stream.engine = StreamEngine::bulk;
     const std::vector<Shape> shapes = choose_bulk_shapes(run.info());
     const std::string metric = fmt::format("global.bulk_{}_bytes_per_s", to_text(kind));
@@ -170,7 +174,7 @@ void report_bulk(JobRun& run, std::uint64_t surface_bytes, std::uint64_t best_by
       continue;
     }
     const auto points = measure_surface(run, stream, shapes);
-    stream.footprint_bytes = best_bytes;
+    stream.footprint_bytes = best_bytes(run);
     report_rate(
         run, metric,
         measure_best(run, stream, choose_shape(run, stream, points, memory_trial), 1, memory_rule));
@@ -195,19 +199,10 @@ void report_latency_of_tiles(JobRun& run, const StreamProbe& reads) {
                    loaded.bytes_in_flight.size()));
 }
 
-struct Footprints {
-  std::uint64_t surface_bytes = 0;  // what the L2 keeps from one repeat to the next is below 6 %
-  std::uint64_t best_bytes = 0;     // ... below 1 %
-};
-
-Footprints choose_footprints(const DeviceInfo& gpu) {
-  return {span_beyond_l2(gpu, 16), span_beyond_l2(gpu, 128)};
-}
-
 /// @param prefix of the metrics: "" for reads
 void report_surface(JobRun& run, StreamKind kind, const std::string& prefix,
                     const std::vector<SurfacePoint>& points) {
-  const StreamProbe stream = make_stream(kind, choose_footprints(run.info()).surface_bytes);
+  const StreamProbe stream = make_stream(kind, surface_bytes(run));
   std::vector<double> threads, blocks, ilp, rates;
   for (const SurfacePoint& point : points) {
     threads.push_back(point.shape.block_threads);
@@ -227,7 +222,7 @@ void report_surface(JobRun& run, StreamKind kind, const std::string& prefix,
 
 void report_littles_law(JobRun& run, const std::vector<SurfacePoint>& points) {
   const DeviceInfo& gpu = run.info();
-  const StreamProbe stream = make_stream(StreamKind::read, choose_footprints(gpu).surface_bytes);
+  const StreamProbe stream = make_stream(StreamKind::read, surface_bytes(run));
   std::vector<double> bytes_in_flight, rates;
   for (const SurfacePoint& point : points) {
     const int resident = std::max(1, gpu.max_threads_per_sm / point.shape.block_threads);
@@ -262,11 +257,10 @@ void report_theory(JobRun& run, double read_bytes_per_s) {
 
 /// Surface over a smaller footprint, best shapes over a larger one.
 ShapedStream report_kind(JobRun& run, StreamKind kind, Surface surface) {
-  const Footprints footprints = choose_footprints(run.info());
   std::vector<Shape> all_shapes = choose_grid_shapes(run, surface);
   for (const Shape& shape : choose_tile_shapes(run)) all_shapes.push_back(shape);
-  const auto points = measure_surface(run, make_stream(kind, footprints.surface_bytes), all_shapes);
-  const StreamProbe stream = make_stream(kind, footprints.best_bytes);
+  const auto points = measure_surface(run, make_stream(kind, surface_bytes(run)), all_shapes);
+  const StreamProbe stream = make_stream(kind, best_bytes(run));
   const Shape shape = choose_shape(run, stream, points, memory_trial);
   constexpr int repeats = 3;
   const Best best = measure_best(run, stream, shape, repeats, memory_rule);
@@ -291,11 +285,10 @@ void run_global_throughput(JobRun& run) {
   best.push_back(report_kind(run, StreamKind::copy, others));
   if (run.level() == SuiteLevel::quick) return run.skip_rest("");
 
-  const Footprints footprints = choose_footprints(run.info());
   report_by_element(run, best);
   report_hints(run, best);
-  report_bulk(run, footprints.surface_bytes, footprints.best_bytes);
-  report_latency_of_tiles(run, make_stream(StreamKind::read, footprints.surface_bytes));
+  report_bulk(run);
+  report_latency_of_tiles(run, make_stream(StreamKind::read, surface_bytes(run)));
 }
 
 }  // namespace sonde

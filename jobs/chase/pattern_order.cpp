@@ -16,7 +16,6 @@ constexpr std::uint64_t reread_lines = 5;    // of each
 constexpr std::uint64_t repeated_loads = 3;  // of a line
 // Of a long phase the end counts: on an H200 page tables of the first cold pages may be at hand.
 constexpr std::size_t most_counted = 1024;
-constexpr std::uint64_t p3_rounds = 1;
 constexpr std::uint64_t p2_rounds = 3;
 // More pages than a level holds by so much: policies that protect old entries (BRRIP) let half of
 // twice as many hit.
@@ -170,7 +169,7 @@ PatternChase plan_patterns(const PatternRequest& request) {
   if (beyond_all > 0) {
     // The cold pages in a row were a first round over the same lines.
     const std::uint64_t settling = request.cold_distance == 1 ? 0 : 1;
-    builder.rounds(Pattern::p3, first_page, beyond_all, 0, settling, p3_rounds);
+    builder.rounds(Pattern::p3, first_page, beyond_all, 0, settling, 1);
   }
   if (near_pages > request.near_entries) {
     builder.rounds(Pattern::p2, first_page, near_pages, near_part, 1, p2_rounds);

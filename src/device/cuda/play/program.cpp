@@ -283,17 +283,17 @@ Trace play(Session& session, const ProgramProbe& probe) {
   const std::uint64_t data_bytes = array_offsets_bytes(probe.program).back();
   std::byte* data = session.data(probe.place, data_bytes);
   SONDE_CUDA_CHECK(cudaMemsetAsync(data, 0, data_bytes, session.stream()));
+  const std::vector<bool> kept = lanes_kept(probe, sms.size());
   const auto run = [&](kernels::ProgramLaunch& launch) {
     launch.base = reinterpret_cast<std::uint64_t>(data);
     launch.counts = counts.device;
-    lanes.run_unread(kernels::find_program(launch), launch, launch.warps * warp_threads, shared);
+    return lanes.run(
+        kernels::find_program(launch), launch, launch.warps * warp_threads, shared, [] {}, kept);
   };
   for (kernels::ProgramLaunch& launch : launches) run(launch);
-  const std::vector<bool> kept = lanes_kept(probe, sms.size());
   Trace trace;
   for (std::size_t at = 0; at < launches.size(); ++at) {
-    run(launches[at]);
-    Trace kernel = lanes.read(shared, kept);
+    Trace kernel = run(launches[at]);
     check_elements(probe.program, probe.program.kernels[at], launches[at], lanes, counts.host);
     add_kernel(probe, counts.host, kept, std::move(kernel), trace);
   }
