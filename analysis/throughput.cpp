@@ -44,22 +44,6 @@ std::vector<SurfacePoint> rank_surface(std::vector<SurfacePoint> points) {
   return points;
 }
 
-std::vector<std::size_t> choose_contenders(std::span<const std::vector<double>> rates,
-                                           double relative_gain) {
-  const auto leader = std::ranges::max_element(rates, {}, [](const std::vector<double>& places) {
-    return std::accumulate(places.begin(), places.end(), 0.0) / static_cast<double>(places.size());
-  });
-  std::vector<std::size_t> contenders;
-  for (std::size_t i = 0; i < rates.size(); ++i) {
-    bool faster_somewhere = &rates[i] == &*leader;
-    for (std::size_t place = 0; place < std::min(rates[i].size(), leader->size()); ++place) {
-      faster_somewhere |= rates[i][place] > (1 + relative_gain) * (*leader)[place];
-    }
-    if (faster_somewhere) contenders.push_back(i);
-  }
-  return contenders;
-}
-
 std::optional<LittlesLaw> fit_littles_law(std::span<const double> bytes_in_flight,
                                           std::span<const double> bytes_per_s) {
   require(bytes_in_flight.size() == bytes_per_s.size(),

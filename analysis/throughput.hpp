@@ -47,14 +47,6 @@ struct SurfacePoint {
 /// Points by falling throughput.
 std::vector<SurfacePoint> rank_surface(std::vector<SurfacePoint> points);
 
-/// Which of several candidates may be the best, as rates at the same places show: the one with the
-/// highest mean, and each that was faster than it at some place by more than `relative_gain`. Of
-/// places that differ, all candidates have the same.
-/// @param rates [candidate][place], none empty
-/// @return their numbers, ascending
-std::vector<std::size_t> choose_contenders(std::span<const std::vector<double>> rates,
-                                           double relative_gain);
-
 /// Throughput against bytes in flight below saturation is a line through the origin whose slope is
 /// 1 / latency (Little's law).
 struct LittlesLaw {

@@ -24,13 +24,17 @@ namespace {
 
 // Streams besides the surface, each in the shape that the surface chose.
 
-/// A stream and the shape in which it is fastest.
+/// A stream, the shape in which it is fastest, and its surface.
 struct ShapedStream {
   StreamProbe stream;
   Shape shape;
-  std::vector<Shape> others =
-      {};  // nearly as fast: the best with a block for each tile, or without
+  std::vector<SurfacePoint> points;
 };
+
+/// Of surfaces: what the L2 keeps from one repeat to the next is below 6 %.
+std::uint64_t surface_bytes(const JobRun& run) { return span_beyond_l2(run.info(), 16); }
+/// Of rates: ... below 1 %.
+std::uint64_t best_bytes(const JobRun& run) { return span_beyond_l2(run.info(), 128); }
 
 constexpr std::array element_sizes_bytes{4, 8, 16};
 /// On an H200 places differ by 0.1 to 0.3 % over the larger footprint: one tells shapes apart, and
@@ -125,6 +129,19 @@ void report_by_element(JobRun& run, std::span<const ShapedStream> best) {
   }
 }
 
+/// The best, and the best of the surface that loop over tiles, and that have a block for each.
+std::vector<Shape> best_shapes(const ShapedStream& best) {
+  std::vector<Shape> shapes{best.shape};
+  for (const bool by_tiles : {false, true}) {
+    for (const SurfacePoint& point : rank_surface(best.points)) {
+      if ((point.shape.blocks == blocks_by_tiles) != by_tiles) continue;
+      if (point.shape != best.shape) shapes.push_back(point.shape);
+      break;
+    }
+  }
+  return shapes;
+}
+
 /// Reports `global.<kind>_<hint>_bytes_per_s` of every hint that a kind can carry, in the best of
 /// the shapes: one that is best by a hair without a hint may lose 4 % with it.
 void report_hints(JobRun& run, std::span<const ShapedStream> best) {
@@ -133,12 +150,11 @@ void report_hints(JobRun& run, std::span<const ShapedStream> best) {
       if (of_kind.stream.kind != asked.kind) continue;
       StreamProbe stream = of_kind.stream;
       stream.hint = asked.hint;
-      std::vector<Shape> shapes = of_kind.others;
-      shapes.push_back(of_kind.shape);
+      const std::vector<Shape> shapes = best_shapes(of_kind);
       const auto refusal = refusal_of([&] {
         const auto points = rank_surface(measure_surface(run, stream, shapes));
         report_rate(run, asked.metric,
-                    remeasure_best(run, stream, {points.front().shape}, 1, memory_rule));
+                    measure_best(run, stream, points.front().shape, 1, memory_rule));
       });
       if (refusal) run.report(not_resolvable(asked.metric, "the device refuses the hint"));
     }
@@ -146,10 +162,9 @@ void report_hints(JobRun& run, std::span<const ShapedStream> best) {
 }
 
 /// Reports `global.bulk_read_bytes_per_s` and `global.bulk_copy_bytes_per_s`.
-/// @param surface_bytes, best_bytes footprints for the choice of a shape and for its rate
-void report_bulk(JobRun& run, std::uint64_t surface_bytes, std::uint64_t best_bytes) {
+void report_bulk(JobRun& run) {
   for (const StreamKind kind : {StreamKind::read, StreamKind::copy}) {
-    StreamProbe stream = make_stream(kind, surface_bytes);
+    StreamProbe stream = make_stream(kind, surface_bytes(run));
     stream.engine = StreamEngine::bulk;
     const std::vector<Shape> shapes = choose_bulk_shapes(run.info());
     const std::string metric = fmt::format("global.bulk_{}_bytes_per_s", to_text(kind));
@@ -159,10 +174,10 @@ void report_bulk(JobRun& run, std::uint64_t surface_bytes, std::uint64_t best_by
       continue;
     }
     const auto points = measure_surface(run, stream, shapes);
-    stream.footprint_bytes = best_bytes;
-    report_rate(run, metric,
-                remeasure_best(run, stream, choose_finalists(run, stream, points, memory_trial), 1,
-                               memory_rule));
+    stream.footprint_bytes = best_bytes(run);
+    report_rate(
+        run, metric,
+        measure_best(run, stream, choose_shape(run, stream, points, memory_trial), 1, memory_rule));
   }
 }
 
@@ -184,19 +199,10 @@ void report_latency_of_tiles(JobRun& run, const StreamProbe& reads) {
                    loaded.bytes_in_flight.size()));
 }
 
-struct Footprints {
-  std::uint64_t surface_bytes = 0;  // what the L2 keeps from one repeat to the next is below 6 %
-  std::uint64_t best_bytes = 0;     // ... below 1 %
-};
-
-Footprints choose_footprints(const DeviceInfo& gpu) {
-  return {span_beyond_l2(gpu, 16), span_beyond_l2(gpu, 128)};
-}
-
 /// @param prefix of the metrics: "" for reads
 void report_surface(JobRun& run, StreamKind kind, const std::string& prefix,
                     const std::vector<SurfacePoint>& points) {
-  const StreamProbe stream = make_stream(kind, choose_footprints(run.info()).surface_bytes);
+  const StreamProbe stream = make_stream(kind, surface_bytes(run));
   std::vector<double> threads, blocks, ilp, rates;
   for (const SurfacePoint& point : points) {
     threads.push_back(point.shape.block_threads);
@@ -216,7 +222,7 @@ void report_surface(JobRun& run, StreamKind kind, const std::string& prefix,
 
 void report_littles_law(JobRun& run, const std::vector<SurfacePoint>& points) {
   const DeviceInfo& gpu = run.info();
-  const StreamProbe stream = make_stream(StreamKind::read, choose_footprints(gpu).surface_bytes);
+  const StreamProbe stream = make_stream(StreamKind::read, surface_bytes(run));
   std::vector<double> bytes_in_flight, rates;
   for (const SurfacePoint& point : points) {
     const int resident = std::max(1, gpu.max_threads_per_sm / point.shape.block_threads);
@@ -249,61 +255,40 @@ void report_theory(JobRun& run, double read_bytes_per_s) {
   }
 }
 
-/// The best shapes of a surface that loop over tiles, and that have a block for each, but for one.
-std::vector<Shape> other_shapes(const std::vector<SurfacePoint>& points, const Shape& best) {
-  std::vector<Shape> others;
-  for (const bool by_tiles : {false, true}) {
-    for (const SurfacePoint& point : rank_surface(points)) {
-      if ((point.shape.blocks == blocks_by_tiles) != by_tiles) continue;
-      if (point.shape != best) others.push_back(point.shape);
-      break;
-    }
-  }
-  return others;
-}
-
-struct KindResult {
-  std::vector<SurfacePoint> points;
-  ShapedStream best;
-};
-
 /// Surface over a smaller footprint, best shapes over a larger one.
-KindResult report_kind(JobRun& run, StreamKind kind, Surface surface) {
-  const Footprints footprints = choose_footprints(run.info());
+ShapedStream report_kind(JobRun& run, StreamKind kind, Surface surface) {
   std::vector<Shape> all_shapes = choose_grid_shapes(run, surface);
   for (const Shape& shape : choose_tile_shapes(run)) all_shapes.push_back(shape);
-  const auto points = measure_surface(run, make_stream(kind, footprints.surface_bytes), all_shapes);
-  const StreamProbe stream = make_stream(kind, footprints.best_bytes);
-  const std::vector<Shape> shapes = choose_finalists(run, stream, points, memory_trial);
+  const auto points = measure_surface(run, make_stream(kind, surface_bytes(run)), all_shapes);
+  const StreamProbe stream = make_stream(kind, best_bytes(run));
+  const Shape shape = choose_shape(run, stream, points, memory_trial);
   constexpr int repeats = 3;
-  const Best best = remeasure_best(run, stream, shapes, repeats, memory_rule);
+  const Best best = measure_best(run, stream, shape, repeats, memory_rule);
   report_rate(run, fmt::format("global.{}_bytes_per_s", to_text(kind)), best);
   if (kind == StreamKind::read) {
-    run.report(found("global.best_shape", to_text(best.shape), 1, points.size()));
+    run.report(found("global.best_shape", to_text(shape), 1, points.size()));
   }
   const std::string prefix = kind == StreamKind::read ? "" : fmt::format("{}_", to_text(kind));
   report_surface(run, kind, prefix, points);
-  return {points, {stream, best.shape, other_shapes(points, best.shape)}};
+  return {stream, shape, points};
 }
 
 }  // namespace
 
 void run_global_throughput(JobRun& run) {
-  const KindResult reads = report_kind(run, StreamKind::read, Surface::whole);
-  report_littles_law(run, reads.points);
+  std::vector<ShapedStream> best{report_kind(run, StreamKind::read, Surface::whole)};
+  report_littles_law(run, best.front().points);
   report_theory(run, *run.number("global.read_bytes_per_s"));
 
   const Surface others = run.level() == SuiteLevel::full ? Surface::whole : Surface::upper;
-  const KindResult writes = report_kind(run, StreamKind::write, others);
-  const KindResult copies = report_kind(run, StreamKind::copy, others);
+  best.push_back(report_kind(run, StreamKind::write, others));
+  best.push_back(report_kind(run, StreamKind::copy, others));
   if (run.level() == SuiteLevel::quick) return run.skip_rest("");
 
-  const ShapedStream best[]{reads.best, writes.best, copies.best};
-  const Footprints footprints = choose_footprints(run.info());
   report_by_element(run, best);
   report_hints(run, best);
-  report_bulk(run, footprints.surface_bytes, footprints.best_bytes);
-  report_latency_of_tiles(run, make_stream(StreamKind::read, footprints.surface_bytes));
+  report_bulk(run);
+  report_latency_of_tiles(run, make_stream(StreamKind::read, surface_bytes(run)));
 }
 
 }  // namespace sonde

@@ -16,7 +16,7 @@ namespace {
 
 // On an H200 16 to 96 places tell the rate of the L2 to 0.3 %: some shapes make 8.2 to 8.9 TB/s of
 // it by the place, others 8.3 to 8.4, so that one place chooses among them by chance.
-constexpr Trial trial{.finalists = 24, .places = 6, .gain = 0};
+constexpr Trial trial{.finalists = 24, .places = 6};
 /// Of writes, of additions, and where every SM reads all lines.
 constexpr Trial short_trial{.finalists = 3, .places = 2};
 /// Bytes of a launch: hundreds of microseconds, of which the launch itself is below a percent.
@@ -68,7 +68,7 @@ std::vector<Shape> choose_lone_shapes(const JobRun& run) {
 Best find_best(JobRun& run, const StreamProbe& stream, const std::vector<Shape>& shapes,
                const Trial& how, const StoppingRule& rule) {
   const auto points = measure_surface(run, stream, shapes);
-  return remeasure_best(run, stream, choose_finalists(run, stream, points, how), 1, rule);
+  return measure_best(run, stream, choose_shape(run, stream, points, how), 1, rule);
 }
 
 /// @return whether there is an answer

@@ -12,9 +12,10 @@ namespace {
 constexpr std::uint64_t alternating_pages = 12;  // each of them switches page tables but the first
 constexpr std::uint64_t fewest_pages = 24;
 constexpr std::uint64_t reread_pages = 16;   // enough lines to meet two partitions alike
-constexpr std::uint64_t reread_lines = 4;    // of each
+constexpr std::uint64_t reread_lines = 5;    // of each
 constexpr std::uint64_t repeated_loads = 3;  // of a line
-constexpr std::uint64_t p3_rounds = 1;
+// Of a long phase the end counts: on an H200 page tables of the first cold pages may be at hand.
+constexpr std::size_t most_counted = 1024;
 constexpr std::uint64_t p2_rounds = 3;
 // More pages than a level holds by so much: policies that protect old entries (BRRIP) let half of
 // twice as many hit.
@@ -29,7 +30,7 @@ constexpr std::array<std::uint64_t, 2> kept_quarters{2, 3};
 // behind. No sector is accessed more than four times, so that a chain of addresses can hold the
 // whole chase.
 constexpr std::uint64_t distant_part = 1;  // first lines of pages that are met only once
-constexpr std::uint64_t reread_part = 2;   // and the next three
+constexpr std::uint64_t reread_part = 2;   // and the next four
 constexpr std::uint64_t near_part = 7;
 constexpr std::uint64_t fewest_in_turn = 32;  // those that are read again lie in the first turn
 
@@ -72,6 +73,7 @@ struct Builder {
     const std::size_t start = chase.offsets.size();
     accesses();
     const std::size_t count = chase.offsets.size() - start;
+    settling = std::max(settling, count - std::min(count, most_counted));
     if (count > settling) chase.phases.push_back({pattern, start + settling, count - settling});
   }
 
@@ -167,7 +169,7 @@ PatternChase plan_patterns(const PatternRequest& request) {
   if (beyond_all > 0) {
     // The cold pages in a row were a first round over the same lines.
     const std::uint64_t settling = request.cold_distance == 1 ? 0 : 1;
-    builder.rounds(Pattern::p3, first_page, beyond_all, 0, settling, p3_rounds);
+    builder.rounds(Pattern::p3, first_page, beyond_all, 0, settling, 1);
   }
   if (near_pages > request.near_entries) {
     builder.rounds(Pattern::p2, first_page, near_pages, near_part, 1, p2_rounds);

@@ -129,49 +129,29 @@ std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream
   return points;
 }
 
-std::vector<Shape> choose_finalists(JobRun& run, const StreamProbe& stream,
-                                    std::vector<SurfacePoint> points, const Trial& trial) {
+Shape choose_shape(JobRun& run, const StreamProbe& stream, std::vector<SurfacePoint> points,
+                   const Trial& trial) {
   points = rank_surface(std::move(points));
   points.resize(std::min(points.size(), trial.finalists));
-  std::vector<Shape> shapes;
-  std::vector<std::vector<double>> rates;
-  for (const SurfacePoint& point : points) {
-    std::vector<double> of_shape;
+  for (SurfacePoint& point : points) {
+    std::vector<double> rates;
     for (std::size_t place = 0; place < trial.places; ++place) {
-      for (const double rate :
-           measure_at(run, stream, point.shape, draw_replicate(run, "trial", place), 1)) {
-        of_shape.push_back(rate);
-      }
+      const Draw draw = draw_replicate(run, "trial", place);
+      for (const double rate : measure_at(run, stream, point.shape, draw, 1)) rates.push_back(rate);
     }
-    if (of_shape.size() < trial.places) continue;  // the device refuses the shape
-    shapes.push_back(point.shape);
-    rates.push_back(std::move(of_shape));
+    point.throughput = rates.empty() ? 0 : median(std::move(rates));
   }
-  std::vector<Shape> chosen;
-  for (const std::size_t i : choose_contenders(rates, trial.gain)) {
-    chosen.push_back(shapes[i]);
-  }
-  return chosen;
+  return rank_surface(std::move(points)).front().shape;
 }
 
-Best remeasure_best(JobRun& run, const StreamProbe& stream, const std::vector<Shape>& shapes,
-                    int repeats, const StoppingRule& rule) {
-  Best best;
-  double best_rate = 0;
-  for (const Shape& shape : shapes) {
-    const std::string what =
-        fmt::format("{} {} {}", to_text(stream.kind), stream.footprint_bytes, to_text(shape));
-    const auto measure_draw = [&](const Draw& draw) {
-      return measure_at(run, stream, shape, draw, repeats);
-    };
-    Replicates rates = measure_replicates(run, what, measure_draw, rule);
-    if (rates.samples.empty()) continue;
-    const double rate = summarize_replicates(rates.samples).center;
-    if (rate <= best_rate) continue;
-    best_rate = rate;
-    best = {shape, std::move(rates)};
-  }
-  return best;
+Best measure_best(JobRun& run, const StreamProbe& stream, const Shape& shape, int repeats,
+                  const StoppingRule& rule) {
+  const std::string what =
+      fmt::format("{} {} {}", to_text(stream.kind), stream.footprint_bytes, to_text(shape));
+  const auto measure = [&](const Draw& draw) {
+    return measure_at(run, stream, shape, draw, repeats);
+  };
+  return {shape, measure_replicates(run, what, measure, rule)};
 }
 
 void report_rate(JobRun& run, const std::string& metric, const Best& best) {

@@ -16,9 +16,6 @@ namespace sonde {
 struct Trial {
   std::size_t finalists = 0;
   std::size_t places = 0;
-  /// Besides the best on average, those are chosen that are faster than it at one of the places by
-  /// this part of its rate.
-  double gain = StoppingRule{}.relative_error;
 };
 
 /// The best shape, and its rates at drawn places in memory.
@@ -58,15 +55,14 @@ std::vector<Shape> choose_tile_shapes(const JobRun& run);
 std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream,
                                           const std::vector<Shape>& shapes);
 
-/// The best shapes of a surface, less those that are no faster than the best of them wherever they
-/// were tried, each in the same places.
-std::vector<Shape> choose_finalists(JobRun& run, const StreamProbe& stream,
-                                    std::vector<SurfacePoint> points, const Trial& trial);
+/// Of the best shapes of a surface the one that is the fastest where they are tried again, all at
+/// the same places.
+Shape choose_shape(JobRun& run, const StreamProbe& stream, std::vector<SurfacePoint> points,
+                   const Trial& trial);
 
-/// Finalists again, each at drawn places in memory: which of them is the best must not depend on
-/// one place, and its rate not on the luck that chose it.
-Best remeasure_best(JobRun& run, const StreamProbe& stream, const std::vector<Shape>& shapes,
-                    int repeats, const StoppingRule& rule);
+/// A shape again, at drawn places in memory: its rate must not depend on the luck that chose it.
+Best measure_best(JobRun& run, const StreamProbe& stream, const Shape& shape, int repeats,
+                  const StoppingRule& rule);
 
 /// Reports the centre of the rates. Its confidence falls with the spread of the repeats.
 void report_rate(JobRun& run, const std::string& metric, const Best& best);

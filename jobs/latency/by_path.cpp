@@ -30,10 +30,6 @@ std::uint64_t page_bytes(const JobRun& run) {
 /// How the metrics of a path begin: "latency.ca.".
 std::string prefix_of(LoadPath path) { return "latency." + std::string(to_text(path)) + "."; }
 
-void report_hits(JobRun& run, const std::string& metric, const Replicates& hits) {
-  run.report(found_replicated(metric, hits));
-}
-
 /// A memory of two partitions lies behind an L2 of two: else the slower group of its latencies
 /// waited for translations, and the faster one is its latency.
 MemorySummary summarize_memory(const JobRun& run, const Replicates& cold) {
@@ -102,7 +98,7 @@ struct PathChase {
     };
     // A loop over thousands of accesses is a mean of many already.
     StoppingRule rule = stopping_rule(run.level());
-    rule.most = std::min<std::size_t>(rule.most, 32);
+    rule.most = rule.least;
     const Replicates loops = measure_replicates(run, what, measure, rule);
     run.report(found_replicated(prefix(level) + "amortised_cycles", loops));
   }
@@ -116,7 +112,7 @@ struct PathLatencies {
 };
 
 void report_l1(const PathChase& path, const Replicates& hits) {
-  report_hits(path.run, path.prefix("l1") + "cycles", hits);
+  path.run.report(found_replicated(path.prefix("l1") + "cycles", hits));
   const ChasePlan plan{.offsets = ascending_order(4 * common_line_bytes, common_line_bytes)};
   path.report_loop(
       "l1", [&](std::uint64_t) { return plan; }, 4096);
@@ -157,7 +153,7 @@ Replicates report_l2(const PathChase& path, std::optional<double> before, const 
                          "a second load of a line is as slow as a first one");
     return {};
   }
-  report_hits(path.run, prefix + "cycles", hits);
+  path.run.report(found_replicated(prefix + "cycles", hits));
   if (held_before == 0) {
     path.report_loop("l2", plan_of, plan_of(0).offsets.size());
   } else {
@@ -208,7 +204,7 @@ PathLatencies measure_path(JobRun& run, LoadPath load_path, const std::vector<do
 /// The main values: the L1 through all levels, what lies behind it past the L1.
 void report_main(JobRun& run, const PathLatencies& ca, const PathLatencies& cg) {
   const auto report_as = [&](const char* metric, const Replicates& hits, const char* of_path) {
-    if (!hits.samples.empty()) return report_hits(run, metric, hits);
+    if (!hits.samples.empty()) return run.report(found_replicated(metric, hits));
     const Finding& none = *run.answer(of_path);
     run.report(no_answer(metric, none.status, none.reason));
   };
@@ -226,7 +222,7 @@ void report_partitions(JobRun& run, const PathLatencies& cg) {
     if (hits.partitions) {
       run.report(found_replicated("latency.l2_near_cycles", hits.partitions->near));
     } else {
-      report_hits(run, "latency.l2_near_cycles", cg.l2);
+      run.report(found_replicated("latency.l2_near_cycles", cg.l2));
     }
     Finding far = *far_hits;
     far.metric = "latency.l2_far_cycles";

@@ -13,6 +13,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <ranges>
 #include <utility>
 
 namespace sonde {
@@ -32,27 +33,27 @@ std::vector<int> spread(const std::vector<int>& sms, std::size_t count) {
   return chosen;
 }
 
-/// The SMs of each GPC; none if the SM's own is not known, or no other one.
-std::map<double, std::vector<int>> group_by_gpc(const std::vector<double>& gpc_of_sm, int sm) {
-  std::map<double, std::vector<int>> by_gpc;
+/// The other SMs of an SM's GPC, and the SMs of each further one; none if its own is not known, or
+/// no further one.
+std::vector<std::vector<int>> group_others(const std::vector<double>& gpc_of_sm, int sm) {
   const auto own = static_cast<std::size_t>(sm);
-  if (own >= gpc_of_sm.size() || gpc_of_sm[own] < 0) return by_gpc;
+  if (own >= gpc_of_sm.size() || gpc_of_sm[own] < 0) return {};
+  std::map<double, std::vector<int>> by_gpc{{-1, {}}};  // its own first
   for (std::size_t other = 0; other < gpc_of_sm.size(); ++other) {
-    if (gpc_of_sm[other] >= 0) by_gpc[gpc_of_sm[other]].push_back(static_cast<int>(other));
+    const double gpc = gpc_of_sm[other] == gpc_of_sm[own] ? -1 : gpc_of_sm[other];
+    if (gpc_of_sm[other] >= 0 && other != own) by_gpc[gpc].push_back(static_cast<int>(other));
   }
-  if (by_gpc.size() < 2) by_gpc.clear();
-  return by_gpc;
+  const auto groups = std::views::values(by_gpc);
+  if (groups.size() < 2) return {};
+  return {groups.begin(), groups.end()};
 }
 
 /// An SM and others of its GPC, which are as near to each slice as it is.
 std::vector<int> choose_probers(const std::vector<double>& gpc_of_sm, int sm) {
-  constexpr std::size_t most_others = 3;
-  std::vector<int> probers{sm};
-  auto by_gpc = group_by_gpc(gpc_of_sm, sm);
-  if (by_gpc.empty()) return probers;
-  std::vector<int>& others = by_gpc.at(gpc_of_sm[static_cast<std::size_t>(sm)]);
-  std::erase(others, sm);
-  for (const int other : spread(others, most_others)) probers.push_back(other);
+  constexpr std::size_t most = 4;
+  const auto groups = group_others(gpc_of_sm, sm);
+  std::vector<int> probers = groups.empty() ? std::vector<int>{} : spread(groups.front(), most - 1);
+  probers.push_back(sm);
   return probers;
 }
 
@@ -84,26 +85,25 @@ std::vector<double> PageChase::contended_latencies(const Lines& offsets, std::ui
 /// a line: what the line takes alone can be compared. Shorter lists are filled up with lines of
 /// their own.
 std::vector<double> PageChase::fastest(const Lines& offsets, std::uint64_t passes) {
-  std::vector<std::vector<std::size_t>> parts(probers_.size());
+  using Part = std::vector<std::size_t>;
+  std::vector<Part> parts(probers_.size());
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     parts[offsets[i] / line_bytes_ % parts.size()].push_back(i);
   }
-  const std::size_t length = std::ranges::max(parts, {}, &std::vector<std::size_t>::size).size();
+  std::erase_if(parts, [](const Part& part) { return part.empty(); });
+  const std::size_t length = std::ranges::max_element(parts, {}, &Part::size)->size();
   LaneChases chases{.warmup_accesses = length,
                     .recorded_accesses = passes * length,
                     .most_at_once = recordable_with_list(setup_, length),
                     .warm_up = WarmUp::overlapped,
                     .evidence = Evidence::of_a_search};
-  for (std::size_t part = 0; part < parts.size(); ++part) {
-    if (parts[part].empty()) continue;
-    shuffle(parts[part], random_);
-    ChaseLane& lane = chases.lanes.emplace_back(
-        ChaseLane{.sm = probers_[part], .offsets_bytes = {}, .path = setup_.path});
-    for (std::size_t i = 0; i < length; ++i) {
-      lane.offsets_bytes.push_back(offsets[parts[part][i % parts[part].size()]]);
-    }
+  for (Part& part : parts) {
+    shuffle(part, random_);
+    for (std::size_t i = 0; part.size() < length; ++i) part.push_back(part[i]);
+    ChaseLane lane{.sm = probers_[chases.lanes.size()], .offsets_bytes = {}, .path = setup_.path};
+    for (const std::size_t i : part) lane.offsets_bytes.push_back(offsets[i]);
+    chases.lanes.push_back(std::move(lane));
   }
-  std::erase_if(parts, [](const std::vector<std::size_t>& part) { return part.empty(); });
   const std::string label = setup_.co_runners.empty()
                                 ? fmt::format("slices: page {} alone", setup_.place)
                                 : fmt::format("slices: page {}, reductions on {:#x}", setup_.place,
@@ -112,7 +112,7 @@ std::vector<double> PageChase::fastest(const Lines& offsets, std::uint64_t passe
   const auto cycles = record_lanes(run_, setup_, label, std::move(chases));
   for (std::size_t part = 0; part < parts.size(); ++part) {
     for (std::size_t at = 0; at < cycles[part].size(); ++at) {
-      double& least = latencies[parts[part][at % length % parts[part].size()]];
+      double& least = latencies[parts[part][at % length]];
       least = std::min(least, cycles[part][at]);
     }
   }
@@ -130,16 +130,15 @@ Lines lines_of_page(std::uint64_t page_bytes, std::uint64_t line_bytes) {
 std::vector<int> choose_co_runners(const std::vector<double>& gpc_of_sm, int sm_count, int prober,
                                    int of_each_gpc) {
   const auto wanted = static_cast<std::size_t>(of_each_gpc);
-  const auto by_gpc = group_by_gpc(gpc_of_sm, prober);
+  const auto groups = group_others(gpc_of_sm, prober);
   std::vector<int> chosen;
-  if (by_gpc.empty()) {
+  if (groups.empty()) {
     for (int sm = 0; sm < sm_count; ++sm) {
       if (sm != prober) chosen.push_back(sm);
     }
     return spread(chosen, wanted * (usual_gpcs - 1));
   }
-  for (const auto& [gpc, sms] : by_gpc) {
-    if (gpc == gpc_of_sm[static_cast<std::size_t>(prober)]) continue;
+  for (const std::vector<int>& sms : groups | std::views::drop(1)) {
     for (const int sm : spread(sms, wanted)) chosen.push_back(sm);
   }
   return chosen;

@@ -82,24 +82,32 @@ ReplacementFit match_policy(CacheProbe& probe, const EvictionSet& conflict, cons
   return measure_replacement(probe, found);
 }
 
+/// Where all sets are full, one line more overfills its own. If lines cannot be packed so, a set is
+/// searched for among all of them.
 void search_sets(CacheProbe& probe, const Lines& lines, std::uint64_t seed, SliceSets& found) {
+  constexpr std::size_t usual_ways = 16;  // of an L2
   const MissOracle ask = ask_behind(probe, {});
   const Lines order = shuffled(lines, derive_seed(seed, "sets"));
-  const auto conflict = find_eviction_set_in_any_order(order, ask, found.reason);
-  if (!conflict) return;
-  found.ways.push_back(static_cast<std::uint32_t>(conflict->ways()));
-  found.replacement = match_policy(probe, *conflict, order);
-  const std::size_t about_all_sets = probe.pool().cached_lines / conflict->ways();
-  found.packed = pack_lines(order, conflict->fitting_lines,
-                            std::max<std::size_t>(1, about_all_sets), ask, most_chases);
-  if (!found.packed.complete) return;
-  // Where all sets are full, one line more overfills its own.
-  for (const std::uint64_t line : slice(found.packed.left_over, 0, searched_sets - 1)) {
+  const std::size_t half = std::max<std::size_t>(1, probe.pool().cached_lines / 2);
+  const std::size_t about_all_sets = std::max<std::size_t>(1, 2 * half / usual_ways);
+  found.packed = pack_lines(order, half, about_all_sets, ask, most_chases);
+  std::vector<EvictionSet> sets;
+  const Lines others = found.packed.complete ? found.packed.left_over : Lines{};
+  for (const std::uint64_t line : slice(others, 0, searched_sets)) {
     Lines overfull = found.packed.lines;
     overfull.push_back(line);
-    const Lines set = reduce_to_one_set(overfull, ask);
-    if (!set.empty()) found.ways.push_back(static_cast<std::uint32_t>(set.size() - 1));
+    Lines set = reduce_to_one_set(overfull, ask);
+    if (!set.empty()) sets.push_back({.lines = std::move(set), .fitting_lines = half});
   }
+  if (sets.empty()) {
+    auto set = find_eviction_set_in_any_order(order, ask, found.reason);
+    if (!set) return;
+    sets.push_back(std::move(*set));
+  }
+  for (const EvictionSet& set : sets) {
+    found.ways.push_back(static_cast<std::uint32_t>(set.ways()));
+  }
+  found.replacement = match_policy(probe, sets.front(), order);
 }
 
 /// The sets are as many as the lines that stay together give, all ways full.

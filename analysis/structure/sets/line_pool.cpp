@@ -134,18 +134,17 @@ PackedLines pack_lines(const Lines& pool, std::size_t first_batch, std::size_t b
   Lines waiting = pool;
   for (std::uint64_t round = 0; !packed.complete; ++round) {
     const std::size_t before = packed.lines.size();
-    Lines& refused = packed.left_over;
-    refused.clear();
+    packed.left_over.clear();
     std::size_t count = round == 0 ? first_batch : batch;
     for (std::size_t first = 0; first < waiting.size(); first += std::exchange(count, batch)) {
       if (++packed.asked_chases > most_chases) return packed;
-      add_lines(slice(waiting, first, count), ask, packed.lines, refused);
+      add_lines(slice(waiting, first, count), ask, packed.lines, packed.left_over);
     }
-    const bool done = packed.lines.size() == before || refused.empty();
+    const bool done = packed.lines.size() == before || packed.left_over.empty();
     // Under random replacement lines of an overfull set may have stayed by chance: then it shows.
     if (done && overflow_twice({packed.lines}, ask).front()) return packed;
     packed.complete = done;
-    waiting = shuffled(refused, round);
+    waiting = shuffled(packed.left_over, round);
   }
   return packed;
 }

@@ -54,19 +54,18 @@ PlacedKernel LaneLaunch::placed_kernel(unsigned block_threads, const layout::Sha
                     .carveout_percent = shared.carveout_percent}};
 }
 
-Trace LaneLaunch::read(const layout::SharedPlan& shared) const {
+Trace LaneLaunch::read(const layout::SharedPlan& shared, const std::vector<bool>& wanted) const {
   Trace trace;
   trace.shared_carveout_bytes = shared.carveout_bytes;
-  trace.lanes.reserve(lanes_.sms.size());
   for (std::size_t lane = 0; lane < lanes_.sms.size(); ++lane) {
-    trace.lanes.push_back(read_lane(lane));
+    check_lane(results_.host[lane], lanes_.sms[lane]);
+    if (wanted.empty() || wanted[lane]) trace.lanes.push_back(read_lane(lane));
   }
   return trace;
 }
 
 LaneTrace LaneLaunch::read_lane(std::size_t lane) const {
   const kernels::LaneResult& result = results_.host[lane];
-  check_lane(result, lanes_.sms[lane]);
   const auto record = records_.host.subspan(lane * lanes_.recorded, lanes_.recorded);
   LaneTrace trace;
   trace.sm = lanes_.sms[lane];

@@ -35,34 +35,29 @@ class LaneLaunch {
 
   /// Tells the kernel of them, and launches it with cleared results.
   /// @param queue_before what must come between upload and kernel, each time it is launched
+  /// @param wanted as in read()
   /// @return what the lanes recorded
   /// @throws DeviceError if an SM could not be had, or a lane did not run to its end on its SM
   template <class Launch>
   Trace run(
       kernels::Kernel<Launch> kernel, Launch& launch, unsigned block_threads,
-      const layout::SharedPlan& shared, const std::function<void()>& queue_before = [] {}) {
-    run_unread(kernel, launch, block_threads, shared, queue_before);
-    return read(shared);
-  }
-
-  /// The same, of a launch whose lanes nobody wants.
-  template <class Launch>
-  void run_unread(
-      kernels::Kernel<Launch> kernel, Launch& launch, unsigned block_threads,
-      const layout::SharedPlan& shared, const std::function<void()>& queue_before = [] {}) {
+      const layout::SharedPlan& shared, const std::function<void()>& queue_before = [] {},
+      const std::vector<bool>& wanted = {}) {
     describe(launch);
     placed_.run(placed_kernel(block_threads, shared).shape, [&](const LaunchShape& shape) {
       clear_results();
       queue_before();
       session_.launch(kernel, launch, shape);
     });
+    return read(shared, wanted);
   }
 
   /// What a run is made of, for one beside another launch: the kernel; its results are to be
   /// cleared before it; what the lanes recorded, as run().
   PlacedKernel placed_kernel(unsigned block_threads, const layout::SharedPlan& shared);
   void clear_results() { session_.arrays().clear(results_); }
-  Trace read(const layout::SharedPlan& shared) const;
+  /// @param wanted whether the trace is to have each lane; empty: all
+  Trace read(const layout::SharedPlan& shared, const std::vector<bool>& wanted = {}) const;
 
   /// After a run. @throws DeviceError if the lane's loads did not end with that value
   void check_final_value(std::size_t lane, std::uint64_t wanted) const {

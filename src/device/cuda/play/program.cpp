@@ -162,6 +162,18 @@ Lanes lanes_of(const std::vector<int>& sms, const kernels::ProgramLaunch& launch
   return lanes;
 }
 
+/// Whether the trace has each lane: those of `lane_sms` SMs, as keep_lanes chooses them.
+std::vector<bool> lanes_kept(const ProgramProbe& probe, std::size_t sms) {
+  const auto warps = static_cast<std::size_t>(resident_warps(probe));
+  const std::size_t kept_sms = probe.lane_sms == 0 ? sms : static_cast<std::size_t>(probe.lane_sms);
+  std::vector<bool> kept(sms * warps);
+  for (std::size_t i = 0; i < kept_sms; ++i) {
+    std::fill_n(kept.begin() + static_cast<std::ptrdiff_t>(i * sms / kept_sms * warps), warps,
+                true);
+  }
+  return kept;
+}
+
 /// What a warp of the launch should have accessed.
 struct Made {
   std::uint32_t accesses = 0;
@@ -226,22 +238,26 @@ void check_elements(const AccessProgram& program, const ProgramKernel& kernel,
 }
 
 /// Adds what the lanes of one kernel did to what they did before.
+/// @param kept whether they have each lane
 void add_kernel(const ProgramProbe& probe, std::span<const kernels::ProgramCounts> counts,
-                Trace kernel, Trace& trace) {
+                const std::vector<bool>& kept, Trace kernel, Trace& trace) {
   constexpr auto issue_cycles = static_cast<std::size_t>(ProgramCount::issue_cycles);
   if (trace.lanes.empty()) {
     trace.shared_carveout_bytes = kernel.shared_carveout_bytes;
     trace.lanes.resize(kernel.lanes.size());
   }
   const auto warps = static_cast<std::size_t>(resident_warps(probe));
+  std::size_t number = 0;
   for (std::size_t at = 0; at < counts.size(); ++at) {
-    LaneTrace& lane = trace.lanes[at];
-    lane.sm = kernel.lanes[at].sm;
+    if (!kept[at]) continue;
+    const LaneTrace& of_kernel = kernel.lanes[number];
+    LaneTrace& lane = trace.lanes[number++];
+    lane.sm = of_kernel.sm;
     lane.warp = static_cast<int>(at % warps);
-    lane.elapsed_cycles += kernel.lanes[at].elapsed_cycles;
+    lane.elapsed_cycles += of_kernel.elapsed_cycles;
     lane.accesses += counts[at].accesses;
     if (!probe.windows) continue;
-    const std::span<const std::uint32_t> windows = kernel.lanes[at].window_cycles;
+    const std::span<const std::uint32_t> windows = of_kernel.window_cycles;
     const auto made = windows.first(counts[at].windows);
     lane.window_cycles.insert(lane.window_cycles.end(), made.begin(), made.end());
     if (lane.counts.empty()) {
@@ -267,18 +283,19 @@ Trace play(Session& session, const ProgramProbe& probe) {
   const std::uint64_t data_bytes = array_offsets_bytes(probe.program).back();
   std::byte* data = session.data(probe.place, data_bytes);
   SONDE_CUDA_CHECK(cudaMemsetAsync(data, 0, data_bytes, session.stream()));
+  const std::vector<bool> kept = lanes_kept(probe, sms.size());
   const auto run = [&](kernels::ProgramLaunch& launch) {
     launch.base = reinterpret_cast<std::uint64_t>(data);
     launch.counts = counts.device;
-    lanes.run_unread(kernels::find_program(launch), launch, launch.warps * warp_threads, shared);
+    return lanes.run(
+        kernels::find_program(launch), launch, launch.warps * warp_threads, shared, [] {}, kept);
   };
   for (kernels::ProgramLaunch& launch : launches) run(launch);
   Trace trace;
   for (std::size_t at = 0; at < launches.size(); ++at) {
-    run(launches[at]);
-    Trace kernel = lanes.read(shared);
+    Trace kernel = run(launches[at]);
     check_elements(probe.program, probe.program.kernels[at], launches[at], lanes, counts.host);
-    add_kernel(probe, counts.host, std::move(kernel), trace);
+    add_kernel(probe, counts.host, kept, std::move(kernel), trace);
   }
   return trace;
 }
