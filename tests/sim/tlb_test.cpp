@@ -18,7 +18,7 @@ void expect_costs(const JobOnSim& sim, const std::string& name, const sim::Cache
   EXPECT_EQ(sim.number(name + ".sub_entries"),
             static_cast<double>(tlb.line_bytes) / static_cast<double>(tlb.sector_bytes));
   EXPECT_NEAR(sim.number(name + ".miss_penalty_cycles"), penalty_cycles, 3) << name;
-  EXPECT_EQ(sim.find(name + ".sets").confidence, 1) << name;
+  EXPECT_GE(sim.find(name + ".sets").confidence, 0.95) << name;
 }
 
 TEST_P(TlbTest, gives_back_every_level_the_page_and_its_window) {
