@@ -33,6 +33,23 @@ std::vector<double> costs_above(const std::vector<double>& costs, double thresho
   return above;
 }
 
+/// The lower of two groups of costs, where one chase overflows two levels: most of its misses are
+/// those of the outer one, and twice as dear (as on every GPU published). Else all of them.
+std::vector<double> costs_of_lowest_level(std::vector<double> above, double least_step_cycles) {
+  constexpr std::size_t few_of_all = 12;  // one in so many may lie far from the others by chance
+  constexpr double dearer = 2;
+  std::ranges::sort(above);
+  const std::size_t least = std::max<std::size_t>(3, above.size() / few_of_all);
+  for (std::size_t i = least; 2 * i <= above.size(); ++i) {
+    const double middle = above[i / 2];
+    const bool parted = above[i] - above[i - 1] >= std::max(least_step_cycles, middle / 2);
+    if (!parted || above[(i + above.size()) / 2] < dearer * middle) continue;
+    above.resize(i);
+    break;
+  }
+  return above;
+}
+
 std::size_t costs_below(const std::vector<double>& costs, double threshold_cycles) {
   return static_cast<std::size_t>(
       std::ranges::count_if(costs, [=](double cost) { return cost < threshold_cycles; }));
@@ -129,7 +146,8 @@ std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
   for (std::size_t i = 0; i < chases.size(); ++i) {
     const double least_cycles =
         std::max(plateau_cycles * ratio, noise_of(chases[i])) + least_step_cycles;
-    const std::vector<double> above = costs_above(chases[i].cost_cycles, least_cycles);
+    const std::vector<double> all_above = costs_above(chases[i].cost_cycles, least_cycles);
+    const std::vector<double> above = costs_of_lowest_level(all_above, least_step_cycles);
     const auto pages = static_cast<double>(chases[i].cost_cycles.size());
     if (above.empty() || static_cast<double>(above.size()) < least_share * pages) continue;
     // Pairs of which either access lost its line.
@@ -157,11 +175,16 @@ std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
       level.fitting_bytes = chases[j].span_bytes;
       break;
     }
-    if (first_misses != nullptr && costs_so_much(*first_misses, level, least_step_cycles)) continue;
+    const bool is_second_here = first_misses == &chases[i];
+    if (!is_second_here && first_misses != nullptr &&
+        costs_so_much(*first_misses, level, least_step_cycles)) {
+      continue;
+    }
     first_misses = &chases[i];
     levels.push_back(level);
     plateau_cycles = find_plateau(above, level.penalty_cycles, least_step_cycles);
     ratio = least_ratio;
+    if (!is_second_here && above.size() < all_above.size()) --i;  // this chase tells of another one
   }
   return levels;
 }

@@ -177,16 +177,29 @@ void add_second_level(Values& values, const sim::Model& model) {
   values.push_back({"cache.l2.segment_bytes", divided ? Declared(part_bytes) : Absent{}});
 }
 
-/// Entries from the start of a buffer on that fit, one after the other.
-std::uint64_t fitting_entries(const sim::CacheModel& tlb) {
+/// Entries that fit, one after the other, from that one on.
+std::uint64_t fitting_entries(const sim::CacheModel& tlb, std::uint64_t first) {
   const sim::Geometry& geometry = tlb.geometries.front();
   const sim::SetIndex set_of(geometry.index,
                              static_cast<std::uint32_t>(geometry.ways_per_set.size()));
   std::vector<std::uint32_t> used(geometry.ways_per_set.size());
   for (std::uint64_t entry = 0;; ++entry) {
-    const std::uint32_t set = set_of(entry * tlb.line_bytes);
+    const std::uint32_t set = set_of((first + entry) * tlb.line_bytes);
     if (++used[set] > geometry.ways_per_set[set]) return entry;
   }
+}
+
+/// Memory lies anywhere: the fewest and the most bytes that fit from any place on.
+DeclaredRange fitting_bytes(const sim::CacheModel& tlb) {
+  constexpr std::uint64_t places = 1024;
+  std::uint64_t fewest = fitting_entries(tlb, 0);
+  std::uint64_t most = fewest;
+  for (std::uint64_t first = 1; first < places; ++first) {
+    const std::uint64_t entries = fitting_entries(tlb, first);
+    fewest = std::min(fewest, entries);
+    most = std::max(most, entries);
+  }
+  return {static_cast<double>(fewest * tlb.line_bytes), static_cast<double>(most * tlb.line_bytes)};
 }
 
 void add_tlbs(Values& values, const sim::PageModel& pages) {
@@ -204,8 +217,7 @@ void add_tlbs(Values& values, const sim::PageModel& pages) {
     const sim::Geometry& geometry = tlb.geometries.front();
     values.push_back({name + ".entries", static_cast<double>(geometry.lines())});
     values.push_back({name + ".entry_bytes", static_cast<double>(tlb.line_bytes)});
-    values.push_back(
-        {name + ".reach_bytes", static_cast<double>(fitting_entries(tlb) * tlb.line_bytes)});
+    values.push_back({name + ".reach_bytes", fitting_bytes(tlb)});
     add_sets(values, name, geometry, tlb.line_bytes, SetsAre::optional);
     granularity_bytes = std::min(granularity_bytes, tlb.sector_bytes);
   }

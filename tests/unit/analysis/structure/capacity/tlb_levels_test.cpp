@@ -168,5 +168,23 @@ TEST(TlbLevelsTest, a_set_that_was_spared_at_first_overflows_in_the_next_chase) 
   EXPECT_EQ(levels[0].overflowing_bytes, 256 * mib);
 }
 
+/// 32 and 57 entries of 2 MiB: spans double from 64 to 128 MiB, where some sets of the second level
+/// still hold theirs.
+TEST(TlbLevelsTest, two_levels_that_one_chase_overflows_are_two) {
+  auto seen = chases(64, 64, 512);
+  for (PageChaseCosts& chase : seen) {
+    if (chase.span_bytes != 128 * mib) continue;
+    for (std::size_t page = 0; page < chase.cost_cycles.size(); page += 7 * 8)
+      chase.cost_cycles[page] = 11;
+  }
+
+  const auto levels = find_tlb_levels(seen, 3);
+
+  ASSERT_EQ(levels.size(), 2U);
+  EXPECT_EQ(levels[0].penalty_cycles, 11);
+  EXPECT_EQ(levels[0].fitting_bytes, 64 * mib);
+  EXPECT_EQ(levels[1].penalty_cycles, 75);
+}
+
 }  // namespace
 }  // namespace sonde
