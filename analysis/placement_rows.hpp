@@ -65,6 +65,7 @@ inline constexpr Row slice_rows[] = {
     {"cache.l2.slice_ways", count, "associativity of the sets of a slice, in one partition"},
     {"cache.l2.slice_sets", count, "sets of a slice, in one partition"},
     {"cache.l2.slice_bytes", size, "lines of a slice that stay together, in one partition"},
+    {"cache.l2.slice_total_bytes", size, "all slices of all partitions: what the L2 holds"},
     {"cache.l2.slice_replacement", text, "replacement policy of a set of a slice"},
     {"cache.l2.slowest_slice", Quantity{"1", inventory, neither}, "slice that stands out"},
 };

@@ -7,6 +7,7 @@
 #include "analysis/structure/sets/group_testing.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
+#include "base/units.hpp"
 #include "jobs/cache/cache_probe.hpp"
 #include "jobs/run/known_groups.hpp"
 #include "jobs/sets/replacement.hpp"
@@ -124,6 +125,16 @@ void report_room(JobRun& run, const PackedLines& packed, std::uint32_t ways,
   run.report(found("cache.l2.slice_bytes", static_cast<double>(lines * line_bytes), 1, lines),
              fmt::format("{} lines stay together, none of {} others finds room beside them", lines,
                          packed.left_over.size()));
+  const Finding* slices = run.finding("cache.l2.slices");
+  if (slices != nullptr) {
+    const std::uint64_t parts = run.finding("cache.l2.segment_bytes") != nullptr ? 2 : 1;
+    const double all = std::get<double>(slices->value) * static_cast<double>(parts);
+    run.report(found("cache.l2.slice_total_bytes", all * static_cast<double>(lines * line_bytes),
+                     slices->confidence, lines),
+               fmt::format("{} slices of {} in {} of the L2", all,
+                           format_bytes(static_cast<double>(lines * line_bytes)),
+                           parts == 1 ? "the one part" : "both partitions"));
+  }
   if (lines % ways != 0) {
     return run.report(not_resolvable(
         "cache.l2.slice_sets",

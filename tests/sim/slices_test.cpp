@@ -270,6 +270,7 @@ TEST(SlicesSimTest, sets_of_a_slice_come_back_or_are_not_resolvable) {
     }
     if (sim.status("cache.l2.slice_sets") == Status::ok) {
       EXPECT_EQ(sim.number("cache.l2.slice_sets"), gpu.sets) << told;
+      EXPECT_EQ(sim.number("cache.l2.slice_total_bytes"), (gpu.divided ? 2 : 1) * gpu.part_bytes);
       ++exact;
     }
   }
