@@ -11,7 +11,7 @@
 namespace sonde {
 
 /// Grows with every change that a reader of an older version would misread.
-inline constexpr std::uint64_t schema_version = 9;
+inline constexpr std::uint64_t schema_version = 10;
 
 /// All but the points (points.hpp).
 void write_header(hid_t file, const Provenance& provenance);

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
 #include <set>
 #include <utility>
@@ -73,19 +74,20 @@ RunReader::RunReader(const std::filesystem::path& path)
 void RunReader::open() {
   const StoredTables root(file_);
   provenance_ = read_header(file_, root);
-  for (const std::string& part : list_parts(file_)) parts_.emplace_back(StoredTables(file_, part));
+  for (const std::string& part : list_parts(file_)) parts_.emplace_back(file_, part);
   is_shard_ = !parts_.empty();
-  if (!is_shard_) parts_.emplace_back(root);
+  if (!is_shard_) parts_.push_back(root);
+  std::ranges::for_each(parts_, check_outcomes);
   device_count_ = is_shard_ ? 1 : root.rows(keys::devices);
 }
 
 /// A shard has its device anew each time something changed: the last one counts.
 RunReader::Devices RunReader::read_rows(RowRange span) const {
   auto part = parts_.rbegin();
-  while (is_shard_ && part + 1 != parts_.rend() && part->tables().rows(keys::devices) == 0) ++part;
-  const StoredTables& tables = part->tables();
+  while (is_shard_ && part + 1 != parts_.rend() && part->rows(keys::devices) == 0) ++part;
+  const StoredTables& tables = *part;
   auto rows = read_span(tables, device_table(), span).rows;
-  const auto carveouts = read_owned(tables, carveout_table(), rows, &DeviceRow::carveouts);
+  const auto carveouts = read_owned(tables, carveout_table, rows, &DeviceRow::carveouts);
   Devices read;
   for (DeviceRow& row : rows) {
     DeviceResult& device = read.devices.emplace_back(std::move(row.device));
@@ -98,19 +100,20 @@ RunReader::Devices RunReader::read_rows(RowRange span) const {
 }
 
 /// All that stands in a part of a shard belongs to its device.
-std::vector<std::vector<JobResult>> RunReader::read_jobs(const JobReader& part, std::uint64_t first,
+std::vector<std::vector<JobResult>> RunReader::read_jobs(const StoredTables& part,
+                                                         std::uint64_t first,
                                                          std::vector<RowRange> outcomes,
                                                          Depth depth,
                                                          const std::string& only) const {
-  if (is_shard_ && !outcomes.empty()) outcomes = {{0, part.tables().rows(keys::outcomes)}};
-  return part.read(first, outcomes, depth, only);
+  if (is_shard_ && !outcomes.empty()) outcomes = {{0, part.rows(keys::outcomes)}};
+  return read_results(part, first, outcomes, depth, only);
 }
 
 std::vector<DeviceResult> RunReader::read_devices(RowRange span, Depth depth) const {
   return reading(path_, [&] {
     auto [devices, outcomes] = read_rows(span);
     std::vector<std::set<std::string>> seen(devices.size());
-    for (const JobReader& part : parts_) {
+    for (const StoredTables& part : parts_) {
       auto jobs = read_jobs(part, span.offset, outcomes, depth);
       for (std::size_t i = 0; i < devices.size(); ++i) {
         for (JobResult& job : jobs[i]) add_job(devices[i], seen[i], std::move(job));
@@ -121,7 +124,7 @@ std::vector<DeviceResult> RunReader::read_devices(RowRange span, Depth depth) co
 }
 
 std::vector<UnauditedDevice> RunReader::read_unaudited() const {
-  return reading(path_, [this] { return read_whole(parts_.front().tables(), unaudited_table()); });
+  return reading(path_, [this] { return read_whole(parts_.front(), unaudited_table()); });
 }
 
 std::vector<DeviceResult> RunReader::read_inventory() const {
@@ -131,7 +134,7 @@ std::vector<DeviceResult> RunReader::read_inventory() const {
 std::uint64_t RunReader::count_findings() const {
   return reading(path_, [this] {
     std::uint64_t findings = 0;
-    for (const JobReader& part : parts_) findings += part.tables().rows(keys::findings);
+    for (const StoredTables& part : parts_) findings += part.rows(keys::findings);
     return findings;
   });
 }
@@ -139,11 +142,7 @@ std::uint64_t RunReader::count_findings() const {
 std::uint64_t RunReader::count_probes() const {
   return reading(path_, [this] {
     std::uint64_t probes = 0;
-    for (const JobReader& part : parts_) {
-      for (const std::string& job : part.jobs_with_probes()) {
-        probes += part.tables().rows(keys::probes(job));
-      }
-    }
+    for (const StoredTables& part : parts_) probes += part.rows(keys::probes);
     return probes;
   });
 }
@@ -151,7 +150,7 @@ std::uint64_t RunReader::count_probes() const {
 JobResult RunReader::read_job(std::uint64_t device, const std::string& job) const {
   return reading(path_, [&] {
     const auto outcomes = read_rows({device, 1}).outcomes;
-    for (const JobReader& part : parts_) {
+    for (const StoredTables& part : parts_) {
       auto jobs = std::move(read_jobs(part, device, outcomes, Depth::traces, job).front());
       if (!jobs.empty()) return std::move(jobs.front());
     }

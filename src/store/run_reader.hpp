@@ -47,7 +47,7 @@ class RunReader {
   void open();
   Devices read_rows(RowRange span) const;
   /// Of these devices, what a part has of their jobs.
-  std::vector<std::vector<JobResult>> read_jobs(const JobReader& part, std::uint64_t first,
+  std::vector<std::vector<JobResult>> read_jobs(const StoredTables& part, std::uint64_t first,
                                                 std::vector<RowRange> outcomes, Depth depth,
                                                 const std::string& only = "") const;
 
@@ -55,7 +55,7 @@ class RunReader {
   hdf5::Handle file_;
   Provenance provenance_;
   /// Of a run file one; a shard has one for its device and for each of its jobs.
-  std::vector<JobReader> parts_;
+  std::vector<StoredTables> parts_;
   bool is_shard_ = false;
   std::uint64_t device_count_ = 0;
 };

@@ -155,7 +155,7 @@ struct Shard::State {
 
   void write_device() {
     Names names;
-    add_part(flatten({&device, 1}, {}, {}, names), names);
+    add_part(flatten({&device, 1}, {}, names), names);
   }
 
   void close() {
@@ -271,7 +271,7 @@ void Shard::append_as(const std::string& name, const JobResult& result) {
           "the job '" + name + "' is in the shard already");
   state_->step([&] {
     Names names;
-    state_->add_part(flatten_jobs({{name, &result}}, {}, {name}, names), names);
+    state_->add_part(flatten_jobs({{name, &result}}, {}, names), names);
   });
   state_->jobs.push_back(name);
 }

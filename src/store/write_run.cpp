@@ -50,14 +50,11 @@ class RunWriter {
   RunWriter(const fs::path& path, const Provenance& provenance)
       : file_(hdf5::File::create(path)), tables_(file_) {
     write_header(file_, provenance);
-    hdf5::make_groups(file_, "jobs");
     tables_.append(point_tables(provenance, names_));
   }
 
-  /// @param jobs whose probes are kept
-  void add(std::span<const DeviceResult> devices, const std::vector<UnauditedDevice>& unaudited,
-           const std::vector<std::string>& jobs) {
-    tables_.append(flatten(devices, unaudited, jobs, names_));
+  void add(std::span<const DeviceResult> devices, const std::vector<UnauditedDevice>& unaudited) {
+    tables_.append(flatten(devices, unaudited, names_));
   }
 
   void finish(hdf5::Durability durability) {
@@ -78,10 +75,10 @@ void write_parts(const fs::path& part_path, const Provenance& provenance,
                  const std::function<std::vector<DeviceResult>(std::size_t)>& load) {
   RunWriter writer(part_path, provenance);
   std::uint64_t devices = 0;
-  writer.add({}, unaudited, {});
+  writer.add({}, unaudited);
   for (std::size_t i = 0; i < count; ++i) {
     const std::vector<DeviceResult> part = load(i);
-    writer.add(part, {}, jobs_with_probes(part));
+    writer.add(part, {});
     devices += part.size();
   }
   writer.finish(hdf5::Durability::synced);
@@ -152,9 +149,12 @@ void write_digest(const fs::path& shard, const DeviceResult& device,
   const fs::path part = part_of(digest_path(shard));
   Provenance provenance;
   provenance.config_hash = config_hash;
+  DeviceResult found = device;
+  for (JobResult& job : found.jobs) job.probes.clear();
+  for (JobResult& job : found.again) job.probes.clear();
   try {
     RunWriter writer(part, provenance);
-    writer.add({&device, 1}, {}, {});
+    writer.add({&found, 1}, {});
     writer.finish(hdf5::Durability::cached);
     move_into_place(part, digest_path(shard));
   } catch (const StoreError&) {

@@ -58,17 +58,6 @@ std::vector<T> gather(MPI_Comm comm, const T& mine) {
   return all;
 }
 
-/// Jobs with probes on any rank, in the order of their first appearance.
-std::vector<std::string> exchange_jobs(MPI_Comm comm, const RunPart& mine) {
-  std::vector<std::string> all;
-  for (const auto& of_rank : gather(comm, jobs_with_probes(mine.devices))) {
-    for (const std::string& job : of_rank) {
-      if (std::ranges::find(all, job) == all.end()) all.push_back(job);
-    }
-  }
-  return all;
-}
-
 /// Tells all ranks how many rows each has, and counts references from the first row of all.
 std::vector<SharedTable> share(MPI_Comm comm, std::vector<Table> tables) {
   std::vector<std::uint64_t> mine;
@@ -117,7 +106,7 @@ std::string pack_gathered(const std::vector<SharedTable>& tables) {
 Table unpack_gathered(const SharedTable& table, std::vector<std::string_view>& packed) {
   Table all = empty_copy(table.mine);
   for (Column& column : all.columns) {
-    std::byte* to = resize(column.values, table.rows());
+    std::byte* to = resize(column.values, table.rows()).data();
     for (std::size_t rank = 0; rank < packed.size(); ++rank) {
       const std::size_t bytes = table.rank_rows[rank] * element_bytes(column.values);
       require(bytes <= packed[rank].size(), "a rank has fewer rows than it said");
@@ -134,11 +123,11 @@ void create_file(const fs::path& path, const Provenance& provenance,
                  const std::vector<SharedTable>& tables, const std::vector<std::string>& packed) {
   hdf5::File file = hdf5::File::create(path);
   write_header(file, provenance);
-  hdf5::make_groups(file, "jobs");
   std::vector<std::string_view> left(packed.begin(), packed.end());
   for (const SharedTable& table : tables) {
     if (table.gathered) {
-      write_tables(file, {unpack_gathered(table, left)});
+      const Table whole = unpack_gathered(table, left);
+      write_tables(file, {&whole, 1});
     } else {
       create_shared_table(file, table.mine, table.rows());
     }
@@ -242,11 +231,10 @@ void run_step_together(MPI_Comm comm, const std::function<void()>& step) {
 
 void write_together(MPI_Comm comm, const fs::path& path, const Provenance& provenance,
                     const RunPart& mine, const StepRunner& run_step, std::uint64_t gathered_bytes) {
-  const std::vector<std::string> jobs = exchange_jobs(comm, mine);
   Names names;
   std::vector<Table> own;
   run_step([&] {
-    own = flatten(mine.devices, mine.unaudited, jobs, names);
+    own = flatten(mine.devices, mine.unaudited, names);
     for (const Table& table : point_tables(provenance, names)) {
       own.push_back(rank_of(comm) == 0 ? table : empty_copy(table));
     }

@@ -67,7 +67,7 @@ struct Trace {
   double device_s = 0;                      // for which the device was at work on it
 };
 
-/// A probe as it was asked for and what came back: one row of `/jobs/<job>/probes`.
+/// A probe as it was asked for and what came back: one row of `/probes`.
 struct ProbeRecord {
   std::string label;            // what the job wanted to know, for example "size 16384"
   std::string kind;             // "chase", "stream", ...

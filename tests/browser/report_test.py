@@ -193,7 +193,7 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(target["metric"], "clock.sm_hz")
         self.assertTrue(target["shown"], "its folds are open")
         self.assertTrue(0 <= target["top"] < 900, target)
-        self.assertRegex(target["evidence"], r"rows \d+ to \d+ of /jobs/clock/probes")
+        self.assertRegex(target["evidence"], r"rows \d+ to \d+ of /probes")
 
     def ask(self, table, **inputs):
         """What stands in the tables of that kind after text, choice, order and groups were asked for."""

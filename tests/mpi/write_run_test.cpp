@@ -169,14 +169,14 @@ TEST_F(WriteRunTest, a_damaged_chunk_of_a_shard_is_noticed_where_it_is_read) {
   if (rank_ == 0) fs::create_directory(parts);
   MPI_Barrier(comm_);
   write_shard(parts, device);
-  damage_chunk(shard_of(device), "parts/1/jobs/clock/traces/window_cycles");
+  damage_chunk(shard_of(device), "parts/1/traces/window_cycles");
 
   EXPECT_THAT([&] { read_own_shard(shard_of(device), Depth::traces); },
-              testing::ThrowsMessage<StoreError>(HasSubstr("jobs/clock/traces/window_cycles")));
+              testing::ThrowsMessage<StoreError>(HasSubstr("traces/window_cycles")));
   MPI_Barrier(comm_);
   if (rank_ != 0) return;
   EXPECT_THAT([&] { merge_runs({parts}, at("merged.h5")); },
-              testing::ThrowsMessage<StoreError>(HasSubstr("jobs/clock/traces/window_cycles")));
+              testing::ThrowsMessage<StoreError>(HasSubstr("traces/window_cycles")));
   EXPECT_FALSE(fs::exists(at("merged.h5")));
 }
 

@@ -2,6 +2,7 @@
 // make_run_file <path> <devices>
 #include "base/error.hpp"
 #include "store/analysis_file.hpp"
+#include "store/hdf5/flatten.hpp"
 #include "store/write_run.hpp"
 #include "support/random_run.hpp"
 
@@ -13,6 +14,7 @@
 namespace {
 
 using namespace sonde;
+using Json = nlohmann::ordered_json;
 
 DeviceResult make_device(std::size_t rank) {
   DeviceResult device = test::random_device(11, static_cast<int>(rank), 2000);
@@ -25,12 +27,12 @@ DeviceResult make_device(std::size_t rank) {
   return device;
 }
 
-nlohmann::json describe(const JobResult& job) {
-  nlohmann::json json{{"probes", nlohmann::json::array()}};
+Json describe(const JobResult& job) {
+  Json json{{"probes", Json::array()}};
   for (const ProbeRecord& probe : job.probes) {
-    nlohmann::json lanes = nlohmann::json::array();
+    Json lanes = Json::array();
     for (const LaneTrace& lane : probe.trace.lanes) {
-      nlohmann::json histogram = nlohmann::json::array();
+      Json histogram = Json::array();
       for (const WindowCount& bin : lane.histogram) {
         histogram.push_back({bin.window_cycles, bin.accesses});
       }
@@ -40,18 +42,18 @@ nlohmann::json describe(const JobResult& job) {
                        {"offsets_bytes", lane.offsets_bytes}});
     }
     json["probes"].push_back({{"label", probe.label},
-                              {"parameters", nlohmann::json::parse(probe.parameters_json)},
+                              {"parameters", Json::parse(probe.parameters_json)},
                               {"lanes", lanes},
                               {"repeats", probe.trace.repeat_ns.size()}});
   }
   return json;
 }
 
-nlohmann::json describe(const DeviceResult& device) {
-  nlohmann::json json{{"uuid", device.info.uuid},
-                      {"reason", device.reason},
-                      {"carveouts", device.info.shared_carveouts_bytes}};
-  for (const JobResult& job : device.jobs) json["jobs"][job.job] = describe(job);
+Json describe(const DeviceResult& device) {
+  Json json{{"uuid", device.info.uuid},
+            {"reason", device.reason},
+            {"carveouts", device.info.shared_carveouts_bytes}};
+  for (const StoredJob& job : stored_jobs(device)) json["jobs"][job.name] = describe(*job.result);
   return json;
 }
 
@@ -72,7 +74,7 @@ int main(int argc, char** argv) {
     row.n = row.agreeing = devices;
     row.median = row.min = row.max = 128;
     row.consensus = "128 B";
-    nlohmann::json all = nlohmann::json::array();
+    Json all = Json::array();
     for (std::size_t i = 0; i < devices; ++i) {
       run.devices.push_back(make_device(i));
       analysis.verdicts.emplace_back();

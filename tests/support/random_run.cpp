@@ -63,9 +63,11 @@ LaneTrace random_lane(Random& random, int size_factor) {
   const std::uint64_t most = 40 * static_cast<std::uint64_t>(size_factor) + 1;
   lane.window_cycles.resize(random.below(3) == 0 ? 0 : random.below(most));
   for (auto& cycles : lane.window_cycles) {
-    cycles = static_cast<std::uint32_t>(30 + random.below(300));
+    const bool is_long = random.below(100) == 0;
+    cycles = static_cast<std::uint32_t>(is_long ? 65535 + random.below(1 << 20)
+                                                : 30 + random.below(300));
   }
-  lane.offsets_bytes = random_offsets(random, most);
+  lane.offsets_bytes = random_offsets(random, lane.window_cycles.size() + 1);
   if (random.below(3) == 0) lane.histogram = random_histogram(random);
   lane.clock_cycles = random_values(random, 20);
   lane.globaltimer_ns = random_values(random, 20);

@@ -6,12 +6,13 @@ import re
 import numpy as np
 import pandas as pd
 
-from .tables import opened, owners_of_rows, ragged_rows, read_table, text_attributes, units_of
+from .tables import opened, owners_of_rows, ragged_rows, read_table, rows_of, text_attributes, units_of
 
 # Numbers in labels of probes: "tlb span 33554432 step 2097152". Of the words that name a size the
 # column says the unit.
 LABEL_NUMBER = re.compile(r"\b([a-z]+) (\d+)\b")
 SIZES = {"span", "step", "granularity", "staircase", "footprint", "stride"}
+LONG_WINDOW = 65535  # and longer ones: their length is the next of long_cycles
 
 
 def provenance(run):
@@ -95,10 +96,14 @@ def findings(run, metric="*", uuid=None):
     return frame[chosen].reset_index(drop=True)
 
 
-def _job(file, job):
-    if job not in file["jobs"]:
-        raise KeyError(f"{file.filename} has no job {job} with probes (it has {', '.join(file['jobs'])})")
-    return file["jobs"][job]
+def _probe_rows(file, job):
+    """The rows of a job in /probes, device after device."""
+    outcomes = read_table(file["outcomes"], "outcome")
+    own = (outcomes["job"] == job) & (outcomes["probe_length"] > 0)
+    if not own.any():
+        jobs = sorted(set(outcomes["job"][outcomes["probe_length"] > 0]))
+        raise KeyError(f"{file.filename} has no job {job} with probes (it has {', '.join(jobs)})")
+    return rows_of(outcomes["probe_offset"][own], outcomes["probe_length"][own])
 
 
 def _label_numbers(label):
@@ -113,7 +118,8 @@ def probes(run, job, uuid=None):
     `span_bytes` ...), `start` is a time in UTC. Raises KeyError if the file has no probes of the job.
     """
     with opened(run) as file:
-        frame = _frame(_job(file, job)["probes"], "probe")
+        rows = _probe_rows(file, job)
+        frame = _frame(file["probes"], "probe").loc[rows]
         units = frame.attrs["units"]
         uuids = read_table(file["devices"], "device")["uuid"]
     frame.insert(0, "uuid", uuids[frame.pop("device_index").astype(np.int64)])
@@ -126,19 +132,43 @@ def probes(run, job, uuid=None):
 
 
 def _lanes(file, job, chosen):
-    """Traces of a job, their lanes, and which of these belong to the chosen probes."""
-    group = _job(file, job)["traces"]
-    lanes = read_table(group, "lane")
-    if chosen is None:
-        return group, lanes, np.arange(len(lanes["sm"]))
-    chosen = np.atleast_1d(np.asarray(chosen, np.int64))
-    return group, lanes, np.flatnonzero(np.isin(lanes["probe_index"], chosen))
+    """Traces, and the lanes of the chosen probes of a job with where their recorded values lie."""
+    probes, group = file["probes"], file["traces"]
+    rows = _probe_rows(file, job)
+    if chosen is not None:
+        rows = rows[np.isin(rows, chosen)]
+
+    def of_probes(name):
+        return probes[name][()][rows].astype(np.int64)
+
+    counts = of_probes("lane_length")
+    lane = rows_of(of_probes("lane_offset"), counts)
+    first, end = (int(lane[0]), int(lane[-1]) + 1) if len(lane) else (0, 0)
+    lanes = {name: column[lane - first] for name, column in read_table(group, "lane", slice(first, end)).items()}
+    lanes |= {"probe": np.repeat(rows, counts), "lane": lane,
+              "long_cycles": group["long_cycles"][()][rows_of(of_probes("long_offset"), of_probes("long_length"))]}
+    first_lanes = np.cumsum(counts) - counts
+    for kind in ("window", "bin"):
+        before = np.concatenate([[0], np.cumsum(lanes[f"{kind}_length"].astype(np.int64))])
+        lanes[f"{kind}_offset"] = before[:-1] + np.repeat(of_probes(f"{kind}_offset") - before[first_lanes], counts)
+    for name in ("visit_offset", "visit_length", "visit_step_bytes"):
+        lanes[name] = group[name][()][lanes["list_index"]]
+    return group, lanes
 
 
-def _lane_columns(lanes, rows, lengths):
-    return {"probe": np.repeat(lanes["probe_index"][rows].astype(np.int64), lengths),
-            "lane": np.repeat(rows, lengths), "sm": np.repeat(lanes["sm"][rows], lengths),
-            "warp": np.repeat(lanes["warp"][rows], lengths)}
+def _recorded(group, lanes, name, column):
+    return ragged_rows(group, lanes, np.arange(len(lanes["lane"])), name, column)
+
+
+def _windows(group, lanes):
+    windows = _recorded(group, lanes, "window", "window_cycles")
+    joined = _joined(windows)
+    joined[joined == LONG_WINDOW] = lanes["long_cycles"]
+    return np.split(joined, np.cumsum([len(part) for part in windows])[:-1]) if windows else []
+
+
+def _lane_columns(lanes, lengths):
+    return {name: np.repeat(lanes[name], lengths) for name in ("probe", "lane", "sm", "warp")}
 
 
 def _joined(parts):
@@ -153,13 +183,13 @@ def traces(run, job, probe=None):
     reading the clock costs is clock.overhead_cycles). Probes of a search may keep histograms only.
     """
     with opened(run) as file:
-        group, lanes, rows = _lanes(file, job, probe)
-        cycles = ragged_rows(group, lanes, rows, "window", "window_cycles")
-        steps = ragged_rows(group, lanes, rows, "visit", "visit_steps")
+        group, lanes = _lanes(file, job, probe)
+        cycles = _windows(group, lanes)
+        steps = _recorded(group, lanes, "visit", "visit_steps")
     lengths = np.array([len(part) for part in cycles], np.int64)
     addresses = [np.resize(part * int(unit), n) if len(part) else np.full(n, -1, np.int64)
-                 for part, unit, n in zip(steps, lanes["visit_step_bytes"][rows], lengths)]
-    return pd.DataFrame({**_lane_columns(lanes, rows, lengths),
+                 for part, unit, n in zip(steps, lanes["visit_step_bytes"], lengths)]
+    return pd.DataFrame({**_lane_columns(lanes, lengths),
                          "access": _joined([np.arange(n) for n in lengths]),
                          "address_bytes": _joined(addresses), "cycles": _joined(cycles)})
 
@@ -170,15 +200,15 @@ def histograms(run, job, probe=None):
     A lane that kept its windows whole is counted here, too. The bin of 2047 cycles holds all longer ones.
     """
     with opened(run) as file:
-        group, lanes, rows = _lanes(file, job, probe)
-        windows = ragged_rows(group, lanes, rows, "window", "window_cycles")
-        bins = ragged_rows(group, lanes, rows, "bin", "bin_cycles")
-        counts = ragged_rows(group, lanes, rows, "bin", "bin_accesses")
+        group, lanes = _lanes(file, job, probe)
+        windows = _windows(group, lanes)
+        bins = _recorded(group, lanes, "bin", "bin_cycles")
+        counts = _recorded(group, lanes, "bin", "bin_accesses")
     for at, whole in enumerate(windows):
         if len(bins[at]) == 0 and len(whole):
             bins[at], counts[at] = np.unique(np.minimum(whole, 2047), return_counts=True)
     lengths = np.array([len(part) for part in bins], np.int64)
-    return pd.DataFrame({**_lane_columns(lanes, rows, lengths),
+    return pd.DataFrame({**_lane_columns(lanes, lengths),
                          "cycles": _joined(bins), "accesses": _joined(counts)})
 
 

@@ -4,7 +4,7 @@ import contextlib
 import h5py
 import numpy as np
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 
 
 def open_run(path):
@@ -44,28 +44,33 @@ def names_of(group):
     return texts
 
 
-def read_table(group, dimension):
-    """All columns over one dimension of a group, as {name: array}; texts as str."""
+def read_table(group, dimension, rows=slice(None)):
+    """All columns over one dimension of a group, or a slice of them, as {name: array}; texts as str."""
     scale, names, table = group[dimension], None, {}
     for name, dataset in group.items():
         if name == dimension or not isinstance(dataset, h5py.Dataset) or not dataset.dims:
             continue
         if len(dataset.dims[0]) == 0 or dataset.dims[0][0] != scale:
             continue
-        table[name] = dataset[()]
+        table[name] = dataset[rows]
         if dataset.attrs.get("units") == "":
             names = names_of(group) if names is None else names
             table[name] = names[table[name]]
     return table
 
 
+def rows_of(begins, lengths):
+    """The rows of ranges, one range behind the other."""
+    begins, lengths = (np.asarray(numbers).astype(np.int64) for numbers in (begins, lengths))
+    before = np.cumsum(lengths) - lengths
+    return np.arange(lengths.sum()) + np.repeat(begins - before, lengths)
+
+
 def owners_of_rows(table, name, count):
     """Of so many rows of another table: the row of this one that owns each; -1: none."""
     lengths = table[f"{name}_length"].astype(np.int64)
-    before = np.cumsum(lengths) - lengths
-    owned = np.arange(lengths.sum()) + np.repeat(table[f"{name}_offset"].astype(np.int64) - before, lengths)
     owners = np.full(count, -1)
-    owners[owned] = np.repeat(np.arange(len(lengths)), lengths)
+    owners[rows_of(table[f"{name}_offset"], lengths)] = np.repeat(np.arange(len(lengths)), lengths)
     return owners
 
 

@@ -106,9 +106,9 @@ std::string evidence_html(const JobResult& job, std::size_t first) {
   }
   return fmt::format(
       "<details class=\"evidence\"><summary>Evidence: {} {}, rows {} to {} of "
-      "<code>/jobs/{}/probes</code></summary>\n{}</details>\n",
+      "<code>/probes</code></summary>\n{}</details>\n",
       job.probes.size(), job.probes.size() == 1 ? "probe" : "probes", first,
-      first + job.probes.size() - 1, escape_markup(job.job), html_table(table, "probes"));
+      first + job.probes.size() - 1, html_table(table, "probes"));
 }
 
 /// "cache.l1: 31 findings, 7 not resolvable": what a folded job says of itself.
@@ -155,12 +155,9 @@ bool has_problem(const FleetAnalysis& analysis, std::size_t device, const JobRes
          std::ranges::any_of(analysis.verdicts[device].charges, is_blamed);
 }
 
-/// Rows of each job's table of probes, by name of the job: in the file those of a device lie behind
-/// those of the devices before it.
-using ProbeRows = std::map<std::string, std::size_t>;
-
+/// @param row of its first probe in the file
 std::string device_html(const RunResult& run, const FleetAnalysis& analysis, std::size_t index,
-                        ProbeRows& rows) {
+                        std::size_t row) {
   const DeviceResult& device = run.devices[index];
   const bool shows_all = run.devices.size() <= most_detailed_devices;
   std::string text =
@@ -169,8 +166,9 @@ std::string device_html(const RunResult& run, const FleetAnalysis& analysis, std
                   shows_all ? "All findings of" : "Jobs in which something is wrong with");
   for (const JobResult& job : device.jobs) {
     if (!job.findings.empty() && (shows_all || has_problem(analysis, index, job))) {
-      text += job_html(analysis, index, job, rows[job.job]);
+      text += job_html(analysis, index, job, row);
     }
+    row += job.probes.size();
   }
   return text + "</details>\n";
 }
@@ -187,10 +185,11 @@ bool has_findings(const RunResult& run, const FleetAnalysis& analysis, std::size
 
 std::string findings_section(const RunResult& run, const FleetAnalysis& analysis) {
   std::string text;
-  ProbeRows rows;
+  std::size_t row = 0;  // in the file, those of a device lie behind those of the devices before it
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    if (has_findings(run, analysis, i)) text += device_html(run, analysis, i, rows);
-    for (const JobResult& job : run.devices[i].jobs) rows[job.job] += job.probes.size();
+    if (has_findings(run, analysis, i)) text += device_html(run, analysis, i, row);
+    for (const JobResult& job : run.devices[i].jobs) row += job.probes.size();
+    for (const JobResult& job : run.devices[i].again) row += job.probes.size();
   }
   if (text.empty()) return "";
   return "<h2>Findings</h2>\n<div class=\"filterable\" data-table=\"findings\" "

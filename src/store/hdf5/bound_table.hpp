@@ -52,9 +52,10 @@ auto at(Members... members) {
 }
 
 /// A table whose columns keep the members of a row.
-template <class Row>
+template <class RowType>
 class BoundTable {
  public:
+  using Row = RowType;
   explicit BoundTable(TableKey key) : empty_{std::move(key), {}} {}
 
   /// @param access the member that the column keeps: a pointer to it, or a chain of them by at();
@@ -118,7 +119,7 @@ class BoundTable {
   }
 
   /// Members that are views are of `names`. @param table with these columns
-  std::vector<Row> to_rows(const Table& table, const Names& names) const {
+  std::vector<Row> to_rows(Table table, const Names& names) const {
     std::vector<Row> rows(table.rows());
     for (std::size_t c = 0; c < get_.size(); ++c) {
       get_[c](table.columns.at(c).values, names, rows.data());
@@ -132,12 +133,29 @@ class BoundTable {
   std::vector<std::function<void(const Values&, const Names&, Row* first)>> get_;
 };
 
-/// A table of one column, whose rows are plain values.
+/// A table of one column, whose rows are plain values: they are moved, not copied.
 template <class T>
-BoundTable<T> value_table(TableKey key, std::string name, std::string units,
-                          std::string long_name) {
-  return BoundTable<T>(std::move(key))
-      .add(std::move(name), std::move(units), std::move(long_name), std::identity{});
-}
+class ValueTable {
+ public:
+  using Row = T;
+  ValueTable(TableKey key, std::string name, std::string units, std::string long_name)
+      : empty_{std::move(key),
+               {{std::move(name), std::move(units), std::move(long_name), std::vector<T>{}}}} {}
+
+  const Table& empty() const { return empty_; }
+
+  Table to_table(std::vector<T> rows) const {
+    Table table = empty_;
+    table.columns.front().values = std::move(rows);
+    return table;
+  }
+
+  std::vector<T> to_rows(Table table, const Names&) const {
+    return std::get<std::vector<T>>(std::move(table.columns.front().values));
+  }
+
+ private:
+  Table empty_;
+};
 
 }  // namespace sonde

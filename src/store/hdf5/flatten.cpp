@@ -2,12 +2,14 @@
 #include "store/hdf5/flatten.hpp"
 
 #include "analysis/metrics.hpp"
+#include "base/error.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <limits>
 #include <numeric>
 #include <set>
+#include <unordered_map>
 
 namespace sonde {
 namespace {
@@ -32,43 +34,71 @@ struct FindingTables {
 struct ProbeTables {
   std::vector<ProbeRow> probes;
   std::vector<LaneRow> lanes;
-  LaneTrace recorded;  // by all of them, one after the other
+  std::vector<ListRow> lists;
+  std::unordered_multimap<std::size_t, std::uint32_t> lists_by_hash;
   std::vector<std::uint64_t> visit_steps;
+  std::vector<std::uint16_t> windows;
+  std::vector<std::uint32_t> long_windows;
   std::vector<WindowCount> bins;
+  std::vector<std::uint64_t> clocks, timers, counts;
   std::vector<double> repeats;
 };
 
 /// The largest number that divides all; 1 if they are all 0.
-std::uint64_t common_step(const std::vector<std::uint64_t>& offsets) {
+std::uint64_t common_step(std::span<const std::uint64_t> offsets) {
   std::uint64_t step = 0;
   for (const std::uint64_t offset : offsets) {
-    if (step != 1) step = std::gcd(step, offset);
+    if (step == 0 || offset % step != 0) step = std::gcd(step, offset);
   }
   return std::max<std::uint64_t>(step, 1);
 }
 
-void add_visits(ProbeTables& tables, LaneRow& row, const LaneTrace& lane) {
-  row.visit_step_bytes = common_step(lane.offsets_bytes);
-  row.visits = {tables.visit_steps.size(), lane.offsets_bytes.size()};
-  for (const std::uint64_t offset : lane.offsets_bytes) {
-    tables.visit_steps.push_back(offset / row.visit_step_bytes);
+/// The row of these addresses, a new one unless another lane has the same.
+std::uint32_t list_of(ProbeTables& tables, std::span<const std::uint64_t> offsets) {
+  const std::string_view bytes(reinterpret_cast<const char*>(offsets.data()), offsets.size_bytes());
+  const std::size_t hash = std::hash<std::string_view>()(bytes);
+  const auto [begin, end] = tables.lists_by_hash.equal_range(hash);
+  for (auto known = begin; known != end; ++known) {
+    const auto& [step, visits] = tables.lists[known->second];
+    const auto steps = std::span(tables.visit_steps).subspan(visits.offset, visits.length);
+    const auto to_offset = [unit = step](std::uint64_t count) { return count * unit; };
+    if (std::ranges::equal(steps, offsets, {}, to_offset)) return known->second;
   }
+  const auto row = static_cast<std::uint32_t>(tables.lists.size());
+  const std::uint64_t step = common_step(offsets);
+  tables.lists.push_back({step, {tables.visit_steps.size(), offsets.size()}});
+  for (const std::uint64_t offset : offsets) tables.visit_steps.push_back(offset / step);
+  tables.lists_by_hash.emplace(hash, row);
+  return row;
 }
 
-void add_lane(ProbeTables& tables, std::uint64_t device, const LaneTrace& lane) {
+void add_lane(ProbeTables& tables, const LaneTrace& lane) {
   LaneRow& row = tables.lanes.emplace_back();
-  row.device_index = device;
-  row.probe_index = tables.probes.size();
-  row.lane.sm = lane.sm;
-  row.lane.warp = lane.warp;
-  row.lane.cluster = lane.cluster;
-  row.lane.elapsed_cycles = lane.elapsed_cycles;
-  row.lane.accesses = lane.accesses;
-  for_each_recording([&](const auto& recording) {
-    row.*recording.rows = append(tables.recorded.*recording.values, lane.*recording.values);
+  row.sm = lane.sm;
+  row.warp = lane.warp;
+  row.cluster = lane.cluster;
+  row.elapsed_cycles = lane.elapsed_cycles;
+  row.accesses = lane.accesses;
+  // Of a list, what the recorded accesses came to.
+  row.list =
+      list_of(tables, std::span(lane.offsets_bytes)
+                          .first(std::min(lane.offsets_bytes.size(), lane.window_cycles.size())));
+  for (const std::uint32_t cycles : lane.window_cycles) {
+    if (cycles >= long_window) tables.long_windows.push_back(cycles);
+    tables.windows.push_back(
+        static_cast<std::uint16_t>(std::min<std::uint32_t>(cycles, long_window)));
+  }
+  append(tables.bins, lane.histogram);
+  append(tables.clocks, lane.clock_cycles);
+  append(tables.timers, lane.globaltimer_ns);
+  append(tables.counts, lane.counts);
+  const recorded::ByKind<std::size_t> lengths{lane.window_cycles.size(), lane.histogram.size(),
+                                              lane.clock_cycles.size(), lane.globaltimer_ns.size(),
+                                              lane.counts.size()};
+  std::ranges::transform(lengths, row.recorded.begin(), [](std::size_t length) {
+    require(length <= std::numeric_limits<std::uint32_t>::max(), "a lane recorded too much");
+    return static_cast<std::uint32_t>(length);
   });
-  add_visits(tables, row, lane);
-  row.bins = append(tables.bins, lane.histogram);
 }
 
 void add_probe(ProbeTables& tables, std::uint64_t device, const ProbeRecord& record) {
@@ -83,7 +113,11 @@ void add_probe(ProbeTables& tables, std::uint64_t device, const ProbeRecord& rec
   row.record.trace.device_s = record.trace.device_s;
   row.lanes = {tables.lanes.size(), record.trace.lanes.size()};
   row.repeats = append(tables.repeats, record.trace.repeat_ns);
-  for (const LaneTrace& lane : record.trace.lanes) add_lane(tables, device, lane);
+  row.first_recorded = {tables.windows.size(), tables.bins.size(), tables.clocks.size(),
+                        tables.timers.size(), tables.counts.size()};
+  row.long_windows.offset = tables.long_windows.size();
+  for (const LaneTrace& lane : record.trace.lanes) add_lane(tables, lane);
+  row.long_windows.length = tables.long_windows.size() - row.long_windows.offset;
   tables.probes.push_back(std::move(row));
 }
 
@@ -103,7 +137,7 @@ void add_finding(FindingTables& tables, std::uint64_t device, const Finding& fin
   row.interval = finding.interval.value_or(Interval{not_a_number, not_a_number});
 }
 
-void add_job(FindingTables& tables, const StoredJob& job) {
+void add_job(FindingTables& tables, ProbeTables& probes, const StoredJob& job) {
   const JobResult& result = *job.result;
   OutcomeRow& row = tables.outcomes.emplace_back();
   row.device_index = job.device;
@@ -112,7 +146,9 @@ void add_job(FindingTables& tables, const StoredJob& job) {
   row.result.reason = result.reason;
   row.result.elapsed_s = result.elapsed_s;
   row.result.device_s = result.device_s;
-  row.probes.length = result.probes.size();
+  row.probes = {probes.probes.size(), result.probes.size()};
+  probes.lists_by_hash.clear();  // what is shared is read whole, with the job
+  for (const ProbeRecord& record : result.probes) add_probe(probes, job.device, record);
   row.findings = {tables.findings.size(), result.findings.size()};
   for (const Finding& finding : result.findings) add_finding(tables, job.device, finding);
 }
@@ -129,14 +165,12 @@ std::vector<Table> flatten_inventory(std::span<const DeviceResult> devices, Name
     row.outcomes = {outcomes, device.jobs.size() + device.again.size()};
     outcomes += row.outcomes.length;
   }
-  return {device_table().to_table(rows, names), carveout_table().to_table(carveouts, names)};
+  return {device_table().to_table(rows, names), carveout_table.to_table(std::move(carveouts))};
 }
 
 void check_job_names(const std::vector<StoredJob>& jobs) {
   std::set<std::string> seen;
   for (const StoredJob& job : jobs) {
-    require(!job.name.empty() && job.name != "." && job.name.find('/') == std::string::npos,
-            "a job's name '" + job.name + "' cannot name a group of the file");
     require(seen.insert(job.name).second, "the job '" + job.name + "' occurs twice on one device");
   }
 }
@@ -173,40 +207,31 @@ std::vector<StoredJob> stored_jobs(const DeviceResult& device, std::uint64_t ind
 }
 
 std::vector<Table> flatten_jobs(const std::vector<StoredJob>& stored,
-                                const std::vector<UnauditedDevice>& unaudited,
-                                const std::vector<std::string>& jobs, Names& names) {
+                                const std::vector<UnauditedDevice>& unaudited, Names& names) {
   FindingTables found;
-  std::vector<ProbeTables> probes(jobs.size());
-  for (const StoredJob& job : stored) {
-    add_job(found, job);
-    const auto place = std::ranges::find(jobs, job.name);
-    if (place == jobs.end()) continue;
-    ProbeTables& tables = probes[static_cast<std::size_t>(place - jobs.begin())];
-    for (const ProbeRecord& record : job.result->probes) add_probe(tables, job.device, record);
-  }
-  std::vector<Table> all{outcome_table().to_table(found.outcomes, names),
-                         finding_table().to_table(found.findings, names),
-                         vector_table().to_table(found.vectors, names),
-                         mode_table().to_table(found.modes, names),
-                         unaudited_table().to_table(unaudited, names)};
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const ProbeTables& tables = probes[i];
-    all.push_back(probe_table(jobs[i]).to_table(tables.probes, names));
-    all.push_back(lane_table(jobs[i]).to_table(tables.lanes, names));
-    for_each_recording([&](const auto& recording) {
-      const auto& values = tables.recorded.*recording.values;
-      all.push_back(recording.table(jobs[i]).to_table(values, names));
-    });
-    all.push_back(visit_table(jobs[i]).to_table(tables.visit_steps, names));
-    all.push_back(bin_table(jobs[i]).to_table(tables.bins, names));
-    all.push_back(repeat_table(jobs[i]).to_table(tables.repeats, names));
-  }
-  return all;
+  ProbeTables probes;
+  for (const StoredJob& job : stored) add_job(found, probes, job);
+  Table all[]{outcome_table().to_table(found.outcomes, names),
+              finding_table().to_table(found.findings, names),
+              vector_table.to_table(std::move(found.vectors)),
+              mode_table.to_table(std::move(found.modes)),
+              unaudited_table().to_table(unaudited, names),
+              probe_table().to_table(probes.probes, names),
+              lane_table().to_table(probes.lanes, names),
+              list_table().to_table(probes.lists, names),
+              visit_table.to_table(std::move(probes.visit_steps)),
+              window_table.to_table(std::move(probes.windows)),
+              long_window_table.to_table(std::move(probes.long_windows)),
+              bin_table().to_table(probes.bins, names),
+              clock_table.to_table(std::move(probes.clocks)),
+              timer_table.to_table(std::move(probes.timers)),
+              count_table.to_table(std::move(probes.counts)),
+              repeat_table.to_table(std::move(probes.repeats))};
+  return {std::move_iterator(std::begin(all)), std::move_iterator(std::end(all))};
 }
 
 std::vector<Table> flatten(std::span<const DeviceResult> devices,
-                           const std::vector<UnauditedDevice>& unaudited,
-                           const std::vector<std::string>& jobs, Names& names) {
+                           const std::vector<UnauditedDevice>& unaudited, Names& names) {
   std::vector<StoredJob> stored;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const std::vector<StoredJob> own = stored_jobs(devices[i], i);
@@ -214,19 +239,8 @@ std::vector<Table> flatten(std::span<const DeviceResult> devices,
     stored.insert(stored.end(), own.begin(), own.end());
   }
   std::vector<Table> all = flatten_inventory(devices, names);
-  std::ranges::move(flatten_jobs(stored, unaudited, jobs, names), std::back_inserter(all));
+  std::ranges::move(flatten_jobs(stored, unaudited, names), std::back_inserter(all));
   return all;
-}
-
-std::vector<std::string> jobs_with_probes(const std::vector<DeviceResult>& devices) {
-  std::vector<std::string> jobs;
-  for (const DeviceResult& device : devices) {
-    for (const StoredJob& job : stored_jobs(device)) {
-      const bool is_new = std::ranges::find(jobs, job.name) == jobs.end();
-      if (is_new && !job.result->probes.empty()) jobs.push_back(job.name);
-    }
-  }
-  return jobs;
 }
 
 }  // namespace sonde

@@ -14,12 +14,10 @@
 namespace sonde {
 
 /// All tables of these, in the order of the file, but for the names; devices come first.
-/// @param jobs whose probes and traces have tables: in a file of several parts those of all
 /// @param names gets the texts of all tables
-/// @throws Error if a job occurs twice on a device, or its name cannot be a group's
+/// @throws Error if a job occurs twice on a device
 std::vector<Table> flatten(std::span<const DeviceResult> devices,
-                           const std::vector<UnauditedDevice>& unaudited,
-                           const std::vector<std::string>& jobs, Names& names);
+                           const std::vector<UnauditedDevice>& unaudited, Names& names);
 
 /// The device as its row has it.
 DeviceResult without_jobs(const DeviceResult& device);
@@ -40,10 +38,6 @@ std::vector<StoredJob> stored_jobs(const DeviceResult& device, std::uint64_t ind
 
 /// All tables but those of the devices.
 std::vector<Table> flatten_jobs(const std::vector<StoredJob>& stored,
-                                const std::vector<UnauditedDevice>& unaudited,
-                                const std::vector<std::string>& jobs, Names& names);
-
-/// Jobs of which these devices have probes, in the order of their first appearance.
-std::vector<std::string> jobs_with_probes(const std::vector<DeviceResult>& devices);
+                                const std::vector<UnauditedDevice>& unaudited, Names& names);
 
 }  // namespace sonde

@@ -8,10 +8,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <optional>
+#include <span>
 #include <utility>
-#include <variant>
 
 namespace sonde {
 namespace {
@@ -23,14 +22,15 @@ struct FindingSpans {
 };
 
 struct ProbeSpans {
-  Depth depth = Depth::probes;
   Span<ProbeRow> probes;
-  Span<LaneRow> lanes;
-  Span<double> repeats;
-  Span<std::uint64_t> visits;
-  Span<WindowCount> bins;
-  /// In the order of for_each_recording.
-  std::vector<std::variant<Span<std::uint32_t>, Span<std::uint64_t>>> recordings;
+  Span<LaneRow> lanes{};
+  Span<ListRow> lists{};
+  Span<std::uint64_t> visits{};
+  Span<std::uint16_t> windows{};
+  Span<std::uint32_t> long_windows{};
+  Span<WindowCount> bins{};
+  Span<std::uint64_t> clocks{}, timers{}, counts{};
+  Span<double> repeats{};
 };
 
 /// @throws StoreError naming the group of the owned row unless both are of one device
@@ -38,8 +38,7 @@ void require_same_device(const std::string& group, std::uint64_t owner, std::uin
   require_sound(owner == owned, group, ": a row refers to rows of another device");
 }
 
-/// Jobs have plain names: others could pass for something else wherever they are shown, or lead to
-/// other groups.
+/// Jobs have plain names: others could pass for something else wherever they are shown.
 void require_job_name(std::string_view name) {
   const bool is_plain =
       std::ranges::all_of(name, [](char c) { return c > ' ' && c <= '~' && c != '/'; });
@@ -62,19 +61,20 @@ std::optional<Interval> interval_of(const FindingRow& row) {
   return row.interval;
 }
 
-std::vector<std::uint64_t> offsets_of(const LaneRow& row, const ProbeSpans& spans) {
-  std::vector<std::uint64_t> offsets = spans.visits.take(row.visits);
+std::vector<std::uint64_t> offsets_of(std::uint32_t list, ProbeSpans& spans) {
+  const auto& [step, visits] = spans.lists.owned_by({list, 1}).front();
+  std::vector<std::uint64_t> offsets = spans.visits.take(visits);
+  const std::uint64_t last =
+      std::numeric_limits<std::uint64_t>::max() / std::max(step, std::uint64_t{1});
   for (std::uint64_t& offset : offsets) {
-    require_sound(row.visit_step_bytes == 0 ||
-                      offset <= std::numeric_limits<std::uint64_t>::max() / row.visit_step_bytes,
-                  spans.visits.group, ": an address is beyond all numbers");
-    offset *= row.visit_step_bytes;
+    require_sound(offset <= last, spans.visits.group, ": an address is beyond all numbers");
+    offset *= step;
   }
   return offsets;
 }
 
-std::vector<WindowCount> histogram_of(const LaneRow& row, const ProbeSpans& spans) {
-  std::vector<WindowCount> bins = spans.bins.take(row.bins);
+std::vector<WindowCount> histogram_of(RowRange rows, const ProbeSpans& spans) {
+  std::vector<WindowCount> bins = spans.bins.take(rows);
   const auto not_after = [](const WindowCount& one, const WindowCount& next) {
     return next.window_cycles <= one.window_cycles;
   };
@@ -84,69 +84,126 @@ std::vector<WindowCount> histogram_of(const LaneRow& row, const ProbeSpans& span
   return bins;
 }
 
-/// @param index of the probe's row in the file
-ProbeRecord assemble_probe(ProbeRow& row, std::uint64_t index, ProbeSpans& spans) {
-  ProbeRecord record = std::move(row.record);
-  if (spans.depth < Depth::traces) return record;
-  record.trace.repeat_ns = spans.repeats.take(row.repeats);
-  for (const LaneRow& lane_row : spans.lanes.owned_by(row.lanes)) {
-    require_same_device(spans.lanes.group, row.device_index, lane_row.device_index);
-    require_sound(lane_row.probe_index == index, spans.lanes.group,
-                  ": a probe refers to lanes of another probe");
-    LaneTrace& lane = record.trace.lanes.emplace_back(lane_row.lane);
-    auto span = spans.recordings.begin();
-    for_each_recording([&]<class T>(const Recording<T>& recording) {
-      lane.*recording.values = std::get<Span<T>>(*span++).take(lane_row.*recording.rows);
-    });
-    lane.offsets_bytes = offsets_of(lane_row, spans);
-    lane.histogram = histogram_of(lane_row, spans);
+/// @param long_windows those of the probe that are left; loses those of the lane
+std::vector<std::uint32_t> windows_of(std::span<const std::uint16_t> stored,
+                                      std::span<const std::uint32_t>& long_windows) {
+  std::vector<std::uint32_t> windows(stored.begin(), stored.end());
+  for (std::uint32_t& cycles : windows) {
+    if (cycles < long_window) continue;
+    require_sound(!long_windows.empty() && long_windows.front() >= long_window, keys::lanes.group,
+                  ": a long window has no length");
+    cycles = long_windows.front();
+    long_windows = long_windows.subspan(1);
   }
-  return record;
+  return windows;
 }
 
-ProbeSpans read_probe_spans(const StoredTables& tables, const std::string& job,
-                            const std::vector<OutcomeRow*>& outcomes, Depth depth) {
-  ProbeSpans spans;
-  spans.depth = depth;
-  spans.probes = read_owned(tables, probe_table(job), outcomes, &OutcomeRow::probes);
-  if (depth == Depth::probes) return spans;
-  spans.lanes = read_owned(tables, lane_table(job), spans.probes.rows, &ProbeRow::lanes);
-  spans.repeats = read_owned(tables, repeat_table(job), spans.probes.rows, &ProbeRow::repeats);
-  for_each_recording([&](const auto& recording) {
-    spans.recordings.push_back(
-        read_owned(tables, recording.table(job), spans.lanes.rows, recording.rows));
-  });
-  spans.visits = read_owned(tables, visit_table(job), spans.lanes.rows, &LaneRow::visits);
-  spans.bins = read_owned(tables, bin_table(job), spans.lanes.rows, &LaneRow::bins);
-  return spans;
+/// Where the rows of a lane lie in a dimension; the next lane's begin behind them.
+RowRange next_rows(std::uint64_t& first, std::uint32_t length) {
+  const RowRange rows{first, length};
+  first += length;
+  return rows;
 }
 
-void add_probes(const StoredTables& tables, Depth depth, std::vector<OutcomeRow>& outcomes) {
-  std::map<std::string, std::vector<OutcomeRow*>> owners;
+void assemble_lanes(ProbeRow& row, ProbeSpans& spans) {
+  Trace& trace = row.record.trace;
+  trace.repeat_ns = spans.repeats.take(row.repeats);
+  std::span<const std::uint32_t> long_windows = spans.long_windows.owned_by(row.long_windows);
+  auto& first = row.first_recorded;
+  trace.lanes.reserve(row.lanes.length);
+  for (const LaneRow& stored : spans.lanes.owned_by(row.lanes)) {
+    const auto rows_of = [&](recorded::Kind kind) {
+      return next_rows(first[kind], stored.recorded[kind]);
+    };
+    LaneTrace& lane = trace.lanes.emplace_back();
+    lane.sm = stored.sm;
+    lane.warp = stored.warp;
+    lane.cluster = stored.cluster;
+    lane.elapsed_cycles = stored.elapsed_cycles;
+    lane.accesses = stored.accesses;
+    lane.window_cycles =
+        windows_of(spans.windows.owned_by(rows_of(recorded::windows)), long_windows);
+    lane.offsets_bytes = offsets_of(stored.list, spans);
+    lane.histogram = histogram_of(rows_of(recorded::bins), spans);
+    lane.clock_cycles = spans.clocks.take(rows_of(recorded::clocks));
+    lane.globaltimer_ns = spans.timers.take(rows_of(recorded::timers));
+    lane.counts = spans.counts.take(rows_of(recorded::counts));
+  }
+  require_sound(long_windows.empty(), keys::lanes.group, ": lengths of no long window");
+}
+
+/// What each probe has of a kind.
+std::vector<RowRange> recorded_by(ProbeSpans& spans, recorded::Kind kind) {
+  std::vector<RowRange> owned;
+  for (const ProbeRow& row : spans.probes.rows) {
+    RowRange& range = owned.emplace_back(row.first_recorded[kind], 0);
+    for (const LaneRow& lane : spans.lanes.owned_by(row.lanes)) range.length += lane.recorded[kind];
+  }
+  return owned;
+}
+
+/// The lists that lanes share. A lane has no more addresses than accesses, or what lanes share
+/// would be copied without bound.
+Span<ListRow> read_lists(const StoredTables& tables, const std::vector<LaneRow>& lanes) {
+  if (lanes.empty()) return {.group = keys::lists.group};
+  const auto [least, most] = std::ranges::minmax(lanes, {}, &LaneRow::list);
+  const std::uint64_t first = least.list;
+  require_sound(most.list - first < lanes.size(), keys::lists.group, ": lists of no lane");
+  auto lists = read_span(tables, list_table(), {first, most.list - first + 1});
+  std::vector<bool> used(lists.rows.size());
+  for (const LaneRow& lane : lanes) {
+    used[lane.list - first] = true;
+    require_sound(lists.rows[lane.list - first].visits.length <= lane.recorded[recorded::windows],
+                  keys::lists.group, ": a lane has more addresses than accesses");
+  }
+  require_sound(std::ranges::find(used, false) == used.end(), keys::lists.group,
+                ": a list of no lane");
+  return lists;
+}
+
+void read_traces(const StoredTables& tables, ProbeSpans& spans) {
+  const auto recorded = [&](recorded::Kind kind, const auto& table) {
+    return read_owned(tables, table, recorded_by(spans, kind));
+  };
+  spans.lanes = read_owned(tables, lane_table(), spans.probes.rows, &ProbeRow::lanes);
+  spans.repeats = read_owned(tables, repeat_table, spans.probes.rows, &ProbeRow::repeats);
+  spans.long_windows =
+      read_owned(tables, long_window_table, spans.probes.rows, &ProbeRow::long_windows);
+  spans.lists = read_lists(tables, spans.lanes.rows);
+  spans.visits = read_owned(tables, visit_table, spans.lists.rows, &ListRow::visits);
+  spans.windows = recorded(recorded::windows, window_table);
+  spans.bins = recorded(recorded::bins, bin_table());
+  spans.clocks = recorded(recorded::clocks, clock_table);
+  spans.timers = recorded(recorded::timers, timer_table);
+  spans.counts = recorded(recorded::counts, count_table);
+}
+
+void add_probes_of(const StoredTables& tables, Depth depth, std::span<OutcomeRow> outcomes) {
+  ProbeSpans spans{.probes = read_owned(tables, probe_table(), outcomes, &OutcomeRow::probes)};
+  if (depth == Depth::traces) read_traces(tables, spans);
   for (OutcomeRow& outcome : outcomes) {
-    if (outcome.probes.length > 0) owners[outcome.result.job].push_back(&outcome);
-  }
-  for (const auto& [job, own] : owners) {
-    ProbeSpans spans = read_probe_spans(tables, job, own, depth);
-    for (OutcomeRow* outcome : own) {
-      std::uint64_t index = outcome->probes.offset;
-      for (ProbeRow& row : spans.probes.owned_by(outcome->probes)) {
-        require_same_device(spans.probes.group, outcome->device_index, row.device_index);
-        outcome->result.probes.push_back(assemble_probe(row, index++, spans));
-      }
+    outcome.result.probes.reserve(outcome.probes.length);
+    for (ProbeRow& row : spans.probes.owned_by(outcome.probes)) {
+      require_same_device(spans.probes.group, outcome.device_index, row.device_index);
+      if (depth == Depth::traces) assemble_lanes(row, spans);
+      outcome.result.probes.push_back(std::move(row.record));
     }
+  }
+}
+
+/// Traces are read job by job: those of all would be in memory twice.
+void add_probes(const StoredTables& tables, Depth depth, std::span<OutcomeRow> outcomes) {
+  const std::size_t step = depth == Depth::traces ? 1 : outcomes.size();
+  for (; !outcomes.empty(); outcomes = outcomes.subspan(step)) {
+    add_probes_of(tables, depth, outcomes.first(step));
   }
 }
 
 void add_findings(const StoredTables& tables, std::vector<OutcomeRow>& outcomes) {
   FindingSpans spans{.findings =
                          read_owned(tables, finding_table(), outcomes, &OutcomeRow::findings)};
-  std::uint64_t owned = 0;
-  for (const OutcomeRow& outcome : outcomes) owned += outcome.findings.length;
-  require_sound(owned == spans.findings.rows.size(), keys::findings.group,
-                ": some belong to no outcome");
-  spans.vectors = read_owned(tables, vector_table(), spans.findings.rows, &FindingRow::vector);
-  spans.modes = read_owned(tables, mode_table(), spans.findings.rows, &FindingRow::modes);
+  spans.vectors = read_owned(tables, vector_table, spans.findings.rows, &FindingRow::vector);
+  spans.modes = read_owned(tables, mode_table, spans.findings.rows, &FindingRow::modes);
   for (OutcomeRow& outcome : outcomes) {
     outcome.result.findings.reserve(outcome.findings.length);
     for (FindingRow& row : spans.findings.owned_by(outcome.findings)) {
@@ -161,54 +218,32 @@ void add_findings(const StoredTables& tables, std::vector<OutcomeRow>& outcomes)
 
 }  // namespace
 
-JobReader::JobReader(StoredTables tables) : tables_(std::move(tables)), jobs_(tables_.jobs()) {
-  std::ranges::for_each(jobs_, require_job_name);
-  place_probes();
-}
-
-/// Probes of a job lie in the order of its outcomes: those of one begin behind those of all before.
-void JobReader::place_probes() {
-  if (jobs_.empty()) return;
+void check_outcomes(const StoredTables& tables) {
   Table outcomes = outcome_table().empty();
-  std::erase_if(outcomes.columns, [](const Column& column) {
-    return column.name != "job" && column.name != "probe_length";
-  });
-  outcomes = tables_.read(outcomes, {0, tables_.rows(outcomes.key)});
-  const auto& jobs = std::get<std::vector<std::uint32_t>>(outcomes.columns[0].values);
-  const auto& lengths = std::get<std::vector<std::uint64_t>>(outcomes.columns[1].values);
-  std::map<std::string_view, std::uint64_t> counted;  // ranks may each have a name of their own
-  for (std::size_t row = 0; row < jobs.size(); ++row) {
-    std::uint64_t& count = counted[tables_.names().at(jobs[row])];
-    first_probes_.push_back(count);
-    count += lengths[row];
+  std::erase_if(outcomes.columns, [](const Column& one) { return one.name != "probe_length"; });
+  outcomes = tables.read(std::move(outcomes), {0, tables.rows(keys::outcomes)});
+  std::uint64_t sum = 0;
+  for (const auto length : std::get<std::vector<std::uint64_t>>(outcomes.columns[0].values)) {
+    sum += length;
   }
-  for (const std::string& job : jobs_) {
-    require_sound(counted.contains(job) && counted[job] == tables_.rows(keys::probes(job)), "jobs/",
-                  job, " has more or fewer probes than its outcomes");
-  }
+  require_sound(sum == tables.rows(keys::probes), keys::probes.group,
+                " are more or fewer than outcomes say");
 }
 
-std::vector<std::vector<JobResult>> JobReader::read(std::uint64_t first,
-                                                    const std::vector<RowRange>& devices,
-                                                    Depth depth, const std::string& only) const {
-  auto span = read_owned(tables_, outcome_table(), devices, std::identity{});
+std::vector<std::vector<JobResult>> read_results(const StoredTables& tables, std::uint64_t first,
+                                                 const std::vector<RowRange>& devices, Depth depth,
+                                                 const std::string& only) {
+  auto span = read_owned(tables, outcome_table(), devices);
   std::vector<OutcomeRow> outcomes;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     for (OutcomeRow& row : span.owned_by(devices[i])) {
       require_same_device(span.group, first + i, row.device_index);
       require_job_name(row.result.job);
-      const auto place = span.first + static_cast<std::uint64_t>(&row - span.rows.data());
-      if (place < first_probes_.size()) row.probes.offset = first_probes_[place];
       if (only.empty() || row.result.job == only) outcomes.push_back(std::move(row));
     }
   }
-  if (only.empty()) {
-    std::uint64_t owned = 0;
-    for (const RowRange& range : devices) owned += range.length;
-    require_sound(owned == span.rows.size(), "outcomes: some belong to no device");
-  }
-  if (depth >= Depth::probes) add_probes(tables_, depth, outcomes);
-  add_findings(tables_, outcomes);
+  if (depth >= Depth::probes) add_probes(tables, depth, outcomes);
+  add_findings(tables, outcomes);
   std::vector<std::vector<JobResult>> jobs(devices.size());
   for (OutcomeRow& row : outcomes) {
     jobs[row.device_index - first].push_back(std::move(row.result));

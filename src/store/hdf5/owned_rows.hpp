@@ -55,15 +55,16 @@ struct Span {
   }
 };
 
-/// The one range that holds all ranges of these rows, as devices are stored one after the other. No
-/// two may overlap: what rows share would be copied for each of them, without bound.
+/// The one range that all ranges of these rows make up, as devices are stored one after the other.
+/// No two may overlap: what rows share would be copied for each of them, without bound. Nor may any
+/// row between them be of another owner: it would be read for nothing, over and over.
 /// @param group of the table that they refer to
-template <class Row, class Access>
-RowRange hull(const std::string& group, const std::vector<Row>& rows, Access access) {
+template <class Rows, class Access>
+RowRange hull(const std::string& group, const Rows& rows, Access access) {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::uint64_t owned = 0;
-  for (const Row& row : rows) {
+  for (const auto& row : rows) {
     const RowRange& range = std::invoke(access, row);
     if (range.length == 0) continue;
     require_sound(range.length <= std::numeric_limits<std::uint64_t>::max() - range.offset, group,
@@ -73,24 +74,29 @@ RowRange hull(const std::string& group, const std::vector<Row>& rows, Access acc
     require_sound(range.length <= end - begin - owned, group, ": two rows refer to the same rows");
     owned += range.length;
   }
+  require_sound(owned == end - begin, group, ": rows between those of one device are not its own");
   return {begin, end - begin};
 }
 
-template <class Row>
-Span<Row> read_span(const StoredTables& tables, const BoundTable<Row>& table, RowRange range) {
+template <class AnyTable>
+using RowOf = typename AnyTable::Row;
+
+/// @param table a BoundTable or ValueTable
+template <class AnyTable>
+Span<RowOf<AnyTable>> read_span(const StoredTables& tables, const AnyTable& table, RowRange range) {
   return {table.empty().key.group, range.offset,
           table.to_rows(tables.read(table.empty(), range), tables.names())};
 }
 
-template <class Row>
-std::vector<Row> read_whole(const StoredTables& tables, const BoundTable<Row>& table) {
+template <class AnyTable>
+std::vector<RowOf<AnyTable>> read_whole(const StoredTables& tables, const AnyTable& table) {
   return read_span(tables, table, {0, tables.rows(table.empty().key)}).rows;
 }
 
 /// The rows of `table` that these rows own. If they own none, the table is not looked at.
-template <class Row, class Owner, class Access>
-Span<Row> read_owned(const StoredTables& tables, const BoundTable<Row>& table,
-                     const std::vector<Owner>& owners, Access access) {
+template <class AnyTable, class Owners, class Access = std::identity>
+Span<RowOf<AnyTable>> read_owned(const StoredTables& tables, const AnyTable& table,
+                                 const Owners& owners, Access access = {}) {
   const std::string& group = table.empty().key.group;
   const RowRange range = hull(group, owners, access);
   if (range.length == 0) return {.group = group};

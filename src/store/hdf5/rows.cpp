@@ -5,13 +5,6 @@
 
 namespace sonde {
 
-namespace keys {
-TableKey probes(const std::string& job) { return {"jobs/" + job + "/probes", "probe"}; }
-TableKey traces(const std::string& job, const std::string& dimension) {
-  return {"jobs/" + job + "/traces", dimension};
-}
-}  // namespace keys
-
 namespace {
 
 /// A table whose rows belong to devices.
@@ -101,17 +94,16 @@ BoundTable<OutcomeRow> outcome_table() {
       .add("elapsed_s", "s", "wall time of the job", result(&JobResult::elapsed_s))
       .add("device_s", "s", "of these, the time in which the device was at work on probes",
            result(&JobResult::device_s))
-      .add("probe_length", "1", "number of rows of its probes in /jobs/<job>/probes",
-           at(&OutcomeRow::probes, &RowRange::length))
+      .add_range("probe", "its probes in /probes", keys::probes, &OutcomeRow::probes)
       .add_range("finding", "its findings in /findings", keys::findings, &OutcomeRow::findings);
 }
 
-BoundTable<ProbeRow> probe_table(const std::string& job) {
+BoundTable<ProbeRow> probe_table() {
   const auto condition = [](auto member) {
     return at(&ProbeRow::record, &ProbeRecord::trace, &Trace::conditions, member);
   };
-  return table_by_device<ProbeRow>(keys::probes(job))
-      .add("label", "", "what the job wanted to know", at(&ProbeRow::record, &ProbeRecord::label))
+  auto table = table_by_device<ProbeRow>(keys::probes);
+  table.add("label", "", "what the job wanted to know", at(&ProbeRow::record, &ProbeRecord::label))
       .add("kind", "", "kind of probe", at(&ProbeRow::record, &ProbeRecord::kind))
       .add("parameters_json", "", "all parameters but the lists of offsets",
            at(&ProbeRow::record, &ProbeRecord::parameters_json))
@@ -130,35 +122,47 @@ BoundTable<ProbeRow> probe_table(const std::string& job) {
       .add("seed", "1", "seed of the probe", condition(&Conditions::seed))
       .add("start_unix_ns", "ns", "start, since 1970-01-01 UTC",
            condition(&Conditions::start_unix_ns))
-      .add_range("lane", "its lanes in ../traces", keys::traces(job, "lane"), &ProbeRow::lanes)
-      .add_range("repeat", "its repeats in ../traces", keys::traces(job, "repeat"),
-                 &ProbeRow::repeats);
+      .add_range("lane", "its lanes in /traces", keys::lanes, &ProbeRow::lanes)
+      .add_range("repeat", "its repeats in /traces", keys::repeats, &ProbeRow::repeats)
+      .add_range("long", "the long_cycles of its lanes", keys::long_windows,
+                 &ProbeRow::long_windows);
+  for (std::size_t kind = 0; kind < recorded::dimensions.size(); ++kind) {
+    const std::string dimension = recorded::dimensions[kind];
+    table.add(
+        dimension + "_offset", "1", "first row of its lanes in the dimension " + dimension,
+        [kind](auto& row) -> auto& { return row.first_recorded[kind]; }, keys::recorded(kind));
+  }
+  return table;
 }
 
-BoundTable<LaneRow> lane_table(const std::string& job) {
-  auto table = table_by_device<LaneRow>(keys::traces(job, "lane"));
-  table
-      .add("probe_index", "1", "row of the probe in ../probes", &LaneRow::probe_index,
-           keys::probes(job))
-      .add("sm", "1", "SM it ran on, -1 if not known", at(&LaneRow::lane, &LaneTrace::sm))
-      .add("warp", "1", "warp of its block", at(&LaneRow::lane, &LaneTrace::warp))
-      .add("cluster", "1", "thread block cluster, or launch; -1 if none",
-           at(&LaneRow::lane, &LaneTrace::cluster))
-      .add("elapsed_cycles", "cycle", "whole timed part, by the SM clock",
-           at(&LaneRow::lane, &LaneTrace::elapsed_cycles))
-      .add("accesses", "1", "accesses in elapsed_cycles", at(&LaneRow::lane, &LaneTrace::accesses));
-  for_each_recording([&](const auto& recording) {
-    table.add_range(recording.dimension, std::string("its ") + recording.column,
-                    keys::traces(job, recording.dimension), recording.rows);
-  });
-  return table
-      .add("visit_step_bytes", "byte", "unit of its visit_steps", &LaneRow::visit_step_bytes)
-      .add_range("visit", "its visit_steps", keys::traces(job, "visit"), &LaneRow::visits)
-      .add_range("bin", "its histogram", keys::traces(job, "bin"), &LaneRow::bins);
+BoundTable<LaneRow> lane_table() {
+  BoundTable<LaneRow> table(keys::lanes);
+  table.add("sm", "1", "SM it ran on, -1 if not known", &LaneRow::sm)
+      .add("warp", "1", "warp of its block", &LaneRow::warp)
+      .add("cluster", "1", "thread block cluster, or launch; -1 if none", &LaneRow::cluster)
+      .add("elapsed_cycles", "cycle", "whole timed part, by the SM clock", &LaneRow::elapsed_cycles)
+      .add("accesses", "1", "accesses in elapsed_cycles", &LaneRow::accesses)
+      .add("list_index", "1", "row of its addresses, in the dimension list", &LaneRow::list,
+           keys::lists);
+  for (std::size_t kind = 0; kind < recorded::dimensions.size(); ++kind) {
+    const std::string dimension = recorded::dimensions[kind];
+    table.add(
+        dimension + "_length", "1",
+        "number of its rows in the dimension " + dimension, [kind](auto& row) -> auto& {
+          return row.recorded[kind];
+        });
+  }
+  return table;
 }
 
-BoundTable<WindowCount> bin_table(const std::string& job) {
-  return BoundTable<WindowCount>(keys::traces(job, "bin"))
+BoundTable<ListRow> list_table() {
+  return BoundTable<ListRow>(keys::lists)
+      .add("visit_step_bytes", "byte", "unit of its visit_steps", &ListRow::step_bytes)
+      .add_range("visit", "its visit_steps", keys::visits, &ListRow::visits);
+}
+
+BoundTable<WindowCount> bin_table() {
+  return BoundTable<WindowCount>(keys::recorded(recorded::bins))
       .add("bin_cycles", "cycle", "number of the bin: window_cycles, of the last one or more",
            &WindowCount::window_cycles)
       .add("bin_accesses", "1", "timed accesses in the bin", &WindowCount::accesses);
@@ -191,31 +195,6 @@ BoundTable<FindingRow> finding_table() {
            at(&FindingRow::interval, &Interval::low))
       .add("interval_high", "1", "where a gradual edge ends, else NaN",
            at(&FindingRow::interval, &Interval::high));
-}
-
-BoundTable<std::uint64_t> carveout_table() {
-  return value_table<std::uint64_t>(keys::carveouts, "shared_carveouts_bytes", "byte",
-                                    "possible shared parts of the L1");
-}
-
-BoundTable<double> repeat_table(const std::string& job) {
-  return value_table<double>(keys::traces(job, "repeat"), "repeat_ns", "ns",
-                             "wall time of each repeat");
-}
-
-BoundTable<double> vector_table() {
-  return value_table<double>(keys::vectors, "vector_values", "1",
-                             "elements of vectors, in the metric's unit");
-}
-
-BoundTable<double> mode_table() {
-  return value_table<double>(keys::modes, "mode_values", "1",
-                             "centers of groups of values, in the metric's unit");
-}
-
-BoundTable<std::uint64_t> visit_table(const std::string& job) {
-  return value_table<std::uint64_t>(keys::traces(job, "visit"), "visit_steps", "1",
-                                    "addresses of recorded accesses in the buffer, one round");
 }
 
 }  // namespace sonde

@@ -1,6 +1,5 @@
 // The rows of every table in the file and the meaning of each column: the schema, in code.
-// docs/file-format.md says the same for readers. Outcomes and findings are in one table each, of
-// all jobs; probes and traces of each job are in tables of their own.
+// docs/file-format.md says the same for readers.
 #pragma once
 
 #include "analysis/results.hpp"
@@ -21,29 +20,46 @@ struct DeviceRow {
 struct OutcomeRow {
   std::uint64_t device_index = 0;
   JobResult result;  // without its probes and findings
-  RowRange probes;   // the file has the length alone
+  RowRange probes;
   RowRange findings;
 };
+
+/// Kinds of values that lanes record, each over a dimension of its own. Those of a lane lie behind
+/// those of the lane before it: a probe says where they begin, a lane how many it has.
+namespace recorded {
+enum Kind : std::size_t { windows, bins, clocks, timers, counts };
+inline constexpr std::array<const char*, 5> dimensions{"window", "bin", "clock", "timer", "count"};
+template <class T>
+using ByKind = std::array<T, dimensions.size()>;
+}  // namespace recorded
 
 struct ProbeRow {
   std::uint64_t device_index = 0;
   ProbeRecord record;  // without its lanes and repeats
   RowRange lanes;
   RowRange repeats;
+  RowRange long_windows;
+  recorded::ByKind<std::uint64_t> first_recorded{};
 };
 
 struct LaneRow {
-  std::uint64_t device_index = 0;
-  std::uint64_t probe_index = 0;
-  LaneTrace lane;  // without its recorded values
-  RowRange windows;
-  std::uint64_t visit_step_bytes = 1;
-  RowRange visits;
-  RowRange bins;
-  RowRange clocks;
-  RowRange timers;
-  RowRange counts;
+  std::int32_t sm = -1;
+  std::int32_t warp = 0;
+  std::int32_t cluster = -1;
+  std::uint64_t elapsed_cycles = 0;
+  std::uint64_t accesses = 0;
+  std::uint32_t list = 0;  // row of its addresses
+  recorded::ByKind<std::uint32_t> recorded{};
 };
+
+/// The addresses of lanes, which several may share: one round, in units of a step.
+struct ListRow {
+  std::uint64_t step_bytes = 1;
+  RowRange visits;
+};
+
+/// In the place of a window that is as long, or longer: its length is the next of long_cycles.
+inline constexpr std::uint16_t long_window = 65535;
 
 /// Which member of a Value is meant, in the order of its alternatives.
 inline constexpr std::array<std::string_view, 4> value_kinds{"none", "number", "text", "vector"};
@@ -67,55 +83,49 @@ inline const TableKey outcomes{"outcomes", "outcome"};
 inline const TableKey findings{"findings", "finding"};
 inline const TableKey vectors{"findings", "element"};
 inline const TableKey modes{"findings", "mode"};
-TableKey probes(const std::string& job);
-/// Of the traces: "lane", "repeat", or the dimension of a Recording.
-TableKey traces(const std::string& job, const std::string& dimension);
+inline const TableKey probes{"probes", "probe"};
+inline const TableKey lanes{"traces", "lane"};
+inline const TableKey lists{"traces", "list"};
+inline const TableKey visits{"traces", "visit"};
+inline const TableKey repeats{"traces", "repeat"};
+inline const TableKey long_windows{"traces", "long_window"};
+inline TableKey recorded(std::size_t kind) {
+  return {"traces", sonde::recorded::dimensions.at(kind)};
+}
 }  // namespace keys
 
 BoundTable<DeviceRow> device_table();
 BoundTable<UnauditedDevice> unaudited_table();
-/// Probes are counted: those of a job lie in the order of its outcomes.
 BoundTable<OutcomeRow> outcome_table();
 BoundTable<FindingRow> finding_table();
-BoundTable<ProbeRow> probe_table(const std::string& job);
-BoundTable<LaneRow> lane_table(const std::string& job);
-BoundTable<WindowCount> bin_table(const std::string& job);
+BoundTable<ProbeRow> probe_table();
+BoundTable<LaneRow> lane_table();
+BoundTable<ListRow> list_table();
+BoundTable<WindowCount> bin_table();
 
-// Tables of one column, whose rows are plain values.
-BoundTable<std::uint64_t> carveout_table();
-BoundTable<double> vector_table();
-BoundTable<double> mode_table();
-BoundTable<double> repeat_table(const std::string& job);
-/// The addresses of lanes, in units of the visit_step_bytes of each.
-BoundTable<std::uint64_t> visit_table(const std::string& job);
-
-/// One kind of value that lanes record, in a table of its own under `traces`: those that the file
-/// keeps as they are.
-template <class T>
-struct Recording {
-  std::vector<T> LaneTrace::*values;
-  RowRange LaneRow::*rows;
-  const char* dimension;
-  const char* column;
-  const char* units;
-  const char* long_name;
-
-  BoundTable<T> table(const std::string& job) const {
-    return value_table<T>(keys::traces(job, dimension), column, units, long_name);
-  }
-};
-
-/// Calls `visit` with every Recording, in the order of the file.
-template <class Visit>
-void for_each_recording(Visit&& visit) {
-  visit(Recording<std::uint32_t>{&LaneTrace::window_cycles, &LaneRow::windows, "window",
-                                 "window_cycles", "cycle", "clock window of each recorded access"});
-  visit(Recording<std::uint64_t>{&LaneTrace::clock_cycles, &LaneRow::clocks, "clock",
-                                 "clock_cycles", "cycle", "timestamps by the SM clock"});
-  visit(Recording<std::uint64_t>{&LaneTrace::globaltimer_ns, &LaneRow::timers, "timer",
-                                 "globaltimer_ns", "ns", "timestamps by the device-wide timer"});
-  visit(Recording<std::uint64_t>{&LaneTrace::counts, &LaneRow::counts, "count", "counts", "1",
-                                 "counts of a program in a fixed order, all ones where unknown"});
-}
+// Tables of one column.
+inline const ValueTable<std::uint64_t> carveout_table{keys::carveouts, "shared_carveouts_bytes",
+                                                      "byte", "possible shared parts of the L1"};
+inline const ValueTable<double> vector_table{keys::vectors, "vector_values", "1",
+                                             "elements of vectors, in the metric's unit"};
+inline const ValueTable<double> mode_table{keys::modes, "mode_values", "1",
+                                           "centers of groups of values, in the metric's unit"};
+inline const ValueTable<double> repeat_table{keys::repeats, "repeat_ns", "ns",
+                                             "wall time of each repeat"};
+inline const ValueTable<std::uint64_t> visit_table{keys::visits, "visit_steps", "1",
+                                                   "addresses of a list in the buffer, one round"};
+inline const ValueTable<std::uint16_t> window_table{
+    keys::recorded(recorded::windows), "window_cycles", "cycle",
+    "clock window of each recorded access; 65535: the next of long_cycles"};
+inline const ValueTable<std::uint32_t> long_window_table{keys::long_windows, "long_cycles", "cycle",
+                                                         "clock windows of 65535 cycles or more"};
+inline const ValueTable<std::uint64_t> clock_table{keys::recorded(recorded::clocks), "clock_cycles",
+                                                   "cycle", "timestamps by the SM clock"};
+inline const ValueTable<std::uint64_t> timer_table{keys::recorded(recorded::timers),
+                                                   "globaltimer_ns", "ns",
+                                                   "timestamps by the device-wide timer"};
+inline const ValueTable<std::uint64_t> count_table{
+    keys::recorded(recorded::counts), "counts", "1",
+    "counts of a program in a fixed order, all ones where unknown"};
 
 }  // namespace sonde

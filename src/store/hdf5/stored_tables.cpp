@@ -1,6 +1,7 @@
 // What HDF5 says of a dataset is checked before any of its values is read.
 #include "store/hdf5/stored_tables.hpp"
 
+#include "store/hdf5/chunks.hpp"
 #include "store/hdf5/flatten.hpp"
 
 #include <fmt/format.h>
@@ -23,10 +24,13 @@ constexpr std::uint64_t most_chunks = 1 << 14;
 // Of a column that is read to be given up again.
 constexpr std::uint64_t slice_rows = 1 << 20;
 
-/// One that is open, and how it was created.
+/// One that is open, how it was created, and through which filters what is written goes.
 struct Dataset {
   Handle id;
   Handle creation;
+  std::vector<H5Z_filter_t> filters;
+
+  bool is_deflated() const { return std::ranges::count(filters, H5Z_FILTER_DEFLATE) > 0; }
 };
 
 void require_valid(bool valid, const std::string& path, const std::string& what) {
@@ -47,13 +51,12 @@ std::vector<H5Z_filter_t> filters_of(hid_t creation) {
   return filters;
 }
 
-/// Each of those that sonde uses, at most once: twice would unpack to the square of what once does.
-bool are_known(std::vector<H5Z_filter_t> filters) {
-  for (const H5Z_filter_t known : {H5Z_FILTER_DEFLATE, H5Z_FILTER_SHUFFLE, H5Z_FILTER_FLETCHER32}) {
-    const auto found = std::ranges::find(filters, known);
-    if (found != filters.end()) filters.erase(found);
-  }
-  return filters.empty();
+/// Those that sonde uses. Deflate, once, ends with a checksum: so does no other column need one.
+bool are_known(const std::vector<H5Z_filter_t>& filters) {
+  using Filters = std::vector<H5Z_filter_t>;
+  return filters.empty() || filters == Filters{H5Z_FILTER_FLETCHER32} ||
+         filters == Filters{H5Z_FILTER_DEFLATE} ||
+         filters == Filters{H5Z_FILTER_SHUFFLE, H5Z_FILTER_DEFLATE};
 }
 
 /// Its values lie in this file and nowhere else, and go through filters that sonde itself uses:
@@ -64,8 +67,9 @@ Dataset open_dataset(hid_t file, const std::string& path) {
   Handle creation(H5Dget_create_plist(id), H5Pclose, "reading the layout of " + path);
   require_valid(H5Pget_layout(creation) != H5D_VIRTUAL && H5Pget_external_count(creation) == 0,
                 path, "keeps its values in another file");
-  require_valid(are_known(filters_of(creation)), path, "has filters that sonde does not use");
-  return {std::move(id), std::move(creation)};
+  auto filters = filters_of(creation);
+  require_valid(are_known(filters), path, "has filters that sonde does not use");
+  return {std::move(id), std::move(creation), std::move(filters)};
 }
 
 std::uint64_t extent_of(hid_t dataset, const std::string& path) {
@@ -85,13 +89,12 @@ std::uint64_t most_bytes_of(const Dataset& dataset, const std::string& path) {
   check(H5Fget_filesize(file, &file_bytes), "reading the size of the file");
   const std::uint64_t bytes = H5Dget_storage_size(dataset.id);
   require_valid(bytes <= file_bytes, path, "claims more than the whole file");
-  const auto filters = filters_of(dataset.creation);
-  const bool deflated = std::ranges::find(filters, H5Z_FILTER_DEFLATE) != filters.end();
-  return deflated ? bytes * most_deflation : bytes;
+  return dataset.is_deflated() ? bytes * most_deflation : bytes;
 }
 
-void require_chunks(const Dataset& dataset, const std::string& path, std::uint64_t rows,
-                    std::size_t element_bytes) {
+/// @returns the rows of a whole chunk
+std::uint64_t check_chunks(const Dataset& dataset, const std::string& path, std::uint64_t rows,
+                           std::size_t element_bytes) {
   hsize_t in_chunk = 0;
   require_valid(H5Pget_chunk(dataset.creation, 1, &in_chunk) == 1 && in_chunk > 0, path,
                 "has unusable chunks");
@@ -102,19 +105,41 @@ void require_chunks(const Dataset& dataset, const std::string& path, std::uint64
   check(H5Dget_num_chunks(dataset.id, space, &count), "counting the chunks of " + path);
   require_valid(count == rows / in_chunk + (rows % in_chunk != 0) && count <= most_chunks, path,
                 fmt::format("has {} chunks, too few or too many", count));
+  return in_chunk;
 }
 
 /// All these elements are there, and can come from a file of this size: reading them takes no more
 /// memory than some multiple of it.
-void require_whole(const Dataset& dataset, const std::string& path, std::uint64_t rows,
-                   std::size_t element_bytes) {
-  if (rows == 0) return;
-  if (H5Pget_layout(dataset.creation) == H5D_CHUNKED) {
-    require_chunks(dataset, path, rows, element_bytes);
-  }
+/// @returns the rows of a whole chunk
+std::uint64_t require_whole(const Dataset& dataset, const std::string& path, std::uint64_t rows,
+                            std::size_t element_bytes) {
   require_valid(rows <= most_bytes_of(dataset, path) / element_bytes, path,
                 fmt::format("claims {} elements of {} bytes, more than the file can hold", rows,
                             element_bytes));
+  if (H5Pget_layout(dataset.creation) != H5D_CHUNKED) return rows;
+  return check_chunks(dataset, path, rows, element_bytes);
+}
+
+/// Some rows of a column, to where its elements belong.
+void read_rows(const Dataset& dataset, const std::string& path, hid_t type, RowRange rows,
+               const ChunkLayout& layout, std::span<std::byte> elements) {
+  if (dataset.is_deflated()) {
+    const bool is_shuffled = dataset.filters.size() > 1;
+    require_valid(is_shuffled == (layout.element_bytes > 1), path,
+                  "is shuffled where it should not");
+    try {
+      return read_chunks(dataset.id, layout, rows.offset, elements);
+    } catch (const StoreError& error) {
+      throw StoreError(fmt::format("reading {} failed: {}", path, error.what()));
+    }
+  }
+  const Handle from(H5Dget_space(dataset.id), H5Sclose, "reading the size of " + path);
+  const hsize_t first = rows.offset;
+  const hsize_t count = rows.length;
+  check(H5Sselect_hyperslab(from, H5S_SELECT_SET, &first, nullptr, &count, nullptr),
+        "selecting rows");
+  const Handle to(H5Screate_simple(1, &count, nullptr), H5Sclose, "making a space");
+  check(H5Dread(dataset.id, type, to, from, H5P_DEFAULT, elements.data()), "reading " + path);
 }
 
 Names read_names(const StoredTables& tables) {
@@ -129,7 +154,7 @@ Names read_names(const StoredTables& tables) {
 }  // namespace
 
 hid_t file_type(const Values& values) {
-  const hid_t types[]{H5T_STD_U8LE,  H5T_STD_U32LE, H5T_STD_U64LE,
+  const hid_t types[]{H5T_STD_U8LE,  H5T_STD_U16LE, H5T_STD_U32LE, H5T_STD_U64LE,
                       H5T_STD_I32LE, H5T_STD_I64LE, H5T_IEEE_F64LE};  // as the alternatives
   static_assert(std::size(types) == std::variant_size_v<Values>);
   return types[values.index()];
@@ -154,15 +179,9 @@ Table StoredTables::read(Table table, RowRange range) const {
     const std::uint64_t extent = extent_of(dataset.id, path);
     require_valid(extent == all_rows, path,
                   fmt::format("has {} rows and its table {}", extent, all_rows));
-    require_whole(dataset, path, all_rows, element_bytes(column.values));
-    const Handle from(H5Dget_space(dataset.id), H5Sclose, "reading the size of " + path);
-    const hsize_t first = range.offset;
-    const hsize_t count = range.length;
-    check(H5Sselect_hyperslab(from, H5S_SELECT_SET, &first, nullptr, &count, nullptr),
-          "selecting rows");
-    const Handle to(H5Screate_simple(1, &count, nullptr), H5Sclose, "making a space");
-    check(H5Dread(dataset.id, type, to, from, H5P_DEFAULT, resize(column.values, count)),
-          "reading " + path);
+    const std::size_t bytes = element_bytes(column.values);
+    const std::uint64_t in_chunk = require_whole(dataset, path, all_rows, bytes);
+    read_rows(dataset, path, type, range, {bytes, in_chunk}, resize(column.values, range.length));
   }
   return table;
 }
@@ -182,8 +201,8 @@ std::string part_group(std::size_t index) { return fmt::format("parts/{}", index
 
 void read_all_columns(const StoredTables& tables, Depth depth) {
   Names names;
-  for (const Table& table : with_names(flatten({}, {}, tables.jobs(), names), names)) {
-    if (depth < Depth::traces && table.key.group.ends_with("/traces")) continue;
+  for (const Table& table : with_names(flatten({}, {}, names), names)) {
+    if (depth < Depth::traces && table.key.group == keys::lanes.group) continue;
     const std::uint64_t rows = tables.rows(table.key);
     for (std::uint64_t done = 0; done < rows; done += slice_rows) {
       for (const Column& column : table.columns) {

@@ -34,9 +34,6 @@ class StoredTables {
   /// Read once; texts of rows are views in it. @throws StoreError
   const Names& names() const;
 
-  /// Jobs that have probes here. @throws StoreError
-  std::vector<std::string> jobs() const { return hdf5::list_groups(file_, prefix_ + "jobs"); }
-
  private:
   hid_t file_;
   std::string prefix_;

@@ -49,31 +49,29 @@ std::span<const std::byte> bytes_of(const Values& values) {
   return std::visit([](const auto& column) { return std::as_bytes(std::span(column)); }, values);
 }
 
-std::byte* resize(Values& values, std::uint64_t rows) {
+std::span<std::byte> resize(Values& values, std::uint64_t rows) {
   return std::visit(
       [rows](auto& column) {
         column.resize(rows);
-        return std::as_writable_bytes(std::span(column)).data();
+        return std::as_writable_bytes(std::span(column));
       },
       values);
 }
 
-void append(Values& to, const Values& more) {
+void append(Values& to, Values more) {
   std::visit(
       [&more]<class T>(std::vector<T>& column) {
-        const auto& added = std::get<std::vector<T>>(more);
+        auto& added = std::get<std::vector<T>>(more);
+        if (column.empty()) return column.swap(added);
         column.insert(column.end(), added.begin(), added.end());
       },
       to);
 }
 
-Values take_front(Values& values, std::uint64_t rows) {
-  return std::visit(
-      [rows]<class T>(std::vector<T>& column) -> Values {
-        const auto end = column.begin() + static_cast<std::ptrdiff_t>(rows);
-        std::vector<T> front(column.begin(), end);
-        column.erase(column.begin(), end);
-        return front;
+void drop_front(Values& values, std::uint64_t rows) {
+  std::visit(
+      [rows](auto& column) {
+        column.erase(column.begin(), column.begin() + static_cast<std::ptrdiff_t>(rows));
       },
       values);
 }

@@ -33,8 +33,9 @@ inline const TableKey names_key{"names", "name"};
 
 /// In memory as in the file, which is little-endian.
 using Values =
-    std::variant<std::vector<std::uint8_t>, std::vector<std::uint32_t>, std::vector<std::uint64_t>,
-                 std::vector<std::int32_t>, std::vector<std::int64_t>, std::vector<double>>;
+    std::variant<std::vector<std::uint8_t>, std::vector<std::uint16_t>, std::vector<std::uint32_t>,
+                 std::vector<std::uint64_t>, std::vector<std::int32_t>, std::vector<std::int64_t>,
+                 std::vector<double>>;
 
 struct Column {
   std::string name;
@@ -57,13 +58,13 @@ Table empty_copy(const Table& table);
 std::size_t element_bytes(const Values& values);
 std::span<const std::byte> bytes_of(const Values& values);
 
-/// Makes room for so many elements, for HDF5 to write to. @returns the first of them
-std::byte* resize(Values& values, std::uint64_t rows);
+/// Makes room for so many elements. @returns their bytes, to be written to
+std::span<std::byte> resize(Values& values, std::uint64_t rows);
 
 /// Adds elements behind those of another column of the same type.
-void append(Values& to, const Values& more);
-/// Takes so many elements from the front.
-Values take_front(Values& values, std::uint64_t rows);
+void append(Values& to, Values more);
+/// Removes so many elements from the front.
+void drop_front(Values& values, std::uint64_t rows);
 
 /// Adds a number to all rows of other tables. @throws Error if one does not fit
 void shift(Values& values, std::uint64_t by);

@@ -1,6 +1,7 @@
 // Datasets, dimension scales and hyperslabs.
 #include "store/hdf5/table_file.hpp"
 
+#include "store/hdf5/chunks.hpp"
 #include "store/hdf5/stored_tables.hpp"
 
 #include <fmt/format.h>
@@ -17,8 +18,6 @@ using hdf5::Handle;
 
 // Below it compression gains less than the filter's own bytes.
 constexpr std::size_t least_compressed_bytes = 1 << 10;
-// The fastest level: with shuffle before it, higher ones gained below 5 % on traces.
-constexpr unsigned deflate_level = 1;
 
 /// How a column gets its rows: at once, from all ranks together, or chunk by chunk.
 enum class Filling { at_once, shared, growing };
@@ -36,6 +35,10 @@ Handle bare_layout() {
   return creation;
 }
 
+bool is_compressed(std::uint64_t rows, std::size_t element_bytes) {
+  return rows * element_bytes >= least_compressed_bytes;
+}
+
 /// Chunks and their filters.
 Handle column_layout(std::uint64_t rows, std::size_t element_bytes, Filling filling) {
   Handle creation = bare_layout();
@@ -49,9 +52,11 @@ Handle column_layout(std::uint64_t rows, std::size_t element_bytes, Filling fill
   }
   const hsize_t chunk = std::min(rows, chunk_rows);
   check(H5Pset_chunk(creation, 1, &chunk), "setting the chunk size");
-  // First, so that it guards what the other filters make of a damaged chunk, too.
-  check(H5Pset_fletcher32(creation), "choosing checksums");
-  if (rows * element_bytes < least_compressed_bytes) return creation;
+  if (!is_compressed(rows, element_bytes)) {
+    check(H5Pset_fletcher32(creation), "choosing checksums");
+    return creation;
+  }
+  // What deflate gives has a checksum of its own.
   if (element_bytes > 1) check(H5Pset_shuffle(creation), "choosing shuffle");
   check(H5Pset_deflate(creation, deflate_level), "choosing compression");
   return creation;
@@ -92,10 +97,21 @@ void create_scale(hid_t place, const Table& table, std::uint64_t rows) {
   }
 }
 
-void write_all(hid_t place, const Table& table, std::uint64_t first) {
-  if (table.rows() == 0) return;
+/// Writes so many rows from the front of a table as those from `first` on, up to the end of a chunk
+/// or of all.
+void write_front(hid_t place, const Table& table, std::uint64_t rows, std::uint64_t first,
+                 std::size_t threads) {
+  if (rows == 0) return;
+  const std::uint64_t in_chunk = first > 0 ? chunk_rows : std::min(rows, chunk_rows);
   for (const Column& column : table.columns) {
-    write_rows(place, table.key, column, first, bytes_of(column.values));
+    const std::size_t bytes = element_bytes(column.values);
+    const auto values = bytes_of(column.values).first(rows * bytes);
+    if (is_compressed(first + rows, bytes)) {
+      write_chunks(open_column(place, path_of(table.key, column.name)), {bytes, in_chunk}, first,
+                   values, threads);
+    } else {
+      write_rows(place, table.key, column, first, values);
+    }
   }
 }
 
@@ -136,11 +152,11 @@ void write_rows(hid_t place, const TableKey& key, const Column& column, std::uin
         "writing " + path);
 }
 
-void write_tables(hid_t place, const std::vector<Table>& tables) {
+void write_tables(hid_t place, std::span<const Table> tables, std::size_t threads) {
   for (const Table& table : tables) {
     create_columns(place, table, table.rows(), Filling::at_once);
     create_scale(place, table, table.rows());
-    write_all(place, table, 0);
+    write_front(place, table, table.rows(), 0, threads);
   }
 }
 
@@ -158,8 +174,7 @@ void TableAppender::append(std::vector<Table> part) {
       auto& [name, units, long_name, values, counts] = table.columns[c];
       // Names are counted over all parts already.
       if (!counts.group.empty() && counts != names_key) shift(values, first_rows.at(counts));
-      sonde::append(all.waiting.columns[c].values, values);
-      values = {};
+      sonde::append(all.waiting.columns[c].values, std::move(values));
     }
     write_chunks(all);
   }
@@ -173,21 +188,18 @@ void TableAppender::finish() {
 void TableAppender::write_chunks(Growing& table) {
   const std::uint64_t whole = table.waiting.rows() / chunk_rows * chunk_rows;
   if (whole == 0) return;
-  Table chunks = empty_copy(table.waiting);
-  for (std::size_t c = 0; c < chunks.columns.size(); ++c) {
-    chunks.columns[c].values = take_front(table.waiting.columns[c].values, whole);
-  }
-  if (table.written_rows == 0) create_columns(file_, chunks, whole, Filling::growing);
-  extend(file_, chunks, table.written_rows + whole);
-  write_all(file_, chunks, table.written_rows);
+  if (table.written_rows == 0) create_columns(file_, table.waiting, whole, Filling::growing);
+  extend(file_, table.waiting, table.written_rows + whole);
+  write_front(file_, table.waiting, whole, table.written_rows, packing_threads());
+  for (Column& column : table.waiting.columns) drop_front(column.values, whole);
   table.written_rows += whole;
 }
 
 void TableAppender::write_rest(Growing& table) {
-  if (table.written_rows == 0) return write_tables(file_, {std::move(table.waiting)});
+  if (table.written_rows == 0) return write_tables(file_, {&table.waiting, 1}, packing_threads());
   const std::uint64_t rows = table.written_rows + table.waiting.rows();
   extend(file_, table.waiting, rows);
-  write_all(file_, table.waiting, table.written_rows);
+  write_front(file_, table.waiting, table.waiting.rows(), table.written_rows, packing_threads());
   create_scale(file_, table.waiting, rows);
 }
 

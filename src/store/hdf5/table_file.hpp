@@ -29,7 +29,8 @@ void write_rows(hid_t place, const TableKey& key, const Column& column, std::uin
 
 /// Creates and writes tables that belong to one process alone.
 /// @param place a file, or a group that the groups of the tables are in
-void write_tables(hid_t place, const std::vector<Table>& tables);
+/// @param threads that pack them: one where a GPU is measured meanwhile
+void write_tables(hid_t place, std::span<const Table> tables, std::size_t threads = 1);
 
 /// Writes the tables of one part of a run after the other. Whole chunks go into the file, the rest
 /// waits for more rows, so that no chunk is packed twice and in memory is at most a chunk of each

@@ -56,25 +56,37 @@ class HostileLaneTest : public HostileFileTest {
 
 TEST_F(HostileLaneTest, bins_ascend_and_end_with_the_last_one) {
   const auto set_bins = [&](const std::vector<std::uint32_t>& bins) {
-    overwrite("jobs/clock/traces/bin_cycles", H5T_NATIVE_UINT32, bins);
+    overwrite("traces/bin_cycles", H5T_NATIVE_UINT32, bins);
   };
   set_bins({5, 2047});
   EXPECT_THAT(error_of_reading(), HasSubstr("no StoreError"));
   for (const auto& bins : {std::vector<std::uint32_t>{9, 5}, {5, 5}, {5, 2048}}) {
     set_bins(bins);
-    EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("clock/traces"), HasSubstr("bins")));
+    EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("traces"), HasSubstr("bins")));
   }
 }
 
 TEST_F(HostileLaneTest, addresses_do_not_wrap) {
   const auto set_step = [&](std::uint64_t step) {
-    overwrite<std::uint64_t>("jobs/clock/traces/visit_step_bytes", H5T_NATIVE_UINT64, {step});
+    overwrite<std::uint64_t>("traces/visit_step_bytes", H5T_NATIVE_UINT64, {step});
   };
   set_step(std::numeric_limits<std::uint64_t>::max() / 3);
   EXPECT_THAT(error_of_reading(), HasSubstr("no StoreError"));
   set_step(std::numeric_limits<std::uint64_t>::max() / 3 + 1);
-  EXPECT_THAT(error_of_reading(),
-              AllOf(HasSubstr("clock/traces"), HasSubstr("beyond all numbers")));
+  EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("traces"), HasSubstr("beyond all numbers")));
+}
+
+TEST_F(HostileLaneTest, what_lanes_share_is_bounded_by_what_they_recorded) {
+  overwrite<std::uint32_t>("traces/window_length", H5T_NATIVE_UINT32, {2});
+  EXPECT_THAT(error_of_reading(), HasSubstr("more addresses than accesses"));
+  overwrite<std::uint32_t>("traces/window_length", H5T_NATIVE_UINT32, {4});
+  overwrite<std::uint32_t>("traces/list_index", H5T_NATIVE_UINT32, {7});
+  EXPECT_THAT(error_of_reading(), HasSubstr("fewer than are referred to"));
+}
+
+TEST_F(HostileLaneTest, each_long_window_has_its_length) {
+  overwrite<std::uint16_t>("traces/window_cycles", H5T_NATIVE_UINT16, {30, 31, 32, 65535});
+  EXPECT_THAT(error_of_reading(), HasSubstr("a long window has no length"));
 }
 
 TEST_F(HostileLaneTest, intervals_have_a_begin_and_then_an_end) {
@@ -98,11 +110,16 @@ TEST_F(HostileFileTest, outcomes_belong_to_devices_that_are_there) {
   }
 }
 
-TEST_F(HostileFileTest, outcomes_have_as_many_probes_as_there_are) {
+TEST_F(HostileFileTest, outcomes_have_probes_that_are_there_and_their_own) {
   for (const std::uint64_t probes : {0, 400, 4000}) {
     overwrite<std::uint64_t>("outcomes/probe_length", H5T_NATIVE_UINT64, {probes, probes});
-    EXPECT_THAT(error_of_reading(), AllOf(HasSubstr("jobs/clock"), HasSubstr("probes")));
+    EXPECT_THAT(error_of_reading(), HasSubstr("probes"));
   }
+}
+
+TEST_F(HostileFileTest, no_rows_lie_between_those_of_a_device) {
+  overwrite<std::uint64_t>("outcomes/finding_offset", H5T_NATIVE_UINT64, {0, 1 << 20});
+  EXPECT_THAT(error_of_reading(), HasSubstr("rows between those of one device are not its own"));
 }
 
 TEST_F(HostileFileTest, names_are_among_those_of_the_file) {

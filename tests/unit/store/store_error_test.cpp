@@ -76,7 +76,7 @@ TEST(StoreErrorTest, what_is_no_run_file_of_this_version_is_named) {
     file.close();
   };
   write_version(99);
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("version is 99"), HasSubstr("reads version 9"),
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("version is 99"), HasSubstr("reads version 10"),
                                HasSubstr("newer sonde")));
   write_version(2);
   EXPECT_THAT(refusal(), AllOf(HasSubstr("version is 2"), HasSubstr("older sonde")));
@@ -160,7 +160,10 @@ TEST(StoreErrorTest, full_disk_keeps_the_jobs_that_a_shard_had) {
   ProbeRecord record{"large", "chase", "{}", {}};
   record.trace.lanes.resize(1);
   Random random(1);
-  for (int i = 0; i < 200000; ++i) record.trace.lanes[0].offsets_bytes.push_back(random());
+  for (int i = 0; i < 200000; ++i) {
+    record.trace.lanes[0].window_cycles.push_back(1);
+    record.trace.lanes[0].offsets_bytes.push_back(random());
+  }
   large.probes.push_back(record);
 
   EXPECT_TRUE(holds_on_a_full_disk(600000, [&] {
