@@ -2,6 +2,7 @@
 #include "store/choice.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace sonde {
 
@@ -19,18 +20,19 @@ Candidate* Choice::add(Candidate one) {
 }
 
 void Choice::add_missing(const Roster& roster, const std::string& elsewhere) {
-  const Choice measured = *this;
+  std::set<std::string> measured;
+  for (const Candidate& one : all_) measured.insert(one.uuid);
   for (const Point& point : points_of(roster.provenance)) {
     for (const RosterEntry& entry : roster.devices) {
       if (holds(entry.uuid, point.config_hash)) continue;
-      const bool left_some = !elsewhere.empty() && measured.holds(entry.uuid);
+      const bool left_some = !elsewhere.empty() && measured.contains(entry.uuid);
       DeviceResult missing;
       missing.info.uuid = entry.uuid;
       missing.node = entry.node;
       missing.rank = entry.rank;
       missing.status = left_some ? DeviceOutcome::incomplete : DeviceOutcome::lost;
       missing.reason = left_some ? elsewhere : "its rank did not come back, and left no results";
-      add({.given = missing,
+      add({.given = std::make_shared<const DeviceResult>(missing),
            .uuid = entry.uuid,
            .config_hash = point.config_hash,
            .status = missing.status,

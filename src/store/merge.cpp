@@ -33,7 +33,7 @@ constexpr std::string_view seeds[]{"seed", "repeat"};
 
 /// One candidate or several that follow each other in one file.
 std::vector<DeviceResult> load(const Candidate& first, std::size_t count) {
-  if (first.given) return {*first.given};
+  if (first.given) return std::vector<DeviceResult>(1, *first.given);
   return RunReader(first.file).read_devices({first.row, count}, Depth::traces);
 }
 
@@ -202,7 +202,8 @@ MergeNotes write_run_from_shards(const fs::path& path, const Roster& roster) {
       }
       for (Candidate& one : list_candidates(shard, reader)) {
         std::vector<DeviceResult> found = load(one, 1);  // a damage, before a file is begun
-        if (shards.size() == 1) one.given = std::move(found.front());  // of a rank that is alone
+        if (shards.size() == 1)                          // of a rank that is alone
+          one.given = std::make_shared<const DeviceResult>(std::move(found.front()));
         add_candidate(choice, std::move(one), notes);
       }
     } catch (const StoreError& error) {
