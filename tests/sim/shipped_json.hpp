@@ -1,7 +1,7 @@
 // The JSON of a shipped model, to be changed by a test, and files of such models.
 #pragma once
 
-#include "device/sim/model/model_files.hpp"
+#include "device/sim/model/readers.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -16,12 +16,8 @@ namespace sonde::test {
 inline constexpr std::array shipped_models{"gtx280", "c2070",       "gtx560ti", "gtx780",
                                            "gtx980", "fermi_dac16", "h200"};
 
-/// Null if there is no such model.
 inline nlohmann::json json_of(std::string_view name) {
-  for (const sim::ShippedModel& shipped : sim::shipped_models()) {
-    if (shipped.name == name) return nlohmann::json::parse(shipped.json);
-  }
-  return {};
+  return sim::read_whole(nlohmann::json{{"base", name}}.dump(), "test");
 }
 
 /// @returns the path of a file with this model

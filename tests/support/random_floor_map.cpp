@@ -1,7 +1,7 @@
 // Draws of chips.
 #include "support/random_floor_map.hpp"
 
-#include "device/sim/model/model_files.hpp"
+#include "device/sim/model/readers.hpp"
 #include "support/floor_draws.hpp"
 
 #include <nlohmann/json.hpp>
@@ -16,10 +16,7 @@ using nlohmann::json;
 constexpr std::uint64_t most_sms = 160;
 
 json shipped_json(std::string_view name) {
-  const auto models = sim::shipped_models();
-  return json::parse(std::ranges::find(models, name, [](const sim::ShippedModel& model) {
-                       return model.name;
-                     })->json);
+  return sim::read_whole(json{{"base", name}}.dump(), "test");
 }
 
 Floor draw_chip(Draws& draws) {

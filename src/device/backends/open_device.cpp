@@ -1,8 +1,7 @@
-// The one table of backends, and the one place that knows which of them are part of this build.
+// The one place that knows which backends there are, and which of them are part of this build.
 #include "device/backends/open_device.hpp"
 
 #include "base/error.hpp"
-#include "device/sim/gone.hpp"
 #include "device/sim/model/die.hpp"
 #include "device/sim/model/model_files.hpp"
 #include "device/sim/play/peer.hpp"
@@ -13,21 +12,9 @@
 #endif
 
 #include <algorithm>
-#include <array>
+#include <string_view>
 
 namespace sonde {
-
-/// How GPUs of one kind are reached.
-struct Backend {
-  std::string_view name;
-  bool has_models = false;      // the name is followed by a colon and models
-  bool reaches_unseen = false;  // a process may reach GPUs that only other ranks list
-  void (*check)(const BackendChoice&);
-  std::vector<DeviceChoice> (*list)(int world_rank, std::uint64_t seed);
-  std::unique_ptr<Device> (*open)(const BackendChoice&, const DeviceChoice&, std::uint64_t seed,
-                                  double memory_share, const std::vector<NodeGpu>&);
-  std::optional<DriverSurvey> (*survey)();
-};
 
 namespace {
 
@@ -35,36 +22,22 @@ constexpr const char* usage =
     " (it says what is measured) use cuda, or sim:<model>[,<model>...] as 'sonde list models' "
     "shows them";
 
-#ifndef SONDE_HAS_CUDA
-[[noreturn]] void refuse_cuda() {
+#ifdef SONDE_HAS_CUDA
+void check_cuda() {}
+#else
+[[noreturn]] void check_cuda() {
   throw ConfigError(
       "this sonde was built without CUDA (it cannot see real GPUs) build it where nvcc is found, "
       "or "
       "use --backend sim:<model>");
 }
-std::vector<DeviceChoice> list_cuda_devices() { refuse_cuda(); }
+std::vector<DeviceChoice> list_cuda_devices() { check_cuda(); }
 std::unique_ptr<Device> open_cuda_device(const DeviceChoice&, std::uint64_t, double,
                                          const std::vector<NodeGpu>&) {
-  refuse_cuda();
+  check_cuda();
 }
 DriverSurvey survey_cuda() { return {.cuda_in_build = false}; }
 #endif
-
-void check_cuda(const BackendChoice&) {
-#ifndef SONDE_HAS_CUDA
-  refuse_cuda();
-#endif
-}
-
-void check_models(const BackendChoice& choice) {
-  for (const std::string& model : choice.models) sim::load_faulty_model(model);
-  sim::prepare_to_lose_gpus();
-}
-
-/// A simulated rank sees the one GPU that was made for its place in the world.
-std::vector<DeviceChoice> list_simulated(int world_rank, std::uint64_t seed) {
-  return {{.uuid = sim::make_uuid(sim::die_seed(seed, world_rank)), .ordinal = world_rank}};
-}
 
 /// Models are dealt to the ranks in order and over again.
 sim::FaultyModel model_of_rank(const BackendChoice& backend, int world_rank) {
@@ -74,8 +47,7 @@ sim::FaultyModel model_of_rank(const BackendChoice& backend, int world_rank) {
 
 /// The ordinal of a simulated GPU is the rank that it was made for.
 std::unique_ptr<Device> open_simulated(const BackendChoice& backend, const DeviceChoice& choice,
-                                       std::uint64_t seed, double /*memory_share*/,
-                                       const std::vector<NodeGpu>& peers) {
+                                       std::uint64_t seed, const std::vector<NodeGpu>& peers) {
   sim::FaultyModel own = model_of_rank(backend, choice.ordinal);
   std::vector<sim::LinkedPeer> linked;
   for (const NodeGpu& peer : peers) {
@@ -87,24 +59,6 @@ std::unique_ptr<Device> open_simulated(const BackendChoice& backend, const Devic
   return std::make_unique<sim::SimDevice>(std::move(own), sim::die_seed(seed, choice.ordinal),
                                           std::move(linked));
 }
-
-constexpr std::array backends{
-    Backend{.name = "cuda",
-            .check = check_cuda,
-            .list = [](int, std::uint64_t) { return list_cuda_devices(); },
-            .open =
-                [](const BackendChoice&, const DeviceChoice& choice, std::uint64_t seed,
-                   double share, const std::vector<NodeGpu>& peers) {
-                  return open_cuda_device(choice, seed, share, peers);
-                },
-            .survey = [] { return std::optional(survey_cuda()); }},
-    Backend{.name = "sim",
-            .has_models = true,
-            .reaches_unseen = true,
-            .check = check_models,
-            .list = list_simulated,
-            .open = open_simulated,
-            .survey = [] { return std::optional<DriverSurvey>(); }}};
 
 std::vector<std::string> split_models(const std::string& text, std::size_t at) {
   std::vector<std::string> models;
@@ -120,43 +74,45 @@ std::vector<std::string> split_models(const std::string& text, std::size_t at) {
 }  // namespace
 
 BackendChoice parse_backend(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  for (const Backend& backend : backends) {
-    if (backend.name != text.substr(0, colon)) continue;
-    if (backend.has_models != (colon != std::string::npos)) break;
-    if (!backend.has_models) return {.backend = &backend, .models = {}};
-    return {.backend = &backend, .models = split_models(text, colon + 1)};
+  constexpr std::string_view prefix = "sim:";
+  if (text == "cuda") return {};
+  if (text.starts_with(prefix)) {
+    return {.backend = Backend::sim, .models = split_models(text, prefix.size())};
   }
   throw ConfigError("no backend '" + text + "'" + usage);
 }
 
-void check_backend(const BackendChoice& choice) { choice.backend->check(choice); }
+void check_backend(const BackendChoice& choice) {
+  if (choice.backend == Backend::cuda) return check_cuda();
+  for (const std::string& model : choice.models) sim::load_faulty_model(model);
+  sim::prepare_to_lose_gpus();
+}
 
+/// A simulated rank sees the one GPU that was made for its place in the world.
 std::vector<DeviceChoice> list_visible_devices(const BackendChoice& choice, int world_rank,
                                                std::uint64_t seed) {
-  return choice.backend->list(world_rank, seed);
+  if (choice.backend == Backend::cuda) return list_cuda_devices();
+  return {{.uuid = sim::make_uuid(sim::die_seed(seed, world_rank)), .ordinal = world_rank}};
 }
 
 bool can_reach(const BackendChoice& backend, const std::vector<DeviceChoice>& visible,
                const std::string& uuid) {
-  return backend.backend->reaches_unseen ||
+  return backend.backend == Backend::sim ||
          std::ranges::find(visible, uuid, &DeviceChoice::uuid) != visible.end();
 }
 
 std::unique_ptr<Device> open_device(const BackendChoice& backend, const DeviceChoice& choice,
                                     std::uint64_t seed, double memory_share,
                                     const std::vector<NodeGpu>& peers) {
-  return backend.backend->open(backend, choice, seed, memory_share, peers);
+  return backend.backend == Backend::cuda ? open_cuda_device(choice, seed, memory_share, peers)
+                                          : open_simulated(backend, choice, seed, peers);
 }
 
 std::optional<DriverSurvey> survey_driver(const BackendChoice& backend) {
-  return backend.backend->survey();
+  if (backend.backend == Backend::sim) return std::nullopt;
+  return survey_cuda();
 }
 
-std::vector<std::string> list_models() {
-  std::vector<std::string> names;
-  for (const sim::ShippedFile& model : sim::shipped_files()) names.emplace_back(model.name);
-  return names;
-}
+std::vector<std::string> list_models() { return sim::list_shipped(); }
 
 }  // namespace sonde

@@ -8,13 +8,13 @@
 
 namespace sonde {
 
-struct Backend;
+enum class Backend { cuda, sim };
 
 /// What --backend says: "cuda", or "sim:" with models (names of shipped ones or paths to JSON
 /// files, each with optional faults "+slow_sm=17:3") that are dealt to the ranks in order.
 struct BackendChoice {
-  const Backend* backend = nullptr;
-  std::vector<std::string> models;
+  Backend backend = Backend::cuda;
+  std::vector<std::string> models;  // sim: at least one
 };
 
 /// @throws ConfigError if the text names no backend; models are looked up by check_backend.

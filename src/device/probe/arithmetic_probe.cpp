@@ -3,6 +3,7 @@
 
 #include "base/arithmetic_ops.hpp"
 #include "base/error.hpp"
+#include "device/probe/sm_list.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -26,9 +27,7 @@ void check(const ArithmeticProbe& probe, int sm_count) {
           "warps must be a multiple of those that make a step of " + probe.op + " together");
   require(probe.steps * static_cast<std::uint64_t>(probe.ilp) % arithmetic_round == 0,
           "steps times ilp must be a multiple of 256");
-  for (int sm : probe.sms) {
-    require(sm >= 0 && sm < sm_count, "SM " + std::to_string(sm) + " does not exist");
-  }
+  check_sms(probe.sms, sm_count);
 }
 
 }  // namespace sonde

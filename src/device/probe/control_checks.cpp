@@ -4,11 +4,11 @@
 #include "base/enum_text.hpp"
 #include "base/error.hpp"
 #include "base/gpu_facts.hpp"
+#include "device/probe/sm_list.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <set>
 
 namespace sonde {
 namespace {
@@ -32,15 +32,11 @@ constexpr std::uint64_t most_limit_cycles = 4'000'000'000;
 /// CUDA programming guide, __nanosleep: at most a millisecond.
 constexpr std::uint32_t most_asked_ns = 1'000'000;
 
-void check_distinct(const std::vector<int>& sms, int sm_count) {
+void check_distinct(std::vector<int> sms, int sm_count) {
   require(!sms.empty(), "a probe of control flow needs SMs");
-  std::set<int> seen;
-  for (int sm : sms) {
-    require(sm >= 0 && sm < sm_count, "SM " + std::to_string(sm) +
-                                          " does not exist (the device has " +
-                                          std::to_string(sm_count) + ")");
-    require(seen.insert(sm).second, "SM " + std::to_string(sm) + " is named twice");
-  }
+  check_sms(sms, sm_count);
+  std::ranges::sort(sms);
+  require(std::ranges::adjacent_find(sms) == sms.end(), "an SM is named twice");
 }
 
 }  // namespace

@@ -106,17 +106,22 @@ void ProgramCursor::elements(std::uint64_t (&elements)[32]) const {
                              access.per_block_y * warp_.block_y + access.per_outer * outer_ +
                              access.per_inner * inner_;
   const std::uint32_t block = warp_.block_y * kernel_->grid_x + warp_.block_x;
-  for (std::uint32_t lane = 0; lane < warp_threads; ++lane) {
-    const std::uint32_t thread = warp_.warp * static_cast<std::uint32_t>(warp_threads) + lane;
-    std::uint32_t element = base + access.per_thread_x * (thread % kernel_->block_x) +
-                            access.per_thread_y * (thread / kernel_->block_x);
-    if (access.drawn_elements > 0) {
-      const std::uint32_t number = block * kernel_->block_x * kernel_->block_y + thread;
-      element += access.drawn_step * program_draw(program_->seed, access.draw,
-                                                  number / access.drawn_threads, outer_, inner_,
-                                                  access.drawn_elements);
+  const std::uint32_t first = warp_.warp * static_cast<std::uint32_t>(warp_threads);
+  std::uint32_t number = block * kernel_->block_x * kernel_->block_y + first;
+  std::uint32_t x = first % kernel_->block_x;
+  std::uint32_t y = first / kernel_->block_x;
+  std::uint32_t drawn = 0;
+  for (std::uint32_t lane = 0; lane < warp_threads; ++lane, ++number) {
+    if (access.drawn_elements > 0 && (lane == 0 || number % access.drawn_threads == 0)) {
+      drawn = access.drawn_step * program_draw(program_->seed, access.draw,
+                                               number / access.drawn_threads, outer_, inner_,
+                                               access.drawn_elements);
     }
+    const std::uint32_t element = base + access.per_thread_x * x + access.per_thread_y * y + drawn;
     elements[lane] = element;
+    if (++x < kernel_->block_x) continue;
+    x = 0;
+    ++y;
   }
 }
 

@@ -40,6 +40,8 @@ std::uint32_t program_draw(std::uint32_t seed, std::uint32_t draw, std::uint32_t
 /// The accesses of one warp, in order.
 class ProgramCursor {
  public:
+  /// No access.
+  ProgramCursor() = default;
   ProgramCursor(const AccessProgram& program, const ProgramKernel& kernel, const ProgramWarp& warp);
 
   /// No further access.
@@ -54,8 +56,8 @@ class ProgramCursor {
  private:
   void settle();
 
-  const AccessProgram* program_;
-  const ProgramKernel* kernel_;
+  const AccessProgram* program_ = nullptr;
+  const ProgramKernel* kernel_ = nullptr;
   ProgramWarp warp_;
   std::uint32_t outers_ = 0;
   std::uint32_t inners_ = 0;

@@ -4,17 +4,21 @@
 #include "base/error.hpp"
 #include "base/failure_marks.hpp"
 #include "base/random.hpp"
-#include "device/sim/gone.hpp"
+#include "device/sim/play/noise.hpp"
 #include "device/sim/play/play.hpp"
 
 #include <fmt/format.h>
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <csignal>
 #include <limits>
 #include <map>
+#include <new>
 #include <numeric>
 #include <thread>
 
@@ -36,6 +40,21 @@ constexpr double launch_ns = 5000;
 // (CUDA binary utilities: R0 to R254).
 constexpr int least_registers = 16;
 constexpr int most_registers = 255;
+
+/// The seed of the die that is gone, and 1 above; 0: none is. One, as a process and those that it
+/// forks measure one GPU.
+using GoneDie = std::atomic<std::uint64_t>;   // its seed + 1; 0: none is gone
+static_assert(GoneDie::is_always_lock_free);  // or it would not span processes
+
+GoneDie& gone_die() {
+  static GoneDie* const shared = [] {
+    void* memory =
+        mmap(nullptr, sizeof(GoneDie), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw Error("no memory to share with other processes (mmap failed)");
+    return new (memory) GoneDie;
+  }();
+  return *shared;
+}
 
 /// Copies have no lanes.
 double longest_ns(const Trace& trace, double sm_clock_hz) {
@@ -111,13 +130,15 @@ void share_sms(const Neighbour& neighbour, int sm_count, std::uint64_t seed_of_d
 
 }  // namespace
 
+void prepare_to_lose_gpus() { gone_die(); }
+
 SimDevice::SimDevice(FaultyModel faulty, std::uint64_t seed_of_die, std::vector<LinkedPeer> peers)
     : model_(std::move(faulty.model)),
       faults_(std::move(faulty.faults)),
       die_(make_die(model_, faults_, seed_of_die)),
       peers_(std::move(peers)),
       memory_(model_, die_) {
-  if (is_gpu_gone(die_.seed)) {
+  if (gone_die() == die_.seed + 1) {
     throw DeviceError(
         fmt::format("{} (the driver does not find it any more) look at dmesg", gone_mark));
   }
@@ -199,7 +220,7 @@ void SimDevice::begin_job() {
 }
 
 void SimDevice::meet_faults() {
-  if (has_begun(faults_.gone_launch)) lose_gpu(die_.seed);
+  if (has_begun(faults_.gone_launch)) gone_die() = die_.seed + 1;
   if (launches_ == faults_.crash_launch) crash();
   if (has_begun(faults_.gone_launch)) {
     throw DeviceLostError(fmt::format("{} (it answers no more) look at dmesg", gone_mark));

@@ -8,10 +8,15 @@
 
 namespace sonde::sim {
 
+/// Makes the memory in which GPUs that "have fallen off the bus" are kept, and which this process
+/// shares with all that it forks from now on: a worker loses the GPU, the next one cannot open it.
+/// Call it before the first fork; later calls do nothing. @throws Error if there is no memory
+void prepare_to_lose_gpus();
+
 class SimDevice final : public Device {
  public:
   /// @param seed_of_die see die_seed
-  /// @throws DeviceError if this GPU is gone (gone.hpp)
+  /// @throws DeviceError if this GPU is gone
   SimDevice(FaultyModel faulty, std::uint64_t seed_of_die, std::vector<LinkedPeer> peers = {});
 
   const DeviceInfo& info() const override { return die_.info; }

@@ -93,18 +93,6 @@ TEST_P(SharedFootprintSimTest, nothing_caches_shared_memory) {
 INSTANTIATE_TEST_SUITE_P(Shipped, SharedFootprintSimTest, testing::Values("gtx280", "h200"),
                          [](const auto& model) { return std::string(model.param); });
 
-TEST(SharedCacheSimTest, a_cache_in_front_of_it_is_found) {
-  for (int line_bytes : {32, 64, 128}) {
-    const JobOnSim sim = shared_with(
-        "h200", "cache", {{"size_bytes", 8192}, {"line_bytes", line_bytes}, {"miss_cycles", 9}},
-        fmt::format("shared_cache_{}", line_bytes));
-    EXPECT_EQ(sim.text("shared.cached"), "yes") << line_bytes;
-    EXPECT_NEAR(sim.number("shared.footprint_deviation_cycles"), 9, 1) << line_bytes;
-    EXPECT_NE(sim.find("shared.cached").reason.find("up to 8192 B"), std::string::npos)
-        << sim.find("shared.cached").reason;
-  }
-}
-
 /// Mei and Chu 2016, figures 15 and 16: throughput by active warps and ILP.
 TEST(SharedMatrixSimTest, the_matrix_has_the_best_shapes_of_the_surface) {
   JobOnSim sim("gtx980");

@@ -17,11 +17,7 @@ namespace sonde::sim {
 
 /// The JSON of a shipped model without jitter and outliers, to be changed by a test.
 inline nlohmann::json quiet_json(std::string_view name) {
-  const auto models = shipped_models();
-  const auto found = std::find_if(models.begin(), models.end(),
-                                  [name](const ShippedModel& model) { return model.name == name; });
-  require(found != models.end(), "no such model");
-  nlohmann::json model = nlohmann::json::parse(found->json);
+  nlohmann::json model = read_whole(nlohmann::json{{"base", name}}.dump(), "test");
   model["noise"]["outlier_probability"] = 0;
   model["dram"]["jitter_cycles"] = 0;
   model["shared"]["jitter_cycles"] = 0;

@@ -1,4 +1,4 @@
-#include "device/sim/gone.hpp"
+#include "device/sim/sim_device.hpp"
 #include "engine_support.hpp"
 
 #include <gmock/gmock.h>
@@ -285,7 +285,8 @@ TEST(FaultsTest, a_gpu_is_gone_for_the_process_that_forked_its_user_too) {
   prepare_to_lose_gpus();
   EXPECT_EXIT(
       {
-        lose_gpu(die_seed(79, 0));
+        const auto device = open_sim(quiet_json("gtx980"), 79, faults_of("gtx980+gone=1"));
+        EXPECT_THROW(device->run(chase({0}, 0, 1)), DeviceLostError);
         std::_Exit(0);
       },
       testing::ExitedWithCode(0), "");

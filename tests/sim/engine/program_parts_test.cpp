@@ -1,5 +1,6 @@
 // The parts of an SM that plays programs, each by itself.
 #include "device/sim/program/bypass_generator.hpp"
+#include "device/sim/program/kernel_work.hpp"
 #include "device/sim/program/l1_tags.hpp"
 #include "device/sim/program/memory_side.hpp"
 #include "device/sim/program/warp_schedulers.hpp"
@@ -219,37 +220,30 @@ AccessProgram mixed_program() {
   return {.name = "mix", .array_elements = {4096, 8192}, .kernels = {kernel}, .seed = 5};
 }
 
-TEST(WarpAccessesTest, cover_the_elements_of_the_program) {
+TEST(PlacedProgramTest, lines_cover_the_elements_of_an_access_each_once) {
   const AccessProgram program = mixed_program();
   const ProgramKernel& kernel = program.kernels[0];
-  constexpr std::uint64_t begin = 1 << 20;
-  const KernelAccesses shared(program, kernel, begin, 128);
-  const auto arrays = array_offsets_bytes(program);
-  for (std::uint32_t block = 0; block < 6; ++block) {
-    for (std::uint32_t w = 0; w < 3; ++w) {
-      const ProgramWarp warp{.block_x = block % 3, .block_y = block / 3, .warp = w};
-      ProgramCursor cursor(program, kernel, warp);
-      for (WarpAccesses fast(shared, warp); !fast.at_end(); fast.advance(), cursor.advance()) {
-        ASSERT_FALSE(cursor.at_end());
-        ASSERT_EQ(fast.begins_pass(), cursor.begins_pass());
-        std::uint64_t elements[32];
-        cursor.elements(elements);
-        std::map<std::uint64_t, Sectors> expected;
-        for (std::uint64_t element : elements) {
-          const std::uint64_t address = begin + arrays[cursor.access().array] + element * 4;
-          expected[address / 128] |= 1u << address % 128 / 32;
-        }
-        AccessLines lines;
-        fast.lines(lines);
-        std::map<std::uint64_t, Sectors> found;
-        for (std::uint32_t at = 0; at < lines.count; ++at) {
-          found[lines.lines[at].line] |= lines.lines[at].sectors;
-        }
-        ASSERT_EQ(found, expected);
-        ASSERT_EQ(lines.count, expected.size());
-      }
-      EXPECT_TRUE(cursor.at_end());
+  const PlacedProgram placed{.program = program,
+                             .kernel = kernel,
+                             .array_addresses = {1 << 20, 1 << 21},
+                             .line_bytes = 128};
+  ProgramCursor cursor(program, kernel, {.block_x = 2, .block_y = 1, .warp = 1});
+  for (; !cursor.at_end(); cursor.advance()) {
+    std::uint64_t elements[32];
+    cursor.elements(elements);
+    std::map<std::uint64_t, Sectors> expected;
+    for (std::uint64_t element : elements) {
+      const std::uint64_t address = placed.array_addresses[cursor.access().array] + element * 4;
+      expected[address / 128] |= 1u << address % 128 / 32;
     }
+    AccessLines lines;
+    placed.find_lines(cursor, lines);
+    std::map<std::uint64_t, Sectors> found;
+    for (std::uint32_t at = 0; at < lines.count; ++at) {
+      found[lines.lines[at].line] |= lines.lines[at].sectors;
+    }
+    ASSERT_EQ(found, expected);
+    ASSERT_EQ(lines.count, expected.size());
   }
 }
 

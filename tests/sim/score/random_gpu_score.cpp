@@ -18,9 +18,9 @@ namespace sonde::test {
 namespace {
 
 /// The seven shipped models in turn.
-std::string_view shipped_name(std::uint64_t seed) {
-  const auto& models = sim::shipped_models();
-  return models[seed % models.size()].name;
+std::string shipped_name(std::uint64_t seed) {
+  const std::vector<std::string> names = sim::list_shipped();
+  return names[seed % names.size()];
 }
 
 /// The model of a GPU, by name; that of a drawn one by a file that is there as long as this lives.

@@ -1,9 +1,8 @@
 // A closed queue of warps in front of the memory.
 #include "device/sim/cores/stream_queue.hpp"
 
-#include "device/sim/model/limits.hpp"
-
 #include "base/random.hpp"
+#include "device/sim/model/limits.hpp"
 
 #include <algorithm>
 #include <array>

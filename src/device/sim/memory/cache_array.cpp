@@ -1,6 +1,8 @@
 // Lines come, are found and leave; what MemorySystem adds to a hit or a miss is its time.
 #include "device/sim/memory/cache_array.hpp"
 
+#include "device/sim/model/limits.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -9,20 +11,14 @@ namespace sonde::sim {
 namespace {
 
 constexpr std::uint32_t no_way = ~0u;
+constexpr int sector_bits = limits::line_sectors;  // of a tag, below its line
+constexpr std::uint64_t no_line = ~std::uint64_t{0} >> sector_bits;
+constexpr std::uint32_t head_words = 2;
 
-/// A set lies in one line of the host, or in few whole ones.
-std::uint32_t words_of_block(std::uint32_t words) {
-  return words <= host_line_words ? std::bit_ceil(words)
-                                  : (words + host_line_words - 1) & ~(host_line_words - 1);
+std::uint64_t make_tag(std::uint64_t line, std::uint64_t sectors) {
+  return line << sector_bits | sectors;
 }
-
-/// A line takes the way of another one.
-[[gnu::noinline]] void move_entry(std::unordered_map<std::uint64_t, std::uint32_t>& way_of,
-                                  std::uint64_t old_line, std::uint64_t line) {
-  auto entry = way_of.extract(old_line);
-  entry.key() = line;
-  way_of.insert(std::move(entry));
-}
+bool has_all(std::uint64_t tag, std::uint64_t sectors) { return (~tag & sectors) == 0; }
 
 }  // namespace
 
@@ -39,18 +35,12 @@ CacheArray::CacheArray(const CacheModel& model, const Geometry& geometry, SetInd
                      1),
       block_place_(~(fetch_bytes_ - 1)),
       write_policy_(model.write_policy),
-      mapped_(most_ways_ > marks::most_ways),
-      first_tag_word_(SetState::marks_word + (mapped_ ? 0 : marks::words_for(most_ways_))),
-      block_words_(words_of_block(first_tag_word_ + most_ways_)),
-      lines_(geometry.ways_per_set.size() * block_words_ / host_line_words + 1),
+      set_words_(head_words + most_ways_ * (has_order(geometry.replacement.policy) ? 2 : 1)),
+      words_(geometry.ways_per_set.size() * set_words_),
       replacement_(geometry, slots_),
       data_lines_(geometry.data_lines),
       filled_(data_lines_ > 0 ? slots_ : 0) {
-  if (geometry.lines() == slots_) {
-    equal_ways_ = most_ways_;
-  } else {
-    unequal_ways_ = geometry.ways_per_set;
-  }
+  if (geometry.lines() != slots_) ways_per_set_ = geometry.ways_per_set;
 }
 
 void CacheArray::clear(std::uint64_t seed) {
@@ -59,70 +49,47 @@ void CacheArray::clear(std::uint64_t seed) {
   present_lines_ = 0;
   fill_order_.clear();
   replacement_.clear(seed);
-  where_.clear();
   stored_words_.clear();
 }
 
-[[gnu::noinline]] void CacheArray::empty(const SetView& set) {
-  set.state.clear(generation_, first_tag_word_ - SetState::marks_word);
-  replacement_.clear_set(set);
-}
-
-/// The set of that number, emptied if it was last used before the cache was cleared.
-SONDE_HOT SetView CacheArray::wake(std::uint32_t number) {
-  std::uint64_t* block = words() + std::size_t{number} * block_words_;
+/// The set of that number, emptied if it was last used before the cache was cleared. In line, as
+/// the next: calls would be a quarter of all instructions of an access.
+[[gnu::always_inline]] inline SetView CacheArray::wake(std::uint32_t number) {
+  std::uint64_t* words = &words_[std::size_t{number} * set_words_];
   const SetView set{.set = number,
                     .first_slot = number * most_ways_,
-                    .ways = ways_of(number),
-                    .state = SetState(block, block + first_tag_word_)};
-  if (set.state.generation() != generation_) [[unlikely]]
-    empty(set);
+                    .ways = ways_per_set_.empty() ? most_ways_ : ways_per_set_[number],
+                    .filled = words + 1,
+                    .tags = words + head_words,
+                    .used = words + head_words + most_ways_};
+  if (words[0] != generation_) {
+    words[0] = generation_;
+    words[1] = 0;
+    replacement_.clear_set(set);
+  }
   return set;
 }
 
-SONDE_HOT std::uint32_t CacheArray::find_way(const SetView& set, std::uint64_t line) const {
-  if (mapped_) {
-    const auto found = where_.find(line);
-    return found == where_.end() ? no_way : found->second;
-  }
-  std::uint64_t found = marks::find(set.state.marks(), set.ways, marks::mark_of(line));
-  for (; found != 0; found &= found - 1) {
-    const std::uint32_t way = marks::next_way(found);
-    if (set.state.tag(way).line() == line) return way;
-  }
-  return no_way;
-}
-
-/// A way that a line has left.
-[[gnu::noinline]] std::uint32_t find_hole(const SetView& set) {
-  for (std::uint32_t way = 0; way < set.state.used(); ++way) {
-    if (set.state.tag(way).is_empty()) return way;
+[[gnu::always_inline]] inline std::uint32_t CacheArray::find_way(const SetView& set,
+                                                                 std::uint64_t line) const {
+  const std::uint64_t filled = *set.filled;
+  for (std::uint32_t way = 0; way < filled; ++way) {
+    if (set.tags[way] >> sector_bits == line) return way;
   }
   return no_way;
 }
 
 /// A way for a new line. Holes are filled first, then ways that were never used, then the victim
 /// leaves.
-SONDE_HOT std::uint32_t CacheArray::choose_way(const SetView& set, std::uint64_t line) {
-  std::uint32_t way = holes_ > 0 ? find_hole(set) : no_way;
-  if (way != no_way) {
+std::uint32_t CacheArray::choose_way(const SetView& set) {
+  const std::uint32_t hole = holes_ > 0 ? find_way(set, no_line) : no_way;
+  if (hole != no_way) {
     --holes_;
-  } else if (set.state.used() < set.ways) {
-    way = set.state.use_next();
-  } else {
-    way = replacement_.victim(set);
-    if (data_lines_ > 0) --present_lines_;
-    if (mapped_) {
-      move_entry(where_, set.state.tag(way).line(), line);
-      return way;
-    }
+    return hole;
   }
-  if (mapped_) {
-    where_[line] = way;
-  } else {
-    set.state.set_mark(way, marks::mark_of(line));
-  }
-  return way;
+  if (*set.filled < set.ways) return static_cast<std::uint32_t>((*set.filled)++);
+  if (data_lines_ > 0) --present_lines_;
+  return replacement_.victim(set);
 }
 
 /// A line was filled: if there is no capacity for its data, the one filled longest ago leaves.
@@ -139,28 +106,33 @@ SONDE_HOT std::uint32_t CacheArray::choose_way(const SetView& set, std::uint64_t
   }
 }
 
-SONDE_HOT bool CacheArray::access_line(std::uint32_t number, std::uint64_t address,
-                                       std::uint64_t span_bytes) {
-  const SetView set = wake(number);
+[[gnu::always_inline]] inline bool CacheArray::access_line(std::uint64_t address,
+                                                           std::uint64_t span_bytes) {
+  const SetView set = wake(index_(address));
   const std::uint64_t line = line_of(address);
   const std::uint64_t wanted = sectors_of(address, span_bytes);
-  std::uint32_t way = find_way(set, line);
+  const std::uint32_t way = find_way(set, line);
   if (way != no_way) {
     replacement_.on_hit(set, way);
-    const bool hit = set.state.tag(way).has_all(wanted);
-    if (!hit) set.state.add_sectors(way, wanted | fetched_with(address));
+    const bool hit = has_all(set.tags[way], wanted);
+    if (!hit) set.tags[way] |= wanted | fetched_with(address);
     return hit;
   }
-  way = choose_way(set, line);
-  set.state.set_tag(way, Tag(line, wanted | fetched_with(address)));
-  replacement_.on_fill(set, way);
-  if (data_lines_ > 0) limit_data(line, set.first_slot + way);
+  fill(set, line, wanted | fetched_with(address));
   return false;
 }
 
-bool CacheArray::access(std::uint32_t set, std::uint64_t address, std::uint64_t span_bytes) {
-  if (span_bytes > line_bytes_) return access_lines(address, span_bytes);
-  return access_line(set, address, span_bytes);
+/// A line takes a way.
+void CacheArray::fill(const SetView& set, std::uint64_t line, std::uint64_t sectors) {
+  const std::uint32_t way = choose_way(set);
+  set.tags[way] = make_tag(line, sectors);
+  replacement_.on_fill(set, way);
+  if (data_lines_ > 0) limit_data(line, set.first_slot + way);
+}
+
+bool CacheArray::access(std::uint64_t address, std::uint64_t span_bytes) {
+  return span_bytes > line_bytes_ ? access_lines(address, span_bytes)
+                                  : access_line(address, span_bytes);
 }
 
 /// A span of several lines: that of `address` first.
@@ -171,17 +143,6 @@ bool CacheArray::access_lines(std::uint64_t address, std::uint64_t span_bytes) {
     if ((at ^ address) >= line_bytes_) hit = access(at, line_bytes_) && hit;
   }
   return hit;
-}
-
-void CacheArray::fill_sectors(std::uint64_t address, std::uint64_t sectors) {
-  const SetView set = wake(index_(address));
-  const std::uint64_t line = line_of(address);
-  std::uint32_t way = find_way(set, line);
-  if (way != no_way) return set.state.add_sectors(way, sectors);
-  way = choose_way(set, line);
-  set.state.set_tag(way, Tag(line, sectors));
-  replacement_.on_fill(set, way);
-  if (data_lines_ > 0) limit_data(line, set.first_slot + way);
 }
 
 void CacheArray::store(std::uint64_t address) {
@@ -204,7 +165,10 @@ void CacheArray::take_stored_word(std::uint64_t address) {
   words |= std::uint64_t{1} << (address % sector_bytes_ / word_bytes);
   if (words != ~std::uint64_t{0} >> (most_words - count)) return;
   stored_words_.erase(address / sector_bytes_);
-  fill_sectors(address, sector_of(address));
+  const SetView set = wake(index_(address));
+  const std::uint32_t way = find_way(set, line_of(address));
+  if (way == no_way) return fill(set, line_of(address), sector_of(address));
+  set.tags[way] |= sector_of(address);
 }
 
 void CacheArray::drop(std::uint64_t address) {
@@ -212,12 +176,7 @@ void CacheArray::drop(std::uint64_t address) {
   const std::uint64_t line = line_of(address);
   const std::uint32_t way = find_way(set, line);
   if (way == no_way) return;
-  if (mapped_) {
-    where_.erase(line);
-  } else {
-    set.state.set_mark(way, 0);
-  }
-  set.state.set_tag(way, Tag());
+  set.tags[way] = make_tag(no_line, 0);
   ++holes_;
   if (data_lines_ > 0) {
     filled_[set.first_slot + way] = 0;
@@ -228,7 +187,7 @@ void CacheArray::drop(std::uint64_t address) {
 bool CacheArray::contains(std::uint64_t address) {
   const SetView set = wake(index_(address));
   const std::uint32_t way = find_way(set, line_of(address));
-  return way != no_way && set.state.tag(way).has_all(sector_of(address));
+  return way != no_way && has_all(set.tags[way], sector_of(address));
 }
 
 }  // namespace sonde::sim

@@ -85,8 +85,6 @@ const PathModel& MemorySystem::path(LoadPath path) const {
 void MemorySystem::begin_probe(std::uint64_t buffer_address, std::uint64_t buffer_bytes,
                                std::uint64_t shared_bytes, const std::vector<ChaseLane>& lanes,
                                std::uint64_t seed) {
-  constexpr std::size_t many_lanes = 8;
-  crowded_ = lanes.size() >= many_lanes;
   buffer_address_ = buffer_address;
   arrays_.begin_probe(seed);
   std::optional<std::uint64_t> tail_bytes;  // behind the buffer, if a path reads it
@@ -118,35 +116,25 @@ Access MemorySystem::locate(std::size_t number, std::uint64_t offset_bytes) cons
   access.home = home_of(access.physical);
   if (route.level_count > 0) {
     const bool is_virtual = route.virtual_levels == route.level_count;
-    access.last_set = route.last().array->set_of(is_virtual ? access.address : access.physical);
-    access.first_set = route.level_count == 1
-                           ? access.last_set
-                           : route.levels.front().array->set_of(
-                                 route.virtual_levels > 0 ? access.address : access.physical);
+    const Level& level = route.last();
+    level.by_home[access.home]->fetch_ahead(is_virtual ? access.address : access.physical);
+    if (route.copied && level.partitioned) level.array->fetch_ahead(access.physical);
   }
   return access;
 }
 
-void MemorySystem::expect(std::size_t number, const Access& access) const {
-  const Route& route = routes_[number];
-  if (crowded_ && route.level_count > 1) {
-    route.levels.front().array->fetch_set_ahead(access.first_set);
-  }
-  if (!route.is_large || !route.asked_last) return;
-  const Level& level = route.last();
-  level.by_home[access.home]->fetch_set_ahead(access.last_set);
-  if (route.copied) level.array->fetch_set_ahead(access.last_set);
-}
-
-SONDE_HOT Translation MemorySystem::translate(const Route& route, const Access& access) {
+[[gnu::always_inline]] inline Translation MemorySystem::translate(const Route& route,
+                                                                  const Access& access) {
   if (!route.translated) return {.physical = access.physical};
   return pages_.translate(route.tlbs, access.address, access.physical);
 }
 
 /// Of the last cache of a path, or from behind it.
-SONDE_HOT Load MemorySystem::answer_sliced(const Route& route, const Source& source,
-                                           std::size_t outcome, std::uint64_t physical,
-                                           std::uint32_t partition) const {
+[[gnu::always_inline]] inline Load MemorySystem::answer_sliced(const Route& route,
+                                                               const Source& source,
+                                                               std::size_t outcome,
+                                                               std::uint64_t physical,
+                                                               std::uint32_t partition) const {
   Load load = answer(source, outcome);
   if (route.sliced) {
     load.latency_cycles =
@@ -156,20 +144,21 @@ SONDE_HOT Load MemorySystem::answer_sliced(const Route& route, const Source& sou
 }
 
 /// Several partitions: look here if the line may be here, then at its home over there.
-SONDE_HOT Load MemorySystem::load_partitioned(Route& route, const Access& access,
-                                              std::size_t outcome, std::uint64_t span_bytes) const {
+[[gnu::always_inline]] inline Load MemorySystem::load_partitioned(Route& route,
+                                                                  const Access& access,
+                                                                  std::size_t outcome,
+                                                                  std::uint64_t span_bytes) const {
   const Level& level = route.last();
   const bool home_is_near = access.home == route.partition;
   if (route.copied || home_is_near) {
-    const bool hit = level.array->access(access.last_set, access.physical, span_bytes);
+    const bool hit = level.array->access(access.physical, span_bytes);
     if (hit) {
       Load load = answer_sliced(route, level.hit, outcome, access.physical, route.partition);
       load.latency_cycles = add_cycles(load.latency_cycles, side_cycles_[home_is_near ? 0 : 1]);
       return load;
     }
   }
-  if (!home_is_near &&
-      level.by_home[access.home]->access(access.last_set, access.physical, span_bytes)) {
+  if (!home_is_near && level.by_home[access.home]->access(access.physical, span_bytes)) {
     return answer_sliced(route, route.far_hit, outcome, access.physical, access.home);
   }
   const Source& source = home_is_near ? route.dram : route.dram_far;
@@ -181,24 +170,16 @@ Load MemorySystem::fetch(std::size_t number, const Access& access) {
   const std::size_t count = route.level_count;
   std::uint64_t span_bytes = 1;
   std::size_t at = 0;
-  const auto set_in = [&](const Level& level, std::uint64_t address) {
-    if (at + 1 == count) return access.last_set;
-    return at == 0 ? access.first_set : level.array->set_of(address);
-  };
   for (; at < route.virtual_levels; ++at) {
     const Level& level = route.levels[at];
-    if (level.array->access(set_in(level, access.address), access.address, span_bytes)) {
-      route.asked_last = at + 1 == count;
-      return answer(level.hit, 0);
-    }
+    if (level.array->access(access.address, span_bytes)) return answer(level.hit, 0);
     span_bytes = std::max(span_bytes, level.array->fetch_bytes());
   }
   const Translation translation = translate(route, access);
-  route.asked_last = true;
   for (; at < count; ++at) {
     const Level& level = route.levels[at];
     if (level.partitioned) return load_partitioned(route, access, translation.outcome, span_bytes);
-    bool hit = level.array->access(set_in(level, access.physical), access.physical, span_bytes);
+    bool hit = level.array->access(access.physical, span_bytes);
     if (!hit && level.prefetch != nullptr) {
       hit = prefetched(route.stream, *level.prefetch, translation);
     }

@@ -20,9 +20,7 @@ struct Load {
 struct Access {
   std::uint64_t address = 0;  // that virtually addressed caches and TLBs see
   std::uint64_t physical = 0;
-  std::uint32_t first_set = 0;  // in the first cache of the path
-  std::uint32_t last_set = 0;   // in the last
-  std::uint32_t home = 0;       // partition of the L2
+  std::uint32_t home = 0;  // partition of the L2
 };
 
 class MemorySystem {
@@ -44,13 +42,9 @@ class MemorySystem {
            static_cast<std::size_t>(lane.sm);
   }
 
-  /// Where a load of `offset_bytes` goes. @param number of a route of begin_probe's lanes
+  /// Where a load of `offset_bytes` goes, to be asked a few loads ahead: the host then fetches what
+  /// the load needs of the last cache. @param number of a route of begin_probe's lanes
   Access locate(std::size_t number, std::uint64_t offset_bytes) const;
-
-  /// To be called a few loads ahead, so that the host can fetch what the load needs. Nothing of the
-  /// simulated GPU changes. Without this the structure jobs of the H200, whose L2 and L1s exceed
-  /// the caches of hosts, take a third longer.
-  void expect(std::size_t number, const Access& access) const;
 
   /// One load by one thread; of code, one block from there on.
   Load load(std::size_t number, const Access& access);
@@ -92,8 +86,7 @@ class MemorySystem {
   PageTables pages_;
   std::optional<SliceIndex> slice_of_;
   std::array<std::int32_t, 2> side_cycles_{};  // of hits of lines at home, and of copies
-  bool crowded_ = false;       // first caches of many SMs: together larger than the host's
-  std::vector<Route> routes_;  // as route_of counts
+  std::vector<Route> routes_;                  // as route_of counts
   std::uint64_t buffer_address_ = 0;
   std::vector<int> reducing_sms_by_slice_;
   std::vector<int> reducing_sms_by_gpc_;

@@ -32,8 +32,8 @@ class PageTables {
   /// Asks the TLBs in order; if none has the page, walks the page tables, and moves the page-table
   /// window there.
   /// @param physical what to_physical gives
-  SONDE_HOT Translation translate(std::span<CacheArray* const> tlbs, std::uint64_t address,
-                                  std::uint64_t physical) {
+  Translation translate(std::span<CacheArray* const> tlbs, std::uint64_t address,
+                        std::uint64_t physical) {
     for (std::size_t level = 0; level < tlbs.size(); ++level) {
       if (tlbs[level]->access(address)) return {.physical = physical, .outcome = level};
     }

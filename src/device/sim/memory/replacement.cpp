@@ -19,39 +19,27 @@ constexpr int duel_limit = 511;
 
 using Policy = DeclaredPolicy;
 
-bool has_order(Policy policy) {
-  return policy == Policy::lru || policy == Policy::fifo || policy == Policy::guarded_lru;
+bool is_random(Policy policy) {
+  return policy == Policy::random || policy == Policy::weighted_ways;
 }
 
 }  // namespace
 
-ReplacementState::Bookkeeping ReplacementState::bookkeeping(const Geometry& geometry) {
-  const std::uint32_t ways = geometry.most_ways();
-  switch (geometry.replacement.policy) {
-    case Policy::random:
-    case Policy::weighted_ways: return Bookkeeping::none;
-    case Policy::lru:
-      return ways <= packed_order::most_ways ? Bookkeeping::packed_lru : Bookkeeping::separate;
-    default: return Bookkeeping::separate;
-  }
+bool has_order(Policy policy) {
+  return policy == Policy::lru || policy == Policy::fifo || policy == Policy::guarded_lru;
 }
 
 ReplacementState::ReplacementState(const Geometry& geometry, std::size_t slots)
-    : policy_(geometry.replacement.policy), bookkeeping_(bookkeeping(geometry)) {
+    : policy_(geometry.replacement.policy) {
   const std::size_t sets = geometry.ways_per_set.size();
   double sum = 0;
   for (double weight : geometry.replacement.way_weights) {
     cumulative_weights_.push_back(sum += weight);
   }
   for (double& weight : cumulative_weights_) weight /= sum;
-  if (bookkeeping_ != Bookkeeping::separate) return;
+  if (is_random(policy_)) return;
   if (policy_ == Policy::guarded_lru) guards_.resize(sets);
-  if (has_order(policy_)) {
-    links_.resize(slots);
-    ends_.resize(sets);
-  } else {
-    marks_.resize(policy_ == Policy::tree_plru ? 2 * slots : slots);
-  }
+  if (!has_order(policy_)) marks_.resize(policy_ == Policy::tree_plru ? 2 * slots : slots);
   if (policy_ == Policy::clock) hands_.resize(sets);
 }
 
@@ -61,13 +49,8 @@ void ReplacementState::clear(std::uint64_t seed) {
 }
 
 void ReplacementState::clear_set(const SetView& view) {
-  if (bookkeeping_ != Bookkeeping::separate) return;
   if (policy_ == Policy::guarded_lru) guards_[view.set] = {};
-  if (has_order(policy_)) {
-    std::fill_n(links_.begin() + view.first_slot, view.ways, Link{nobody, nobody});
-    ends_[view.set] = {nobody, nobody};
-    return;
-  }
+  if (has_order(policy_) || is_random(policy_)) return;  // no way counts before it is filled
   const std::uint32_t marks = policy_ == Policy::tree_plru ? 2 : 1;
   std::fill_n(marks_.begin() + marks * view.first_slot, marks * view.ways, std::uint8_t{0});
   if (policy_ == Policy::clock) hands_[view.set] = 0;
@@ -76,7 +59,7 @@ void ReplacementState::clear_set(const SetView& view) {
 void ReplacementState::mark_hit(const SetView& view, std::uint32_t way) {
   const std::uint32_t slot = view.first_slot + way;
   switch (policy_) {
-    case Policy::lru: move_to_front(view, slot); return;
+    case Policy::lru: view.used[way] = ++uses_; return;
     case Policy::tree_plru: point_away(view, way); return;
     case Policy::nru: mark_recent(view, way); return;
     case Policy::clock: marks_[slot] = 1; return;
@@ -90,25 +73,27 @@ void ReplacementState::mark_hit(const SetView& view, std::uint32_t way) {
   }
 }
 
-void ReplacementState::mark_fill(const SetView& view, std::uint32_t way) {
+void ReplacementState::on_fill(const SetView& view, std::uint32_t way) {
   const std::uint32_t slot = view.first_slot + way;
   switch (policy_) {
-    case Policy::fifo: move_to_front(view, slot); return;
+    case Policy::fifo: view.used[way] = ++uses_; return;
     case Policy::srrip: marks_[slot] = long_interval; return;
     case Policy::brrip:
     case Policy::set_duelling: marks_[slot] = insertion_distance(view); return;
     case Policy::guarded_lru:
       guards_[view.set].forget(way);
-      move_to_front(view, slot);
+      view.used[way] = ++uses_;
       return;
     default: mark_hit(view, way); return;
   }
 }
 
-std::uint32_t ReplacementState::choose_victim(const SetView& view) {
+std::uint32_t ReplacementState::victim(const SetView& view) {
   switch (policy_) {
     case Policy::lru:
-    case Policy::fifo: return ends_[view.set].older - view.first_slot;
+    case Policy::fifo:
+      return static_cast<std::uint32_t>(std::min_element(view.used, view.used + view.ways) -
+                                        view.used);
     case Policy::tree_plru: return follow_tree(view);
     case Policy::nru: {
       const std::uint8_t* first = marks_.data() + view.first_slot;
@@ -163,30 +148,19 @@ std::uint32_t ReplacementState::follow_tree(const SetView& view) const {
   return way;
 }
 
-void ReplacementState::move_to_front(const SetView& view, std::uint32_t slot) {
-  Link& ends = ends_[view.set];
-  if (ends.newer == slot) return;
-  Link& link = links_[slot];
-  if (link.newer != nobody) {
-    links_[link.newer].older = link.older;
-    (link.older == nobody ? ends.older : links_[link.older].newer) = link.newer;
-  }
-  link = {.newer = nobody, .older = ends.newer};
-  (ends.newer == nobody ? ends.older : links_[ends.newer].newer) = slot;
-  ends.newer = slot;
-}
-
 void ReplacementState::guard_hit(const SetView& view, std::uint32_t way) {
   const std::uint32_t released = guards_[view.set].push(way);
-  if (released < view.ways) move_to_front(view, view.first_slot + released);
+  if (released < view.ways) view.used[released] = ++uses_;
 }
 
 std::uint32_t ReplacementState::oldest_unguarded(const SetView& view) const {
   const Guard& guard = guards_[view.set];
-  for (std::uint32_t slot = ends_[view.set].older; slot != nobody; slot = links_[slot].newer) {
-    if (!guard.holds(slot - view.first_slot)) return slot - view.first_slot;
+  std::uint32_t oldest = Guard::nobody;
+  for (std::uint32_t way = 0; way < view.ways; ++way) {
+    if (guard.holds(way)) continue;
+    if (oldest == Guard::nobody || view.used[way] < view.used[oldest]) oldest = way;
   }
-  return guard.first_to_leave(view.ways);
+  return oldest == Guard::nobody ? guard.first_to_leave(view.ways) : oldest;
 }
 
 std::uint32_t ReplacementState::pass_clock(const SetView& view) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "base/random.hpp"
-#include "device/sim/memory/set_state.hpp"
 #include "device/sim/model/model.hpp"
 
 namespace sonde::sim {
@@ -13,8 +12,13 @@ struct SetView {
   std::uint32_t set = 0;
   std::uint32_t first_slot = 0;
   std::uint32_t ways = 0;
-  SetState state;
+  std::uint64_t* filled = nullptr;  // how many of them
+  std::uint64_t* tags = nullptr;    // by way: a line, and a bit for each of its sectors
+  std::uint64_t* used = nullptr;    // by way, where the order of use counts (has_order)
 };
+
+/// Whether a policy needs to know when each way was last used or filled.
+bool has_order(DeclaredPolicy policy);
 
 /// Guarded lru: the ways of the last two hits in a set, which cannot leave. Numbers beyond the ways
 /// of the set stand for nobody.
@@ -54,34 +58,21 @@ class ReplacementState {
   void clear(std::uint64_t seed);
   void clear_set(const SetView& view);
   void on_hit(const SetView& view, std::uint32_t way) {
-    switch (bookkeeping_) {
-      case Bookkeeping::none: return;
-      case Bookkeeping::packed_lru: return packed_order::move_to_front(view.state.order(), way);
-      case Bookkeeping::separate: return mark_hit(view, way);
+    if (policy_ == DeclaredPolicy::lru) {
+      view.used[way] = ++uses_;
+    } else {
+      mark_hit(view, way);
     }
   }
-  void on_fill(const SetView& view, std::uint32_t way) {
-    switch (bookkeeping_) {
-      case Bookkeeping::none: return;
-      case Bookkeeping::packed_lru: return packed_order::move_to_front(view.state.order(), way);
-      case Bookkeeping::separate: return mark_fill(view, way);
-    }
-  }
+  void on_fill(const SetView& view, std::uint32_t way);
   /// The way to replace in a full set.
-  std::uint32_t victim(const SetView& view) {
-    return bookkeeping_ == Bookkeeping::packed_lru
-               ? packed_order::oldest(view.state.order(), view.ways)
-               : choose_victim(view);
-  }
+  std::uint32_t victim(const SetView& view);
 
  private:
   void mark_hit(const SetView& view, std::uint32_t way);
-  void mark_fill(const SetView& view, std::uint32_t way);
-  std::uint32_t choose_victim(const SetView& view);
   void mark_recent(const SetView& view, std::uint32_t way);
   void point_away(const SetView& view, std::uint32_t way);
   std::uint32_t follow_tree(const SetView& view) const;
-  void move_to_front(const SetView& view, std::uint32_t slot);
   void guard_hit(const SetView& view, std::uint32_t way);
   std::uint32_t oldest_unguarded(const SetView& view) const;
   std::uint32_t pass_clock(const SetView& view);
@@ -92,20 +83,8 @@ class ReplacementState {
   DeclaredPolicy policy_;
   std::vector<double> cumulative_weights_;
   Random random_{0};
-  /// What uses of a set change: nothing with random replacement; for LRU, in sets of few ways, the
-  /// order in their state; else the vectors below.
-  enum class Bookkeeping { none, packed_lru, separate };
-  Bookkeeping bookkeeping_;
-  static Bookkeeping bookkeeping(const Geometry& geometry);
-  /// Neighbours in the order of last use (lru) or fill (fifo), newest first.
-  struct Link {
-    std::uint32_t newer = 0;
-    std::uint32_t older = 0;
-  };
-  static constexpr std::uint32_t nobody = ~0u;
-  std::vector<Guard> guards_;         // by set: guarded lru
-  std::vector<Link> links_;           // by slot
-  std::vector<Link> ends_;            // by set: oldest and newest slot
+  std::vector<Guard> guards_;  // by set: guarded lru
+  std::uint64_t uses_ = 0;
   std::vector<std::uint8_t> marks_;   // nru, clock: used bit; srrip, brrip: distance; tree: node
   std::vector<std::uint32_t> hands_;  // clock
   int brrip_votes_ = 0;               // set duelling: misses in SRRIP minus in BRRIP leaders

@@ -124,7 +124,6 @@ Route Arrays::open_route(const PathModel& path, int sm, std::uint64_t shared_byt
     const std::size_t slices = of_sides.size() / 2;
     route.slice_cycles =
         of_sides.subspan(static_cast<std::size_t>(die_.sms[at].side) * slices, slices);
-    route.is_large = route.last().array->is_large();
   }
   route.far_hit = make_source(path.far_hit, more_cycles, far_jitter_cycles);
   route.dram = make_source(path.dram, more_cycles, model_.units.dram.jitter_cycles);

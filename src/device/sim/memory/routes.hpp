@@ -61,8 +61,6 @@ struct Route {
   bool sliced = false;       // lines of the last cache lie at distances of their own, by slice
   std::span<const std::int32_t> slice_cycles;
   Stream stream;
-  bool is_large = false;   // the last cache is more than the host's innermost one holds
-  bool asked_last = true;  // the last load came to the last cache
 
   const Level& last() const { return levels[level_count - 1]; }
 };

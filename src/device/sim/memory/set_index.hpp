@@ -29,41 +29,33 @@ class SetIndex {
     if (kind_ == Kind::bit_field)
       return static_cast<std::uint32_t>(address >> low_bit_) & bit_mask_;
     if (kind_ == Kind::slices) return in_slice(address);
-    const std::uint64_t place = divide(address) % divisor_;
+    const std::uint64_t place = address / granularity_bytes_ % divisor_;
     return kind_ == Kind::table ? table_[place] : static_cast<std::uint32_t>(place);
   }
 
  private:
-  /// What a byte of the address adds to the set, by its value.
-  using Share = std::array<std::uint32_t, 256>;
+  /// What each byte of an address that counts adds to the set, by its value: XOR is linear.
+  using Shares = std::vector<std::array<std::uint32_t, 256>>;
 
   std::uint32_t in_slice(std::uint64_t address) const;
-  void make_shares(const std::vector<std::uint64_t>& masks);
 
-  /// Parities under all masks at once: XOR is linear, so each byte from low_bit on has its share.
+  /// Parities under all masks at once.
   std::uint32_t fold(std::uint64_t address) const {
-    std::uint64_t bits = address >> low_bit_;
     std::uint32_t set = 0;
-    for (const Share* share = first_share_; share != last_share_; share += 2, bits >>= 16) {
-      set ^= share[0][bits & 0xff] ^ share[1][bits >> 8 & 0xff];
+    for (const auto& share : *shares_) {
+      set ^= share[address & 0xff];
+      address >>= 8;
     }
     return set;
-  }
-
-  /// By the granularity; most are powers of two, and a shift takes less time.
-  std::uint64_t divide(std::uint64_t address) const {
-    return granularity_bytes_ == 0 ? address >> low_bit_ : address / granularity_bytes_;
   }
 
   DeclaredIndex::Kind kind_;
   int low_bit_ = 0;
   std::uint32_t bit_mask_ = 0;
+  std::uint64_t granularity_bytes_ = 1;
   std::uint64_t divisor_ = 1;
-  std::uint64_t granularity_bytes_ = 0;  // 0: 2^low_bit_
   std::vector<std::uint32_t> table_;
-  std::shared_ptr<const std::vector<Share>> shares_;  // for all bytes that count, by pairs
-  const Share* first_share_ = nullptr;
-  const Share* last_share_ = nullptr;
+  std::shared_ptr<const Shares> shares_;
   std::shared_ptr<const SlicedSets> sliced_;
 };
 

@@ -13,12 +13,10 @@
 namespace sonde::sim {
 namespace {
 
-// A slot has its tag and mark (9 bytes), its place in an order of use (8), two bits of a tree (2),
-// a place in the map of a set of many ways (32), and the number of its fill and that in the queue
-// of fills (32), of which no policy needs all.
+// A slot has its tag and its last use (8 bytes each), two bits of a tree (2), and the number of its
+// fill and that in the queue of fills (32), of which no policy needs all.
 constexpr double bytes_per_slot = 64;
-// A set has the words before its tags and up to a line of the host after them (16 + 64), its ends
-// of the order of use, its guard and its hand (20), and a copy of its number of ways (4).
+// A set has its ways, its guard, its hand and a copy of its number of ways: some more than these.
 constexpr double bytes_per_set = 104;
 // The number of ways of a set in the model itself, for each geometry.
 constexpr double declared_bytes_per_set = 4;

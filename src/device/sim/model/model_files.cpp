@@ -6,44 +6,33 @@
 #include "device/sim/model/limits.hpp"
 #include "device/sim/model/readers.hpp"
 
-#include <nlohmann/json.hpp>
+#include <fmt/format.h>
 
 namespace sonde::sim {
 
-std::span<const ShippedFile> shipped_files() {
-  static const std::vector<ShippedFile> files = [] {
-    std::vector<ShippedFile> named;
-    for (const auto& [name, text] : shipped_texts()) {
-      named.push_back({name.substr(0, name.find('.')), text});
-    }
-    return named;
-  }();
-  return files;
+std::vector<std::string> list_shipped() {
+  std::vector<std::string> names;
+  for (const EmbeddedFile& file : shipped_texts()) {
+    names.emplace_back(file.name.substr(0, file.name.find('.')));
+  }
+  return names;
 }
 
-const std::vector<ShippedModel>& shipped_models() {
-  static const std::vector<ShippedModel> whole = [] {
-    std::vector<ShippedModel> models;
-    for (const ShippedFile& file : shipped_files()) {
-      const std::string name(file.name);
-      models.push_back({name, read_whole(std::string(file.json), name).dump()});
-    }
-    return models;
-  }();
-  return whole;
+std::optional<std::string> find_shipped(std::string_view name) {
+  for (const EmbeddedFile& file : shipped_texts()) {
+    if (file.name.substr(0, file.name.find('.')) == name) return std::string(file.text);
+  }
+  return std::nullopt;
 }
 
 Model load_model(const std::string& name_or_path) {
-  for (const ShippedFile& shipped : shipped_files()) {
-    if (shipped.name == name_or_path) return parse_model(std::string(shipped.json), name_or_path);
-  }
+  if (const auto shipped = find_shipped(name_or_path)) return parse_model(*shipped, name_or_path);
   if (name_or_path.ends_with(".json")) {
     return parse_model(read_text_file(name_or_path, limits::file_bytes), name_or_path);
   }
-  std::string known;
-  for (const ShippedFile& shipped : shipped_files()) known += " " + std::string(shipped.name);
   throw ConfigError("no simulated GPU is called '" + name_or_path +
-                    "' (it is neither shipped nor a path to a .json file) shipped are:" + known);
+                    "' (it is neither shipped nor a path to a .json file) shipped are: " +
+                    fmt::format("{}", fmt::join(list_shipped(), " ")));
 }
 
 }  // namespace sonde::sim

@@ -4,6 +4,7 @@
 #include "base/embedded_file.hpp"
 #include "device/sim/model/model.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,18 +17,11 @@ std::span<const EmbeddedFile> shipped_texts();
 
 namespace sim {
 
-/// One of them as it is, by its name without ending; what it leaves out its base may have.
-struct ShippedFile {
-  std::string_view name;
-  std::string_view json;
-};
-std::span<const ShippedFile> shipped_files();
+/// Names of the shipped models, without their ending.
+std::vector<std::string> list_shipped();
 
-struct ShippedModel {
-  std::string name;
-  std::string json;  // with all that its base has
-};
-const std::vector<ShippedModel>& shipped_models();
+/// The JSON of one of them as it is: what it leaves out its base may have. Nothing: there is none.
+std::optional<std::string> find_shipped(std::string_view name);
 
 /// A shipped model by name, or a JSON file by path.
 /// @throws ConfigError naming file, key and why

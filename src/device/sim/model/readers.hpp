@@ -1,6 +1,6 @@
-// From the JSON text of a model to its struct: the whole (model_reader.cpp), and what is more than
-// a Section: caches and pages (cache_reader.cpp), index functions (index_reader.cpp) and load paths
-// (path_reader.cpp). Each checks its values and refuses unknown keys.
+// From the JSON text of a model to its struct: the whole with its load paths (model_reader.cpp),
+// and what is more than a Section: caches and pages (cache_reader.cpp) and index functions
+// (index_reader.cpp). Each checks its values and refuses unknown keys.
 #pragma once
 
 #include "device/sim/model/json_fields.hpp"
@@ -31,7 +31,4 @@ void refuse_slices(const Fields& fields, const std::string& key, const DeclaredI
 /// Where a cache has its sets in slices, those must be there. @throws ConfigError if not
 void check_sliced_sets(const Fields& fields, const CacheModel& cache,
                        const std::optional<Slices>& slices);
-/// Needs the model's caches, pages and partitions.
-PathModels read_paths(Fields& fields, const Model& model);
-
 }  // namespace sonde::sim

@@ -5,14 +5,8 @@
 #include "base/gpu_facts.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace sonde::sim {
-
-SharedCacheModel::SharedCacheModel(Fields& fields) : Section(fields) {
-  if (size_bytes < line_bytes) fields.fail("size_bytes", "must hold a line");
-  if (!std::has_single_bit(line_bytes)) fields.fail("line_bytes", "must be a power of two");
-}
 
 SharedModel::SharedModel(Fields& fields) : Section(fields) {
   if (bank_bytes != 4 && bank_bytes != 8) fields.fail("bank_bytes", "must be 4 or 8");

@@ -82,15 +82,6 @@ struct SharedAtomicModel : Section {
   bool counts_up = flag("counts_up");  // additions of 1 by threads of one word are made at once
 };
 
-/// Words that were loaded last come sooner. No known GPU has such a thing (Wong 2010, section
-/// IV-F).
-struct SharedCacheModel : Section {
-  explicit SharedCacheModel(Fields& fields);
-  std::uint64_t size_bytes = bytes("size_bytes", limits::on_chip_bytes);
-  std::uint64_t line_bytes = bytes("line_bytes", limits::line_bytes);
-  std::uint32_t miss_cycles = count("miss_cycles", some_cycles);  // beyond the latency of a hit
-};
-
 struct SharedModel : Section {
   SharedModel() = default;
   explicit SharedModel(Fields& fields);
@@ -104,7 +95,6 @@ struct SharedModel : Section {
   double sync_cycles = number("sync_cycles", any_cycles);  // a barrier and a clock read
   double jitter_cycles = number("jitter_cycles", any_cycles, 0);
   std::optional<SharedAtomicModel> atomics = object_or_none<SharedAtomicModel>("atomics");
-  std::optional<SharedCacheModel> cache = object_or_none<SharedCacheModel>("cache");
 
   double latency_cycles(double passes) const;
 };

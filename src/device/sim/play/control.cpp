@@ -32,39 +32,35 @@ class BranchWriter {
  public:
   BranchWriter(const BranchProbe& probe, Program& program) : probe_(probe), program_(program) {}
 
-  /// The paths `first` .. `last`, which come together at the end.
+  /// The paths `first` .. `last`, which come together at the end. A chain asks for one path after
+  /// the other, all others halve what is left; those of a nest jump to the lower half, and have an
+  /// operation in front and one behind.
   void write(int first, int last) {
     if (first == last) return write_path();
-    // A switch halves what is left; a chain asks for one path after the other.
+    const bool nested = probe_.shape == BranchShape::nested;
     const int middle = probe_.shape == BranchShape::else_chain ? first : (first + last) / 2;
-    write_branch(
-        middle + 1, last, [&] { write(first, middle); }, [&] { write(middle + 1, last); });
-  }
-
-  /// The paths whose numbers begin with the bits of `prefix`, one for each level above.
-  void write_nest(int level, int prefix) {
-    if (level == probe_.depth) return write_path();
-    const int half = 1 << (probe_.depth - level - 1);
-    const int first = prefix * 2 * half;
-    program_.push_back({.op = SimtOp::operate});
-    write_branch(
-        first, first + half - 1, [&] { write_nest(level + 1, 2 * prefix + 1); },
-        [&] { write_nest(level + 1, 2 * prefix); });
-    program_.push_back({.op = SimtOp::operate});
+    const Range lower{first, middle};
+    const Range upper{middle + 1, last};
+    if (nested) program_.push_back({.op = SimtOp::operate});
+    write_branch(nested ? upper : lower, nested ? lower : upper);
+    if (nested) program_.push_back({.op = SimtOp::operate});
   }
 
  private:
-  /// The threads of the paths `first` .. `last` jump to what `write_taken` writes.
-  template <class WriteFalling, class WriteTaken>
-  void write_branch(int first, int last, WriteFalling write_falling, WriteTaken write_taken) {
+  struct Range {
+    int first = 0;
+    int last = 0;
+  };
+
+  void write_branch(Range falling, Range taken) {
     const std::size_t branch = program_.size();
-    program_.push_back(
-        {.op = SimtOp::branch, .threads = threads_of(probe_.path_of_thread, first, last)});
-    write_falling();
+    program_.push_back({.op = SimtOp::branch,
+                        .threads = threads_of(probe_.path_of_thread, taken.first, taken.last)});
+    write(falling.first, falling.last);
     const std::size_t jump = program_.size();
     program_.push_back({.op = SimtOp::jump});
     program_[branch].target = static_cast<int>(program_.size());
-    write_taken();
+    write(taken.first, taken.last);
     program_[branch].join = program_[jump].target = static_cast<int>(program_.size());
   }
   void write_path() {
@@ -79,12 +75,8 @@ class BranchWriter {
 
 Program branch_program(const BranchProbe& probe) {
   Program program{{.op = SimtOp::stamp, .slot = slot_of(BranchStamp::before)}};
-  BranchWriter writer(probe, program);
-  if (probe.shape == BranchShape::nested) {
-    writer.write_nest(0, 0);
-  } else {
-    writer.write(0, most_branch_paths - 1);
-  }
+  const int paths = probe.shape == BranchShape::nested ? 1 << probe.depth : most_branch_paths;
+  BranchWriter(probe, program).write(0, paths - 1);
   program.push_back({.op = SimtOp::stamp, .slot = slot_of(BranchStamp::behind)});
   program.push_back({.op = SimtOp::end});
   return program;

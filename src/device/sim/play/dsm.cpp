@@ -31,7 +31,6 @@ std::uint32_t pair_cycles(const Launch& launch, int reader, int target) {
 Trace play_latency(const Launch& launch, const DsmProbe& probe) {
   const DsmModel& dsm = dsm_of(launch);
   Noise noise(launch.model, launch.seed);
-  const ClockModel& clock = launch.model.clock;
   Trace trace;
   int number = 0;
   for (const std::vector<int>& cluster : fill_with_clusters(launch, probe.cluster_blocks)) {
@@ -42,10 +41,7 @@ Trace play_latency(const Launch& launch, const DsmProbe& probe) {
         lane.cluster = number;
         lane.accesses = probe.accesses;
         for (std::uint64_t i = 0; i < probe.accesses; ++i) {
-          const std::uint32_t own =
-              noise.disturb(cycles, dsm.jitter_cycles) + clock.sink_window_cycles;
-          lane.window_cycles.push_back(noise.read_window(own));
-          lane.elapsed_cycles += own;
+          lane.window_cycles.push_back(noise.time(lane, cycles, dsm.jitter_cycles));
         }
       }
     }

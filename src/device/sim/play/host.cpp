@@ -1,7 +1,6 @@
 // The ways to the host and to peers on a simulated GPU: copies that take their bytes over the rate
-// of the link, and loads that cross it. Of chases and streams whose buffer lies in the memory of
-// another GPU only the link counts: no cache of this one keeps what is another's, whose L2 has it
-// all.
+// of the link, and loads that cross it. Of streams whose buffer lies in the memory of another GPU
+// only the link counts.
 #include "base/error.hpp"
 #include "device/sim/play/noise.hpp"
 #include "device/sim/play/play.hpp"
@@ -59,30 +58,9 @@ Trace play_latency(const Launch& launch, const HostProbe& probe) {
   Trace trace;
   LaneTrace& lane = add_lane(trace, probe.sm, probe.accesses);
   for (std::uint64_t i = 0; i < probe.accesses; ++i) {
-    const std::uint32_t own = noise.disturb(cycles, host.jitter_ns * cycles_of_ns) +
-                              launch.model.clock.sink_window_cycles;
-    lane.window_cycles.push_back(std::min(noise.read_window(own), longest_window_cycles));
-    lane.elapsed_cycles += own;
+    lane.window_cycles.push_back(noise.time(lane, cycles, host.jitter_ns * cycles_of_ns));
   }
   return trace;
-}
-
-void chase_lane(const Launch& launch, const LinkState& link, const ChaseProbe& probe, Noise& noise,
-                LaneTrace& lane) {
-  const bool counted = probe.timed_accesses > probe.recorded_accesses;
-  std::vector<std::uint64_t> counts(counted ? histogram_bins : 0);
-  for (std::uint64_t access = 0; access < probe.timed_accesses; ++access) {
-    const std::uint32_t cycles = noise.disturb(link.latency_cycles, link.jitter_cycles) +
-                                 launch.model.clock.sink_window_cycles;
-    lane.elapsed_cycles += cycles;
-    const std::uint32_t window = std::min(noise.read_window(cycles), longest_window_cycles);
-    if (access < probe.recorded_accesses) lane.window_cycles.push_back(window);
-    if (counted) ++counts[std::min<std::size_t>(window, histogram_bins - 1)];
-  }
-  for (std::uint64_t access = 0; access < probe.amortised_accesses; ++access) {
-    lane.elapsed_cycles += noise.disturb(link.latency_cycles, link.jitter_cycles);
-  }
-  if (counted) lane.histogram = to_histogram<std::uint64_t>(counts);
 }
 
 /// Of one direction: that of the link, or what the accesses in flight come to (Little's law).
@@ -99,13 +77,6 @@ double bytes_per_ns(const Launch& launch, const LinkState& link, const StreamPro
 
 Trace play(const Launch& launch, const HostProbe& probe) {
   return probe.kind == HostKind::latency ? play_latency(launch, probe) : play_copies(launch, probe);
-}
-
-Trace play_at_peer(const Launch& launch, const ChaseProbe& probe, Trace trace) {
-  const LinkState& link = find_link(launch.peers, *probe.peer_uuid);
-  Noise noise(launch.model, launch.seed);
-  for (LaneTrace& lane : trace.lanes) chase_lane(launch, link, probe, noise, lane);
-  return trace;
 }
 
 Trace play_at_peer(const Launch& launch, const StreamProbe& probe) {

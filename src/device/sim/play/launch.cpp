@@ -4,6 +4,7 @@
 #include "base/failure_marks.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/units.hpp"
+#include "device/layout/carveout.hpp"
 
 #include <fmt/format.h>
 
@@ -36,20 +37,9 @@ void check_data(const Launch& launch) {
 
 std::uint64_t choose_carveout(const DeviceInfo& info, std::uint64_t block_bytes,
                               std::optional<std::uint64_t> wanted_bytes) {
-  const auto refuse = [block_bytes] {
-    return DeviceError("a block with " + format_bytes(static_cast<double>(block_bytes)) +
-                       " of shared memory does not fit (records lie there) record fewer accesses "
-                       "or choose a larger shared part");
-  };
-  const std::vector<std::uint64_t>& carveouts = info.shared_carveouts_bytes;
-  if (block_bytes > info.shared_bytes_per_block) throw refuse();
-  if (carveouts.empty()) return 0;
-  const std::uint64_t needed =
-      block_bytes == 0 ? 0 : block_bytes + info.reserved_shared_bytes_per_block;
-  const auto found =
-      std::lower_bound(carveouts.begin(), carveouts.end(), wanted_bytes.value_or(needed));
-  if (found == carveouts.end() || *found < needed) throw refuse();
-  return *found;
+  const auto& carveouts = info.shared_carveouts_bytes;
+  if (block_bytes == 0 && !wanted_bytes) return carveouts.empty() ? 0 : carveouts.front();
+  return layout::plan_shared(info, block_bytes, wanted_bytes).carveout_bytes;
 }
 
 int resident_blocks(const Model& model, int block_threads, std::uint64_t block_shared_bytes) {

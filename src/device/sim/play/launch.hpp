@@ -4,13 +4,9 @@
 
 #include "base/error.hpp"
 #include "device/sim/memory/memory_system.hpp"
-#include "device/sim/model/memory_place.hpp"
 #include "device/sim/play/peer.hpp"
 
 namespace sonde::sim {
-
-/// A record of two bytes (device.hpp) says no more.
-inline constexpr std::uint32_t longest_window_cycles = 65535;
 
 /// Launches of a stream differ by this fraction of their time (run-to-run spread of H200 streams:
 /// 0.1 %).

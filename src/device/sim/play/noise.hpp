@@ -4,15 +4,19 @@
 
 #include "base/random.hpp"
 #include "device/sim/model/model.hpp"
+#include "trace/trace.hpp"
 
 #include <algorithm>
 
 namespace sonde::sim {
 
+/// A record of two bytes (device.hpp) says no more.
+inline constexpr std::uint32_t longest_window_cycles = 65535;
+
 class Noise {
  public:
   Noise(const Model& model, std::uint64_t seed)
-      : random_(seed), model_(model.noise), granularity_cycles_(model.clock.granularity_cycles) {}
+      : random_(seed), model_(model.noise), clock_(model.clock) {}
 
   /// A duration as it happens, at least one cycle.
   std::uint32_t disturb(std::uint32_t cycles, double jitter_cycles) {
@@ -36,9 +40,17 @@ class Noise {
 
   /// The difference of two clock reads `cycles` apart: the counter moves in steps.
   std::uint32_t read_window(std::uint32_t cycles) {
-    if (granularity_cycles_ == 1) return cycles;
-    const auto phase = static_cast<std::uint32_t>(random_.below(granularity_cycles_));
-    return (phase + cycles) / granularity_cycles_ * granularity_cycles_;
+    const std::uint32_t step = clock_.granularity_cycles;
+    if (step == 1) return cycles;
+    const auto phase = static_cast<std::uint32_t>(random_.below(step));
+    return (phase + cycles) / step * step;
+  }
+
+  /// A load and its sink between two clock reads, which the lane spends. @return the window
+  std::uint32_t time(LaneTrace& lane, std::uint32_t cycles, double jitter_cycles) {
+    const std::uint32_t spent = disturb(cycles, jitter_cycles) + clock_.sink_window_cycles;
+    lane.elapsed_cycles += spent;
+    return std::min(read_window(spent), longest_window_cycles);
   }
 
   Random& random() { return random_; }
@@ -61,8 +73,8 @@ class Noise {
 
   Random random_;
   NoiseModel model_;
+  ClockModel clock_;
   std::int64_t drift_ = 0;
-  std::uint32_t granularity_cycles_;
 };
 
 }  // namespace sonde::sim

@@ -14,48 +14,33 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t step) {
   return (value + step - 1) / step * step;
 }
 
-/// What is left on an SM.
-struct Room {
-  std::vector<std::uint64_t> registers;  // of each part of the register file
-  std::uint64_t threads = 0;
-  std::uint64_t blocks = 0;
-  std::uint64_t shared_bytes = 0;
-};
-
-Room empty_sm(const Model& model, const OccupancyModel& rules) {
-  return {
-      .registers = std::vector<std::uint64_t>(rules.parts, rules.registers_per_sm / rules.parts),
-      .threads = static_cast<std::uint64_t>(model.device.max_threads_per_sm),
-      .blocks = static_cast<std::uint64_t>(model.units.throughput.max_blocks_per_sm),
-      .shared_bytes = model.device.shared_bytes_per_sm};
-}
-
-/// What a block takes.
+/// What a block takes of the registers.
 struct Need {
-  std::uint64_t warps = 0;  // a last one may be a part of a warp
-  std::uint64_t last_threads = 0;
+  std::uint64_t warps = 0;
+  std::uint64_t last_threads = 0;  // of the last warp, which may be a part of one
   std::uint64_t registers_per_thread = 0;
-  std::uint64_t shared_bytes = 0;
 };
 
-/// Puts a block on the SM: each warp where most registers are left. @return whether it fits
-bool take(Room& room, const Need& need) {
-  const std::uint64_t warp_slots = need.warps * warp_threads;
-  if (room.blocks == 0 || room.threads < warp_slots || room.shared_bytes < need.shared_bytes) {
-    return false;
-  }
-  std::vector<std::uint64_t> left = room.registers;
+/// Takes the registers of a block: each warp where most are left. @return whether there are enough
+bool take(std::vector<std::uint64_t>& parts, const Need& need) {
   for (std::uint64_t warp = 0; warp < need.warps; ++warp) {
     const std::uint64_t threads = warp + 1 == need.warps ? need.last_threads : warp_threads;
-    const auto part = std::ranges::max_element(left);
+    const auto part = std::ranges::max_element(parts);
     if (*part < threads * need.registers_per_thread) return false;
     *part -= threads * need.registers_per_thread;
   }
-  room.registers = std::move(left);
-  room.threads -= warp_slots;
-  room.shared_bytes -= need.shared_bytes;
-  --room.blocks;
   return true;
+}
+
+/// Blocks for which there are slots, threads and shared memory.
+std::uint64_t most_blocks(const Model& model, std::uint64_t warps, std::uint64_t shared_bytes) {
+  const DeviceInfo& info = model.device;
+  const auto slots = static_cast<std::uint64_t>(model.units.throughput.max_blocks_per_sm);
+  const std::uint64_t by_threads =
+      static_cast<std::uint64_t>(info.max_threads_per_sm) / (warps * warp_threads);
+  const std::uint64_t block_bytes = shared_bytes + info.reserved_shared_bytes_per_block;
+  const std::uint64_t by_shared = block_bytes == 0 ? slots : info.shared_bytes_per_sm / block_bytes;
+  return std::min({slots, by_threads, by_shared});
 }
 
 bool may_run(const Model& model, const OccupancyModel& rules, const OccupancyProbe& probe) {
@@ -72,17 +57,15 @@ Trace play(const Launch& launch, const OccupancyProbe& probe) {
   const std::uint64_t threads =
       round_up(static_cast<std::uint64_t>(probe.block_threads), rules.thread_quantum);
   const std::uint64_t warps = round_up(threads, warp_threads) / warp_threads;
-  const Need need{
-      .warps = warps,
-      .last_threads = threads - (warps - 1) * warp_threads,
-      .registers_per_thread =
-          round_up(static_cast<std::uint64_t>(probe.registers_per_thread), rules.register_unit),
-      .shared_bytes = probe.shared_bytes + model.device.reserved_shared_bytes_per_block};
+  const Need need{.warps = warps,
+                  .last_threads = threads - (warps - 1) * warp_threads,
+                  .registers_per_thread = round_up(
+                      static_cast<std::uint64_t>(probe.registers_per_thread), rules.register_unit)};
+  std::vector<std::uint64_t> parts(rules.parts, rules.registers_per_sm / rules.parts);
+  const std::uint64_t most =
+      may_run(model, rules, probe) ? most_blocks(model, warps, probe.shared_bytes) : 0;
   std::uint64_t blocks = 0;
-  Room room = empty_sm(model, rules);
-  if (may_run(model, rules, probe)) {
-    while (take(room, need)) ++blocks;
-  }
+  while (blocks < most && take(parts, need)) ++blocks;
   Trace trace;
   for (std::size_t sm = 0; sm < launch.die.sms.size(); ++sm) {
     add_lane(trace, static_cast<int>(sm), blocks);

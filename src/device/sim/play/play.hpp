@@ -29,10 +29,7 @@ Trace play(const Launch& launch, const LaunchProbe& probe);
 Trace play(const Launch& launch, const PaceProbe& probe);  // clock.cpp
 Trace play(const Launch& launch, const ArithmeticProbe& probe);
 
-/// A chase through the memory of a peer, whose trace has its lanes already; host.cpp.
-/// @throws DeviceError if no way leads there
-Trace play_at_peer(const Launch& launch, const ChaseProbe& probe, Trace trace);
-/// A stream through it.
+/// A stream through the memory of a peer; host.cpp. @throws DeviceError if no way leads there
 Trace play_at_peer(const Launch& launch, const StreamProbe& probe);
 
 }  // namespace sonde::sim

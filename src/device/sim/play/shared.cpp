@@ -3,7 +3,6 @@
 #include "base/error.hpp"
 #include "base/gpu_facts.hpp"
 #include "device/sim/cores/bank_conflicts.hpp"
-#include "device/sim/memory/cache_array.hpp"
 #include "device/sim/play/noise.hpp"
 #include "device/sim/play/play.hpp"
 
@@ -11,7 +10,6 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
-#include <optional>
 #include <queue>
 
 namespace sonde::sim {
@@ -80,40 +78,6 @@ double run_long(const CopyQueue& queue, int passes) {
   return whole + pace * (passes - simulated_passes);
 }
 
-/// The loads of a chase on one SM, of which those of words that were not loaded lately take longer
-/// if the model declares a cache.
-class ChaseLoads {
- public:
-  ChaseLoads(const SharedModel& shared, const SharedChaseProbe& probe)
-      : probe_(probe), cache_(shared.cache) {
-    if (!cache_) return;
-    CacheModel model;
-    model.line_bytes = model.sector_bytes = model.fetch_bytes = cache_->line_bytes;
-    Geometry one_set;
-    one_set.ways_per_set = {static_cast<std::uint32_t>(cache_->size_bytes / cache_->line_bytes)};
-    recent_.emplace(model, one_set).clear(0);
-    for (std::uint32_t i = 0; i < probe.words; ++i) extra_cycles();  // once around, untimed
-  }
-
-  /// Cycles of the next load of the warp beyond one of a cached word.
-  std::uint32_t extra_cycles() {
-    if (!cache_) return 0;
-    bool missed = false;
-    for (std::uint32_t offset : probe_.thread_offsets_bytes) {
-      const std::uint64_t address = offset + std::uint64_t{at_} * probe_.step_bytes;
-      missed = !recent_->access(address) || missed;
-    }
-    at_ = (at_ + probe_.hop_words) % probe_.words;
-    return missed ? cache_->miss_cycles : 0;
-  }
-
- private:
-  const SharedChaseProbe& probe_;
-  std::optional<SharedCacheModel> cache_;
-  std::optional<CacheArray> recent_;
-  std::uint32_t at_ = 0;
-};
-
 }  // namespace
 
 Trace play(const Launch& launch, const SharedChaseProbe& probe) {
@@ -133,15 +97,12 @@ Trace play(const Launch& launch, const SharedChaseProbe& probe) {
   for (int sm : probe.sms) {
     const std::uint32_t own = cycles + launch.die.slow_sm_cycles[static_cast<std::size_t>(sm)];
     LaneTrace& lane = add_lane(trace, sm, probe.accesses);
-    ChaseLoads loads(shared, probe);
     for (std::uint64_t i = 0; i < probe.accesses; ++i) {
-      const std::uint32_t load = own + loads.extra_cycles();
-      lane.window_cycles.push_back(noise.read_window(noise.disturb(load, shared.jitter_cycles) +
+      lane.window_cycles.push_back(noise.read_window(noise.disturb(own, shared.jitter_cycles) +
                                                      launch.model.clock.sink_window_cycles));
     }
     for (std::uint64_t i = 0; i < probe.accesses; ++i) {
-      const std::uint32_t load = own + loads.extra_cycles();
-      lane.elapsed_cycles += noise.disturb(load, shared.jitter_cycles);
+      lane.elapsed_cycles += noise.disturb(own, shared.jitter_cycles);
     }
   }
   return trace;

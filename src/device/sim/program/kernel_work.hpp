@@ -1,26 +1,70 @@
-// What is still to be done of a kernel: blocks to give out, and accesses to make; and the warps
-// that an SM holds: blocks come to it one after the other, as others are done.
+// What is still to be done of a kernel: blocks to give out, and accesses to make, as the load-store
+// unit sees them; and the warps that an SM holds: blocks come to it one after the other, as others
+// are done.
 #pragma once
 
 #include "device/device_error.hpp"
-#include "device/sim/program/warp_accesses.hpp"
+#include "device/probe/program_plan.hpp"
+#include "device/sim/program/memory_side.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace sonde::sim {
+
+/// The lines of one access of a warp, each once, in the order of the threads.
+struct AccessLines {
+  std::array<LineAccess, 32> lines;
+  std::uint32_t count = 0;
+};
+
+/// A kernel of a program, and where its arrays lie.
+struct PlacedProgram {
+  const AccessProgram& program;
+  const ProgramKernel& kernel;
+  std::vector<std::uint64_t> array_addresses;
+  std::uint64_t line_bytes = 128;  // a power of two
+
+  /// Of the access at which the cursor stands.
+  void find_lines(const ProgramCursor& cursor, AccessLines& lines) const {
+    constexpr int sector_shift = std::countr_zero(smallest_sector_bytes);
+    const int line_shift = std::countr_zero(line_bytes) - sector_shift;  // from sectors to lines
+    const std::uint64_t array = array_addresses[cursor.access().array];
+    std::uint64_t elements[32];
+    cursor.elements(elements);
+    std::uint64_t before = ~std::uint64_t{0};
+    lines.count = 0;
+    for (const std::uint64_t element : elements) {
+      const std::uint64_t sector = (array + element * program_element_bytes) >> sector_shift;
+      if (sector == before) continue;
+      before = sector;
+      const std::uint64_t line = sector >> line_shift;
+      std::uint32_t at = lines.count;
+      while (at > 0 && lines.lines[at - 1].line != line) --at;
+      if (at == 0) {
+        lines.lines[lines.count] = {.line = line, .sectors = 0};
+        at = ++lines.count;
+      }
+      lines.lines[at - 1].sectors |= Sectors{1} << (sector - (line << line_shift));
+    }
+  }
+};
 
 /// Shared by the SMs that play the kernel: the next block goes to the SM that has room first, and
 /// all of them are done when they have made the accesses together.
 class KernelWork {
  public:
-  /// @param kernel outlives this  @param step from one block to the next: 1 gives out all
+  /// @param placed what it refers to outlives this
+  /// @param step from one block to the next: 1 gives out all
   /// @throws DeviceError if no warp of these blocks makes an access
-  KernelWork(const KernelAccesses& kernel, std::uint64_t step, std::uint64_t accesses)
-      : kernel_(&kernel),
-        blocks_(std::uint64_t{kernel.kernel().grid_x} * kernel.kernel().grid_y),
+  KernelWork(PlacedProgram placed, std::uint64_t step, std::uint64_t accesses)
+      : placed_(std::move(placed)),
+        blocks_(std::uint64_t{kernel().grid_x} * kernel().grid_y),
         step_(step),
         left_(accesses) {
     for (std::uint64_t block = 0; block < blocks_; block += step_) {
@@ -31,7 +75,8 @@ class KernelWork {
         "the loop passes, or play the program on fewer SMs");
   }
 
-  const KernelAccesses& kernel() const { return *kernel_; }
+  const PlacedProgram& placed() const { return placed_; }
+  const ProgramKernel& kernel() const { return placed_.kernel; }
 
   /// The number of the next block in which a warp makes an access; after the last comes the first.
   std::uint64_t take_block() {
@@ -43,8 +88,8 @@ class KernelWork {
   }
 
   /// Accesses of that warp, none yet made. @param warp of the block
-  WarpAccesses warp_of(std::uint64_t block, std::uint64_t warp) const {
-    return {*kernel_, place_of(block, warp)};
+  ProgramCursor warp_of(std::uint64_t block, std::uint64_t warp) const {
+    return {placed_.program, kernel(), place_of(block, warp)};
   }
 
   bool done() const { return left_ == 0; }
@@ -53,21 +98,21 @@ class KernelWork {
 
  private:
   ProgramWarp place_of(std::uint64_t block, std::uint64_t warp) const {
-    const std::uint64_t columns = kernel_->kernel().grid_x;
+    const std::uint64_t columns = kernel().grid_x;
     return {.block_x = static_cast<std::uint32_t>(block % columns),
             .block_y = static_cast<std::uint32_t>(block / columns),
             .warp = static_cast<std::uint32_t>(warp)};
   }
 
   bool has_accesses(std::uint64_t block) const {
-    for (int warp = 0; warp < kernel_->warps(); ++warp) {
+    for (int warp = 0; warp < block_warps(kernel()); ++warp) {
       const ProgramWarp place = place_of(block, static_cast<std::uint64_t>(warp));
-      if (count_accesses(kernel_->kernel(), place) > 0) return true;
+      if (count_accesses(kernel(), place) > 0) return true;
     }
     return false;
   }
 
-  const KernelAccesses* kernel_;
+  PlacedProgram placed_;
   std::uint64_t blocks_;  // of the kernel
   std::uint64_t step_;
   std::uint64_t next_ = 0;
@@ -83,7 +128,7 @@ struct ResidentShape {
 
 /// A warp that the SM holds.
 struct ResidentWarp {
-  WarpAccesses accesses;
+  ProgramCursor accesses;         // none before the first block
   int warp = 0;                   // of its block
   double pass_ready = 0;          // loads of this pass have come
   std::uint32_t outstanding = 0;  // loads in the load-store unit

@@ -4,7 +4,7 @@
 
 #include "device/probe/program_probe.hpp"
 #include "device/sim/memory/set_index.hpp"
-#include "device/sim/program/warp_accesses.hpp"
+#include "device/sim/program/memory_side.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
-#include <new>
-#include <type_traits>
 
 namespace sonde::sim {
 namespace {
@@ -31,21 +28,15 @@ std::uint64_t bytes_of(Sectors sectors) {
   return static_cast<std::uint64_t>(std::popcount(sectors)) * smallest_sector_bytes;
 }
 
-void MemorySide::FreeTags::operator()(Tag* tags) const { std::free(tags); }
-
 MemorySide::MemorySide(const MemorySideModel& model, int sm_count)
     : model_(model),
+      tags_(model.l2_sets * model.l2_ways),
       out_free_(static_cast<std::size_t>(sm_count)),
       in_free_(static_cast<std::size_t>(sm_count)),
       partitions_(model.partitions, Partition{.queue = Places(model.l2_queue_entries),
                                               .mshrs = Places(model.l2_mshrs),
                                               .banks = std::vector<Bank>(model.banks)}),
-      counts_(static_cast<std::size_t>(sm_count)) {
-  // The system hands out zeros page by page: a large L2 of which little is used costs little.
-  static_assert(std::is_trivially_default_constructible_v<Tag>);
-  tags_.reset(static_cast<Tag*>(std::calloc(model.l2_sets * model.l2_ways, sizeof(Tag))));
-  if (!tags_) throw std::bad_alloc();
-}
+      counts_(static_cast<std::size_t>(sm_count)) {}
 
 /// The way out of an SM is taken in order: a request that its partition has no room for holds up
 /// those behind it.
@@ -97,7 +88,7 @@ double MemorySide::touch(int sm, double time, std::uint64_t line, Sectors sector
     if ((tag->line_and_dirty & 1) != 0) {
       use_dram(partition, served, tag->line_and_dirty / 2 - 1, bytes_of(tag->sectors));
     }
-    *tag = {.line_and_dirty = wanted, .used = 0, .filled = 0, .sectors = 0};
+    *tag = {.line_and_dirty = wanted};
   }
   tag->used = ++accesses_;
   const Sectors missing = sectors & ~tag->sectors;

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <vector>
 
 namespace sonde::sim {
@@ -14,6 +13,11 @@ inline constexpr std::uint64_t smallest_sector_bytes = 32;
 
 /// Some 32-byte sectors of a line: a bit each.
 using Sectors = std::uint32_t;
+
+struct LineAccess {
+  std::uint64_t line = 0;  // address / line_bytes
+  Sectors sectors = 0;
+};
 
 /// Those that a miss of `wanted` brings: blocks of `fetch_bytes` of a line of `line_bytes`.
 Sectors fetched_sectors(Sectors wanted, std::uint64_t fetch_bytes, std::uint64_t line_bytes);
@@ -87,10 +91,10 @@ class MemorySide {
  private:
   /// A line of the L2; all zero: none.
   struct Tag {
-    std::uint64_t line_and_dirty;  // (line + 1) * 2, plus 1 if it must be written back
-    std::uint64_t used;            // number of the access that used it last
-    double filled;                 // when its data are there
-    Sectors sectors;
+    std::uint64_t line_and_dirty = 0;  // (line + 1) * 2, plus 1 if it must be written back
+    std::uint64_t used = 0;            // number of the access that used it last
+    double filled = 0;                 // when its data are there
+    Sectors sectors = 0;
   };
   struct Row {
     std::uint64_t row = ~std::uint64_t{0};
@@ -108,9 +112,6 @@ class MemorySide {
     Places mshrs;
     std::vector<Bank> banks;
   };
-  struct FreeTags {
-    void operator()(Tag* tags) const;
-  };
 
   double leave(int sm, const Partition& partition, double time, double cycles);
   /// The sectors are in the L2 from now on. @return when their data are there
@@ -120,7 +121,7 @@ class MemorySide {
   double open_row(Bank& bank, double time, std::uint64_t row) const;
 
   MemorySideModel model_;
-  std::unique_ptr<Tag[], FreeTags> tags_;
+  std::vector<Tag> tags_;
   std::vector<double> out_free_;  // network from each SM
   std::vector<double> in_free_;   // and to it
   std::vector<Partition> partitions_;

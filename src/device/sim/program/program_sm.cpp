@@ -43,14 +43,13 @@ void ProgramSm::settle(std::size_t slot) {
   const bool begins = warp.accesses.begins_pass();
   const bool waits = begins || access.waits || access.store || probe_.windows;
   if (waits && warp.outstanding > 0) return schedulers_.set_waiting(slot);
-  const bool instructions =
-      begins && !warp.instructions_issued && work_.kernel().kernel().instructions > 0;
+  const bool instructions = begins && !warp.instructions_issued && work_.kernel().instructions > 0;
   schedulers_.set_next(slot, waits ? std::max(now_, warp.pass_ready) : now_, !instructions);
 }
 
 void ProgramSm::issue(int scheduler, std::size_t slot) {
   ResidentWarp& warp = warps_[slot];
-  const std::uint32_t instructions = work_.kernel().kernel().instructions;
+  const std::uint32_t instructions = work_.kernel().instructions;
   if (warp.accesses.begins_pass() && !warp.instructions_issued && instructions > 0) {
     // One after the other without a gap: enough warps hide what arithmetic waits for.
     count(ProgramCount::instructions) += instructions;
@@ -66,7 +65,7 @@ void ProgramSm::issue(int scheduler, std::size_t slot) {
 void ProgramSm::issue_access(std::size_t slot) {
   ResidentWarp& warp = warps_[slot];
   Entry& entry = unit_[(unit_first_ + unit_count_++) % unit_entries];
-  warp.accesses.lines(entry.lines);
+  work_.placed().find_lines(warp.accesses, entry.lines);
   entry.unit = probe_.level == BypassLevel::warp ? warp.warp : warps_.block_of(slot);
   const int units = bypass_.decider != nullptr ? bypass_.decider->cached() : probe_.cached;
   const bool cached = entry.unit < units;
@@ -177,7 +176,7 @@ bool ProgramSm::play_miss(Entry& entry, const LineAccess& access, const L1Answer
 bool ProgramSm::play_past_l1(Entry& entry, const LineAccess& access) {
   if (bypass_queue_.room_at() > now_) return wait_until(bypass_queue_.room_at());
   const Sectors sectors =
-      fetched_sectors(access.sectors, model_.lsu.bypass_fetch_bytes, work_.kernel().line_bytes());
+      fetched_sectors(access.sectors, model_.lsu.bypass_fetch_bytes, work_.placed().line_bytes);
   entry.ready = std::max(entry.ready, memory_.load(sm_, now_, access.line, sectors));
   bypass_queue_.take(memory_.free_time(sm_));
   return true;
@@ -300,11 +299,15 @@ std::vector<MachineSm> play_machine(const MachineModel& model, const ProgramProb
   };
   std::vector<MachineSm> results(static_cast<std::size_t>(sm_count));
   const auto shares = share_accesses(probe.program, probe.sm_accesses, 1);
+  std::vector<std::uint64_t> arrays = array_offsets_bytes(probe.program);
+  for (std::uint64_t& array : arrays) array += buffer_address;
   double begin = 0;
   for (std::size_t kernel = 0; kernel < probe.program.kernels.size(); ++kernel) {
-    const KernelAccesses accesses(probe.program, probe.program.kernels[kernel], buffer_address,
-                                  model.memory.line_bytes);
-    KernelWork work(accesses, ranks / results.size(), shares[kernel] * results.size());
+    KernelWork work({.program = probe.program,
+                     .kernel = probe.program.kernels[kernel],
+                     .array_addresses = arrays,
+                     .line_bytes = model.memory.line_bytes},
+                    ranks / results.size(), shares[kernel] * results.size());
     std::vector<ProgramSm> sms;
     sms.reserve(results.size());
     for (std::size_t at = 0; at < results.size(); ++at) {
