@@ -170,15 +170,10 @@ TlbProbe::InPass TlbProbe::try_in_pass(const PassEvictors& pass_evictors, std::u
 std::optional<PassEvictors> TlbProbe::find_pass_evictors(std::uint64_t end_bytes) {
   if (tlb_.inner.entries == 0) return PassEvictors{};
   const std::uint64_t step_bytes = tlb_.inner.step_bytes;
-  // Where they take little of this level, four times as many as the inner one holds come first: of
-  // twice as many it keeps one now and then on an H200. Where the chase has to push its lines out
-  // of a virtually addressed cache, too, they are at least twice as many.
-  std::vector<std::uint64_t> possible_quarters{4, 5, 6, 8, 12, 16};
-  if (64 * tlb_.inner.entries <= tlb_.entries)
-    possible_quarters.insert(possible_quarters.begin(), 16);
+  // Twice as many, where the chase has to push its lines out of a virtually addressed cache, too.
   const std::uint64_t fewest = tlb_.second_access == SecondAccess::next_block ? 8 : 4;
   std::optional<PassEvictors> first;  // those that evict all but themselves
-  for (const std::uint64_t quarters : possible_quarters) {
+  for (std::uint64_t quarters : {4u, 5u, 6u, 8u, 12u, 16u}) {
     if (quarters < fewest) continue;
     const std::uint64_t count = (tlb_.inner.entries * quarters + 3) / 4;
     if (count * step_bytes > end_bytes / 2) return first;
