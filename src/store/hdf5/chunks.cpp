@@ -70,7 +70,7 @@ Bytes unpack(const ChunkLayout& layout, const Bytes& packed) {
   return planes;
 }
 
-/// No more than the file has: its reader compared what all chunks of the column claim.
+/// The size is no more than the file's: whoever opened the column compared all of it with the file.
 Bytes read_packed(hid_t dataset, hsize_t first) {
   hsize_t size = 0;
   hdf5::check(H5Dget_chunk_storage_size(dataset, &first, &size), "finding a chunk");

@@ -34,7 +34,7 @@ class SetIndex {
   }
 
  private:
-  /// What each byte of an address that counts adds to the set, by its value: XOR is linear.
+  /// XOR is linear: the set of an address is the XOR of what its bytes give, each by its value.
   using Shares = std::vector<std::array<std::uint32_t, 256>>;
 
   std::uint32_t in_slice(std::uint64_t address) const;
