@@ -10,7 +10,6 @@
 #include "base/units.hpp"
 #include "jobs/cache/cache_probe.hpp"
 #include "jobs/cache/capacity.hpp"
-#include "jobs/cache/doubtful_line.hpp"
 #include "jobs/cache/every_sm.hpp"
 #include "jobs/cache/geometry.hpp"
 #include "jobs/cache/known_array.hpp"
@@ -55,10 +54,8 @@ std::vector<Carveout> measure_sizes(const CacheUnderTest& cache, const CacheGeom
     part.name = fmt::format("{} with {} shared", cache.name, shared_bytes);
     const CapacityBound coarse = measure_coarse_bound(part, line_bytes);
     if (coarse.fitting_bytes == 0 || coarse.overflowing_bytes == 0) continue;
-    const CapacityBound seen = measure_exact_bound(part, coarse, line_bytes);
-    const CapacityBound bound = find_bound_of_all_orders(part, seen, line_bytes).value_or(seen);
-    carveouts.push_back(
-        {shared_bytes, bound.fitting_bytes, part, try_bound(part, bound, line_bytes)});
+    const TriedBound found = find_tried_bound(part, coarse, line_bytes);
+    carveouts.push_back({shared_bytes, found.bound.fitting_bytes, part, found.tried});
   }
   return carveouts;
 }
@@ -247,17 +244,15 @@ void characterize(CacheUnderTest cache, std::optional<CacheGeometry> geometry = 
       report_hit_latency(run, cache.name, measure_hits(cache));
       return run.leave_open("", reason);
     }
-    measure_size(cache, *geometry);
+    geometry = measure_size(cache, *geometry);
   }
   std::optional<SetFindings> sets;
   if (run.level() != SuiteLevel::quick) {
     leave_odd_sms(cache, *geometry);
-    settle_doubtful_line(cache, *geometry);
-    CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes,
-                     geometry->line_confidence());
-    sets = characterize_sets_of_lines(cache, probe, *geometry);
+    CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes, geometry->line_contrast);
+    sets = characterize_sets(cache, probe, *geometry);
     report_every_sm(cache, probe, *sets);
-    geometry->filled_bytes = sets->filled_bytes();
+    geometry->filled_bytes = bytes_of_sets(*sets, *geometry);
   }
   report_geometry(cache, *geometry, {.size = explain_carveout(cache.chase)});
   report_first_latencies(cache, geometry->size_bytes(), geometry->line_bytes);

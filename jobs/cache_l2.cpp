@@ -10,7 +10,6 @@
 #include "base/units.hpp"
 #include "jobs/cache/cache_probe.hpp"
 #include "jobs/cache/capacity.hpp"
-#include "jobs/cache/doubtful_line.hpp"
 #include "jobs/cache/geometry.hpp"
 #include "jobs/cache/l2_partitions.hpp"
 #include "jobs/cache/report.hpp"
@@ -96,12 +95,12 @@ void report_far_hits(const CacheUnderTest& cache, const FarHits& far,
 }
 
 void report_segment(const CacheUnderTest& cache, const CacheGeometry& geometry) {
-  const std::uint64_t segment_bytes = geometry.part_bytes();
-  Finding segment = found("cache.l2.segment_bytes", static_cast<double>(segment_bytes),
-                          geometry.gradual ? 0.5 : 1, segment_bytes / geometry.line_bytes);
-  segment.interval = geometry.part_interval();
-  segment.replicates = geometry.replicates;
-  cache.run.report(std::move(segment));
+  const std::string metric = "cache.l2.segment_bytes";
+  if (!geometry.size_is_known())
+    return cache.run.report(not_resolvable(metric, explain_no_size(geometry)));
+  cache.run.report(found(metric, static_cast<double>(geometry.part_bytes()),
+                         geometry.footprints.confidence(),
+                         geometry.part_bytes() / geometry.line_bytes));
 }
 
 /// Near hits and misses of the one partition of an L2 that has no other.
@@ -150,12 +149,12 @@ std::string characterize_l2_size(CacheUnderTest& cache, const LoadedElsewhere& p
   if (parts.kind == L2Parts::one || far.fraction < least_far_fraction ||
       far.fraction > most_far_fraction) {
     narrow_misses(cache, far, misses);
-    measure_size(cache, geometry);
+    geometry = measure_size(cache, geometry);
     report_without_far_hits(cache, parts, geometry);
     return {};
   }
   cache.threshold_cycles = far.band.low_cycles;
-  measure_size(cache, geometry);
+  geometry = measure_size(cache, geometry);
   report_segment(cache, geometry);
   report_far_hits(cache, far, geometry);
   geometry.partitions = 2;
@@ -208,10 +207,9 @@ std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometr
   if (const std::string too_many = why_too_many_lines(geometry); !too_many.empty()) {
     return too_many + " (cache.l2.slice_ways and slice_sets tell of one slice)";
   }
-  settle_doubtful_line(cache, geometry);
-  CacheProbe probe(cache, geometry.part_bytes(), geometry.line_bytes, geometry.line_confidence());
-  const SetFindings sets = characterize_sets_of_lines(cache, probe, geometry);
-  geometry.filled_bytes = sets.filled_bytes();
+  CacheProbe probe(cache, geometry.part_bytes(), geometry.line_bytes, geometry.line_contrast);
+  const SetFindings sets = characterize_sets(cache, probe, geometry);
+  geometry.filled_bytes = bytes_of_sets(sets, geometry);
   return sets.reason;
 }
 

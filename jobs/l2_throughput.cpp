@@ -2,6 +2,7 @@
 // they read when all of them want the same lines, add to lines, and read near and far partitions.
 // Method: docs/methods/l2-throughput.md.
 #include "base/gpu_facts.hpp"
+#include "jobs/chase/known_l2.hpp"
 #include "jobs/cores/near_far_streams.hpp"
 #include "jobs/run/attempt.hpp"
 
@@ -129,9 +130,7 @@ std::optional<StreamProbe> report_atomics(JobRun& run, std::uint64_t footprint_b
 }  // namespace
 
 void run_l2_throughput(JobRun& run) {
-  const DeviceInfo& gpu = run.info();
-  const double l2_bytes =
-      run.number("cache.l2.size_bytes").value_or(static_cast<double>(gpu.l2_bytes));
+  const double l2_bytes = known_l2_parts(run) * known_l2_part_bytes(run);
   if (l2_bytes <= 0) {
     return run.leave_open("", "the size of the L2 is not known");
   }

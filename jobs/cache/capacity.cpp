@@ -27,10 +27,11 @@ std::uint64_t round_down(std::uint64_t bytes, std::uint64_t step_bytes) {
   return std::max(step_bytes, bytes / step_bytes * step_bytes);
 }
 
-ChasePlan plan_fit(const CacheUnderTest& cache, std::uint64_t span_bytes,
-                   std::uint64_t step_bytes) {
+/// @param order another number is another order
+ChasePlan plan_fit(const CacheUnderTest& cache, std::uint64_t span_bytes, std::uint64_t step_bytes,
+                   std::uint64_t order) {
   ChasePlan plan;
-  plan.offsets = shuffled_order(span_bytes, step_bytes, cache.seed);
+  plan.offsets = shuffled_order(span_bytes, step_bytes, cache.seed + order);
   plan.warmup_passes = plan.offsets.size() <= cheap_positions ? cache.settling_passes : 1;
   return plan;
 }
@@ -61,7 +62,7 @@ bool are_more_than_outliers_twice(const CacheUnderTest& cache, std::size_t slow_
 }
 
 Fit ask_roughly(const CacheUnderTest& cache, std::uint64_t span_bytes, std::uint64_t step_bytes) {
-  ChasePlan plan = plan_fit(cache, span_bytes, step_bytes);
+  ChasePlan plan = plan_fit(cache, span_bytes, step_bytes, 0);
   sample_roughly(cache, plan);
   const ChaseLatencies chase =
       measure_chase(cache, fmt::format("coarse {} step {}", span_bytes, step_bytes), plan);
@@ -77,9 +78,10 @@ Fit ask_roughly(const CacheUnderTest& cache, std::uint64_t span_bytes, std::uint
 /// Whether a footprint, touched every `step_bytes`, stays in the cache once it was accessed: no
 /// position misses again and again. A single pass without any miss proves it.
 /// @pre the footprint can be recorded at once
-Fit ask_fit(const CacheUnderTest& cache, std::uint64_t span_bytes, std::uint64_t step_bytes) {
+Fit ask_fit(const CacheUnderTest& cache, std::uint64_t span_bytes, std::uint64_t step_bytes,
+            std::uint64_t order) {
   constexpr std::uint64_t most_passes = 6;
-  ChasePlan plan = plan_fit(cache, span_bytes, step_bytes);
+  ChasePlan plan = plan_fit(cache, span_bytes, step_bytes, order);
   const std::uint64_t length = plan.offsets.size();
   plan.passes = std::clamp<std::uint64_t>(cache.chase.recordable_accesses / length, 1, most_passes);
   const auto missing = [&](const ChaseLatencies& seen, std::size_t least_passes) {
@@ -107,28 +109,28 @@ class CountedFit {
  public:
   CountedFit(const CacheUnderTest& cache, std::uint64_t fitting_bytes, std::uint64_t step_bytes)
       : cache_(cache), step_bytes_(step_bytes) {
-    const auto slow = static_cast<double>(count(fitting_bytes, most_passes));
+    const auto slow = static_cast<double>(count(fitting_bytes, 0, most_passes));
     outliers_per_byte_ = slow / static_cast<double>(most_passes * fitting_bytes);
   }
 
-  Fit ask(std::uint64_t span_bytes) const {
+  Fit ask(std::uint64_t span_bytes, std::uint64_t order) const {
     // Under LRU one line too many misses w + 1 times a pass in a set of w ways: seen at once.
     constexpr std::uint64_t quick_passes = 2;
     constexpr double plain_misses = 16;
     const double outliers = outliers_per_byte_ * static_cast<double>(span_bytes);
-    const auto first = static_cast<double>(count(span_bytes, quick_passes));
+    const auto first = static_cast<double>(count(span_bytes, order, quick_passes));
     if (first > (2 * outliers + plain_misses) * quick_passes) return Fit::overflows;
     // Under random replacement it misses twice a pass on average, and never less than once.
     constexpr double least_misses_per_pass = 1;
-    const auto all = static_cast<double>(count(span_bytes, most_passes));
+    const auto all = static_cast<double>(count(span_bytes, order, most_passes));
     return all > (outliers + least_misses_per_pass) * most_passes ? Fit::overflows : Fit::fits;
   }
 
  private:
   static constexpr std::uint64_t most_passes = 16;
 
-  std::uint64_t count(std::uint64_t span_bytes, std::uint64_t passes) const {
-    ChasePlan plan = plan_fit(cache_, span_bytes, step_bytes_);
+  std::uint64_t count(std::uint64_t span_bytes, std::uint64_t order, std::uint64_t passes) const {
+    ChasePlan plan = plan_fit(cache_, span_bytes, step_bytes_, order);
     plan.passes = passes;
     return count_between(cache_.run, cache_.chase,
                          fmt::format("{} count {}", cache_.name, span_bytes), plan,
@@ -139,6 +141,69 @@ class CountedFit {
   std::uint64_t step_bytes_;
   double outliers_per_byte_ = 0;
 };
+
+/// Footprints of a cache, each in any number of orders.
+class Footprints {
+ public:
+  /// @param fitting_bytes fits, roughly  @param most_bytes is asked for at most
+  Footprints(const CacheUnderTest& cache, std::uint64_t fitting_bytes, std::uint64_t most_bytes,
+             std::uint64_t line_bytes)
+      : cache_(cache), line_bytes_(line_bytes) {
+    if (most_bytes / line_bytes > cache.chase.recordable_accesses)
+      counted_.emplace(cache, scale_span(fitting_bytes, 0.75, line_bytes), line_bytes);
+  }
+
+  bool stays(std::uint64_t span_bytes, std::uint64_t order) const {
+    const Fit fit =
+        counted_ ? counted_->ask(span_bytes, order)
+                 : ask_fit(cache_, span_bytes, touch_step(cache_, span_bytes, line_bytes_), order);
+    return fit == Fit::fits;
+  }
+
+  /// In most of three orders, from that one on: something else may take a line now and then.
+  bool stays_in_most(std::uint64_t span_bytes, std::uint64_t order) const {
+    const bool first = stays(span_bytes, order);
+    return first == stays(span_bytes, order + 1) ? first : stays(span_bytes, order + 2);
+  }
+
+ private:
+  const CacheUnderTest& cache_;
+  std::uint64_t line_bytes_;
+  std::optional<CountedFit> counted_;
+};
+
+/// Up to the bound in most of three orders, and two lines more in few; ten times each, and thirty
+/// where one does otherwise.
+Predictions try_footprints(const Footprints& footprints, const CapacityBound& bound,
+                           std::uint64_t line_bytes) {
+  constexpr std::uint64_t usual_tries = 10;
+  constexpr std::uint64_t most_tries = 30;
+  Predictions tried;
+  for (std::uint64_t i = 0; i < (tried.right == tried.asked ? usual_tries : most_tries); ++i) {
+    tried.asked += 2;
+    tried.right += footprints.stays_in_most(bound.fitting_bytes, 1 + 3 * i);
+    tried.right += !footprints.stays_in_most(bound.overflowing_bytes + line_bytes, 1 + 3 * i);
+  }
+  return tried;
+}
+
+/// The largest footprint that stays, looked for from a coarse bound on. 0 if none does.
+CapacityBound bisect_bound(const Footprints& footprints, const CapacityBound& coarse,
+                           std::uint64_t line_bytes) {
+  const auto ask = [&](std::uint64_t span_bytes) {
+    return footprints.stays_in_most(span_bytes, 0) ? Fit::fits : Fit::overflows;
+  };
+  CapacityBound bound{round_down(coarse.fitting_bytes, line_bytes),
+                      round_down(coarse.overflowing_bytes + line_bytes - 1, line_bytes)};
+  std::uint64_t margin_bytes = round_down(coarse.fitting_bytes / 32, line_bytes);
+  while (ask(bound.fitting_bytes) == Fit::overflows) {
+    bound.overflowing_bytes = bound.fitting_bytes;
+    if (bound.fitting_bytes <= margin_bytes + line_bytes) return {0, bound.overflowing_bytes};
+    bound.fitting_bytes -= margin_bytes;
+    margin_bytes *= 2;
+  }
+  return narrow_capacity_bound({.step_bytes = line_bytes}, bound, ask);
+}
 
 }  // namespace
 
@@ -216,113 +281,36 @@ bool is_large(std::uint64_t size_bytes, std::uint64_t line_bytes) {
   return size_bytes / line_bytes > asked_positions;
 }
 
-CapacityBound measure_exact_bound(const CacheUnderTest& cache, const CapacityBound& coarse,
-                                  std::uint64_t line_bytes) {
-  std::optional<CountedFit> counted;
-  if (coarse.overflowing_bytes / line_bytes > cache.chase.recordable_accesses) {
-    counted.emplace(cache, scale_span(coarse.fitting_bytes, 0.75, line_bytes), line_bytes);
-  }
-  const auto ask = [&](std::uint64_t span_bytes) {
-    return counted ? counted->ask(span_bytes)
-                   : ask_fit(cache, span_bytes, touch_step(cache, span_bytes, line_bytes));
+TriedBound find_tried_bound(const CacheUnderTest& cache, const CapacityBound& coarse,
+                            std::uint64_t line_bytes) {
+  constexpr std::uint64_t first_order = 100;  // none of those that try_footprints uses
+  constexpr std::uint64_t orders = 20;
+  constexpr std::uint64_t most_lost = 2;
+  constexpr std::uint64_t most_lines_less = 2;
+  const Footprints footprints(cache, coarse.fitting_bytes, coarse.overflowing_bytes, line_bytes);
+  const CapacityBound seen = bisect_bound(footprints, coarse, line_bytes);
+  if (seen.fitting_bytes == 0) return {seen, {}};
+  // A line more may stay in some orders: the largest that stays in all counts.
+  const auto stays_always = [&](std::uint64_t span_bytes) {
+    std::uint64_t lost = 0;
+    for (std::uint64_t i = 0; i < orders && lost <= most_lost; ++i)
+      lost += !footprints.stays(span_bytes, first_order + i);
+    return lost <= most_lost;
   };
-  CapacityBound bound{round_down(coarse.fitting_bytes, line_bytes),
-                      round_down(coarse.overflowing_bytes + line_bytes - 1, line_bytes)};
-  std::uint64_t margin_bytes = round_down(coarse.fitting_bytes / 32, line_bytes);
-  while (ask(bound.fitting_bytes) == Fit::overflows) {
-    bound.overflowing_bytes = bound.fitting_bytes;
-    if (bound.fitting_bytes <= margin_bytes + line_bytes) return {0, bound.overflowing_bytes};
-    bound.fitting_bytes -= margin_bytes;
-    margin_bytes *= 2;
+  CapacityBound bound = seen;
+  for (std::uint64_t less = 0; less <= most_lines_less && bound.fitting_bytes > line_bytes;
+       ++less) {
+    if (stays_always(bound.fitting_bytes)) break;
+    bound = {bound.fitting_bytes - line_bytes, bound.fitting_bytes};
   }
-  return narrow_capacity_bound({.step_bytes = line_bytes}, bound, ask);
-}
-
-namespace {
-
-/// Whether a footprint stays in most of three orders, from that number on: something else may take
-/// a line now and then.
-bool fits_in_most(const CacheUnderTest& cache, std::uint64_t span_bytes, std::uint64_t line_bytes,
-                  std::uint64_t order) {
-  const auto fits = [&](std::uint64_t number) {
-    CacheUnderTest other = cache;
-    other.seed = cache.seed + number;
-    return ask_fit(other, span_bytes, touch_step(cache, span_bytes, line_bytes)) == Fit::fits;
-  };
-  const bool first = fits(order);
-  return first == fits(order + 1) ? first : fits(order + 2);
-}
-
-}  // namespace
-
-bool holds_in_all_orders(const CacheUnderTest& cache, const CapacityBound& bound,
-                         std::uint64_t line_bytes) {
-  if (bound.overflowing_bytes / line_bytes > cache.chase.recordable_accesses) return true;
-  const std::uint64_t step_bytes = touch_step(cache, bound.fitting_bytes, line_bytes);
-  for (std::uint64_t order = 1; order <= asked_orders; ++order) {
-    CacheUnderTest other = cache;
-    other.seed = cache.seed + order;
-    const bool some_fits = bound.fitting_bytes >= step_bytes;
-    if ((some_fits && ask_fit(other, bound.fitting_bytes, step_bytes) == Fit::overflows) ||
-        ask_fit(other, bound.overflowing_bytes, step_bytes) == Fit::fits) {
-      return false;
-    }
-  }
-  return true;
-}
-
-std::optional<CapacityBound> find_bound_of_all_orders(const CacheUnderTest& cache,
-                                                      const CapacityBound& bound,
-                                                      std::uint64_t line_bytes) {
-  if (holds_in_all_orders(cache, bound, line_bytes)) return bound;
-  const auto fitting_orders = [&](std::uint64_t span_bytes) {
-    std::uint64_t fitting = 0;
-    for (std::uint64_t order = 1; order <= asked_orders; ++order) {
-      CacheUnderTest other = cache;
-      other.seed = cache.seed + order;
-      fitting += ask_fit(other, span_bytes, touch_step(cache, span_bytes, line_bytes)) == Fit::fits;
-    }
-    return fitting;
-  };
-  for (std::uint64_t bytes : {bound.fitting_bytes, bound.fitting_bytes - line_bytes}) {
-    if (bytes < line_bytes || fitting_orders(bytes) < asked_orders) continue;
-    const bool holds = 2 * fitting_orders(bytes + line_bytes) <= asked_orders &&
-                       fitting_orders(bytes + 2 * line_bytes) == 0;
-    if (holds) return CapacityBound{bytes, bytes + line_bytes};
-    return std::nullopt;
-  }
-  return std::nullopt;
+  return {bound, try_footprints(footprints, bound, line_bytes)};
 }
 
 Predictions try_bound(const CacheUnderTest& cache, const CapacityBound& bound,
                       std::uint64_t line_bytes) {
-  constexpr std::uint64_t usual_tries = 10;
-  constexpr std::uint64_t most_tries = 30;
-  Predictions tried;
-  for (std::uint64_t i = 0; i < (tried.right == tried.asked ? usual_tries : most_tries); ++i) {
-    tried.asked += 2;
-    tried.right += fits_in_most(cache, bound.fitting_bytes, line_bytes, 1 + 3 * i);
-    tried.right +=
-        !fits_in_most(cache, bound.overflowing_bytes + line_bytes, line_bytes, 1 + 3 * i);
-  }
-  return tried;
-}
-
-CapacityBound measure_half_lost(const CacheUnderTest& cache, const CapacityBound& near,
-                                std::uint64_t line_bytes) {
-  // What random replacement keeps settles slowly: on an H200 the share of near hits at 30 MB is
-  // 0.63 after one pass, 0.5 after three and after eight.
-  constexpr std::uint64_t settling_passes = 3;
-  const auto ask = [&](std::uint64_t span_bytes) {
-    ChasePlan plan = plan_fit(cache, span_bytes, line_bytes);
-    plan.warmup_passes = settling_passes;
-    sample_roughly(cache, plan);
-    const auto chase = measure_chase(cache, fmt::format("half lost {}", span_bytes), plan);
-    return fraction_above(chase, cache.threshold_cycles) > 0.5 ? Fit::overflows : Fit::fits;
-  };
-  return find_capacity_bound_near(
-      {.step_bytes = line_bytes, .limit_bytes = cache.limit_bytes, .relative_precision = 1.0 / 64},
-      near, ask);
+  const Footprints footprints(cache, bound.fitting_bytes, bound.overflowing_bytes + line_bytes,
+                              line_bytes);
+  return try_footprints(footprints, bound, line_bytes);
 }
 
 }  // namespace sonde

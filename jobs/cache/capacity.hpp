@@ -1,6 +1,5 @@
-// How large a cache is, by footprints that are chased again and again: whether they stay, where the
-// first one overflows, and where half of all lines are lost. jobs/cache/geometry combines the
-// steps.
+// How large a cache is, by footprints that are chased again and again: whether they stay, and where
+// the first one overflows. jobs/cache/geometry combines the steps.
 #pragma once
 
 #include "analysis/structure/capacity/capacity_search.hpp"
@@ -44,35 +43,21 @@ CapacityBound measure_coarse_bound_near(const CacheUnderTest& cache, const Capac
 /// Too many lines to ask for footprints line by line: the steps to the exact bound differ.
 bool is_large(std::uint64_t size_bytes, std::uint64_t line_bytes);
 
-/// The bound to one line, from a coarse one, by asking for footprints line by line.
-CapacityBound measure_exact_bound(const CacheUnderTest& cache, const CapacityBound& coarse,
-                                  std::uint64_t line_bytes);
+/// A bound to one line, with what chases in other orders made of it.
+struct TriedBound {
+  CapacityBound bound;
+  Predictions tried;
+};
 
-/// Whether chases in other orders stay and overflow where the first one did. Under replacement that
-/// is not LRU, or a hash that fills sets unevenly, they do not: the transition is gradual.
-bool holds_in_all_orders(const CacheUnderTest& cache, const CapacityBound& bound,
-                         std::uint64_t line_bytes);
-
-/// Other orders that a bound is asked for in: in each, footprints up to it and beyond it.
-inline constexpr std::uint64_t asked_orders = 10;
-
-/// The bound that chases in other orders bear out: that one, or, where something else takes a line
-/// now and then, so that a line more stays in some passes, the largest footprint that stays in
-/// every order, if one line more overflows in half of them and two more in all. nullopt if the
-/// transition is gradual.
-std::optional<CapacityBound> find_bound_of_all_orders(const CacheUnderTest& cache,
-                                                      const CapacityBound& bound,
-                                                      std::uint64_t line_bytes);
+/// The largest footprint that stays in all of twenty orders, but for what takes a line now and
+/// then; and how far it is borne out, as try_bound does.
+/// @param coarse as measure_coarse_bound gives it
+TriedBound find_tried_bound(const CacheUnderTest& cache, const CapacityBound& coarse,
+                            std::uint64_t line_bytes);
 
 /// Whether a footprint up to the bound stays in most of three orders, and one of two lines more
 /// does not: ten times each, and thirty where one does otherwise.
 Predictions try_bound(const CacheUnderTest& cache, const CapacityBound& bound,
                       std::uint64_t line_bytes);
-
-/// The footprint at which half of all lines are lost: the size of a cache with a gradual capacity
-/// transition, because its index is hashed or its replacement is random.
-/// @param near where it ought to lie
-CapacityBound measure_half_lost(const CacheUnderTest& cache, const CapacityBound& near,
-                                std::uint64_t line_bytes);
 
 }  // namespace sonde

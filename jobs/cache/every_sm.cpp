@@ -160,8 +160,7 @@ void leave_odd_sms(CacheUnderTest& cache, CacheGeometry& geometry) {
   while (std::ranges::binary_search(cache.odd_sms, cache.chase.sm)) ++cache.chase.sm;
   std::string reason;
   if (const auto elsewhere = measure_geometry(cache, reason)) {
-    geometry = *elsewhere;
-    measure_size(cache, geometry);
+    geometry = measure_size(cache, *elsewhere);
   }
 }
 

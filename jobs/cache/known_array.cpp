@@ -75,12 +75,12 @@ void report_as_known(const CacheUnderTest& cache, const KnownArray& known) {
 std::optional<CacheGeometry> geometry_of(const CacheUnderTest& cache, const KnownArray& known) {
   const auto fetch = measure_fetch(cache);
   if (!fetch) return std::nullopt;
-  return CacheGeometry{.bound = {known.size_bytes, known.size_bytes + known.line_bytes},
+  return CacheGeometry{.fetch = *fetch,
                        .line_bytes = known.line_bytes,
-                       .fetch = *fetch,
-                       .outlier_share = most_outlier_share(cache, known.line_bytes),
-                       .size_confidence = known.size.confidence(),
-                       .line_contrast = 1};
+                       .line_contrast = 1,
+                       .bound = {known.size_bytes, known.size_bytes + known.line_bytes},
+                       .footprints = known.size,
+                       .outlier_share = most_outlier_share(cache, known.line_bytes)};
 }
 
 }  // namespace sonde

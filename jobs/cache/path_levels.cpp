@@ -9,7 +9,6 @@
 #include "base/units.hpp"
 #include "device/device_error.hpp"
 #include "jobs/cache/cache_probe.hpp"
-#include "jobs/cache/doubtful_line.hpp"
 #include "jobs/cache/every_sm.hpp"
 #include "jobs/cache/fetch_and_line.hpp"
 #include "jobs/cache/geometry.hpp"
@@ -94,7 +93,7 @@ Unanswered measure_structure(CacheUnderTest cache, const std::string& inner_cach
     std::string reason;
     geometry = measure_geometry(cache, reason);
     if (!geometry) return {Status::not_resolvable, reason};
-    measure_size(cache, *geometry);
+    geometry = measure_size(cache, *geometry);
   }
   if (cache.chase.path == LoadPath::instruction) {
     report_geometry(cache, *geometry, {.inner_cache = inner_cache});
@@ -106,13 +105,9 @@ Unanswered measure_structure(CacheUnderTest cache, const std::string& inner_cach
     report_behaviour(cache, *geometry);
     return {Status::not_resolvable, no_sets};
   }
-  settle_doubtful_line(cache, *geometry);
-  CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes,
-                   geometry->line_confidence());
-  const SetFindings sets = characterize_sets_of_lines(cache, probe, *geometry);
-  if (!cache.inner) geometry->filled_bytes = sets.filled_bytes();
-  if (sets.confirmed() && geometry->line_is_known())
-    take_size_of_sets(sets.layout, geometry->line_bytes, *geometry);
+  CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes, geometry->line_contrast);
+  const SetFindings sets = characterize_sets(cache, probe, *geometry);
+  geometry->filled_bytes = bytes_of_sets(sets, *geometry);
   if (!cache.inner) report_every_sm(cache, probe, sets);
   report_geometry(cache, *geometry, {.inner_cache = inner_cache});
   report_behaviour(cache, *geometry);

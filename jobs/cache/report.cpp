@@ -15,9 +15,6 @@
 namespace sonde {
 namespace {
 
-// A gradual transition is known to 1/32, and says less about the size than a step does.
-constexpr double gradual_confidence = 0.5;
-
 Finding found_bytes(const std::string& metric, std::uint64_t bytes, double confidence,
                     std::uint64_t samples) {
   return found(metric, static_cast<double>(bytes), confidence, samples);
@@ -27,75 +24,34 @@ std::string join(const std::string& first, const std::string& second) {
   return first.empty() || second.empty() ? first + second : first + "; " + second;
 }
 
-/// What the size is not as plain as a first miss for; empty if it is.
-std::string explain_size(const CacheGeometry& geometry) {
-  const std::uint64_t first_miss_bytes = geometry.bound.fitting_bytes;
-  const bool filled = geometry.filled_bytes > 0;
-  if (!filled && geometry.residents_bytes > first_miss_bytes) {
-    return fmt::format(
-        "counted on the return pass after a fill: the first misses come at {}, "
-        "so some sets are smaller than others",
-        format_bytes(first_miss_bytes));
-  }
-  if (filled && geometry.filled_bytes != first_miss_bytes) {
-    return fmt::format("the lines of all sets; of a plain footprint the first misses come at {}",
-                       format_bytes(first_miss_bytes));
-  }
-  if (!geometry.gradual) return {};
-  if (geometry.half_lost_bytes > 0)
-    return "lines are lost little by little: half of them at this footprint";
-  return geometry.is_bracketed()
-             ? "lines are lost little by little: the first at the lower bound, half of them at the "
-               "upper one"
-             : "a gradual capacity transition: other orders of accesses find it a few lines away";
-}
-
-/// Random victims of a hashed index may be lost of a handful of lines.
-constexpr const char* no_footprint_fits = "lines are lost of the shortest footprint asked for, too";
-
-/// Why there is no size; empty if there is one.
-std::string explain_no_size(const CacheGeometry& geometry) {
-  if (geometry.no_size.empty() && geometry.size_bytes() == 0) return no_footprint_fits;
-  const bool has_end = !geometry.is_bracketed() || geometry.part_range.high > 0;
-  if (!geometry.no_size.empty() || has_end) return geometry.no_size;
-  return fmt::format("lines are lost little by little from {} on, but never half of them",
-                     format_bytes(geometry.bound.fitting_bytes));
-}
-
 void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
                  const std::string& remark) {
   const std::uint64_t first_miss_bytes = geometry.bound.fitting_bytes;
   const std::uint64_t lines = first_miss_bytes / geometry.line_bytes;
-  const double confidence = geometry.gradual ? gradual_confidence : geometry.size_confidence;
-  const bool filled = geometry.filled_bytes > 0;
-  // As so many lines, however long they are.
-  const bool is_counted =
-      !geometry.gradual && geometry.residents_bytes > geometry.bound.fitting_bytes;
+  const double confidence = geometry.footprints.confidence();
   const std::string metric = cache.name + ".size_bytes";
-  const std::string no_size = explain_no_size(geometry);
-  if (no_size.empty()) {
-    Finding size =
-        found_bytes(metric, geometry.size_bytes(),
-                    filled || is_counted ? geometry.line_confidence() : confidence, lines);
-    size.interval = geometry.size_interval();
-    if (!filled && !geometry.gradual && !geometry.accesses_are_lines()) {
+  const bool filled = geometry.filled_bytes > 0;
+  if (const std::string none = explain_no_size(geometry); !none.empty()) {
+    cache.run.report(not_resolvable(metric, none));
+  } else {
+    Finding size = found_bytes(metric, geometry.size_bytes(),
+                               filled ? geometry.line_contrast : confidence, lines);
+    if (!filled && !geometry.accesses_are_lines()) {
       size.interval = {static_cast<double>(first_miss_bytes),
                        static_cast<double>(geometry.bound.overflowing_bytes)};
     }
-    size.replicates = geometry.replicates;
-    cache.run.report(std::move(size), join(explain_size(geometry), remark));
-  } else {
-    cache.run.report(not_resolvable(metric, no_size));
-  }
-  if (first_miss_bytes == 0) {
-    return cache.run.report(not_resolvable(cache.name + ".first_miss_bytes", no_footprint_fits));
+    const bool is_plain = !filled || geometry.filled_bytes == first_miss_bytes;
+    cache.run.report(
+        std::move(size),
+        is_plain ? remark
+                 : join(fmt::format("the lines of all sets; of a plain footprint the first misses "
+                                    "come at {}",
+                                    format_bytes(first_miss_bytes)),
+                        remark));
   }
   Finding first_miss =
       found_bytes(cache.name + ".first_miss_bytes", first_miss_bytes, confidence, lines);
-  if (geometry.gradual) {
-    first_miss.interval = geometry.first_miss_range;
-    first_miss.replicates = geometry.replicates;
-  }
+  first_miss.interval = geometry.spread;
   cache.run.report(std::move(first_miss), remark);
 }
 
@@ -119,12 +75,6 @@ void report_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
   if (geometry.line_is_known()) {
     return cache.run.report(found_bytes(metric, geometry.line_bytes, geometry.line_contrast,
                                         geometry.bound.fitting_bytes / geometry.line_bytes));
-  }
-  if (geometry.line_is_refuted) {
-    return cache.run.report(not_resolvable(
-        metric,
-        "sets full of longer blocks lose lines once all of a block is asked for, and no "
-        "power of two tells lines from blocks"));
   }
   cache.run.report(not_resolvable(
       metric,
@@ -172,8 +122,7 @@ void report_sector(const CacheUnderTest& cache, const CacheGeometry& geometry,
       found_bytes(metric, sector_bytes, geometry.fetch.agreement, geometry.fetch.observations));
 }
 
-}  // namespace
-
+/// find_sets, ended with a reason if it takes the device too long.
 SetFindings find_sets_in_time(CacheProbe& probe) {
   probe.limit_search();
   SetFindings found;
@@ -187,8 +136,8 @@ SetFindings find_sets_in_time(CacheProbe& probe) {
   return found;
 }
 
+/// Why sets are not believed, though confirmed: their ways differ. Empty if they do not.
 std::string explain_unequal_ways(const SetFindings& found) {
-  if (!found.confirmed()) return {};
   const auto& ways = found.layout.ways_per_set;
   const bool has_policy = found.replacement && found.replacement->policy;
   const bool has_function = found.layout.index.kind != IndexKind::unresolved;
@@ -209,22 +158,8 @@ std::string explain_unequal_ways(const SetFindings& found) {
       ways.size(), ways.back(), ways.front());
 }
 
-/// Sets of fewer lines than were seen to stay at once: one is missing, or a way of one.
-std::string explain_missing_lines(const SetFindings& found, const CacheGeometry& geometry) {
-  const Interval part =
-      geometry.part_interval().value_or(Interval{static_cast<double>(geometry.part_bytes()), 0});
-  const double held_bytes = static_cast<double>(found.layout.lines() * geometry.line_bytes);
-  if (!found.confirmed() || geometry.gradual || held_bytes >= part.low) return {};
-  return fmt::format("{} sets hold {} of the {} lines that stay in it at once",
-                     found.layout.ways_per_set.size(), found.layout.lines(),
-                     geometry.part_bytes() / geometry.line_bytes);
-}
-
-bool full_sets_tell_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
-  return !cache.inner && !geometry.within_block && geometry.partitions == 1 &&
-         geometry.line_bytes > geometry.fetch.bytes;
-}
-
+/// Whether all that misses bring of the lines that fill all sets stays at once, but for outliers:
+/// of lines half as long it would not.
 bool stay_whole(CacheProbe& probe, const Lines& lines, std::uint64_t unit_bytes) {
   constexpr std::size_t units_per_outlier = 1000;  // that comes again at its place
   Lines units;
@@ -237,57 +172,64 @@ bool stay_whole(CacheProbe& probe, const Lines& lines, std::uint64_t unit_bytes)
   return missing * units_per_outlier <= units.size();
 }
 
-CacheGeometry with_line(const CacheUnderTest& cache, const CacheGeometry& seen,
-                        std::uint64_t line_bytes) {
-  CacheGeometry geometry{.bound = seen.bound,
-                         .line_bytes = line_bytes,
-                         .fetch = seen.fetch,
-                         .outlier_share = seen.outlier_share};
-  measure_size(cache, geometry);
-  return geometry;
-}
-
-SetFindings characterize_sets_of_lines(const CacheUnderTest& cache, CacheProbe& probe,
-                                       CacheGeometry& geometry) {
-  // An L1 of 256 KiB of tags keeps 241 KiB of data; under a policy that is not LRU chases miss
-  // before a cache is full: 112 of 125 KiB of code on an H200.
-  const double most_beyond = geometry.gradual ? 1.2 : 1.1;
-  SetFindings found = find_sets_in_time(probe);
-  if (found.confirmed() && !found.filled.empty() && full_sets_tell_line(cache, geometry) &&
+/// What speaks against sets that other chases confirmed; empty if nothing does.
+std::string explain_no_sets(const CacheUnderTest& cache, CacheProbe& probe,
+                            const SetFindings& found, const CacheGeometry& geometry) {
+  if (!geometry.line_is_known())
+    return "the line is not known: sets of longer blocks look like sets, too";
+  if (!found.confirmed()) return {};
+  if (std::string unequal = explain_unequal_ways(found); !unequal.empty()) return unequal;
+  const std::uint64_t held_bytes = found.layout.lines() * geometry.line_bytes;
+  if (!geometry.spread && held_bytes < geometry.bound.fitting_bytes) {
+    return fmt::format("{} sets hold {} of the {} that stay in it at once",
+                       found.layout.ways_per_set.size(), format_bytes(held_bytes),
+                       format_bytes(geometry.bound.fitting_bytes));
+  }
+  // Of lines half as long every second one is accessed: such sets seem to hold twice the cache.
+  constexpr double nearly_twice = 1.75;
+  if (!geometry.spread && static_cast<double>(held_bytes) >=
+                              nearly_twice * static_cast<double>(geometry.bound.fitting_bytes)) {
+    return fmt::format("sets of lines of {} would hold {}, and {} overflow it: lines are shorter",
+                       format_bytes(geometry.line_bytes), format_bytes(held_bytes),
+                       format_bytes(geometry.bound.overflowing_bytes));
+  }
+  if (!found.filled.empty() && !cache.inner && geometry.line_bytes > geometry.fetch.bytes &&
       !stay_whole(probe, found.filled, geometry.fetch.bytes)) {
-    found = SetFindings{.pool = found.pool};
-    found.reason = fmt::format(
+    return fmt::format(
         "sets full of blocks of {} lose lines once all of a block is asked for: lines are shorter, "
         "or begin elsewhere",
         format_bytes(geometry.line_bytes));
-    // Of units that are no more than a line each the size is right in any case.
-    geometry = with_line(cache, geometry, geometry.fetch.bytes);
-    geometry.line_is_refuted = true;
-    return found;
   }
-  const double reach_bytes =
-      static_cast<double>(found.layout.lines()) * static_cast<double>(geometry.line_bytes);
-  const auto size_bytes = static_cast<double>(geometry.part_bytes());
-  // Of lines half as long every second one is accessed: such sets seem to hold twice the cache.
-  constexpr double nearly_twice = 1.75;
-  geometry.line_contradicted = found.confirmed() && reach_bytes >= nearly_twice * size_bytes;
-  std::string no_sets = explain_unequal_ways(found);
-  if (no_sets.empty()) no_sets = explain_missing_lines(found, geometry);
-  geometry.line_proven =
-      found.confirmed() && no_sets.empty() && found.layout.ways_per_set.back() > 1 &&
-      reach_bytes <= most_beyond * size_bytes && size_bytes <= most_beyond * reach_bytes;
-  if (!no_sets.empty()) {
-    found.reason = std::move(no_sets);
-    found.layout.ways_per_set.clear();
-    found.filled.clear();
-  } else if (geometry.line_is_known()) {
+  return {};
+}
+
+}  // namespace
+
+SetFindings characterize_sets(const CacheUnderTest& cache, CacheProbe& probe,
+                              const CacheGeometry& geometry) {
+  SetFindings found = find_sets_in_time(probe);
+  if (!found.reason.empty()) return found;
+  found.reason = explain_no_sets(cache, probe, found, geometry);
+  if (found.reason.empty()) {
     report_sets(probe, found);
   } else {
+    found.layout.ways_per_set.clear();
     found.filled.clear();
-    if (found.reason.empty())
-      found.reason = "the line is not known: sets of longer blocks look like sets, too";
   }
   return found;
+}
+
+std::uint64_t bytes_of_sets(const SetFindings& found, const CacheGeometry& geometry) {
+  if (!found.filled.empty()) return found.filled.size() * geometry.line_bytes;
+  const bool is_open = geometry.spread && found.confirmed() &&
+                       found.layout.ways_per_set.front() == found.layout.ways_per_set.back();
+  return is_open ? found.layout.lines() * geometry.line_bytes : 0;
+}
+
+std::string explain_no_size(const CacheGeometry& geometry) {
+  if (!geometry.no_size.empty() || geometry.size_is_known()) return geometry.no_size;
+  return fmt::format("lines are lost little by little, the first of {} to {}: no footprint ends it",
+                     format_bytes(geometry.spread->low), format_bytes(geometry.spread->high));
 }
 
 void report_geometry(const CacheUnderTest& cache, const CacheGeometry& geometry,

@@ -16,6 +16,9 @@ struct GeometryRemarks {
   std::string inner_cache = {};  // the one before it on its path, as metrics name it; empty: none
 };
 
+/// Why the size is not resolvable; empty if it is known.
+std::string explain_no_size(const CacheGeometry& geometry);
+
 /// Reports `.size_bytes`, `.first_miss_bytes`, `.line_bytes`, `.sector_bytes` and `.fetch_bytes`.
 void report_geometry(const CacheUnderTest& cache, const CacheGeometry& geometry,
                      const GeometryRemarks& remarks);
@@ -33,29 +36,13 @@ void report_latencies(JobRun& run, const std::string& cache, const Replicates& h
 void report_hit_latency(JobRun& run, const std::string& cache, const Replicates& hits);
 void report_miss_latency(JobRun& run, const std::string& cache, const Replicates& misses);
 
-/// find_sets, ended with a reason if it takes the device too long.
-SetFindings find_sets_in_time(CacheProbe& probe);
+/// Looks for the sets as long as time allows, and reports them if nothing speaks against them or
+/// against the line that they are made of; else the reason says what does, and none are given.
+SetFindings characterize_sets(const CacheUnderTest& cache, CacheProbe& probe,
+                              const CacheGeometry& geometry);
 
-/// Why sets of a cache behind others are not believed, though confirmed: their ways differ. Empty
-/// if they do not.
-std::string explain_unequal_ways(const SetFindings& found);
-
-/// Whether sets that are full can tell if all that misses bring of a line is one: not behind inner
-/// caches, of one of several partitions, or of lines that come as a whole.
-bool full_sets_tell_line(const CacheUnderTest& cache, const CacheGeometry& geometry);
-
-/// Whether all that misses bring of these lines stays at once, but for outliers.
-/// @param lines that fill sets, each asked for at one place until now
-bool stay_whole(CacheProbe& probe, const Lines& lines, std::uint64_t unit_bytes);
-
-/// The same cache, if its lines are of so many bytes.
-CacheGeometry with_line(const CacheUnderTest& cache, const CacheGeometry& seen,
-                        std::uint64_t line_bytes);
-
-/// Looks for the sets, judges by them whether the line is right (a direct-mapped cache has sets of
-/// one line of whatever length, so those prove nothing), and reports them if the line is known.
-/// Where full sets refute the line, the size is measured anew, and line and sets are left open.
-SetFindings characterize_sets_of_lines(const CacheUnderTest& cache, CacheProbe& probe,
-                                       CacheGeometry& geometry);
+/// What all sets hold, where that was seen to stay at once, or where no footprint ends the cache; 0
+/// if that is not known.
+std::uint64_t bytes_of_sets(const SetFindings& found, const CacheGeometry& geometry);
 
 }  // namespace sonde

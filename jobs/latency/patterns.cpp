@@ -4,6 +4,7 @@
 #include "analysis/structure/latency/latency_patterns.hpp"
 #include "analysis/structure/latency/memory_replicates.hpp"
 #include "base/gpu_facts.hpp"
+#include "jobs/chase/known_l2.hpp"
 #include "jobs/chase/pattern_order.hpp"
 #include "jobs/chase/pointer_chase.hpp"
 #include "jobs/chase/usable_memory.hpp"
@@ -33,17 +34,17 @@ struct DataCache {
 };
 
 DataCache data_cache(const JobRun& run, LoadPath path) {
-  for (const std::string cache : {"cache.l1", "cache.l2"}) {
-    if (path == LoadPath::past_l1 && cache == "cache.l1") continue;
-    // Of partitions that keep copies one SM fills the near one.
-    const auto part_bytes = run.number(cache + ".segment_bytes");
-    const auto size_bytes = part_bytes ? part_bytes : run.number(cache + ".size_bytes");
-    const auto line_bytes = run.number(cache + ".line_bytes");
-    if (!size_bytes || !line_bytes) continue;
-    return {static_cast<std::uint64_t>(*line_bytes),
-            static_cast<std::uint64_t>(*size_bytes / *line_bytes)};
-  }
-  return {};
+  const auto lines_of = [](double size_bytes, double line_bytes) {
+    return DataCache{static_cast<std::uint64_t>(line_bytes),
+                     static_cast<std::uint64_t>(size_bytes / line_bytes)};
+  };
+  const auto l1_bytes = run.number("cache.l1.size_bytes");
+  const auto l1_line_bytes = run.number("cache.l1.line_bytes");
+  if (path != LoadPath::past_l1 && l1_bytes && l1_line_bytes)
+    return lines_of(*l1_bytes, *l1_line_bytes);
+  const double l2_bytes = known_l2_part_bytes(run);
+  const auto l2_line_bytes = run.number("cache.l2.line_bytes");
+  return l2_bytes > 0 && l2_line_bytes ? lines_of(l2_bytes, *l2_line_bytes) : DataCache{};
 }
 
 /// Hits that take so much are those of the L2, which the job tlb saw wait for translations; nullopt

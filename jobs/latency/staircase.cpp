@@ -2,6 +2,7 @@
 // picture by which people know a memory hierarchy (Saavedra 1992, Wong 2010).
 #include "base/gpu_facts.hpp"
 #include "base/units.hpp"
+#include "jobs/chase/known_l2.hpp"
 #include "jobs/chase/pointer_chase.hpp"
 #include "jobs/latency/parts.hpp"
 
@@ -21,8 +22,9 @@ constexpr double quick_points_per_octave = 2;
 constexpr std::uint64_t unknown_l2_bytes = 8_MiB;
 
 std::vector<std::uint64_t> choose_footprints(const JobRun& run, std::uint64_t line_bytes) {
+  const double l2_bytes = known_l2_parts(run) * known_l2_part_bytes(run);
   const double largest_bytes =
-      2 * run.number("cache.l2.size_bytes").value_or(static_cast<double>(unknown_l2_bytes));
+      2 * (l2_bytes > 0 ? l2_bytes : static_cast<double>(unknown_l2_bytes));
   std::vector<std::uint64_t> footprints;
   for (double bytes = 1024; bytes <= largest_bytes;) {
     const auto lines = static_cast<std::uint64_t>(bytes) / line_bytes;

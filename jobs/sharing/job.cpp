@@ -110,7 +110,9 @@ double soonest_miss(const JobRun& run, const Finding& miss, double hit_cycles) {
 
 Candidate find_candidate(JobRun& run, const KnownCache& known) {
   const std::string name = fmt::format("cache.{}", known.name);
+  // Where lines are lost little by little, what stays at least.
   const auto size_bytes = run.number(name + ".size_bytes");
+  const auto held_bytes = size_bytes ? size_bytes : run.number(name + ".first_miss_bytes");
   const auto step_bytes = step_of_cache(run, name);
   const auto hit_cycles = run.number(name + ".hit_latency_cycles");
   const auto miss_cycles = run.number(name + ".miss_latency_cycles");
@@ -128,7 +130,7 @@ Candidate find_candidate(JobRun& run, const KnownCache& known) {
                 "it is divided into partitions: what one of them loses may be found in the other"};
   }
   CoRunCache cache = set_up_cache(run, known, *hit_cycles);
-  cache.size_bytes = size_bytes.value_or(0);
+  cache.size_bytes = held_bytes.value_or(0);
   cache.size_confidence = size_bytes ? run.answer(name + ".size_bytes")->confidence : 0;
   cache.line_bytes = std::max(static_cast<std::uint64_t>(step_bytes.value_or(longest_line_bytes)),
                               access_bytes(known.path));

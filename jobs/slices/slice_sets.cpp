@@ -1,5 +1,6 @@
 // Eviction sets and the packing of all sets, asked of chases past the L1 over lines of one slice.
 #include "jobs/slices/slice_sets.hpp"
+#include "jobs/chase/known_l2.hpp"
 
 #include "analysis/statistics.hpp"
 #include "analysis/structure/latency/latency_classes.hpp"
@@ -24,18 +25,17 @@ namespace {
 constexpr std::size_t searched_sets = 3;
 constexpr std::size_t most_chases = 500;
 
-/// What a slice has room for, roughly: a capacity that is an interval counts with its middle.
+/// What a slice has room for, roughly.
 std::uint64_t room_of_slice(const JobRun& run, double slices, std::uint64_t line_bytes) {
-  const double part_bytes =
-      run.number("cache.l2.segment_bytes").value_or(run.number("cache.l2.size_bytes").value_or(0));
-  return static_cast<std::uint64_t>(part_bytes / slices / static_cast<double>(line_bytes));
+  return static_cast<std::uint64_t>(known_l2_part_bytes(run) / slices /
+                                    static_cast<double>(line_bytes));
 }
 
 /// In so many pages lie twice as many lines of a slice as it has room for.
 std::uint64_t pages_to_search(const JobRun& run, double slices, std::uint64_t line_bytes,
                               std::uint64_t room) {
   constexpr std::uint64_t times_the_room = 2;
-  const std::uint64_t parts = run.number("cache.l2.segment_bytes") ? 2 : 1;
+  const auto parts = static_cast<std::uint64_t>(known_l2_parts(run));
   const std::uint64_t lines = large_page_bytes / line_bytes;
   const double lines_of_page = static_cast<double>(lines) / slices;
   return static_cast<std::uint64_t>(static_cast<double>(times_the_room * room * parts) /
@@ -127,8 +127,8 @@ void report_room(JobRun& run, const PackedLines& packed, std::uint32_t ways,
                          packed.left_over.size()));
   const Finding* slices = run.finding("cache.l2.slices");
   if (slices != nullptr) {
-    const std::uint64_t parts = run.finding("cache.l2.segment_bytes") != nullptr ? 2 : 1;
-    const double all = std::get<double>(slices->value) * static_cast<double>(parts);
+    const int parts = known_l2_parts(run);
+    const double all = std::get<double>(slices->value) * parts;
     run.report(found("cache.l2.slice_total_bytes", all * static_cast<double>(lines * line_bytes),
                      slices->confidence, lines),
                fmt::format("{} slices of {} in {} of the L2", all,

@@ -1,6 +1,7 @@
 // Every access is made twice in a row; the difference is what the translation of the first cost.
 // Medians over passes and lines go to the inference of levels, reach and sets.
 #include "jobs/tlb/page_chase.hpp"
+#include "jobs/chase/known_l2.hpp"
 
 #include "analysis/statistics.hpp"
 #include "base/error.hpp"
@@ -144,11 +145,7 @@ PageChaseSetup set_up_chases_through(JobRun& run, LoadPath path) {
   setup.least_step_cycles =
       std::max(least_tlb_step_cycles,
                run.number("clock.granularity_cycles").value_or(least_tlb_step_cycles));
-  // What a chase found may be less, where lines are lost little by little.
-  const double whole_bytes = std::max(run.number("cache.l2.size_bytes").value_or(0),
-                                      static_cast<double>(run.info().l2_bytes));
-  // Of several partitions that keep copies one SM fills the near one.
-  const double l2_bytes = run.number("cache.l2.segment_bytes").value_or(whole_bytes);
+  const double l2_bytes = known_l2_part_bytes(run);
   const double line_bytes =
       run.number("cache.l2.line_bytes").value_or(static_cast<double>(common_line_bytes));
   setup.kept_pages =
