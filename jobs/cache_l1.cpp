@@ -249,10 +249,11 @@ void characterize(CacheUnderTest cache, std::optional<CacheGeometry> geometry = 
   std::optional<SetFindings> sets;
   if (run.level() != SuiteLevel::quick) {
     leave_odd_sms(cache, *geometry);
-    CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes, geometry->line_contrast);
-    sets = characterize_sets(cache, probe, *geometry);
+    CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes);
+    CacheStructure structure = characterize_sets(cache, probe, *geometry);
+    geometry = structure.geometry;
+    sets = std::move(structure.sets);
     report_every_sm(cache, probe, *sets);
-    geometry->filled_bytes = bytes_of_sets(*sets, *geometry);
   }
   report_geometry(cache, *geometry, {.size = explain_carveout(cache.chase)});
   report_first_latencies(cache, geometry->size_bytes(), geometry->line_bytes);

@@ -207,10 +207,10 @@ std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometr
   if (const std::string too_many = why_too_many_lines(geometry); !too_many.empty()) {
     return too_many + " (cache.l2.slice_ways and slice_sets tell of one slice)";
   }
-  CacheProbe probe(cache, geometry.part_bytes(), geometry.line_bytes, geometry.line_contrast);
-  const SetFindings sets = characterize_sets(cache, probe, geometry);
-  geometry.filled_bytes = bytes_of_sets(sets, geometry);
-  return sets.reason;
+  CacheProbe probe(cache, geometry.part_bytes(), geometry.line_bytes);
+  CacheStructure structure = characterize_sets(cache, probe, geometry);
+  geometry = std::move(structure.geometry);
+  return structure.sets.reason;
 }
 
 /// @param cache with a threshold between hits and the memory

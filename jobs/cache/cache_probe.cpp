@@ -66,14 +66,13 @@ void in_groups(LoadPath path, const std::vector<int>& sms, const std::vector<Off
 }  // namespace
 
 CacheProbe::CacheProbe(const CacheUnderTest& cache, std::uint64_t size_bytes,
-                       std::uint64_t line_bytes, double line_confidence)
+                       std::uint64_t line_bytes)
     : SetsProbe(cache.run, {.name = cache.name,
                             .pool = choose_pool(cache, size_bytes, line_bytes),
                             .choice = 8,
                             .trace_seed = cache.seed,
                             .measures_filled = true,
-                            .answers_in_part = true,
-                            .line_confidence = line_confidence}),
+                            .answers_in_part = true}),
       cache_(cache),
       size_bytes_(size_bytes),
       sms_{cache.chase.sm} {}

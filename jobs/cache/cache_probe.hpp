@@ -10,9 +10,7 @@ namespace sonde {
 class CacheProbe final : public SetsProbe {
  public:
   /// Asks on the SM of the cache's setup alone.
-  /// @param line_confidence in `line_bytes`, 0 to 1
-  CacheProbe(const CacheUnderTest& cache, std::uint64_t size_bytes, std::uint64_t line_bytes,
-             double line_confidence = 1);
+  CacheProbe(const CacheUnderTest& cache, std::uint64_t size_bytes, std::uint64_t line_bytes);
 
   std::optional<PassEvictors> find_pass_evictors(std::uint64_t end_bytes) override;
 

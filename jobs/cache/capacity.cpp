@@ -301,7 +301,7 @@ TriedBound find_tried_bound(const CacheUnderTest& cache, const CapacityBound& co
   for (std::uint64_t less = 0; less <= most_lines_less && bound.fitting_bytes > line_bytes;
        ++less) {
     if (stays_always(bound.fitting_bytes)) break;
-    bound = {bound.fitting_bytes - line_bytes, bound.fitting_bytes};
+    bound.fitting_bytes -= line_bytes;
   }
   return {bound, try_footprints(footprints, bound, line_bytes)};
 }

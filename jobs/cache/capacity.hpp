@@ -43,7 +43,8 @@ CapacityBound measure_coarse_bound_near(const CacheUnderTest& cache, const Capac
 /// Too many lines to ask for footprints line by line: the steps to the exact bound differ.
 bool is_large(std::uint64_t size_bytes, std::uint64_t line_bytes);
 
-/// A bound to one line, with what chases in other orders made of it.
+/// A bound to one line, or a few if one more stays in some orders, with what chases in other orders
+/// made of it.
 struct TriedBound {
   CapacityBound bound;
   Predictions tried;

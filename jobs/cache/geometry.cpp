@@ -71,6 +71,32 @@ std::optional<CapacityBound> find_step(const CacheUnderTest& cache, const Capaci
   return CapacityBound{seen.position * line_bytes, (seen.position + 1) * line_bytes};
 }
 
+/// Whether more lines are found again after a longer fill than the largest footprint that stays
+/// has: then that one filled some sets before others, and is not the size. One chase goes up
+/// through a fill and down again; of the way down the misses count.
+bool keeps_more(const CacheUnderTest& cache, const CapacityBound& bound, std::uint64_t line_bytes) {
+  constexpr std::uint64_t by_chance = 512;  // one line in so many
+  for (const double factor : {1.5, 3.0}) {
+    const std::uint64_t fill_bytes =
+        std::min(scale_span(bound.fitting_bytes, factor, line_bytes), cache.end_bytes());
+    const std::uint64_t step_bytes = touch_step(cache, fill_bytes, line_bytes);
+    const ChasePlan plan{.offsets = fill_and_return(fill_bytes, fill_bytes, step_bytes),
+                         .warmup_passes = 0,
+                         .skipped = fill_bytes / step_bytes,
+                         .passes = 3};
+    const ChaseLatencies chase = measure_chase(cache, "residents", plan);
+    const std::vector<bool> missing = positions_above(chase, cache.threshold_cycles, 2);
+    // Accesses may lie closer than lines: of one that is gone the first misses, or, if a miss
+    // brings less than a line, all do.
+    std::set<std::uint64_t> gone;
+    for (std::size_t i = 0; i < missing.size(); ++i)
+      if (missing[i]) gone.insert(plan.offsets[plan.skipped + i] / line_bytes);
+    const std::uint64_t found_bytes = fill_bytes - std::min(fill_bytes, gone.size() * line_bytes);
+    if (found_bytes > bound.overflowing_bytes + bound.overflowing_bytes / by_chance) return true;
+  }
+  return false;
+}
+
 /// Where the first lines are lost on further SMs, at other places and in other orders.
 CacheGeometry spread_of_draws(const CacheUnderTest& cache, CacheGeometry geometry) {
   constexpr std::uint64_t draws = 3;
@@ -113,7 +139,7 @@ std::optional<CacheGeometry> measure_geometry(const CacheUnderTest& of, std::str
   const LineLength line = measure_line(cache, coarse.fitting_bytes, unit_bytes);
   CacheGeometry geometry{.fetch = *fetch,
                          .line_bytes = line.bytes,
-                         .line_contrast = line.contrast,
+                         .line_confidence = line.contrast,
                          .bound = coarse,
                          .outlier_share = cache.outlier_share};
   if (fetch->bytes < line.bytes && line.bytes == access_bytes(cache.chase.path)) {
@@ -139,7 +165,7 @@ CacheGeometry measure_size(const CacheUnderTest& of, CacheGeometry geometry) {
   for (const std::uint64_t settling_passes : {cache.settling_passes, std::uint64_t{24}}) {
     cache.settling_passes = settling_passes;
     const TriedBound found = find_tried_bound(cache, geometry.bound, line_bytes);
-    if (!found.tried.bear_out()) continue;
+    if (!found.tried.bear_out() || keeps_more(cache, found.bound, line_bytes)) continue;
     geometry.bound = found.bound;
     geometry.footprints = found.tried;
     return geometry;

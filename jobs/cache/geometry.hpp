@@ -17,7 +17,8 @@ namespace sonde {
 struct CacheGeometry {
   BlockSize fetch;
   std::uint64_t line_bytes = 0;
-  double line_contrast = 0;  // 0..1: how clearly blocks up to the line and beyond it differ
+  /// 0..1: how clearly blocks up to the line and beyond it differ, or what trials of sets say.
+  double line_confidence = 0;
   /// Code is executed block by block: line_bytes is no less than that, and lines within a block are
   /// asked for apart. 0 bytes: not known.
   std::optional<LineWithinBlock> within_block = {};
@@ -33,10 +34,10 @@ struct CacheGeometry {
 
   /// Whether lines are what is accessed: else sets of one are not those of the other.
   bool accesses_are_lines() const { return !within_block || within_block->bytes == line_bytes; }
-  /// A line with less contrast is a guess.
+  /// A line that is less sure is a guess.
   bool line_is_known() const {
-    constexpr double least_contrast = 0.4;
-    return (within_block ? within_block->contrast : line_contrast) >= least_contrast;
+    constexpr double least_confidence = 0.4;
+    return (within_block ? within_block->contrast : line_confidence) >= least_confidence;
   }
   bool size_is_known() const { return no_size.empty() && (!spread || filled_bytes > 0); }
   /// Of the partition that `bound` is of; what stays at least, if the size is not known.

@@ -38,7 +38,7 @@ std::optional<KnownArray> try_known_array(const CacheUnderTest& cache, const std
   const JobRun& run = cache.run;
   const Finding* size = run.finding(name + ".size_bytes");
   const auto line_bytes = run.number(name + ".line_bytes");
-  if (size == nullptr || size->interval || !line_bytes) return std::nullopt;
+  if (size == nullptr || !line_bytes) return std::nullopt;
   KnownArray known{.name = name,
                    .size_bytes = static_cast<std::uint64_t>(std::get<double>(size->value)),
                    .line_bytes = static_cast<std::uint64_t>(*line_bytes),
@@ -77,7 +77,7 @@ std::optional<CacheGeometry> geometry_of(const CacheUnderTest& cache, const Know
   if (!fetch) return std::nullopt;
   return CacheGeometry{.fetch = *fetch,
                        .line_bytes = known.line_bytes,
-                       .line_contrast = 1,
+                       .line_confidence = 1,
                        .bound = {known.size_bytes, known.size_bytes + known.line_bytes},
                        .footprints = known.size,
                        .outlier_share = most_outlier_share(cache, known.line_bytes)};

@@ -105,12 +105,11 @@ Unanswered measure_structure(CacheUnderTest cache, const std::string& inner_cach
     report_behaviour(cache, *geometry);
     return {Status::not_resolvable, no_sets};
   }
-  CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes, geometry->line_contrast);
-  const SetFindings sets = characterize_sets(cache, probe, *geometry);
-  geometry->filled_bytes = bytes_of_sets(sets, *geometry);
+  CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes);
+  const auto [known, sets] = characterize_sets(cache, probe, *geometry);
   if (!cache.inner) report_every_sm(cache, probe, sets);
-  report_geometry(cache, *geometry, {.inner_cache = inner_cache});
-  report_behaviour(cache, *geometry);
+  report_geometry(cache, known, {.inner_cache = inner_cache});
+  report_behaviour(cache, known);
   return {Status::not_resolvable, sets.reason};
 }
 
@@ -134,7 +133,8 @@ Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurv
                               std::size_t level) {
   if (level >= survey.caches.size()) {
     // Behind a cache that holds every footprint there may be others.
-    return {survey.last_is_full ? Status::not_resolvable : Status::not_present, survey.no_more};
+    const bool is_open = survey.last_is_full || survey.may_go_on;
+    return {is_open ? Status::not_resolvable : Status::not_present, survey.no_more};
   }
   const LatencyClass& hits = survey.caches[level];
   const LatencyClass& misses = survey.misses_of(level);
@@ -227,7 +227,10 @@ std::optional<double> soonest_l2_cycles(const JobRun& run) {
   return run.number("cache.l2.hit_latency_cycles");
 }
 
-/// Number of the innermost class that comes as late as the L2; `served` if none of the first
+/// A path that answers sooner than plain loads of the L2 may have a cache of its own there.
+constexpr double surely_l2 = 0.97;
+
+/// Number of the innermost class that comes about as late as the L2; `served` if none of the first
 /// `served` does.
 std::size_t find_l2(const JobRun& run, const std::vector<LatencyClass>& classes,
                     std::size_t served) {
@@ -282,9 +285,12 @@ void sort_classes(JobRun& run, const CachePath& path, const std::vector<Footprin
   const std::size_t l2 = find_l2(run, classes, served);
   survey.caches.assign(classes.begin(), classes.begin() + static_cast<std::ptrdiff_t>(l2));
   if (l2 < served) {
-    survey.no_more = fmt::format(
-        "misses are served by the L2: after {:.0f} cycles, plain loads by it after {:.0f}",
-        median(classes[l2].cycles), *run.number("cache.l2.hit_latency_cycles"));
+    const double cycles = median(classes[l2].cycles);
+    survey.may_go_on = cycles < surely_l2 * *soonest_l2_cycles(run);
+    survey.no_more =
+        fmt::format("misses are served {} after {:.0f} cycles, plain loads by the L2 after {:.0f}",
+                    survey.may_go_on ? "by the L2 or by a cache before it," : "by the L2:", cycles,
+                    *run.number("cache.l2.hit_latency_cycles"));
     survey.behind = std::move(classes[l2]);
   } else if (served < classes.size()) {
     survey.no_more = fmt::format("misses are served by the memory, after {:.0f} cycles",

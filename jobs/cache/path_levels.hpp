@@ -27,6 +27,7 @@ struct PathSurvey {
   std::vector<LatencyClass> caches;    // the path's own, innermost first
   std::optional<LatencyClass> behind;  // what serves misses of the last of them, if it was seen
   bool last_is_full = false;           // no footprint overflows the last one
+  bool may_go_on = false;              // what serves its misses may be the L2, or a cache before it
   std::string no_more;                 // why there are no more caches, or why none is known
 
   /// What serves misses of a cache that was seen.

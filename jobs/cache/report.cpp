@@ -4,6 +4,7 @@
 
 #include "analysis/structure/latency/memory_replicates.hpp"
 #include "base/units.hpp"
+#include "jobs/cache/try_line.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
 #include "jobs/sets/report.hpp"
 #include "jobs/sets/search.hpp"
@@ -35,8 +36,10 @@ void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
     cache.run.report(not_resolvable(metric, none));
   } else {
     Finding size = found_bytes(metric, geometry.size_bytes(),
-                               filled ? geometry.line_contrast : confidence, lines);
-    if (!filled && !geometry.accesses_are_lines()) {
+                               filled ? geometry.line_confidence : confidence, lines);
+    const bool is_exact =
+        geometry.bound.overflowing_bytes - first_miss_bytes <= geometry.line_bytes;
+    if (!filled && !(is_exact && geometry.accesses_are_lines())) {
       size.interval = {static_cast<double>(first_miss_bytes),
                        static_cast<double>(geometry.bound.overflowing_bytes)};
     }
@@ -73,14 +76,14 @@ void report_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
   if (geometry.within_block) return report_line_within_block(cache, geometry);
   const std::string metric = cache.name + ".line_bytes";
   if (geometry.line_is_known()) {
-    return cache.run.report(found_bytes(metric, geometry.line_bytes, geometry.line_contrast,
+    return cache.run.report(found_bytes(metric, geometry.line_bytes, geometry.line_confidence,
                                         geometry.bound.fitting_bytes / geometry.line_bytes));
   }
   cache.run.report(not_resolvable(
       metric,
       fmt::format("chases over parts of blocks miss neither as if a block were a line nor as "
                   "if it were several: {} would fit best, by a contrast of {:.2f}",
-                  format_bytes(geometry.line_bytes), geometry.line_contrast)));
+                  format_bytes(geometry.line_bytes), geometry.line_confidence)));
 }
 
 /// Of misses at all distances the commonest is a guess.
@@ -158,72 +161,54 @@ std::string explain_unequal_ways(const SetFindings& found) {
       ways.size(), ways.back(), ways.front());
 }
 
-/// Whether all that misses bring of the lines that fill all sets stays at once, but for outliers:
-/// of lines half as long it would not.
-bool stay_whole(CacheProbe& probe, const Lines& lines, std::uint64_t unit_bytes) {
-  constexpr std::size_t units_per_outlier = 1000;  // that comes again at its place
-  Lines units;
-  for (const std::uint64_t line : lines)
-    for (std::uint64_t unit = 0; unit < probe.pool().line_bytes; unit += unit_bytes)
-      units.push_back(line + unit);
-  const MissCounts counts = probe.ask(std::span(&units, 1), {}).front();
-  std::size_t missing = 0;
-  for (std::size_t i = 0; i < units.size(); ++i) missing += misses_again(counts, i);
-  return missing * units_per_outlier <= units.size();
-}
-
 /// What speaks against sets that other chases confirmed; empty if nothing does.
-std::string explain_no_sets(const CacheUnderTest& cache, CacheProbe& probe,
-                            const SetFindings& found, const CacheGeometry& geometry) {
-  if (!geometry.line_is_known())
-    return "the line is not known: sets of longer blocks look like sets, too";
-  if (!found.confirmed()) return {};
+std::string explain_no_sets(const SetFindings& found, const CacheGeometry& geometry) {
   if (std::string unequal = explain_unequal_ways(found); !unequal.empty()) return unequal;
   const std::uint64_t held_bytes = found.layout.lines() * geometry.line_bytes;
-  if (!geometry.spread && held_bytes < geometry.bound.fitting_bytes) {
-    return fmt::format("{} sets hold {} of the {} that stay in it at once",
-                       found.layout.ways_per_set.size(), format_bytes(held_bytes),
-                       format_bytes(geometry.bound.fitting_bytes));
-  }
-  // Of lines half as long every second one is accessed: such sets seem to hold twice the cache.
-  constexpr double nearly_twice = 1.75;
-  if (!geometry.spread && static_cast<double>(held_bytes) >=
-                              nearly_twice * static_cast<double>(geometry.bound.fitting_bytes)) {
-    return fmt::format("sets of lines of {} would hold {}, and {} overflow it: lines are shorter",
-                       format_bytes(geometry.line_bytes), format_bytes(held_bytes),
-                       format_bytes(geometry.bound.overflowing_bytes));
-  }
-  if (!found.filled.empty() && !cache.inner && geometry.line_bytes > geometry.fetch.bytes &&
-      !stay_whole(probe, found.filled, geometry.fetch.bytes)) {
-    return fmt::format(
-        "sets full of blocks of {} lose lines once all of a block is asked for: lines are shorter, "
-        "or begin elsewhere",
-        format_bytes(geometry.line_bytes));
-  }
-  return {};
+  if (geometry.spread || held_bytes >= geometry.bound.fitting_bytes) return {};
+  return fmt::format("{} sets hold {} of the {} that stay in it at once",
+                     found.layout.ways_per_set.size(), format_bytes(held_bytes),
+                     format_bytes(geometry.bound.fitting_bytes));
 }
 
-}  // namespace
-
-SetFindings characterize_sets(const CacheUnderTest& cache, CacheProbe& probe,
-                              const CacheGeometry& geometry) {
-  SetFindings found = find_sets_in_time(probe);
-  if (!found.reason.empty()) return found;
-  found.reason = explain_no_sets(cache, probe, found, geometry);
-  if (found.reason.empty()) {
-    report_sets(probe, found);
-  } else {
-    found.layout.ways_per_set.clear();
-    found.filled.clear();
-  }
-  return found;
-}
-
+/// What all sets hold, where that was seen to stay at once, or where no footprint ends the cache; 0
+/// if that is not known.
 std::uint64_t bytes_of_sets(const SetFindings& found, const CacheGeometry& geometry) {
   if (!found.filled.empty()) return found.filled.size() * geometry.line_bytes;
   const bool is_open = geometry.spread && found.confirmed() &&
                        found.layout.ways_per_set.front() == found.layout.ways_per_set.back();
   return is_open ? found.layout.lines() * geometry.line_bytes : 0;
+}
+
+}  // namespace
+
+CacheStructure characterize_sets(const CacheUnderTest& cache, CacheProbe& probe,
+                                 CacheGeometry geometry) {
+  SetFindings found = find_sets_in_time(probe);
+  if (!found.reason.empty()) return {std::move(geometry), std::move(found)};
+  if (found.confirmed()) {
+    found.reason = explain_no_sets(found, geometry);
+    const Predictions line =
+        cache.inner ? Predictions{} : try_line(probe, found.layout, geometry.fetch.bytes);
+    if (line.bear_out() && tells_neighbours_apart(found.layout, geometry.line_bytes))
+      geometry.line_confidence = line.confidence();
+    if (line.asked > 0 && !line.bear_out()) {
+      geometry.line_confidence = 0;
+      found.reason =
+          fmt::format("of {} chases over parts of the lines of a set {} did as lines of {} would",
+                      line.asked, line.right, format_bytes(geometry.line_bytes));
+    }
+  }
+  if (found.reason.empty() && !geometry.line_is_known())
+    found.reason = "the line is not known: sets of longer blocks look like sets, too";
+  found.line_confidence = geometry.line_confidence;
+  if (found.reason.empty()) {
+    geometry.filled_bytes = bytes_of_sets(found, geometry);
+    report_sets(probe, found);
+  } else {
+    found.layout.ways_per_set.clear();
+  }
+  return {std::move(geometry), std::move(found)};
 }
 
 std::string explain_no_size(const CacheGeometry& geometry) {

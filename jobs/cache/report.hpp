@@ -36,13 +36,15 @@ void report_latencies(JobRun& run, const std::string& cache, const Replicates& h
 void report_hit_latency(JobRun& run, const std::string& cache, const Replicates& hits);
 void report_miss_latency(JobRun& run, const std::string& cache, const Replicates& misses);
 
-/// Looks for the sets as long as time allows, and reports them if nothing speaks against them or
-/// against the line that they are made of; else the reason says what does, and none are given.
-SetFindings characterize_sets(const CacheUnderTest& cache, CacheProbe& probe,
-                              const CacheGeometry& geometry);
+/// What is known of a cache once its sets were looked for.
+struct CacheStructure {
+  CacheGeometry geometry;
+  SetFindings sets;
+};
 
-/// What all sets hold, where that was seen to stay at once, or where no footprint ends the cache; 0
-/// if that is not known.
-std::uint64_t bytes_of_sets(const SetFindings& found, const CacheGeometry& geometry);
+/// Looks for the sets as long as time allows, tries the line with them, and reports them if nothing
+/// speaks against them or the line; else their reason says what does.
+CacheStructure characterize_sets(const CacheUnderTest& cache, CacheProbe& probe,
+                                 CacheGeometry geometry);
 
 }  // namespace sonde

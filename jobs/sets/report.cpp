@@ -51,12 +51,8 @@ std::string explain(const ReplacementFit& fit) {
   return text;
 }
 
-/// Sets of lines that may be others are no surer than the lines.
-double confidence_in(const SetsProbe& probe, const SetLayout& layout) {
-  return std::min(layout.confidence(), probe.traits().line_confidence);
-}
-
-void report_index(const SetsProbe& probe, const SetLayout& layout, const IndexFunction& index) {
+void report_index(const SetsProbe& probe, const SetLayout& layout, double confidence) {
+  const IndexFunction& index = layout.index;
   const std::string metric = probe.name() + ".index_function";
   if (index.kind == IndexKind::unresolved) {
     return probe.run().report(not_resolvable(metric, index.reason));
@@ -64,15 +60,16 @@ void report_index(const SetsProbe& probe, const SetLayout& layout, const IndexFu
   const std::string seen =
       fmt::format("seen of the address: bits {}-{}", std::countr_zero(index.known_bits),
                   std::bit_width(index.known_bits) - 1);
-  probe.run().report(
-      found(metric, describe(index), confidence_in(probe, layout), layout.checked.asked), seen);
+  probe.run().report(found(metric, describe(index), confidence, layout.checked.asked), seen);
 }
 
-void report_layout(const SetsProbe& probe, const SetLayout& layout) {
+/// @param line_confidence sets of lines that may be others are no surer than the lines
+void report_layout(const SetsProbe& probe, const SetLayout& layout, double line_confidence) {
+  const double confidence = std::min(layout.confidence(), line_confidence);
   const auto report = [&](const char* metric, Value value, std::string reason = {}) {
-    probe.run().report(found(probe.name() + metric, std::move(value), confidence_in(probe, layout),
-                             layout.checked.asked),
-                       std::move(reason));
+    probe.run().report(
+        found(probe.name() + metric, std::move(value), confidence, layout.checked.asked),
+        std::move(reason));
   };
   const auto set_count = static_cast<double>(layout.ways_per_set.size());
   report(".sets", set_count, explain(layout));
@@ -80,7 +77,7 @@ void report_layout(const SetsProbe& probe, const SetLayout& layout) {
   report(".ways_per_set",
          std::vector<double>(layout.ways_per_set.begin(), layout.ways_per_set.end()));
   report(".tag_reach_bytes", static_cast<double>(layout.lines() * probe.pool().line_bytes));
-  report_index(probe, layout, layout.index);
+  report_index(probe, layout, confidence);
 }
 
 /// The commonest associativity among the sets seen, and how many have it.
@@ -135,7 +132,7 @@ void report_seen_sets(const SetsProbe& probe, const SetLayout& layout) {
       fmt::format("each of {} sets seen has its share of {} lines", seen, layout.seen_lines));
 }
 
-void report_replacement(const SetsProbe& probe, const ReplacementFit& fit) {
+void report_replacement(const SetsProbe& probe, const ReplacementFit& fit, double line_confidence) {
   const std::string metric = probe.name() + ".replacement";
   const std::string probabilities = probe.name() + ".way_probability";
   const auto samples = static_cast<std::uint64_t>(fit.scores.size());
@@ -143,7 +140,7 @@ void report_replacement(const SetsProbe& probe, const ReplacementFit& fit) {
     probe.run().report(not_resolvable(metric, fit.reason));
   } else {
     probe.run().report(found(metric, std::string(to_text(*fit.policy)),
-                             std::min(fit.confidence, probe.traits().line_confidence), samples),
+                             std::min(fit.confidence, line_confidence), samples),
                        explain(fit));
   }
   const bool may_be_random = std::ranges::any_of(fit.alike, [](Policy policy) {
@@ -164,7 +161,7 @@ void report_sets(const SetsProbe& probe, SetFindings& found) {
   if (!found.reason.empty()) return;  // there was nothing to search with
   const SetLayout& layout = found.layout;
   if (found.confirmed()) {
-    report_layout(probe, layout);
+    report_layout(probe, layout, found.line_confidence);
   } else if (layout.resolved()) {
     found.reason = "found, but not confirmed: " + explain(layout);
   } else {
@@ -175,7 +172,8 @@ void report_sets(const SetsProbe& probe, SetFindings& found) {
   }
   // Lines of sets that other chases contradict need not be of one set.
   const bool contradicted = layout.resolved() && !found.confirmed();
-  if (found.replacement && !contradicted) report_replacement(probe, *found.replacement);
+  if (found.replacement && !contradicted)
+    report_replacement(probe, *found.replacement, found.line_confidence);
 }
 
 }  // namespace sonde

@@ -40,6 +40,7 @@ struct SetFindings {
   /// As many lines of every set as it has ways, which stay together; empty: not known.
   Lines filled = {};
   std::optional<ReplacementFit> replacement = {};  // if a set could be accessed alone
+  double line_confidence = 1;                      // in the lines of the pool; sets are no surer
   std::string reason = {};                         // why metrics are left without a finding
 
   /// What the cache holds, if those do.
@@ -65,7 +66,6 @@ class SetsProbe {
     std::uint32_t compared_sets = 3;   // whose policies are compared
     bool measures_filled = false;  // whether lines of all sets are to be held against the capacity
     bool answers_in_part = false;  // whether sets count that were seen where others stay unknown
-    double line_confidence = 1;    // in the lines of the pool; sets are no surer
   };
 
   virtual ~SetsProbe() = default;

@@ -96,10 +96,10 @@ TEST(CacheLevelsPathTest, a_level_behind_one_of_unknown_size_is_not_resolvable) 
 
 TEST(CacheLevelsPathTest, a_line_that_hardly_anything_tells_is_not_resolvable) {
   JobOnSim sim("gtx280");
-  static const auto report = [](JobRun& run, const std::string& cache, double line_contrast) {
+  static const auto report = [](JobRun& run, const std::string& cache, double line_confidence) {
     const CacheGeometry geometry{.fetch = {.bytes = 256, .agreement = 1, .observations = 16},
                                  .line_bytes = 256,
-                                 .line_contrast = line_contrast,
+                                 .line_confidence = line_confidence,
                                  .bound = {4096, 4352},
                                  .footprints = {.asked = 20, .right = 20}};
     report_geometry({.run = run, .name = cache, .chase = {}}, geometry, {});

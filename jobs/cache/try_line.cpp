@@ -1,0 +1,60 @@
+// Lists around the conflict of a set, asked for on all SMs at once.
+#include "jobs/cache/try_line.hpp"
+
+#include "analysis/structure/sets/conflict_set.hpp"
+#include "base/random.hpp"
+
+#include <algorithm>
+
+namespace sonde {
+namespace {
+
+/// Each line at a place within it.
+Lines at_any_place(Lines lines, std::uint64_t line_bytes, std::uint64_t unit_bytes,
+                   Random& random) {
+  for (std::uint64_t& line : lines) line += random.below(line_bytes / unit_bytes) * unit_bytes;
+  return lines;
+}
+
+Lines all_units(const Lines& lines, std::uint64_t line_bytes, std::uint64_t unit_bytes) {
+  Lines units;
+  for (const std::uint64_t line : lines)
+    for (std::uint64_t unit = 0; unit < line_bytes; unit += unit_bytes)
+      units.push_back(line + unit);
+  return units;
+}
+
+}  // namespace
+
+Predictions try_line(CacheProbe& probe, const SetLayout& layout, std::uint64_t unit_bytes) {
+  constexpr int draws = 12;
+  const std::uint64_t line_bytes = probe.pool().line_bytes;
+  if (!layout.conflict || !can_number_sets(layout.index) || unit_bytes > line_bytes) return {};
+  Random random(derive_seed(probe.pool().seed, "places in lines"));
+  std::vector<Lines> lists;
+  std::vector<bool> predicted;
+  for (int draw = 0; draw < draws; ++draw) {
+    const Lines lines = shuffled(layout.conflict->lines, random());
+    lists.push_back(at_any_place(lines, line_bytes, unit_bytes, random));
+    predicted.push_back(true);
+    const Lines full = slice(lines, 1, lines.size() - 1);
+    lists.push_back(all_units(full, line_bytes, unit_bytes));
+    predicted.push_back(false);
+    Lines with_neighbour = full;
+    with_neighbour.push_back(full.front() ^ line_bytes);
+    predicted.push_back(set_of(layout.index, full.front()) ==
+                        set_of(layout.index, with_neighbour.back()));
+    lists.push_back(std::move(with_neighbour));
+  }
+  const std::vector<bool> overflowed = overflow_once(lists, ask_behind(probe, {}));
+  Predictions tried{.asked = lists.size()};
+  for (std::size_t i = 0; i < lists.size(); ++i) tried.right += overflowed[i] == predicted[i];
+  return tried;
+}
+
+bool tells_neighbours_apart(const SetLayout& layout, std::uint64_t line_bytes) {
+  return std::ranges::any_of(layout.index.masks,
+                             [&](std::uint64_t mask) { return (mask & line_bytes) != 0; });
+}
+
+}  // namespace sonde
