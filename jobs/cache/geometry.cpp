@@ -92,7 +92,8 @@ bool keeps_more(const CacheUnderTest& cache, const CapacityBound& bound, std::ui
     for (std::size_t i = 0; i < missing.size(); ++i)
       if (missing[i]) gone.insert(plan.offsets[plan.skipped + i] / line_bytes);
     const std::uint64_t found_bytes = fill_bytes - std::min(fill_bytes, gone.size() * line_bytes);
-    if (found_bytes > bound.overflowing_bytes + bound.overflowing_bytes / by_chance) return true;
+    const std::uint64_t most_bytes = bound.overflowing_bytes - line_bytes;
+    if (found_bytes > most_bytes + most_bytes / by_chance) return true;
   }
   return false;
 }

@@ -230,29 +230,15 @@ std::uint64_t page_step_over(const TlbUnderTest& tlb, std::uint64_t span_bytes,
 }
 
 CapacityBound measure_reach(const TlbUnderTest& tlb, std::uint64_t step_bytes,
-                            const ReachSearch& search) {
+                            double relative_precision) {
   const auto ask = [&](std::uint64_t span_bytes) {
-    return missing_share_at(tlb, span_bytes, step_bytes) > search.missing_share ? Fit::overflows
-                                                                                : Fit::fits;
+    return missing_share_at(tlb, span_bytes, step_bytes) > 0 ? Fit::overflows : Fit::fits;
   };
   const CapacityLimits limits{.step_bytes = step_bytes,
                               .start_bytes = 8 * step_bytes,
                               .limit_bytes = tlb.level.overflowing_bytes,
-                              .relative_precision = search.relative_precision};
-  return search.near ? find_capacity_bound_near(limits, *search.near, ask)
-                     : find_capacity_bound(limits, ask);
-}
-
-ReachCheck check_reach(const TlbUnderTest& tlb, const CapacityBound& bound,
-                       std::uint64_t step_bytes) {
-  constexpr int repeats = 3;
-  ReachCheck check;
-  for (int repeat = 0; repeat < repeats && check.is_steady; ++repeat) {
-    check.overflowing_share = missing_share_at(tlb, bound.overflowing_bytes, step_bytes);
-    check.is_steady =
-        check.overflowing_share > 0 && missing_share_at(tlb, bound.fitting_bytes, step_bytes) == 0;
-  }
-  return check;
+                              .relative_precision = relative_precision};
+  return find_capacity_bound(limits, ask);
 }
 
 }  // namespace sonde

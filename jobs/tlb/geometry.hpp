@@ -63,18 +63,11 @@ TlbUnderTest at_other_place(TlbUnderTest tlb, const std::string& what, std::size
 /// show.
 std::optional<BlockSize> measure_granularity(const TlbUnderTest& tlb);
 
-/// How to look for a reach.
-struct ReachSearch {
-  std::optional<CapacityBound> near = {};  // where it ought to lie; else doubling from eight steps
-  double relative_precision = 0;           // 0: to one step
-  double missing_share = 0;                // of the pages, that may miss in a chase that fits
-};
-
 /// The capacity bound of the level in steps of `step_bytes`, or coarser where those were too many
-/// pages, to the precision asked. Lines stay within the first granularity of each page, so that
-/// the pages are those meant.
+/// pages, to the precision asked (0: to one step). Lines stay within the first granularity of each
+/// page, so that the pages are those meant.
 CapacityBound measure_reach(const TlbUnderTest& tlb, std::uint64_t step_bytes,
-                            const ReachSearch& search = {});
+                            double relative_precision = 0);
 
 /// How to tell of every single page whether it misses, by the median over several lines of it.
 struct PageByPage {
@@ -96,13 +89,5 @@ std::uint64_t page_step_over(const TlbUnderTest& tlb, std::uint64_t span_bytes,
 /// Share of the steps of a span that miss.
 double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
                         std::uint64_t step_bytes);
-
-/// What asking again and again at a capacity bound showed.
-struct ReachCheck {
-  bool is_steady = true;         // it fits and overflows where the bound says
-  double overflowing_share = 0;  // pages that miss in the first chase that does not fit
-};
-ReachCheck check_reach(const TlbUnderTest& tlb, const CapacityBound& bound,
-                       std::uint64_t step_bytes);
 
 }  // namespace sonde

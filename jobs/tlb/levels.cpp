@@ -77,11 +77,10 @@ bool measure_units(TlbUnderTest& tlb, const BlockSize& granularity) {
 }
 
 void report_reach(const TlbUnderTest& tlb, const Reach& reach, std::uint64_t samples) {
-  Finding in_bytes =
-      found(tlb.name + ".reach_bytes", static_cast<double>(reach.bytes), reach.confidence, samples);
-  in_bytes.interval = reach.interval;
-  in_bytes.replicates = reach.replicates;
-  tlb.run.report(std::move(in_bytes), reach.remark);
+  const std::string metric = tlb.name + ".reach_bytes";
+  if (reach.bytes == 0) return tlb.run.report(not_resolvable(metric, reach.reason));
+  tlb.run.report(found(metric, static_cast<double>(reach.bytes), reach.confidence, samples),
+                 reach.reason);
 }
 
 void report_units(const TlbUnderTest& tlb, const BlockSize& granularity) {
@@ -93,36 +92,20 @@ void report_units(const TlbUnderTest& tlb, const BlockSize& granularity) {
   of_entry(".sub_entries", tlb.entry_bytes / tlb.granularity_bytes);
 }
 
-/// From places that overflow at different spans sets fill unevenly: all of them hold more than fit
-/// before the first misses.
-void widen_for_unequal_sets(Interval& entries) {
-  constexpr double alike = 1.02;
-  constexpr double most_beyond = 1.25;  // 206 of 234 fitted where two sets of 16 had 12 ways for 15
-  if (entries.high > alike * entries.low + 1) entries.high *= most_beyond;
-}
-
 /// The number of entries by the sets, if all were seen; else by the reach.
 void report_entries(const TlbUnderTest& tlb, const Reach& reach, const SetLayout& sets,
                     std::uint64_t samples) {
   const std::string metric = tlb.name + ".entries";
-  if (!sets.resolved() || sets.checked.share() < sure_agreement) {
-    Finding finding = found(metric, static_cast<double>(tlb.entries), reach.confidence, samples);
-    const auto entry_bytes = static_cast<double>(tlb.entry_bytes);
-    if (reach.interval) {
-      finding.interval =
-          Interval{reach.interval->low / entry_bytes, reach.interval->high / entry_bytes};
-      widen_for_unequal_sets(*finding.interval);
-    }
-    finding.replicates = reach.replicates;
-    return tlb.run.report(std::move(finding));
+  if (sets.resolved() && sets.checked.share() >= sure_agreement) {
+    const std::string remark =
+        sets.lines() == tlb.entries
+            ? std::string()
+            : fmt::format("of all sets; {} from the start of a buffer on fit", tlb.entries);
+    return tlb.run.report(
+        found(metric, static_cast<double>(sets.lines()), sets.confidence(), samples), remark);
   }
-  std::string remark;
-  if (sets.lines() != tlb.entries) {
-    remark = fmt::format("of all sets; {} from the start of a buffer on fit", tlb.entries);
-  }
-  const bool all_seen = sets.smaller_sets == 0 && sets.short_sets == 0;
-  const double confidence = all_seen ? 1 : sets.confidence();
-  tlb.run.report(found(metric, static_cast<double>(sets.lines()), confidence, samples), remark);
+  if (reach.bytes == 0) return tlb.run.report(not_resolvable(metric, reach.reason));
+  tlb.run.report(found(metric, static_cast<double>(tlb.entries), reach.confidence, samples));
 }
 
 /// Whether an entry of so many bytes covers more pages than any TLB's (16 since Turing): those of a
@@ -168,8 +151,8 @@ void measure_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
                     format_bytes(tlb.level.overflowing_bytes), format_bytes(tlb.entry_bytes)));
   }
   report_penalty(tlb, chases);
-  const Reach reach = measure_checked_reach(tlb);
-  if (reach.bytes == 0) {
+  const CapacityBound bound = measure_reach(tlb, tlb.step_bytes());
+  if (bound.overflowing_bytes == 0 || bound.fitting_bytes == 0) {
     return tlb.run.leave_open(
         tlb.name + ".",
         fmt::format(
@@ -177,12 +160,12 @@ void measure_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
             "cache of page tables",
             format_bytes(tlb.step_bytes()), format_bytes(tlb.level.overflowing_bytes)));
   }
-  tlb.entries = reach.bytes / tlb.entry_bytes;
-  const std::uint64_t samples = reach.bytes / tlb.step_bytes();
+  tlb.entries = bound.fitting_bytes / tlb.entry_bytes;
+  const std::uint64_t samples = bound.fitting_bytes / tlb.step_bytes();
   if (!shows_entries) {
     TlbUnderTest smallest = tlb;
     smallest.entry_bytes = tlb.granularity_bytes;
-    report_reach(tlb, account_for_sets(smallest, reach, {}), samples);
+    report_reach(tlb, settle_reach(smallest, bound, {}), samples);
     return tlb.run.leave_open(
         tlb.name + ".",
         fmt::format("an inner level answers for all of {}, and no conflict shows how small entries "
@@ -192,7 +175,8 @@ void measure_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
   report_units(tlb, *granularity);
   report_tlb_scope(tlb);
   const SetFindings sets = find_sets_in_draws(tlb);
-  report_reach(tlb, account_for_sets(tlb, reach, sets.layout), samples);
+  const Reach reach = settle_reach(tlb, bound, sets.layout);
+  report_reach(tlb, reach, samples);
   report_entries(tlb, reach, sets.layout, samples);
   tlb.run.leave_open(tlb.name + ".", sets.reason);
 }

@@ -12,20 +12,14 @@ namespace sonde {
 inline constexpr double sure_agreement = 0.99;
 
 struct Reach {
-  std::uint64_t bytes = 0;
-  double confidence = 1;
-  std::string remark = {};
-  std::optional<Interval> interval = {};  // in bytes, where it depends on the place
-  std::uint64_t replicates = 1;
+  std::uint64_t bytes = 0;  // 0: not resolvable
+  double confidence = 0;
+  std::string reason = {};
 };
 
-/// To the entry, or, where the transition is gradual, less exactly. 0 bytes if no span overflows
-/// it.
-Reach measure_checked_reach(const TlbUnderTest& tlb);
-
-/// The reach with what the sets say, where only one entry of several could be asked for: those
-/// may lie in all sets or in some of them.
-Reach account_for_sets(const TlbUnderTest& tlb, Reach reach, const SetLayout& sets);
+/// All ways of all sets, if they are known; else the bound, if spans at ten other places bear it
+/// out. @param bound as measure_reach found it
+Reach settle_reach(const TlbUnderTest& tlb, const CapacityBound& bound, const SetLayout& sets);
 
 /// Largest power-of-two block with one entry: 1.4 times the reach, one page of each block, misses
 /// in most places if each takes an entry. nullopt if pages at equal distances overflow the level

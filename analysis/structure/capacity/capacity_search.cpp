@@ -75,10 +75,4 @@ CapacityBound find_capacity_bound_near(const CapacityLimits& limits, const Capac
   return narrow_capacity_bound(limits, bound, ask);
 }
 
-std::uint64_t round_gradual_size(std::uint64_t size_bytes) {
-  const std::uint64_t resolution_bytes =
-      std::max<std::uint64_t>(1, std::bit_floor(size_bytes) / 16);
-  return size_bytes / resolution_bytes * resolution_bytes;
-}
-
 }  // namespace sonde

@@ -38,8 +38,4 @@ CapacityBound find_capacity_bound_near(const CapacityLimits& limits, const Capac
 CapacityBound narrow_capacity_bound(const CapacityLimits& limits, CapacityBound bound,
                                     const std::function<Fit(std::uint64_t bytes)>& ask);
 
-/// A size with a gradual capacity transition, rounded down to a sixteenth of its power of two: what
-/// further searches agree on.
-std::uint64_t round_gradual_size(std::uint64_t size_bytes);
-
 }  // namespace sonde
