@@ -173,7 +173,7 @@ class Footprints {
 };
 
 /// Up to the bound in most of three orders, and two lines more in few; ten times each, and thirty
-/// where one does otherwise.
+/// where one does otherwise, unless too many do.
 Predictions try_footprints(const Footprints& footprints, const CapacityBound& bound,
                            std::uint64_t line_bytes) {
   constexpr std::uint64_t usual_tries = 10;
@@ -183,6 +183,7 @@ Predictions try_footprints(const Footprints& footprints, const CapacityBound& bo
     tried.asked += 2;
     tried.right += footprints.stays_in_most(bound.fitting_bytes, 1 + 3 * i);
     tried.right += !footprints.stays_in_most(bound.overflowing_bytes + line_bytes, 1 + 3 * i);
+    if (10 * (tried.asked - tried.right) > 2 * most_tries) break;  // one in ten of all
   }
   return tried;
 }
@@ -286,7 +287,7 @@ TriedBound find_tried_bound(const CacheUnderTest& cache, const CapacityBound& co
   constexpr std::uint64_t first_order = 100;  // none of those that try_footprints uses
   constexpr std::uint64_t orders = 20;
   constexpr std::uint64_t most_lost = 2;
-  constexpr std::uint64_t most_lines_less = 2;
+  constexpr std::uint64_t most_less_lines = 2;
   const Footprints footprints(cache, coarse.fitting_bytes, coarse.overflowing_bytes, line_bytes);
   const CapacityBound seen = bisect_bound(footprints, coarse, line_bytes);
   if (seen.fitting_bytes == 0) return {seen, {}};
@@ -297,13 +298,14 @@ TriedBound find_tried_bound(const CacheUnderTest& cache, const CapacityBound& co
       lost += !footprints.stays(span_bytes, first_order + i);
     return lost <= most_lost;
   };
-  CapacityBound bound = seen;
-  for (std::uint64_t less = 0; less <= most_lines_less && bound.fitting_bytes > line_bytes;
-       ++less) {
-    if (stays_always(bound.fitting_bytes)) break;
-    bound.fitting_bytes -= line_bytes;
+  for (CapacityBound bound = seen;
+       bound.fitting_bytes + most_less_lines * line_bytes >= seen.fitting_bytes;
+       bound.fitting_bytes -= line_bytes) {
+    if (stays_always(bound.fitting_bytes))
+      return {bound, try_footprints(footprints, bound, line_bytes)};
+    if (bound.fitting_bytes <= line_bytes) break;
   }
-  return {bound, try_footprints(footprints, bound, line_bytes)};
+  return {seen, {}};
 }
 
 Predictions try_bound(const CacheUnderTest& cache, const CapacityBound& bound,

@@ -189,17 +189,14 @@ std::uint64_t fitting_entries(const sim::CacheModel& tlb, std::uint64_t first) {
   }
 }
 
-/// Memory lies anywhere: the fewest and the most bytes that fit from any place on.
+/// Memory lies anywhere: the fewest bytes that fit from any place on, and what all entries cover.
 DeclaredRange fitting_bytes(const sim::CacheModel& tlb) {
   constexpr std::uint64_t places = 1024;
   std::uint64_t fewest = fitting_entries(tlb, 0);
-  std::uint64_t most = fewest;
-  for (std::uint64_t first = 1; first < places; ++first) {
-    const std::uint64_t entries = fitting_entries(tlb, first);
-    fewest = std::min(fewest, entries);
-    most = std::max(most, entries);
-  }
-  return {static_cast<double>(fewest * tlb.line_bytes), static_cast<double>(most * tlb.line_bytes)};
+  for (std::uint64_t first = 1; first < places; ++first)
+    fewest = std::min(fewest, fitting_entries(tlb, first));
+  return {static_cast<double>(fewest * tlb.line_bytes),
+          static_cast<double>(tlb.geometries.front().lines() * tlb.line_bytes)};
 }
 
 void add_tlbs(Values& values, const sim::PageModel& pages) {
