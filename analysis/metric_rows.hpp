@@ -253,8 +253,7 @@ inline constexpr Factor tlb_levels[] = {
     {"tlb.texture_l2", "second TLB of texture fetches, if they have their own", "tlb"},
 };
 inline constexpr Row tlb_level_rows[] = {
-    {"{}.reach_bytes", edge, "largest span of memory whose translations it holds all ({})",
-     mei_4_4},
+    {"{}.reach_bytes", edge, "memory that all of its entries cover ({})", mei_4_4},
     {"{}.entries", entries, "entries of all sets; reach / entry where sets are not resolved ({})",
      mei_4_4},
     {"{}.entry_bytes", size, "memory under one entry ({})"},

@@ -44,6 +44,20 @@ TEST(CacheL2StoresTest, that_fetch_or_leave_nothing_show_none) {
 }
 
 /// A drawn GPU whose clock counts in steps of four cycles: its atomics take 432 and 436.
+TEST(CacheL2SizeTest, is_not_told_by_footprints_that_lose_lines_little_by_little) {
+  nlohmann::json model = json_of("h200");
+  for (nlohmann::json& cache : model["caches"])
+    if (cache["name"] == "l2") cache["replacement"] = "random";
+  JobOnSim sim(write_model(model, "random_l2"));
+  sim.run("cache.l2");
+  EXPECT_EQ(sim.status("cache.l2.size_bytes"), Status::not_resolvable);
+  EXPECT_EQ(sim.status("cache.l2.segment_bytes"), Status::not_resolvable);
+  const Finding& first_miss = sim.find("cache.l2.first_miss_bytes");
+  ASSERT_TRUE(first_miss.interval);
+  EXPECT_LE(first_miss.interval->low, sim.number("cache.l2.first_miss_bytes"));
+  EXPECT_LE(first_miss.confidence, 0.8) << "three further draws";
+}
+
 TEST(ClockStepsTest, are_no_partitions) {
   JobOnSim sim(write_model(nlohmann::json::parse(draw_gpu(105)), "clock_steps"), 105);
   ASSERT_EQ(sim.truth().partitions.count, 1);
