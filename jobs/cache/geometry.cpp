@@ -140,17 +140,13 @@ std::optional<CacheGeometry> measure_geometry(const CacheUnderTest& of, std::str
     return std::nullopt;
   }
   const LineLength line = measure_line(cache, coarse.fitting_bytes, unit_bytes);
-  CacheGeometry geometry{.fetch = *fetch,
-                         .line_bytes = line.bytes,
-                         .line_confidence = line.contrast,
-                         .bound = coarse,
-                         .outlier_share = cache.outlier_share};
-  if (fetch->bytes < line.bytes && line.bytes == access_bytes(cache.chase.path)) {
-    geometry.within_block = LineWithinBlock{};
-    if (const auto within = measure_line_within_block(cache, coarse.fitting_bytes, fetch->bytes))
-      geometry.within_block = *within;
-  }
-  return geometry;
+  const bool is_a_block = line.bytes == access_bytes(cache.chase.path);
+  return CacheGeometry{.fetch = *fetch,
+                       .line_bytes = line.bytes,
+                       .line_confidence = line.contrast,
+                       .bound = coarse,
+                       .outlier_share = cache.outlier_share,
+                       .hides_lines = is_a_block && fetch->bytes < line.bytes};
 }
 
 CacheGeometry measure_size(const CacheUnderTest& of, CacheGeometry geometry) {

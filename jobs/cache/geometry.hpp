@@ -6,7 +6,6 @@
 #include "analysis/structure/capacity/capacity_search.hpp"
 #include "analysis/structure/capacity/miss_blocks.hpp"
 #include "analysis/structure/predict/predictions.hpp"
-#include "jobs/cache/code_line.hpp"
 #include "jobs/chase/cache_under_test.hpp"
 
 #include <algorithm>
@@ -19,9 +18,6 @@ struct CacheGeometry {
   std::uint64_t line_bytes = 0;
   /// 0..1: how clearly blocks up to the line and beyond it differ, or what trials of sets say.
   double line_confidence = 0;
-  /// Code is executed block by block: line_bytes is no less than that, and lines within a block are
-  /// asked for apart. 0 bytes: not known.
-  std::optional<LineWithinBlock> within_block = {};
   CapacityBound bound;  // of one partition: first misses; to one line, or coarse if `spread`
   /// Footprints up to the bound and beyond it, in orders that no search used.
   Predictions footprints = {};
@@ -32,12 +28,14 @@ struct CacheGeometry {
   std::uint64_t filled_bytes = 0;  // lines of all sets, if they were seen to stay together; or 0
   std::string no_size = {};        // why the size is not resolvable; empty: it may be
 
-  /// Whether lines are what is accessed: else sets of one are not those of the other.
-  bool accesses_are_lines() const { return !within_block || within_block->bytes == line_bytes; }
+  /// Whether lines may be shorter than what is accessed: code is executed block by block. Then the
+  /// line is not known, and the size to a block.
+  bool hides_lines = false;
+
   /// A line that is less sure is a guess.
   bool line_is_known() const {
     constexpr double least_confidence = 0.4;
-    return (within_block ? within_block->contrast : line_confidence) >= least_confidence;
+    return !hides_lines && line_confidence >= least_confidence;
   }
   bool size_is_known() const { return no_size.empty() && (!spread || filled_bytes > 0); }
   /// Of the partition that `bound` is of; what stays at least, if the size is not known.

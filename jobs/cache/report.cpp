@@ -39,7 +39,7 @@ void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
                                filled ? geometry.line_confidence : confidence, lines);
     const bool is_exact =
         geometry.bound.overflowing_bytes - first_miss_bytes <= geometry.line_bytes;
-    if (!filled && !(is_exact && geometry.accesses_are_lines())) {
+    if (!filled && (geometry.hides_lines || !is_exact)) {
       size.interval = {static_cast<double>(first_miss_bytes),
                        static_cast<double>(geometry.bound.overflowing_bytes)};
     }
@@ -58,23 +58,14 @@ void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
   cache.run.report(std::move(first_miss), remark);
 }
 
-/// Of code, between a fetch and a block.
-void report_line_within_block(const CacheUnderTest& cache, const CacheGeometry& geometry) {
-  const std::string metric = cache.name + ".line_bytes";
-  const LineWithinBlock& line = *geometry.within_block;
-  if (geometry.line_is_known()) {
-    return cache.run.report(found_bytes(metric, line.bytes, line.contrast,
-                                        geometry.bound.fitting_bytes / geometry.line_bytes));
-  }
-  cache.run.report(not_resolvable(
-      metric, fmt::format("from {} to {}: blocks of code that are entered at several places miss "
-                          "neither as if they were one line nor as if they were several",
-                          format_bytes(geometry.fetch.bytes), format_bytes(geometry.line_bytes))));
-}
-
 void report_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
-  if (geometry.within_block) return report_line_within_block(cache, geometry);
   const std::string metric = cache.name + ".line_bytes";
+  if (geometry.hides_lines) {
+    return cache.run.report(not_resolvable(
+        metric,
+        fmt::format("from {} to {}: code is executed by the block",
+                    format_bytes(geometry.fetch.bytes), format_bytes(geometry.line_bytes))));
+  }
   if (geometry.line_is_known()) {
     return cache.run.report(found_bytes(metric, geometry.line_bytes, geometry.line_confidence,
                                         geometry.bound.fitting_bytes / geometry.line_bytes));
