@@ -5,6 +5,7 @@
 #include "analysis/metric_rows.hpp"
 #include "base/arithmetic_ops.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace sonde::registry {
@@ -23,18 +24,11 @@ inline constexpr auto arithmetic_factors = [] {
   return factors;
 }();
 
-/// The same of some of them.
-template <std::size_t count>
-constexpr std::array<Factor, count> factors_of(const std::array<std::string_view, count>& names) {
-  std::array<Factor, count> factors{};
-  for (std::size_t i = 0; i < count; ++i) {
-    factors[i] = {names[i], find_arithmetic_op(names[i])->meaning};
-  }
-  return factors;
+/// Those of some operations.
+template <const auto& names>
+bool is_among(const Factor& op) {
+  return std::ranges::find(names, op.name) != names.end();
 }
-inline constexpr auto warp_sweep_factors = factors_of(arithmetic_warp_sweeps);
-inline constexpr auto ilp_sweep_factors = factors_of(arithmetic_ilp_sweeps);
-inline constexpr auto sm_map_factors = factors_of(arithmetic_sm_maps);
 inline constexpr auto pair_factors = [] {
   std::array<Factor, arithmetic_pairs.size()> factors{};
   for (std::size_t i = 0; i < factors.size(); ++i) {
