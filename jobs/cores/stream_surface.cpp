@@ -131,8 +131,7 @@ std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream
 
 Shape choose_shape(JobRun& run, const StreamProbe& stream, std::vector<SurfacePoint> points,
                    const Trial& trial) {
-  points = rank_surface(std::move(points));
-  points.resize(std::min(points.size(), trial.finalists));
+  points = rank_surface(std::move(points), trial.finalists);
   for (SurfacePoint& point : points) {
     std::vector<double> rates;
     for (std::size_t place = 0; place < trial.places; ++place) {
