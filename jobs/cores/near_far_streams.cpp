@@ -148,14 +148,11 @@ Shape full_shape(const DeviceInfo& gpu) {
   return {gpu.max_threads_per_block, gpu.sm_count, ilp};
 }
 
-/// Rates of one question at one draw, additions as such.
+/// Rates of one question at one draw.
 std::vector<double> measure_lines(JobRun& run, StreamProbe stream, const Sides& sides, Lines lines,
                                   const Draw& draw) {
   stream.groups = make_groups(sides, lines);
-  std::vector<double> rates = measure_at(run, stream, full_shape(run.info()), draw, repeats);
-  if (stream.kind == StreamKind::add)
-    for (double& rate : rates) rate /= stream.element_bytes;
-  return rates;
+  return measure_at(run, stream, full_shape(run.info()), draw, repeats);
 }
 
 /// Answers of questions, by place in `questions`; empty where there is no stream of the kind.

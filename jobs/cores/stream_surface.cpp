@@ -55,6 +55,9 @@ std::vector<double> measure_at(JobRun& run, StreamProbe stream, const Shape& sha
   for (double elapsed_ns : result.trace->repeat_ns) {
     if (elapsed_ns > 0) rates.push_back(stream_bytes(stream) / elapsed_ns * 1e9);
   }
+  if (stream.kind == StreamKind::add) {
+    for (double& rate : rates) rate /= stream.element_bytes;
+  }
   return rates;
 }
 
