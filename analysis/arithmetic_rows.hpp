@@ -15,12 +15,11 @@ inline constexpr std::string_view wong_4_b = "Wong 2010, section IV-B";
 inline constexpr std::string_view wong_fig_6 = "Wong 2010, figure 6";
 inline constexpr Quantity operation_rate{"1/cycle", continuous, higher};
 
-/// Factors of operations, in their order.
-inline constexpr auto arithmetic_factors = [] {
-  std::array<Factor, arithmetic_ops.size()> factors{};
-  for (std::size_t i = 0; i < factors.size(); ++i) {
-    factors[i] = {arithmetic_ops[i].name, arithmetic_ops[i].meaning};
-  }
+/// Factors of operations, or of pairs of them, in their order.
+template <const auto& named>
+inline constexpr auto factors_of = [] {
+  std::array<Factor, named.size()> factors{};
+  for (std::size_t i = 0; i < factors.size(); ++i) factors[i] = {named[i].name, named[i].meaning};
   return factors;
 }();
 
@@ -29,14 +28,6 @@ template <const auto& names>
 bool is_among(const Factor& op) {
   return std::ranges::find(names, op.name) != names.end();
 }
-inline constexpr auto pair_factors = [] {
-  std::array<Factor, arithmetic_pairs.size()> factors{};
-  for (std::size_t i = 0; i < factors.size(); ++i) {
-    factors[i] = {arithmetic_pairs[i].name, arithmetic_pairs[i].meaning};
-  }
-  return factors;
-}();
-
 inline constexpr Row operation_rows[] = {
     {"arithmetic.{}.latency_cycles", latency, "{}: time of a step on what the step before made"},
     {"arithmetic.{}.throughput_per_cycle_per_sm", operation_rate,

@@ -110,9 +110,7 @@ std::vector<double> assumed_tpcs(const JobRun& run) {
   return tpcs;
 }
 
-/// Whether SMs beside each other get no more each than one alone. If they do, they find lines that
-/// others brought into a cache before the level: what they get then is no rate of the level (Wong
-/// 2010: eight threads of more than 20 blocks).
+/// Whether SMs beside each other get no more each than one alone.
 bool is_of_level(JobRun& run, const LevelPlan& plan, const BlockShape& shape) {
   for (std::size_t number = 0; number < neighbour_trials; ++number) {
     const int sm = draw_replicate(run, "neighbours", number).sm;
