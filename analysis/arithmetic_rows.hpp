@@ -5,6 +5,7 @@
 #include "analysis/metric_rows.hpp"
 #include "base/arithmetic_ops.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace sonde::registry {
@@ -14,35 +15,19 @@ inline constexpr std::string_view wong_4_b = "Wong 2010, section IV-B";
 inline constexpr std::string_view wong_fig_6 = "Wong 2010, figure 6";
 inline constexpr Quantity operation_rate{"1/cycle", continuous, higher};
 
-/// Factors of operations, in their order.
-inline constexpr auto arithmetic_factors = [] {
-  std::array<Factor, arithmetic_ops.size()> factors{};
-  for (std::size_t i = 0; i < factors.size(); ++i) {
-    factors[i] = {arithmetic_ops[i].name, arithmetic_ops[i].meaning};
-  }
+/// Factors of operations, or of pairs of them, in their order.
+template <const auto& named>
+inline constexpr auto factors_of = [] {
+  std::array<Factor, named.size()> factors{};
+  for (std::size_t i = 0; i < factors.size(); ++i) factors[i] = {named[i].name, named[i].meaning};
   return factors;
 }();
 
-/// The same of some of them.
-template <std::size_t count>
-constexpr std::array<Factor, count> factors_of(const std::array<std::string_view, count>& names) {
-  std::array<Factor, count> factors{};
-  for (std::size_t i = 0; i < count; ++i) {
-    factors[i] = {names[i], find_arithmetic_op(names[i])->meaning};
-  }
-  return factors;
+/// Those of some operations.
+template <const auto& names>
+bool is_among(const Factor& op) {
+  return std::ranges::find(names, op.name) != names.end();
 }
-inline constexpr auto warp_sweep_factors = factors_of(arithmetic_warp_sweeps);
-inline constexpr auto ilp_sweep_factors = factors_of(arithmetic_ilp_sweeps);
-inline constexpr auto sm_map_factors = factors_of(arithmetic_sm_maps);
-inline constexpr auto pair_factors = [] {
-  std::array<Factor, arithmetic_pairs.size()> factors{};
-  for (std::size_t i = 0; i < factors.size(); ++i) {
-    factors[i] = {arithmetic_pairs[i].name, arithmetic_pairs[i].meaning};
-  }
-  return factors;
-}();
-
 inline constexpr Row operation_rows[] = {
     {"arithmetic.{}.latency_cycles", latency, "{}: time of a step on what the step before made"},
     {"arithmetic.{}.throughput_per_cycle_per_sm", operation_rate,

@@ -82,6 +82,17 @@ double r2_of(std::span<const NormalisedPoint> points, double exponent) {
   return variance > 0 ? 1 - sum_of_squares(points, exponent) / variance : 0;
 }
 
+std::vector<double> adjust_hits(const BypassSweep& sweep, double e, double exponent) {
+  const double failures = sweep.wait_cycles.back() / sweep.hit_gain_cycles;
+  std::vector<double> adjusted;
+  for (std::size_t at = 0; at < sweep.cached.size(); ++at) {
+    const double share = static_cast<double>(sweep.cached[at]) / sweep.cached.back();
+    adjusted.push_back(sweep.estimated_hits[at] -
+                       (share > 0 ? e * failures * std::pow(share, exponent) : 0));
+  }
+  return adjusted;
+}
+
 }  // namespace
 
 LoadWindows summarize_windows(std::span<const LaneTrace> lanes,
@@ -125,17 +136,6 @@ std::optional<PowerLaw> fit_wait(std::span<const BypassSweep> sweeps, double lea
 
 double r2_of_wait(std::span<const BypassSweep> sweeps, double exponent) {
   return r2_of(normalise(sweeps, 0), exponent);
-}
-
-std::vector<double> adjust_hits(const BypassSweep& sweep, double e, double exponent) {
-  const double failures = sweep.wait_cycles.back() / sweep.hit_gain_cycles;
-  std::vector<double> adjusted;
-  for (std::size_t at = 0; at < sweep.cached.size(); ++at) {
-    const double share = static_cast<double>(sweep.cached[at]) / sweep.cached.back();
-    adjusted.push_back(sweep.estimated_hits[at] -
-                       (share > 0 ? e * failures * std::pow(share, exponent) : 0));
-  }
-  return adjusted;
 }
 
 std::size_t choose_cached(const BypassSweep& sweep, double e, double exponent) {

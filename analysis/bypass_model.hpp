@@ -53,12 +53,8 @@ std::optional<PowerLaw> fit_wait(std::span<const BypassSweep> sweeps, double lea
 /// R2 of that power over the same points, all sweeps that wait at all; 0 if none does.
 double r2_of_wait(std::span<const BypassSweep> sweeps, double exponent);
 
-/// Adjusted hits = hits - e x wait(N) / hit gain x (L / N)^exponent: one entry for each of
-/// `cached`.
-std::vector<double> adjust_hits(const BypassSweep& sweep, double e, double exponent);
-
-/// Place in `cached` of the most adjusted hits, of equal ones the last: bypass no more than is of
-/// use.
+/// Place in `cached` of the most adjusted hits, which are hits - e x wait(N) / hit gain x
+/// (L / N)^exponent; of equal ones the last: bypass no more than is of use.
 std::size_t choose_cached(const BypassSweep& sweep, double e, double exponent);
 
 /// Place of the best performance; of those within `tolerance` (a fraction) of it the last.

@@ -29,11 +29,16 @@ struct Row {
   std::string_view not_compared = "";  // see Metric
 };
 
+/// Where a cache stands: what is asked of it depends on that.
+enum class CacheKind { none, first, of_loads, inner, outer };
+
 /// What stands for "{}" in the rows of a section.
 struct Factor {
   std::string_view name;
   std::string_view meaning;
-  std::string_view job = "";  // empty: that of the section, else the name
+  std::string_view job = "";  // of sections that name none
+  CacheKind kind = CacheKind::none;
+  bool is_code = false;
 };
 
 // Quantities of several rows.
@@ -117,103 +122,78 @@ inline constexpr Row pattern_rows[] = {
     {"latency.{}p6_cycles", cycles, "data cache the same, page tables not active{}"},
 };
 
+/// Loads of the first ones are met from several SMs, or lie in one; of constants and code those
+/// inside an SM, and those behind them.
 inline constexpr Factor caches[] = {
-    {"cache.l1", "first cache of plain loads"},
-    {"cache.readonly", "first cache of read-only loads"},
-    {"cache.texture_l1", "first cache of texture fetches"},
-    {"cache.texture_l2", "second cache of texture fetches alone"},
-    {"cache.constant_l1", "first cache of the constant bank"},
-    {"cache.constant_l2", "second cache of the constant bank"},
-    {"cache.constant_l3", "third cache of the constant bank"},
-    {"cache.l2", "L2"},
+    {"l1", "first cache of plain loads", "cache.l1", CacheKind::first},
+    {"readonly", "first cache of read-only loads", "cache.readonly", CacheKind::first},
+    {"texture_l1", "first cache of texture fetches", "cache.texture_l1", CacheKind::first},
+    {"texture_l2", "second cache of texture fetches alone", "cache.texture_l2",
+     CacheKind::of_loads},
+    {"constant_l1", "first cache of the constant bank", "cache.constant_l1", CacheKind::inner},
+    {"constant_l2", "second cache of the constant bank", "cache.constant_l2", CacheKind::outer},
+    {"constant_l3", "third cache of the constant bank", "cache.constant_l3", CacheKind::outer},
+    {"l2", "L2", "cache.l2", CacheKind::of_loads},
+    {"instruction_l0", "first cache of code", "cache.instruction", CacheKind::inner, true},
+    {"instruction_l1", "second cache of code", "cache.instruction", CacheKind::outer, true},
+    {"instruction_l2", "third cache of code", "cache.instruction", CacheKind::outer, true},
+    {"instruction_l3", "fourth cache of code", "cache.instruction", CacheKind::outer, true},
 };
-inline constexpr Factor code_caches[] = {
-    {"cache.instruction_l0", "first cache of code", "cache.instruction"},
-    {"cache.instruction_l1", "second cache of code", "cache.instruction"},
-    {"cache.instruction_l2", "third cache of code", "cache.instruction"},
-    {"cache.instruction_l3", "fourth cache of code", "cache.instruction"},
-};
+constexpr bool has_sets(const Factor& cache) { return !cache.is_code; }
+constexpr bool is_shared(const Factor& cache) { return cache.name != "l2"; }
+constexpr bool is_inner(const Factor& cache) { return cache.kind == CacheKind::inner; }
+constexpr bool is_outer(const Factor& cache) { return cache.kind == CacheKind::outer; }
+constexpr bool is_of_loads(const Factor& cache) { return !is_inner(cache) && !is_outer(cache); }
+/// Of which all SMs are asked for their sets.
+constexpr bool is_first(const Factor& cache) {
+  return cache.kind == CacheKind::first || cache.name == "constant_l1";
+}
 inline constexpr Row cache_rows[] = {
-    {"{}.size_bytes", edge, "size ({})", mei_4_2},
-    {"{}.first_miss_bytes", edge,
+    {"cache.{}.size_bytes", edge, "size ({})", mei_4_2},
+    {"cache.{}.first_miss_bytes", edge,
      "largest footprint without a miss: less than the size if sets are unequal ({})",
      "Meltzer 2013"},
-    {"{}.line_bytes", size, "bytes under one tag ({})"},
-    {"{}.sector_bytes", size, "smallest part of a line seen to arrive on its own ({})"},
-    {"{}.fetch_bytes", size, "bytes that one miss brings ({})", mei_4_2},
+    {"cache.{}.line_bytes", size, "bytes under one tag ({})"},
+    {"cache.{}.sector_bytes", size, "smallest part of a line seen to arrive on its own ({})"},
+    {"cache.{}.fetch_bytes", size, "bytes that one miss brings ({})", mei_4_2},
 };
 inline constexpr Row set_rows[] = {
-    {"{}.sets", count, "number of sets ({})", sets_page},
-    {"{}.ways", count, "lines of one set; the mean where sets differ ({})", sets_page},
-    {"{}.ways_per_set", count, "ways of each set, largest first ({})", sets_page},
-    {"{}.tag_reach_bytes", size,
+    {"cache.{}.sets", count, "number of sets ({})", sets_page},
+    {"cache.{}.ways", count, "lines of one set; the mean where sets differ ({})", sets_page},
+    {"cache.{}.ways_per_set", count, "ways of each set, largest first ({})", sets_page},
+    {"cache.{}.tag_reach_bytes", size,
      "lines of all sets: more than the size if there are more tags than data lines ({})",
      sets_page},
-    {"{}.index_function", text, "from the address to the set ({})", index_page},
-    {"{}.replacement", text, "how the victim in a full set is chosen ({})", policy_page},
-    {"{}.way_probability", number,
+    {"cache.{}.index_function", text, "from the address to the set ({})", index_page},
+    {"cache.{}.replacement", text, "how the victim in a full set is chosen ({})", policy_page},
+    {"cache.{}.way_probability", number,
      "chance of each way to be the victim, in the order of first fill ({})", mei_4_3},
-    {"{}.prefetch_bytes", size, "how far ahead of a stream of misses lines are fetched ({})",
+    {"cache.{}.prefetch_bytes", size, "how far ahead of a stream of misses lines are fetched ({})",
      mei_4_3},
-    {"{}.write_policy", text,
+    {"cache.{}.write_policy", text,
      "what a store does to a line that is there, and to one that is not ({})"},
 };
 
-/// Caches of loads, which are met from several SMs, or lie in one.
-inline constexpr Factor caches_of_loads[] = {
-    {"cache.l1", "first cache of plain loads"},
-    {"cache.readonly", "first cache of read-only loads"},
-    {"cache.texture_l1", "first cache of texture fetches"},
-    {"cache.texture_l2", "second cache of texture fetches alone"},
-    {"cache.l2", "L2"},
-};
-/// Caches of constants and of code inside an SM, and those behind them.
-inline constexpr Factor inner_caches[] = {
-    {"cache.constant_l1", "first cache of the constant bank"},
-    {"cache.instruction_l0", "first cache of code", "cache.instruction"},
-};
-inline constexpr Factor outer_caches[] = {
-    {"cache.constant_l2", "second cache of the constant bank"},
-    {"cache.constant_l3", "third cache of the constant bank"},
-    {"cache.instruction_l1", "second cache of code", "cache.instruction"},
-    {"cache.instruction_l2", "third cache of code", "cache.instruction"},
-    {"cache.instruction_l3", "fourth cache of code", "cache.instruction"},
-};
 // Of two healthy H200s one took 98 cycles to its second cache of constants, the other 104.
 inline constexpr std::string_view ways_differ =
     "it is that of one SM, whose way to the cache is longer or shorter on another GPU; placement.* "
     "compares all SMs";
 inline constexpr Row latency_rows_of_loads[] = {
-    {"{}.hit_latency_cycles", latency, "latency of a hit ({})"},
-    {"{}.miss_latency_cycles", latency,
+    {"cache.{}.hit_latency_cycles", latency, "latency of a hit ({})"},
+    {"cache.{}.miss_latency_cycles", latency,
      "latency of a load that finds its line in the next level ({})"},
 };
 inline constexpr Row latency_rows_of_inner[] = {
-    {"{}.hit_latency_cycles", latency, "latency of a hit ({})"},
-    {"{}.miss_latency_cycles", cycles,
+    {"cache.{}.hit_latency_cycles", latency, "latency of a hit ({})"},
+    {"cache.{}.miss_latency_cycles", cycles,
      "latency of a load that finds its line in the next level ({})", "", ways_differ},
 };
 inline constexpr Row latency_rows_of_outer[] = {
-    {"{}.hit_latency_cycles", cycles, "latency of a hit ({})", "", ways_differ},
-    {"{}.miss_latency_cycles", cycles,
+    {"cache.{}.hit_latency_cycles", cycles, "latency of a hit ({})", "", ways_differ},
+    {"cache.{}.miss_latency_cycles", cycles,
      "latency of a load that finds its line in the next level ({})", "", ways_differ},
 };
 
-/// Of caches.
-inline constexpr Factor shared_caches[] = {
-    {"l1", "first cache of plain loads"},
-    {"readonly", "first cache of read-only loads"},
-    {"texture_l1", "first cache of texture fetches"},
-    {"texture_l2", "second cache of texture fetches alone"},
-    {"constant_l1", "first cache of the constant bank"},
-    {"constant_l2", "second cache of the constant bank"},
-    {"constant_l3", "third cache of the constant bank"},
-    {"instruction_l0", "first cache of code"},
-    {"instruction_l1", "second cache of code"},
-    {"instruction_l2", "third cache of code"},
-    {"instruction_l3", "fourth cache of code"},
-    {"l2", "L2"},
-};
 inline constexpr Row sharing_rows[] = {
     {"sharing.{}.scope", text,
      "which SMs share it: sm, tpc, gpc, part of a gpc, partition or device ({})", wong_fig_20},
@@ -234,15 +214,9 @@ inline constexpr Row array_rows[] = {
     {"sharing.constant_l3_code", text, "the same of their third cache", wong_fig_21},
 };
 
-inline constexpr Factor first_caches[] = {
-    {"cache.l1", "first cache of plain loads"},
-    {"cache.readonly", "first cache of read-only loads"},
-    {"cache.texture_l1", "first cache of texture fetches"},
-    {"cache.constant_l1", "first cache of the constant bank"},
-};
 inline constexpr Row every_sm_rows[] = {
-    {"{}.alike_sms", count, "SMs that have this structure ({})"},
-    {"{}.odd_sms", list, "SMs that have another ({})"},
+    {"cache.{}.alike_sms", count, "SMs that have this structure ({})"},
+    {"cache.{}.odd_sms", list, "SMs that have another ({})"},
 };
 
 inline constexpr Factor tlb_levels[] = {

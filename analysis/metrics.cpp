@@ -130,12 +130,15 @@ constexpr Row topology_rows[] = {
 
 constexpr Factor one[] = {{"", ""}};
 
-/// Rows of one job, once for each factor.
+constexpr bool any(const Factor&) { return true; }
+
+/// Rows of one job, once for each factor that is picked.
 struct Section {
   std::string_view job;     // empty: that of the factor
   std::string_view source;  // of the rows that name none
   std::span<const Row> rows;
   std::span<const Factor> factors = one;
+  bool (*picks)(const Factor&) = any;
 };
 
 constexpr Section sections[] = {
@@ -153,19 +156,22 @@ constexpr Section sections[] = {
     {"topology", "docs/methods/topology.md", topology_rows},
     {"placement", "docs/methods/placement.md", placement_rows},
     {"slices", "docs/methods/slices.md", slice_rows},
-    {"sharing", "docs/methods/sharing.md", sharing_rows, shared_caches},
+    {"sharing", "docs/methods/sharing.md", sharing_rows, caches, is_shared},
     {"sharing", "docs/methods/sharing.md", array_rows},
     {"shared", "Mei and Chu 2016, section 6.2", shared_latency_rows},
-    {"shared", "Mei and Chu 2016, table VIII", conflict_rows, conflict_ways},
+    {"shared", "Mei and Chu 2016, table VIII", conflict_rows, thread_counts, are_several},
     {"shared", shared_page, shared_rows},
-    {"shared", shared_page, atomic_word_rows, atomic_threads},
-    {"shared", shared_page, atomic_bank_rows, conflict_ways},
+    {"shared", shared_page, atomic_word_rows, thread_counts},
+    {"shared", shared_page, atomic_bank_rows, thread_counts, are_several},
     {"shared", shared_page, shared_atomic_rows},
-    {"arithmetic", wong_4_b, operation_rows, arithmetic_factors},
-    {"arithmetic", wong_fig_6, warp_sweep_rows, warp_sweep_factors},
-    {"arithmetic", arithmetic_page, ilp_sweep_rows, ilp_sweep_factors},
-    {"arithmetic", arithmetic_page, sm_map_rows, sm_map_factors},
-    {"arithmetic", arithmetic_page, pair_rows, pair_factors},
+    {"arithmetic", wong_4_b, operation_rows, factors_of<arithmetic_ops>},
+    {"arithmetic", wong_fig_6, warp_sweep_rows, factors_of<arithmetic_ops>,
+     is_among<arithmetic_warp_sweeps>},
+    {"arithmetic", arithmetic_page, ilp_sweep_rows, factors_of<arithmetic_ops>,
+     is_among<arithmetic_ilp_sweeps>},
+    {"arithmetic", arithmetic_page, sm_map_rows, factors_of<arithmetic_ops>,
+     is_among<arithmetic_sm_maps>},
+    {"arithmetic", arithmetic_page, pair_rows, factors_of<arithmetic_pairs>},
     {"arithmetic", arithmetic_page, issue_rows},
     {"dsm", "docs/methods/dsm.md", dsm_rows},
     {"host", "docs/methods/host.md", host_rows},
@@ -183,13 +189,13 @@ constexpr Section sections[] = {
     {"bypass", bypass_page, bypass_rows},
     {"soak", "docs/methods/soak.md", soak_rows},
     {"peer", "docs/methods/peer.md", peer_rows},
-    {"", cache_page, cache_rows, caches},
-    {"", cache_page, set_rows, caches},
-    {"", cache_page, cache_rows, code_caches},
-    {"", latency_page, latency_rows_of_loads, caches_of_loads},
-    {"", latency_page, latency_rows_of_inner, inner_caches},
-    {"", latency_page, latency_rows_of_outer, outer_caches},
-    {"", "docs/methods/conflict-sets.md", every_sm_rows, first_caches},
+    {"", cache_page, cache_rows, caches, has_sets},
+    {"", cache_page, set_rows, caches, has_sets},
+    {"", cache_page, cache_rows, caches, [](const Factor& cache) { return cache.is_code; }},
+    {"", latency_page, latency_rows_of_loads, caches, is_of_loads},
+    {"", latency_page, latency_rows_of_inner, caches, is_inner},
+    {"", latency_page, latency_rows_of_outer, caches, is_outer},
+    {"", "docs/methods/conflict-sets.md", every_sm_rows, caches, is_first},
     {"", "docs/methods/tlb.md", tlb_level_rows, tlb_levels},
 };
 
@@ -198,6 +204,7 @@ class Registry {
   Registry() {
     for (const Section& section : sections) {
       for (const Factor& factor : section.factors) {
+        if (!section.picks(factor)) continue;
         for (const Row& row : section.rows) add(section, factor, row);
       }
     }
@@ -212,12 +219,11 @@ class Registry {
 
   /// Behind the other metrics of the job, so that each job's stand together.
   void add(const Section& section, const Factor& factor, const Row& row) {
-    const std::string_view own_job = factor.job.empty() ? factor.name : factor.job;
     const Metric metric{.name = fill_in(row.name, factor.name),
                         .unit = row.quantity.unit,
                         .kind = row.quantity.kind,
                         .better = row.quantity.better,
-                        .job = section.job.empty() ? own_job : section.job,
+                        .job = section.job.empty() ? factor.job : section.job,
                         .meaning = fill_in(row.meaning, factor.meaning),
                         .source = row.source.empty() ? section.source : row.source,
                         .not_compared = row.not_compared,

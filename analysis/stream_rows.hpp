@@ -106,8 +106,10 @@ inline constexpr std::string_view mei_fig_19 = "Mei and Chu 2016, figure 19";
 inline constexpr std::string_view wong_4_f = "Wong 2010, section IV-F";
 inline constexpr Quantity copy_rates{"byte/cycle", fingerprint, neither};
 
-inline constexpr Factor conflict_ways[] = {
-    {"2", "2"}, {"4", "4"}, {"8", "8"}, {"16", "16"}, {"32", "32"}};
+/// Ways of a conflict, or threads that meet in a word or, with words of their own, in a bank.
+inline constexpr Factor thread_counts[] = {{"1", "1"}, {"2", "2"},   {"4", "4"},
+                                           {"8", "8"}, {"16", "16"}, {"32", "32"}};
+constexpr bool are_several(const Factor& threads) { return threads.name != "1"; }
 inline constexpr Row conflict_rows[] = {
     {"shared.conflict_cycles.{}", latency, "latency under {}-way bank conflicts"},
 };
@@ -164,9 +166,6 @@ inline constexpr Row shared_rows[] = {
      "latency of one thread that loads the words of a footprint", wong_4_f},
 };
 
-/// Atomic additions; "{}": threads that meet in a word or, with words of their own, in a bank.
-inline constexpr Factor atomic_threads[] = {{"1", "1"}, {"2", "2"},   {"4", "4"},
-                                            {"8", "8"}, {"16", "16"}, {"32", "32"}};
 inline constexpr Row atomic_word_rows[] = {
     {"shared.atomic_cycles.{}", latency,
      "atomic addition with a used result, {} threads of a warp for each word"},

@@ -1,4 +1,4 @@
-// Lists the shapes of a grid that fit on an SM, and fits Little's law to what was measured.
+// Names and ranks shapes of a grid, and fits Little's law to what was measured.
 #include "analysis/throughput.hpp"
 
 #include "base/error.hpp"
@@ -18,29 +18,9 @@ std::string to_text(const Shape& shape) {
   return fmt::format("{} threads x {} x ILP {}", shape.block_threads, blocks, shape.ilp);
 }
 
-std::vector<Shape> shared_copy_shapes(const SmLimits& limits, int element_bytes) {
-  std::vector<Shape> shapes;
-  for (int threads = 32; threads <= std::min(1024, limits.max_threads_per_block); threads *= 2) {
-    for (int blocks = 1; blocks <= 6; ++blocks) {
-      for (int ilp : {1, 2, 4, 6, 8}) {
-        const int thread_bytes = 2 * element_bytes * ilp;
-        const std::uint64_t block_bytes =
-            static_cast<std::uint64_t>(thread_bytes) * static_cast<std::uint64_t>(threads);
-        const std::uint64_t sm_bytes = (block_bytes + limits.reserved_shared_bytes_per_block) *
-                                       static_cast<std::uint64_t>(blocks);
-        if (block_bytes > limits.shared_bytes_per_block || sm_bytes > limits.shared_bytes_per_sm ||
-            threads * blocks > limits.max_threads_per_sm) {
-          continue;
-        }
-        shapes.push_back({.block_threads = threads, .blocks = blocks, .ilp = ilp});
-      }
-    }
-  }
-  return shapes;
-}
-
-std::vector<SurfacePoint> rank_surface(std::vector<SurfacePoint> points) {
+std::vector<SurfacePoint> rank_surface(std::vector<SurfacePoint> points, std::size_t most) {
   std::ranges::stable_sort(points, std::greater<>(), &SurfacePoint::throughput);
+  points.resize(std::min(points.size(), most));
   return points;
 }
 

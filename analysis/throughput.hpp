@@ -26,26 +26,14 @@ struct Shape {
 /// "256 threads x 2 blocks x ILP 8", "256 threads x a block for each tile x ILP 1"
 std::string to_text(const Shape& shape);
 
-/// What a shape on one SM must keep to.
-struct SmLimits {
-  int max_threads_per_block = 0;
-  int max_threads_per_sm = 0;
-  std::uint64_t shared_bytes_per_block = 0;
-  std::uint64_t shared_bytes_per_sm = 0;
-  std::uint64_t reserved_shared_bytes_per_block = 0;
-};
-
-/// Shapes of a copy inside shared memory that fit on an SM: each thread holds `ilp` elements
-/// twice (source and target). CTA size {32..1024}, CTAs per SM {1..6}, ILP {1, 2, 4, 6, 8}.
-std::vector<Shape> shared_copy_shapes(const SmLimits& limits, int element_bytes);
-
 struct SurfacePoint {
   Shape shape;
   double throughput = 0;
 };
 
-/// Points by falling throughput.
-std::vector<SurfacePoint> rank_surface(std::vector<SurfacePoint> points);
+/// Points by falling throughput, so many at most.
+std::vector<SurfacePoint> rank_surface(std::vector<SurfacePoint> points,
+                                       std::size_t most = SIZE_MAX);
 
 /// Throughput against bytes in flight below saturation is a line through the origin whose slope is
 /// 1 / latency (Little's law).

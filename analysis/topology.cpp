@@ -51,6 +51,15 @@ SmGroups make_groups(const std::vector<int>& group_of_sm, Singles singles) {
   return result;
 }
 
+std::vector<std::vector<int>> sms_by_group(const SmGroups& groups) {
+  std::vector<std::vector<int>> sms(groups.sizes.size());
+  for (std::size_t sm = 0; sm < groups.group_of_sm.size(); ++sm) {
+    const int group = groups.group_of_sm[sm];
+    if (group >= 0) sms[static_cast<std::size_t>(group)].push_back(static_cast<int>(sm));
+  }
+  return sms;
+}
+
 SmGroups join_clusters(std::span<const Cluster> clusters, int sm_count) {
   std::vector<std::size_t> parent(static_cast<std::size_t>(sm_count));
   std::iota(parent.begin(), parent.end(), std::size_t{0});

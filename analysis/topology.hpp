@@ -22,6 +22,9 @@ struct SmGroups {
   std::vector<int> sizes;  // by group
 };
 
+/// SMs of each group, ascending.
+std::vector<std::vector<int>> sms_by_group(const SmGroups& groups);
+
 /// GPCs: blocks of a cluster lie in one GPC (CUDA programming guide, thread block clusters), so all
 /// SMs linked by clusters do.
 SmGroups join_clusters(std::span<const Cluster> clusters, int sm_count);

@@ -14,7 +14,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -82,15 +81,19 @@ Chains filling_chains(const DeviceInfo& info, const ArithmeticOp& op) {
 }
 
 /// Cycles of a step of all chains, by SM, from two launches of different length.
-/// @throws DeviceError if the device refuses them
+/// @throws DeviceError if the device refuses them, or longer chains take no longer
 std::vector<double> measure_steps(JobRun& run, const Chains& chains) {
   const std::uint64_t round = arithmetic_round / static_cast<std::uint64_t>(chains.ilp);
   const std::uint64_t shorter_steps = shorter_rounds * round;
   const std::uint64_t longer_steps = longer_rounds * round;
   const Trace shorter = run_chains(run, chains, shorter_steps);
   const Trace longer = run_chains(run, chains, longer_steps);
-  return step_cycles(shorter, longer, static_cast<double>(shorter_steps),
-                     static_cast<double>(longer_steps));
+  std::vector<double> cycles = step_cycles(shorter, longer, static_cast<double>(shorter_steps),
+                                           static_cast<double>(longer_steps));
+  if (!(std::ranges::min(cycles) > 0)) {
+    throw DeviceError("longer chains took no longer than shorter ones");
+  }
+  return cycles;
 }
 
 /// Steps of warps per cycle that a step of all chains in so many cycles stands for.
@@ -98,17 +101,11 @@ double steps_per_cycle(const Chains& chains, double cycles) {
   return chains.warps * chains.ilp * (chains.second.empty() ? 1 : 2) / cycles;
 }
 
-/// The median SM; NaN if none has a time.
-double median_sm(std::vector<double> cycles) {
-  std::erase_if(cycles, [](double value) { return std::isnan(value); });
-  return median(std::move(cycles));
-}
-
 std::vector<double> sweep_warps(JobRun& run, const std::string& op, int ilp) {
   std::vector<double> cycles;
   for (int warps = 1; warps <= most_warps(run.info()); ++warps) {
     cycles.push_back(
-        median_sm(measure_steps(run, {.op = op, .second = {}, .warps = warps, .ilp = ilp})));
+        median(measure_steps(run, {.op = op, .second = {}, .warps = warps, .ilp = ilp})));
   }
   return cycles;
 }
@@ -164,7 +161,7 @@ struct PairTimes {
 PairTimes measure_pair(JobRun& run, const ArithmeticPair& pair) {
   const int warps = most_warps(run.info());
   const auto time = [&](std::string_view op, std::string_view second) {
-    return median_sm(measure_steps(
+    return median(measure_steps(
         run,
         {.op = std::string(op), .second = std::string(second), .warps = warps, .ilp = pair_ilp}));
   };
@@ -190,7 +187,7 @@ void report_ilp_sweeps(JobRun& run) {
     std::vector<double> cycles;
     measure_part(run, {metric}, [&] {
       for (int ilp : {1, 2, 4, 8}) {
-        cycles.push_back(median_sm(
+        cycles.push_back(median(
             measure_steps(run, {.op = std::string(name), .second = {}, .warps = 1, .ilp = ilp})));
       }
       run.report(
@@ -230,54 +227,31 @@ void report_pairs(JobRun& run, double most_steps_per_cycle) {
 /// Every launch measures all SMs, and cycles of arithmetic hardly vary.
 constexpr StoppingRule launch_rule{.least = 3, .most = 6};
 
-/// Cycles of a step by SM, replicate after replicate. SMs without a time are left out.
+/// Cycles of a step by SM, replicate after replicate.
 using SmTimes = std::vector<std::vector<double>>;
 
 SmTimes measure_times(JobRun& run, const Chains& chains) {
-  const std::string what = fmt::format("{} of {} warps", chains.op, chains.warps);
-  SmTimes by_sm;
-  measure_replicates(
-      run, what,
-      [&](const Draw&) {
-        std::vector<double> cycles = by_sm.emplace_back(measure_steps(run, chains));
-        std::erase_if(cycles, [](double value) { return std::isnan(value); });
-        return cycles;
-      },
-      launch_rule);
-  return by_sm;
+  return measure_replicates(
+             run, fmt::format("{} of {} warps", chains.op, chains.warps),
+             [&](const Draw&) { return measure_steps(run, chains); }, launch_rule)
+      .samples;
 }
 
 /// The median SM of what `value` makes of the times, with the deviation between launches.
 template <class Value>
-void report_median(JobRun& run, const std::string& metric, const SmTimes& times,
-                   const std::string& code, const Value& value) {
-  Replicates replicates;
-  for (const std::vector<double>& cycles : times) {
-    std::vector<double> values;
-    for (double one : cycles) {
-      if (!std::isnan(one)) values.push_back(value(one));
-    }
-    if (!values.empty()) replicates.samples.push_back(std::move(values));
-  }
-  if (replicates.samples.empty()) {
-    return run.report(not_resolvable(metric, "longer chains took no longer than shorter ones"));
-  }
-  run.report(found_pooled(metric, replicates), code);
+void report_median(JobRun& run, const std::string& metric, SmTimes times, const std::string& code,
+                   const Value& value) {
+  for (std::vector<double>& values : times) std::ranges::transform(values, values.begin(), value);
+  run.report(found_pooled(metric, Replicates{std::move(times)}), code);
 }
 
-/// Mean over launches for each SM; NaN where none had a time.
+/// Mean over launches for each SM.
 std::vector<double> mean_by_sm(const SmTimes& times) {
-  std::vector<double> means;
-  for (std::size_t sm = 0; sm < times.front().size(); ++sm) {
-    double sum = 0;
-    int count = 0;
-    for (const std::vector<double>& cycles : times) {
-      if (std::isnan(cycles[sm])) continue;
-      sum += cycles[sm];
-      ++count;
-    }
-    means.push_back(sum / count);
+  std::vector<double> means(times.front().size());
+  for (const std::vector<double>& cycles : times) {
+    for (std::size_t sm = 0; sm < means.size(); ++sm) means[sm] += cycles[sm];
   }
+  for (double& mean : means) mean /= static_cast<double>(times.size());
   return means;
 }
 

@@ -34,20 +34,6 @@ constexpr StoppingRule stream_rule{.least = 5, .most = 8};
 
 using Pairs = std::vector<DsmPair>;
 
-/// TPC of each SM, as the job topology found them.
-struct KnownTpcs {
-  std::vector<double> tpc_of_sm;  // all -1: not known
-  double confidence = 0;
-};
-
-KnownTpcs known_tpcs(const JobRun& run) {
-  const Finding* finding = sure_groups(run, "topology.tpc_of_sm");
-  if (finding == nullptr) {
-    return {std::vector<double>(static_cast<std::size_t>(run.info().sm_count), -1), 0};
-  }
-  return {std::get<std::vector<double>>(finding->value), finding->confidence};
-}
-
 /// Values of the pairs that `wanted` picks, replicate by replicate; replicates without any are left
 /// out.
 template <class Wanted>
@@ -67,13 +53,14 @@ bool is_other(const DsmPair& pair) { return pair.reader_rank != pair.target_rank
 
 /// The median pair of those of one reach, if some had it.
 void report_reach(JobRun& run, const std::string& metric, const std::vector<Pairs>& replicates,
-                  const KnownTpcs& tpcs, DsmReach reach) {
-  const auto picked = pick(
-      replicates, [&](const DsmPair& pair) { return reach_of(pair, tpcs.tpc_of_sm) == reach; });
+                  const SureGroups& tpcs, DsmReach reach) {
+  const auto picked = pick(replicates, [&](const DsmPair& pair) {
+    return reach_of(pair, tpcs.groups.group_of_sm) == reach;
+  });
   if (!picked.samples.empty()) {
     return run.report(found_pooled(metric, picked, reach == DsmReach::own ? 1 : tpcs.confidence));
   }
-  run.report(not_resolvable(metric, tpcs.confidence == 0
+  run.report(not_resolvable(metric, !tpcs.are_known()
                                         ? "it is not known which SMs form a TPC (job topology)"
                                         : "no cluster had two SMs that lie so"));
 }
@@ -128,7 +115,7 @@ void report_sizes(JobRun& run, const AllSizes& all) {
   run.report(found("dsm.by_cluster_cycles", std::move(cycles), 1, count));
 }
 
-void report_latencies(JobRun& run, int blocks, const KnownTpcs& tpcs, double overhead_cycles) {
+void report_latencies(JobRun& run, int blocks, const SureGroups& tpcs, double overhead_cycles) {
   std::vector<Pairs> launches;
   measure_replicates(run, "distributed shared memory", [&](const Draw&) {
     launches.push_back(chase_clusters(run, blocks, overhead_cycles));
@@ -142,11 +129,12 @@ void report_latencies(JobRun& run, int blocks, const KnownTpcs& tpcs, double ove
   for (const Pairs& pairs : launches) all.insert(all.end(), pairs.begin(), pairs.end());
   run.report(found("dsm.pair_cycles", rank_matrix(all, blocks), 1, all.size()),
              fmt::format("clusters of {}", blocks));
-  if (tpcs.confidence == 0) {
+  if (!tpcs.are_known()) {
     return run.report(
         not_resolvable("dsm.sm_cycles", "it is not known which SMs form a TPC (job topology)"));
   }
-  run.report(found("dsm.sm_cycles", reader_map(all, tpcs.tpc_of_sm), tpcs.confidence, all.size()));
+  run.report(found("dsm.sm_cycles", reader_map(all, tpcs.groups.group_of_sm), tpcs.confidence,
+                   all.size()));
 }
 
 Pairs stream_clusters(JobRun& run, const DsmProbe& probe) {
@@ -157,7 +145,7 @@ Pairs stream_clusters(JobRun& run, const DsmProbe& probe) {
 }
 
 /// One reader at a time, at distances that reach both SMs of the same TPC and of others.
-void report_lone_readers(JobRun& run, int blocks, const KnownTpcs& tpcs) {
+void report_lone_readers(JobRun& run, int blocks, const SureGroups& tpcs) {
   const std::set<int> distances{0, 1, std::min(2, blocks - 1), blocks / 2};
   std::vector<Pairs> launches;
   measure_replicates(
@@ -229,7 +217,7 @@ void run_dsm(JobRun& run) {
   if (all.sizes.empty()) {
     return run.leave_open("", "no clusters could be had: " + all.refusal);
   }
-  const KnownTpcs tpcs = known_tpcs(run);
+  const SureGroups tpcs = sure_groups(run, "topology.tpc_of_sm");
   const int blocks = compared_size(all);
   report_sizes(run, all);
   report_latencies(run, blocks, tpcs, overhead_cycles);

@@ -66,22 +66,17 @@ std::vector<Shape> choose_lone_shapes(const JobRun& run) {
   return shapes;
 }
 
-Best find_best(JobRun& run, const StreamProbe& stream, const std::vector<Shape>& shapes,
-               const Trial& how, const StoppingRule& rule) {
-  const auto points = measure_surface(run, stream, shapes);
-  return measure_best(run, stream, choose_shape(run, stream, points, how), 1, rule);
-}
-
 /// @return whether there is an answer
 bool report_best(JobRun& run, const std::string& metric, const StreamProbe& stream,
                  const std::vector<Shape>& shapes, const Trial& how, const StoppingRule& rule) {
-  if (shapes.empty()) {
-    run.report(not_resolvable(
-        metric, "the L2 is too small for as many lines under way as keep it at work"));
-    return false;
-  }
-  report_rate(run, metric, find_best(run, stream, shapes, how, rule));
-  return true;
+  return measure_part(run, {metric}, [&] {
+    if (shapes.empty()) {
+      throw NoAnswer(Status::not_resolvable,
+                     "the L2 is too small for as many lines under way as keep it at work");
+    }
+    const Shape shape = choose_shape(run, stream, measure_surface(run, stream, shapes), how);
+    report_rate(run, metric, measure_best(run, stream, shape, 1, rule));
+  });
 }
 
 /// Warps of additions keep going without answers: few shapes suffice.
@@ -96,33 +91,19 @@ std::vector<Shape> choose_adding_shapes(const DeviceInfo& gpu) {
   return shapes;
 }
 
-/// Rates of bytes that were added to, as additions.
-/// @return whether there is an answer
-bool report_adds(JobRun& run, const std::string& metric, const StreamProbe& adds,
-                 const std::vector<Shape>& shapes, const StoppingRule& rule) {
-  Best best;
-  const auto measure = [&] { best = find_best(run, adds, shapes, short_trial, rule); };
-  if (!measure_part(run, {metric}, measure)) return false;
-  for (std::vector<double>& rates : best.rates.samples) {
-    for (double& rate : rates) rate /= adds.element_bytes;
-  }
-  report_rate(run, metric, best);
-  return true;
-}
-
 /// @return those to lines apart; none if there is no answer
 std::optional<StreamProbe> report_atomics(JobRun& run, std::uint64_t footprint_bytes) {
   StreamProbe adds = make_l2_stream(StreamKind::add, footprint_bytes);
   adds.path = LoadPath::all_levels;
   adds.element_bytes = 4;
-  const bool found_rate =
-      report_adds(run, "l2.atomics_per_s", adds, choose_adding_shapes(run.info()), short_rule);
+  const bool found_rate = report_best(run, "l2.atomics_per_s", adds,
+                                      choose_adding_shapes(run.info()), short_trial, short_rule);
   StreamProbe one_line = adds;
   one_line.order = StreamOrder::same;
   one_line.footprint_bytes = one_line_bytes;
   one_line.passes = one_line_passes;
-  report_adds(run, "l2.same_line_atomics_per_s", one_line,
-              {{static_cast<int>(warp_threads), run.info().sm_count, 1}},
+  report_best(run, "l2.same_line_atomics_per_s", one_line,
+              {{static_cast<int>(warp_threads), run.info().sm_count, 1}}, short_trial,
               run.level() == SuiteLevel::quick ? short_rule : long_rule);
   return found_rate ? std::optional(adds) : std::nullopt;
 }

@@ -1,9 +1,7 @@
 // Job `topology`: which SMs form TPCs and GPCs. Thread block clusters, shared clocks and the ports
 // that SMs share each say a part of it. Method: docs/methods/topology.md.
 #include "analysis/structure/cores/chip_map.hpp"
-#include "analysis/structure/cores/clock.hpp"
-#include "base/random.hpp"
-#include "jobs/cores/port_search.hpp"
+#include "jobs/cores/port_trials.hpp"
 #include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>
@@ -71,40 +69,12 @@ struct MapAnswer {
 
 /// SMs of each TPC; an SM without a TPC stands alone.
 std::vector<std::vector<int>> sms_of_units(const SmGroups& tpcs, int sm_count) {
-  std::vector<std::vector<int>> sms(tpcs.sizes.size());
+  std::vector<std::vector<int>> sms = sms_by_group(tpcs);
   for (int sm = 0; sm < sm_count; ++sm) {
-    const int tpc = tpcs.sizes.empty() ? -1 : tpcs.group_of_sm[static_cast<std::size_t>(sm)];
-    if (tpc < 0) {
-      sms.push_back({sm});
-    } else {
-      sms[static_cast<std::size_t>(tpc)].push_back(sm);
-    }
+    const bool alone = tpcs.sizes.empty() || tpcs.group_of_sm[static_cast<std::size_t>(sm)] < 0;
+    if (alone) sms.push_back({sm});
   }
   return sms;
-}
-
-MapAnswer find_tpcs(JobRun& run, const ClusterEvidence& clusters) {
-  const int sm_count = run.info().sm_count;
-  MapEvidence ports{"ports", {}, by_ports};
-  const auto refusal = refusal_of([&] {
-    PortTrials sms(run, sms_of_units({}, sm_count));
-    const PortGroups pairs = find_port_pairs(sms, derive_seed(run.seed(), "ports of TPCs"));
-    if (!pairs.any_seen) return;
-    const SmGroups groups = expand_units(pairs.group_of_unit, sms.sms_of_unit(), sm_count);
-    ports.groups = make_groups(groups.group_of_sm, Singles::drop);
-  });
-  const MapEvidence evidence[] = {
-      clock_groups(run, "tpc"),
-      {"clusters", tpcs_of_clusters(clusters.pairs, clusters.all, sm_count), by_clusters},
-      ports};
-  return {combine_maps(evidence),
-          fmt::format("{}, its clocks are not shared by TPCs, and {}",
-                      clusters.pairs.empty()
-                          ? "the GPU has no thread block clusters"
-                          : "clusters of two do not tell TPCs from other pairs of SMs",
-                      refusal ? "no streams tell of ports: " + *refusal
-                              : "no two SMs hold each other up when both read: each has a port of "
-                                "its own, or theirs is wide enough")};
 }
 
 /// Group of each unit by that of its first SM.
@@ -117,34 +87,53 @@ std::vector<int> groups_of_units(const SmGroups& groups,
   return result;
 }
 
-SmGroups gpcs_by_ports(JobRun& run, PortTrials& tpcs) {
-  const PortGroups found = find_overloaded_ports(tpcs, derive_seed(run.seed(), "ports of GPCs"));
-  if (!found.any_seen) return {};
-  return expand_units(found.group_of_unit, tpcs.sms_of_unit(), run.info().sm_count);
-}
-
-/// Asks the ports about a map that something else gave; SMs without a group may get one.
-void check_by_ports(JobRun& run, PortTrials& tpcs, MapVerdict& map) {
-  std::vector<int> groups = groups_of_units(map.groups, tpcs.sms_of_unit());
-  const PortCheck check = check_ports(tpcs, groups, derive_seed(run.seed(), "check of ports"));
+/// Asks the ports about a map that something else gave.
+/// @param units SMs or TPCs, whose groups it has
+void check_by_ports(JobRun& run, const std::vector<std::vector<int>>& units, MapVerdict& map) {
+  const PortCheck check = check_ports(run, units, groups_of_units(map.groups, units));
   if (check.seen == 0) return;
-  const std::string ports = fmt::format("{} of {} ports", check.seen, map.groups.sizes.size());
+  const std::string ports = fmt::format("{} of {} ports", check.seen, check.groups);
   if (check.contradicted > 0) {
     map.contradict.push_back(
         fmt::format("{}, of which {} hold up others, too", ports, check.contradicted));
-    return;
-  }
-  map.agree.push_back(ports);
-  place_by_port(tpcs, groups);
-  map.groups = expand_units(groups, tpcs.sms_of_unit(), run.info().sm_count);
-  if (std::ranges::find(groups, -1) == groups.end()) return;
-  const SmGroups all = gpcs_by_ports(run, tpcs);
-  if (all.sizes.empty()) return;
-  if (same_groups(map.groups, all)) {
-    map.groups = fill_groups(map.groups, all);
   } else {
-    map.contradict.push_back("the ports of all TPCs");
+    map.agree.push_back(ports);
   }
+}
+
+/// SMs with numbers in a row, two by two, as TPCs since Volta have them: the map of the ports, if
+/// each two of them share one with no others.
+MapVerdict find_pairs_by_ports(JobRun& run, const std::vector<std::vector<int>>& sms) {
+  std::vector<int> pair_of_sm;
+  for (const std::vector<int>& sm : sms) pair_of_sm.push_back(sm.front() / 2);
+  const PortCheck check = check_ports(run, sms, pair_of_sm);
+  if (check.seen < check.groups || check.contradicted > 0 || sms.size() % 2 != 0) return {};
+  const MapEvidence ports[] = {{"ports", make_groups(pair_of_sm, Singles::keep), by_ports}};
+  return combine_maps(ports);
+}
+
+MapAnswer find_tpcs(JobRun& run, const ClusterEvidence& clusters) {
+  const int sm_count = run.info().sm_count;
+  const MapEvidence evidence[] = {
+      clock_groups(run, "tpc"),
+      {"clusters", tpcs_of_clusters(clusters.pairs, clusters.all, sm_count), by_clusters}};
+  MapVerdict map = combine_maps(evidence);
+  const auto refusal = refusal_of([&] {
+    const auto sms = sms_of_units({}, sm_count);
+    if (map.groups.sizes.empty()) {
+      map = find_pairs_by_ports(run, sms);
+    } else {
+      check_by_ports(run, sms, map);
+    }
+  });
+  return {std::move(map),
+          fmt::format("{}, its clocks are not shared by TPCs, and {}",
+                      clusters.pairs.empty()
+                          ? "the GPU has no thread block clusters"
+                          : "clusters of two do not tell TPCs from other pairs of SMs",
+                      refusal ? "no streams tell of ports: " + *refusal
+                              : "SMs with numbers in a row do not hold each other up, two by two, "
+                                "when both read")};
 }
 
 MapAnswer find_gpcs(JobRun& run, const ClusterEvidence& clusters, const SmGroups& tpcs) {
@@ -153,23 +142,17 @@ MapAnswer find_gpcs(JobRun& run, const ClusterEvidence& clusters, const SmGroups
       clock_groups(run, "gpc"),
       {"clusters", gpcs_of_clusters(clusters.all, tpcs, sm_count), by_clusters}};
   MapVerdict map = combine_maps(evidence);
-  const auto refusal = refusal_of([&] {
-    PortTrials units(run, sms_of_units(tpcs, sm_count));
-    if (!map.groups.sizes.empty()) return check_by_ports(run, units, map);
-    const MapEvidence ports[] = {
-        {"ports", without_tpcs(gpcs_by_ports(run, units), tpcs), by_ports}};
-    map = combine_maps(ports);
-  });
-  if (!tpcs.sizes.empty() && !map.groups.sizes.empty() && !maps_into(tpcs, map.groups)) {
-    map.contradict.push_back("TPCs that reach across them");
+  if (!map.groups.sizes.empty()) {
+    refusal_of([&] { check_by_ports(run, sms_of_units(tpcs, sm_count), map); });
+    if (!tpcs.sizes.empty() && !maps_into(tpcs, map.groups)) {
+      map.contradict.push_back("TPCs that reach across them");
+    }
   }
   return {std::move(map),
-          fmt::format("{}, its clocks are not shared by GPCs, and {}",
+          fmt::format("{}, and its clocks are not shared by GPCs",
                       clusters.all.empty() ? "the GPU has no thread block clusters"
                                            : "its clusters do not reach beyond TPCs, or join "
-                                             "other SMs in one half of the launches",
-                      refusal ? "no streams tell of ports: " + *refusal
-                              : "no group of SMs holds itself up before all of them do")};
+                                             "other SMs in one half of the launches")};
 }
 
 void report_groups(JobRun& run, const std::string& unit, const MapAnswer& answer) {

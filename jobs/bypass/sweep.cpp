@@ -143,8 +143,7 @@ void measure_alternatives(JobRun& run, const ProgramProbe& all_cached, const Swe
   }
 }
 
-}  // namespace
-
+/// The probe of a program with as many of its blocks as fit, every unit through the L1.
 ProgramProbe make_probe(const PaperProgram& program, const DeviceInfo& info,
                         const SweepSetup& setup) {
   const int block_threads =
@@ -158,8 +157,6 @@ ProgramProbe make_probe(const PaperProgram& program, const DeviceInfo& info,
   probe.shared_carveout_bytes = setup.shared_carveout_bytes;
   return probe;
 }
-
-namespace {
 
 /// One warp that loads the same elements again and again, `thread_step` elements apart.
 PaperProgram make_reuse(std::uint32_t thread_step, int sm_count) {

@@ -39,10 +39,6 @@ bool calibrate(JobRun& run, SweepSetup& setup);
 /// such loads.
 void report_paths(JobRun& run, const SweepSetup& setup);
 
-/// The probe of a program with as many of its blocks as fit, every unit through the L1.
-ProgramProbe make_probe(const PaperProgram& program, const DeviceInfo& info,
-                        const SweepSetup& setup);
-
 /// At most nine numbers from 0 to `units`, evenly spread: as many as the paper's calculators tell.
 std::vector<int> cached_numbers(int units);
 

@@ -97,9 +97,7 @@ void report_order(JobRun& run) {
     return run.report(not_resolvable("control.first_path",
                                      "neither all taken nor all other sides of a chain ran first"));
   }
-  run.report(found("control.first_path",
-                   std::string(*first == FirstRun::taken ? "taken" : "fall_through"), 1,
-                   order.size()));
+  run.report(found("control.first_path", *first, 1, order.size()));
 }
 
 /// Begins and ends of the paths of warps, by path number, since the earliest stamp of all.

@@ -53,17 +53,6 @@ Answer deadlock_of(std::span<const std::uint64_t> cycles) {
   return all_came_through(cycles) ? "no" : "yes";
 }
 
-Answer participant_of(std::span<const std::uint64_t> cycles) {
-  const auto participant = barrier_participant(cycles);
-  if (!participant) return {};
-  switch (*participant) {
-    case BarrierParticipant::thread: return "thread";
-    case BarrierParticipant::warp: return "warp";
-    case BarrierParticipant::path: break;
-  }
-  return "path";
-}
-
 }  // namespace
 
 void measure_waits(JobRun& run) {
@@ -79,7 +68,7 @@ void measure_waits(JobRun& run) {
 
 void measure_barrier_participant(JobRun& run) {
   report_wait(run, "halves of a warp at a barrier", WaitProgram::diverged_barrier,
-              "control.barrier_participant", participant_of);
+              "control.barrier_participant", barrier_participant);
 }
 
 }  // namespace sonde

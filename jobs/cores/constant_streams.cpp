@@ -5,6 +5,7 @@
 #include "analysis/structure/cores/constant_rates.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
+#include "jobs/run/attempt.hpp"
 #include "jobs/run/clock_window.hpp"
 #include "jobs/run/replicates.hpp"
 
@@ -45,41 +46,39 @@ std::string cache_metric(std::size_t level, std::string_view name) {
   return fmt::format("cache.constant_{}.{}", constant_levels[level], name);
 }
 
-/// The status and reason of a metric that has no number.
-Planned unknown(const JobRun& run, const std::string& metric) {
+/// @throws NoAnswer with what there is instead
+double known_number(const JobRun& run, const std::string& metric) {
+  if (const auto number = run.number(metric)) return *number;
   const Finding* answer = run.answer(metric);
-  if (answer == nullptr) {
-    return {
-        {}, Status::not_resolvable, fmt::format("{} is not known (its job did not run)", metric)};
-  }
-  const Status status =
-      answer->status == Status::not_present ? Status::not_present : Status::not_resolvable;
-  return {{}, status, fmt::format("{}: {}", metric, answer->reason)};
+  const bool absent = answer != nullptr && answer->status == Status::not_present;
+  throw NoAnswer(absent ? Status::not_present : Status::not_resolvable,
+                 answer == nullptr ? fmt::format("{} is not known (its job did not run)", metric)
+                                   : fmt::format("{}: {}", metric, answer->reason));
 }
 
 /// Half of the first cache, word by word.
-Planned plan_first_level(const JobRun& run) {
+LevelPlan plan_first_level(const JobRun& run) {
   const std::string metric = cache_metric(0, "size_bytes");
-  const auto size_bytes = run.number(metric);
-  if (!size_bytes) return unknown(run, metric);
+  const double size_bytes = known_number(run, metric);
   LevelPlan plan{.prefix = "constant.l1.",
                  .step_bytes = static_cast<std::uint64_t>(word_bytes),
                  .load_bytes = word_bytes,
                  .loads = first_level_loads_of_block,
                  .confidence = run.finding(metric)->confidence};
   constexpr std::uint64_t row_bytes = constant_loads_in_flight * 4;
-  plan.footprint_bytes = static_cast<std::uint64_t>(*size_bytes / 2) / row_bytes * row_bytes;
-  if (plan.footprint_bytes == 0 || *size_bytes > static_cast<double>(constant_bank_bytes)) {
-    return {{}, Status::not_resolvable, fmt::format("{} is no size of such a cache", metric)};
+  plan.footprint_bytes = static_cast<std::uint64_t>(size_bytes / 2) / row_bytes * row_bytes;
+  if (plan.footprint_bytes == 0 || size_bytes > static_cast<double>(constant_bank_bytes)) {
+    throw NoAnswer(Status::not_resolvable, fmt::format("{} is no size of such a cache", metric));
   }
-  return {plan, Status::ok, ""};
+  return plan;
 }
 
 /// Size of a cache; of one that holds the whole bank, that of the bank.
-std::optional<double> reached_size(const JobRun& run, std::size_t level) {
-  if (const auto size = run.number(cache_metric(level, "size_bytes"))) return size;
-  if (!run.number(cache_metric(level, "hit_latency_cycles"))) return std::nullopt;
-  return static_cast<double>(constant_bank_bytes);
+double reached_size(const JobRun& run, std::size_t level) {
+  const std::string metric = cache_metric(level, "size_bytes");
+  const bool holds_bank =
+      !run.number(metric) && run.number(cache_metric(level, "hit_latency_cycles"));
+  return holds_bank ? static_cast<double>(constant_bank_bytes) : known_number(run, metric);
 }
 
 /// SMs in the order in which replicate number `number` adds them.
@@ -90,28 +89,32 @@ std::vector<int> draw_order(const JobRun& run, std::size_t number) {
   return sms;
 }
 
-/// SMs that may share the caches before a level with this one: its TPC, or, if TPCs are not known,
-/// the next ones by number (GT200 has three SMs in a TPC, later parts one or two).
-std::vector<int> neighbours_of(const JobRun& run, int sm) {
-  const auto tpcs = run.vector("topology.tpc_of_sm");
-  std::vector<int> sms;
-  for (int other = 0; other < run.info().sm_count; ++other) {
-    const bool same_tpc =
-        tpcs && tpcs->at(static_cast<std::size_t>(other)) >= 0 &&
-        (*tpcs)[static_cast<std::size_t>(other)] == (*tpcs)[static_cast<std::size_t>(sm)];
-    const bool next = !tpcs && other / assumed_tpc_sms == sm / assumed_tpc_sms;
-    if (same_tpc || next || other == sm) sms.push_back(other);
+/// SMs of the same group; the SM alone where that is not known.
+/// @param group_of_sm below 0: not known
+std::vector<int> members_of(const std::vector<double>& group_of_sm, int sm) {
+  const double group = group_of_sm.at(static_cast<std::size_t>(sm));
+  if (group < 0) return {sm};
+  std::vector<int> members;
+  for (std::size_t other = 0; other < group_of_sm.size(); ++other) {
+    if (group_of_sm[other] == group) members.push_back(static_cast<int>(other));
   }
-  return sms;
+  return members;
 }
 
-/// Whether SMs beside each other get no more each than one alone. If they do, they find lines that
-/// others brought into a cache before the level: what they get then is no rate of the level (Wong
-/// 2010: eight threads of more than 20 blocks).
+/// TPC of each SM; if TPCs are not known, SMs with numbers in a row (GT200 has three SMs in a TPC,
+/// later parts one or two).
+std::vector<double> assumed_tpcs(const JobRun& run) {
+  if (const auto tpcs = run.vector("topology.tpc_of_sm")) return *tpcs;
+  std::vector<double> tpcs;
+  for (const int sm : all_sms(run.info().sm_count)) tpcs.push_back(sm / assumed_tpc_sms);
+  return tpcs;
+}
+
+/// Whether SMs beside each other get no more each than one alone.
 bool is_of_level(JobRun& run, const LevelPlan& plan, const BlockShape& shape) {
   for (std::size_t number = 0; number < neighbour_trials; ++number) {
     const int sm = draw_replicate(run, "neighbours", number).sm;
-    const std::vector<int> sms = neighbours_of(run, sm);
+    const std::vector<int> sms = members_of(assumed_tpcs(run), sm);
     if (sms.size() == 1) continue;
     const double among_neighbours =
         stream_rate(run, plan, shape, sms) / static_cast<double>(sms.size());
@@ -129,18 +132,13 @@ bool LevelPlan::fits(const BlockShape& shape, const DeviceInfo& gpu) const {
          shape.warps * static_cast<int>(warp_threads) <= gpu.max_threads_per_block;
 }
 
-Planned plan_constant_level(const JobRun& run, std::size_t level) {
+LevelPlan plan_constant_level(const JobRun& run, std::size_t level) {
   if (level == 0) return plan_first_level(run);
-  const auto size_bytes = reached_size(run, level);
-  if (!size_bytes) return unknown(run, cache_metric(level, "size_bytes"));
-  for (const char* name : {"size_bytes", "line_bytes"}) {
-    const std::string metric = cache_metric(level - 1, name);
-    if (!run.number(metric)) return unknown(run, metric);
-  }
-  const double inner_bytes = *run.number(cache_metric(level - 1, "size_bytes"));
-  const double line_bytes = *run.number(cache_metric(level - 1, "line_bytes"));
+  const double size_bytes = reached_size(run, level);
+  const double inner_bytes = known_number(run, cache_metric(level - 1, "size_bytes"));
+  const double line_bytes = known_number(run, cache_metric(level - 1, "line_bytes"));
   const double room_bytes =
-      std::min(filled_share * *size_bytes, static_cast<double>(constant_bank_bytes));
+      std::min(filled_share * size_bytes, static_cast<double>(constant_bank_bytes));
   const double row_bytes = line_bytes * constant_loads_in_flight;
   LevelPlan plan{
       .prefix = fmt::format("constant.{}.", constant_levels[level]),
@@ -151,14 +149,14 @@ Planned plan_constant_level(const JobRun& run, std::size_t level) {
       .confidence = run.finding(cache_metric(level - 1, "size_bytes"))->confidence};
   const double overflow = static_cast<double>(plan.footprint_bytes) / inner_bytes;
   if (overflow < least_overflow) {
-    return {{},
-            Status::not_resolvable,
-            fmt::format("no footprint lies clearly between this cache ({:.0f} B) and the one "
-                        "before it ({:.0f} B)",
-                        *size_bytes, inner_bytes)};
+    throw NoAnswer(
+        Status::not_resolvable,
+        fmt::format("no footprint lies clearly between this cache ({:.0f} B) and the one "
+                    "before it ({:.0f} B)",
+                    size_bytes, inner_bytes));
   }
   if (overflow < sure_overflow) plan.confidence = std::min(plan.confidence, 0.9);
-  return {plan, Status::ok, ""};
+  return plan;
 }
 
 std::vector<double> block_counts(int sm_count) {
@@ -219,12 +217,9 @@ double rate_in_group(JobRun& run, const LevelPlan& plan, const BlockShape& shape
   const auto groups = run.vector(groups_metric);
   std::vector<double> rates;
   for (std::size_t number = 0; groups && number < orders; ++number) {
-    const auto sm = static_cast<std::size_t>(draw_replicate(run, groups_metric, number).sm);
-    if (groups->at(sm) < 0) continue;
-    std::vector<int> members;
-    for (std::size_t other = 0; other < groups->size(); ++other) {
-      if ((*groups)[other] == (*groups)[sm]) members.push_back(static_cast<int>(other));
-    }
+    const int sm = draw_replicate(run, groups_metric, number).sm;
+    if (groups->at(static_cast<std::size_t>(sm)) < 0) continue;
+    const std::vector<int> members = members_of(*groups, sm);
     rates.push_back(stream_rate(run, plan, shape, members) / static_cast<double>(members.size()));
   }
   return rates.empty() ? std::numeric_limits<double>::quiet_NaN() : median(std::move(rates));

@@ -36,17 +36,11 @@ struct LevelPlan {
   bool fits(const BlockShape& shape, const DeviceInfo& gpu) const;
 };
 
-/// A plan, or why there is none.
-struct Planned {
-  LevelPlan plan;
-  Status status = Status::ok;
-  std::string reason;
-};
-
 /// How level number `level`, from 0 on, is read, by what the jobs cache.constant_* found: half of
 /// the first cache word by word; of others most of the cache, a word of each line of the cache
 /// before it, which is too small for them.
-Planned plan_constant_level(const JobRun& run, std::size_t level);
+/// @throws NoAnswer if that is not known, or no footprint fits
+LevelPlan plan_constant_level(const JobRun& run, std::size_t level);
 
 /// Numbers of blocks to ask for: all of the first few, then some in each octave, and all SMs.
 std::vector<double> block_counts(int sm_count);

@@ -38,16 +38,12 @@ struct Sides {
   double gap_cycles = 0;  // that a far atomic takes longer
 };
 
-/// An answer that ends the measurement.
-struct NoSides {
-  Status status = Status::ok;
-  std::string reason;
-};
-
 /// Chunks by the time that an SM's atomics to them take.
-NoSides find_homes(JobRun& run, const Draw& draw, std::uint64_t footprint_bytes, Sides& sides) {
+/// @throws NoAnswer
+void find_homes(JobRun& run, const Draw& draw, std::uint64_t footprint_bytes, Sides& sides) {
   if (footprint_bytes < 2 * stream_chunk_bytes) {
-    return {Status::not_resolvable, "what the L2 is said to hold is less than two blocks of 4 KiB"};
+    throw NoAnswer(Status::not_resolvable,
+                   "what the L2 is said to hold is less than two blocks of 4 KiB");
   }
   ChaseSetup setup = at_draw(set_up_chase(run, LoadPath::atomic, RecordSpace::longest), draw);
   setup.buffer_bytes = footprint_bytes;
@@ -61,7 +57,8 @@ NoSides find_homes(JobRun& run, const Draw& draw, std::uint64_t footprint_bytes,
   }
   const auto groups = split_near_far(std::vector<std::vector<double>>{latencies});
   if (!groups) {
-    return {Status::not_present, "atomics to all lines take one time: the L2 has one partition"};
+    throw NoAnswer(Status::not_present,
+                   "atomics to all lines take one time: the L2 has one partition");
   }
   const double middle_cycles = (groups->near_cycles + groups->far_cycles) / 2;
   sides.gap_cycles = groups->far_cycles - groups->near_cycles;
@@ -73,15 +70,15 @@ NoSides find_homes(JobRun& run, const Draw& draw, std::uint64_t footprint_bytes,
   const std::size_t fewest =
       std::min(sides.of[0].chunks_bytes.size(), sides.of[1].chunks_bytes.size());
   if (fewest * 8 < latencies.size() / 2) {
-    return {Status::not_resolvable,
-            "too few blocks of 4 KiB lie whole in one partition, or nearly all in the same"};
+    throw NoAnswer(Status::not_resolvable,
+                   "too few blocks of 4 KiB lie whole in one partition, or nearly all in the same");
   }
   for (Side& side : sides.of) side.chunks_bytes.resize(fewest);
-  return {};
 }
 
 /// To which chunks the atomics of each SM are faster.
-NoSides find_sms(JobRun& run, const Draw& draw, std::uint64_t footprint_bytes, Sides& sides) {
+/// @throws NoAnswer
+void find_sms(JobRun& run, const Draw& draw, std::uint64_t footprint_bytes, Sides& sides) {
   std::vector<std::uint64_t> offsets_bytes;  // by turns of either side
   for (std::size_t i = 0; i < asked_chunks; ++i) {
     for (const Side& side : sides.of) {
@@ -102,14 +99,14 @@ NoSides find_sms(JobRun& run, const Draw& draw, std::uint64_t footprint_bytes, S
     }
     const double difference_cycles = median(windows[1]) - median(windows[0]);
     if (std::abs(difference_cycles) < sides.gap_cycles / 2) {
-      return {Status::not_resolvable, fmt::format("SM {} is as far from both partitions", lane.sm)};
+      throw NoAnswer(Status::not_resolvable,
+                     fmt::format("SM {} is as far from both partitions", lane.sm));
     }
     sides.of[difference_cycles > 0 ? 0 : 1].sms.push_back(lane.sm);
   }
   if (sides.of[0].sms.empty() || sides.of[1].sms.empty()) {
-    return {Status::not_resolvable, "all SMs are near to one partition"};
+    throw NoAnswer(Status::not_resolvable, "all SMs are near to one partition");
   }
-  return {};
 }
 
 enum class Lines { near, far, both };
@@ -151,28 +148,24 @@ Shape full_shape(const DeviceInfo& gpu) {
   return {gpu.max_threads_per_block, gpu.sm_count, ilp};
 }
 
-/// Rates of one question at one draw, additions as such.
+/// Rates of one question at one draw.
 std::vector<double> measure_lines(JobRun& run, StreamProbe stream, const Sides& sides, Lines lines,
                                   const Draw& draw) {
   stream.groups = make_groups(sides, lines);
-  std::vector<double> rates = measure_at(run, stream, full_shape(run.info()), draw, repeats);
-  if (stream.kind == StreamKind::add)
-    for (double& rate : rates) rate /= stream.element_bytes;
-  return rates;
+  return measure_at(run, stream, full_shape(run.info()), draw, repeats);
 }
 
 /// Answers of questions, by place in `questions`; empty where there is no stream of the kind.
 using Answers = std::array<Best, std::size(questions)>;
 
-NoSides measure_sides(JobRun& run, std::span<const StreamProbe> streams, Answers& answers) {
+/// @throws NoAnswer
+Answers measure_sides(JobRun& run, std::span<const StreamProbe> streams) {
   const std::uint64_t footprint_bytes = streams.front().footprint_bytes;
-  NoSides none;
-  const auto measure = [&](const Draw& draw) -> std::vector<double> {
-    if (none.status != Status::ok) return {};
+  Answers answers;
+  const auto measure = [&](const Draw& draw) {
     Sides sides;
-    none = find_homes(run, draw, footprint_bytes, sides);
-    if (none.status == Status::ok) none = find_sms(run, draw, footprint_bytes, sides);
-    if (none.status != Status::ok) return {};
+    find_homes(run, draw, footprint_bytes, sides);
+    find_sms(run, draw, footprint_bytes, sides);
     std::vector<double> of_first;
     for (const StreamProbe& stream : streams) {
       for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -186,29 +179,26 @@ NoSides measure_sides(JobRun& run, std::span<const StreamProbe> streams, Answers
     return of_first;
   };
   measure_replicates(run, "sides", measure, places);
-  return none;
+  return answers;
 }
 
 }  // namespace
 
 void report_near_far(JobRun& run, std::span<const StreamProbe> streams) {
-  Answers answers;
-  NoSides none;
-  const auto refusal = refusal_of([&] { none = measure_sides(run, streams, answers); });
-  if (refusal) none = {Status::not_resolvable, *refusal};
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    const std::vector<std::vector<double>>& samples = answers[i].rates.samples;
-    if (none.status != Status::ok) {
-      run.report(no_answer(questions[i].metric, none.status, none.reason));
-    } else if (samples.empty()) {
-      run.report(not_resolvable(questions[i].metric, "no shape of such a stream was found"));
-    } else if (std::ranges::any_of(samples, &std::vector<double>::empty)) {
-      run.report(
-          not_resolvable(questions[i].metric, "the device refuses streams of groups of SMs"));
-    } else {
-      report_rate(run, questions[i].metric, answers[i]);
+  measure_part(run, {"l2.near_", "l2.far_", "l2.both_"}, [&] {
+    const Answers answers = measure_sides(run, streams);
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      const std::vector<std::vector<double>>& samples = answers[i].rates.samples;
+      if (samples.empty()) {
+        run.report(not_resolvable(questions[i].metric, "no shape of such a stream was found"));
+      } else if (std::ranges::any_of(samples, &std::vector<double>::empty)) {
+        run.report(
+            not_resolvable(questions[i].metric, "the device refuses streams of groups of SMs"));
+      } else {
+        report_rate(run, questions[i].metric, answers[i]);
+      }
     }
-  }
+  });
 }
 
 }  // namespace sonde

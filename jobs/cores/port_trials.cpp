@@ -1,25 +1,114 @@
-// Streams on chosen SMs, and how many of them the GPU bears at once.
+// Groups of SMs that read at once, compared with what each SM takes alone.
 #include "jobs/cores/port_trials.hpp"
 
 #include "analysis/statistics.hpp"
+#include "analysis/structure/cores/chip_map.hpp"
 #include "base/error.hpp"
-#include "base/random.hpp"
-#include "base/units.hpp"
 #include "jobs/run/replicates.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <map>
+#include <span>
+#include <utility>
 
 namespace sonde {
 namespace {
 
-// Sets of units grow by this factor; of each size so many may be late as a whole, by ports that
-// their units happen to share, before the size counts as too large.
-constexpr double growth = 1.25;
-constexpr int sets_of_size = 3;
+using Units = std::vector<std::size_t>;
+
+/// Other groups that are asked beside one: more GPCs than any GPU has, so that of TPCs that are
+/// dealt over them one of the same GPC is there; few enough that the L2 bears them on all GPUs so
+/// far.
+constexpr std::size_t most_others = 16;
+
+/// Units of one or more SMs that stream alone and together.
+class PortTrials {
+ public:
+  /// Measures each unit alone, at two places in memory; what they differ by is the noise.
+  PortTrials(JobRun& run, const std::vector<std::vector<int>>& sms_of_unit)
+      : run_(run), sms_of_unit_(sms_of_unit), alone_cycles_(play_alone(0)) {
+    const std::vector<double> again = play_alone(1);
+    std::vector<double> differences;
+    for (std::size_t sm = 0; sm < again.size(); ++sm) {
+      if (std::isnan(again[sm])) continue;
+      differences.push_back(std::abs(again[sm] / alone_cycles_[sm] - 1));
+      alone_cycles_[sm] = (alone_cycles_[sm] + again[sm]) / 2;
+    }
+    // The median of the absolute difference of two normal values is 0.954 standard deviations.
+    const double noise = median(std::move(differences)) / 0.954;
+    // A port holds its sharers up by a few percent at least; six deviations are no chance.
+    fast_ = std::max(1.01, 1 + 3 * noise);
+    slow_ = std::max(1.03, 1 + 6 * noise);
+  }
+
+  bool all_late(const std::vector<double>& slowdowns) const {
+    return std::ranges::min(slowdowns) > slow_;
+  }
+  bool some_undisturbed(std::span<const double> slowdowns) const {
+    return std::ranges::min(slowdowns) < fast_;
+  }
+
+  /// All SMs of these units at once: the time of each unit over that of the same stream alone.
+  std::vector<double> play(const Units& units) {
+    std::vector<int> sms;
+    for (const std::size_t unit : units) {
+      sms.insert(sms.end(), sms_of_unit_[unit].begin(), sms_of_unit_[unit].end());
+    }
+    const std::vector<double> cycles = stream("streams at once", sms, 0);
+    std::vector<double> slowdowns;
+    std::size_t at = 0;
+    for (const std::size_t unit : units) {
+      double sum = 0;
+      for (const int sm : sms_of_unit_[unit]) {
+        sum += cycles[at++] / alone_cycles_[static_cast<std::size_t>(sm)];
+      }
+      slowdowns.push_back(sum / static_cast<double>(sms_of_unit_[unit].size()));
+    }
+    return slowdowns;
+  }
+
+ private:
+  std::vector<double> stream(const char* label, const std::vector<int>& sms, std::size_t number) {
+    return stream_cycles(run_, label, sms, draw_replicate(run_, "streams", number).place);
+  }
+
+  std::vector<double> play_alone(std::size_t number) {
+    std::vector<double> cycles(static_cast<std::size_t>(run_.info().sm_count), NAN);
+    for (const std::vector<int>& sms : sms_of_unit_) {
+      const std::vector<double> alone = stream("stream alone", sms, number);
+      for (std::size_t i = 0; i < sms.size(); ++i) {
+        cycles[static_cast<std::size_t>(sms[i])] = alone[i];
+      }
+    }
+    return cycles;
+  }
+
+  JobRun& run_;
+  const std::vector<std::vector<int>>& sms_of_unit_;
+  std::vector<double> alone_cycles_;  // by SM, while its whole unit streams
+  double fast_ = 0;                   // a unit that is slowed down less is undisturbed
+  double slow_ = 0;                   // one that is slowed down more is late
+};
+
+/// Whether a group of units holds up one unit of some other group, of the `room` groups behind it.
+/// Where what all SMs share (L2, memory) holds up every one of them, fewer are asked from then on.
+bool is_contradicted(PortTrials& trials, const std::vector<Units>& groups, std::size_t group,
+                     std::size_t& room) {
+  const std::size_t members = groups[group].size();
+  for (;;) {
+    Units set = groups[group];
+    for (std::size_t i = 1; i <= std::min(room, groups.size() - 1); ++i) {
+      set.push_back(groups[(group + i) % groups.size()].front());
+    }
+    const std::vector<double> slowdowns = trials.play(set);
+    const auto of_others = std::span(slowdowns).subspan(members);
+    if (of_others.size() <= 1 || trials.some_undisturbed(of_others)) {
+      return holds_up_others(slowdowns, members);
+    }
+    room = of_others.size() / 2;
+  }
+}
 
 }  // namespace
 
@@ -48,69 +137,25 @@ std::vector<double> stream_cycles(JobRun& run, const std::string& label,
   return cycles;
 }
 
-PortTrials::PortTrials(JobRun& run, std::vector<std::vector<int>> sms_of_unit)
-    : run_(run), sms_of_unit_(std::move(sms_of_unit)) {
-  alone_cycles_ = play_alone(draw_replicate(run, "streams", 0).place);
-  const std::vector<double> again = play_alone(draw_replicate(run, "streams", 1).place);
-  std::vector<double> differences;
-  for (std::size_t sm = 0; sm < again.size(); ++sm) {
-    if (std::isnan(again[sm])) continue;
-    differences.push_back(std::abs(again[sm] / alone_cycles_[sm] - 1));
-    alone_cycles_[sm] = (alone_cycles_[sm] + again[sm]) / 2;
+PortCheck check_ports(JobRun& run, const std::vector<std::vector<int>>& sms_of_unit,
+                      const std::vector<int>& group_of_unit) {
+  std::map<int, Units> groups;
+  for (std::size_t unit = 0; unit < group_of_unit.size(); ++unit) {
+    if (group_of_unit[unit] >= 0) groups[group_of_unit[unit]].push_back(unit);
   }
-  // The median of the absolute difference of two normal values is 0.954 standard deviations.
-  limits_ = choose_limits(median(std::move(differences)) / 0.954);
-}
-
-std::vector<double> PortTrials::play_alone(Place place) {
-  std::vector<double> cycles(static_cast<std::size_t>(run_.info().sm_count), NAN);
-  for (const std::vector<int>& sms : sms_of_unit_) {
-    const std::vector<double> alone = stream_cycles(run_, "stream alone", sms, place);
-    for (std::size_t i = 0; i < sms.size(); ++i) {
-      cycles[static_cast<std::size_t>(sms[i])] = alone[i];
-    }
+  std::vector<Units> units_of_group;
+  for (auto& [group, units] : groups) units_of_group.push_back(std::move(units));
+  PortTrials trials(run, sms_of_unit);
+  std::size_t room = most_others;
+  PortCheck check;
+  for (std::size_t group = 0; group < units_of_group.size(); ++group) {
+    if (units_of_group[group].size() < 2) continue;
+    ++check.groups;
+    if (!trials.all_late(trials.play(units_of_group[group]))) continue;
+    ++check.seen;
+    check.contradicted += is_contradicted(trials, units_of_group, group, room);
   }
-  return cycles;
-}
-
-PortTrial PortTrials::play(std::vector<std::size_t> units) {
-  std::vector<int> sms;
-  for (const std::size_t unit : units) {
-    sms.insert(sms.end(), sms_of_unit_[unit].begin(), sms_of_unit_[unit].end());
-  }
-  const std::vector<double> cycles =
-      stream_cycles(run_, "streams at once", sms, draw_replicate(run_, "streams", 0).place);
-  PortTrial trial{std::move(units), {}};
-  std::size_t at = 0;
-  for (const std::size_t unit : trial.units) {
-    double sum = 0;
-    for (const int sm : sms_of_unit_[unit]) {
-      sum += cycles[at++] / alone_cycles_[static_cast<std::size_t>(sm)];
-    }
-    trial.slowdowns.push_back(sum / static_cast<double>(sms_of_unit_[unit].size()));
-  }
-  return trial;
-}
-
-std::size_t PortTrials::find_most_at_once(std::uint64_t seed) {
-  Random random(seed);
-  std::vector<std::size_t> all(units());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  std::size_t most = 1;
-  for (double size = 2; most < units(); size *= growth) {
-    const std::size_t wanted = std::min(units(), static_cast<std::size_t>(size));
-    if (wanted == most) continue;
-    bool is_borne = false;
-    for (int i = 0; i < sets_of_size && !is_borne; ++i) {
-      shuffle(all, random);
-      const PortTrial trial =
-          play({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(wanted)});
-      is_borne = !split_paces(trial, limits_).fast.empty();
-    }
-    if (!is_borne) return most;
-    most = wanted;
-  }
-  return most;
+  return check;
 }
 
 }  // namespace sonde

@@ -1,8 +1,7 @@
-// Streams on chosen SMs at once: how much longer each takes than alone. What jobs/cores/port_search
-// asks its questions with.
+// Streams on chosen SMs at once, and what they say of the ports that SMs share
+// (docs/methods/topology.md). For the jobs topology and placement.
 #pragma once
 
-#include "analysis/structure/cores/issue.hpp"
 #include "jobs/run/job_run.hpp"
 
 #include <cstdint>
@@ -34,32 +33,17 @@ std::vector<double> stream_cycles(JobRun& run, const std::string& label,
                                   const std::vector<int>& sms, Place place,
                                   const SmStream& stream = l2_stream);
 
-/// Units of one or more SMs that stream alone and together.
-class PortTrials {
- public:
-  /// Measures each unit alone, at two places in memory.
-  /// @throws DeviceError
-  PortTrials(JobRun& run, std::vector<std::vector<int>> sms_of_unit);
-
-  std::size_t units() const { return sms_of_unit_.size(); }
-  const std::vector<std::vector<int>>& sms_of_unit() const { return sms_of_unit_; }
-  const PaceLimits& limits() const { return limits_; }
-  JobRun& job() { return run_; }
-
-  /// All SMs of these units at once. @throws DeviceError
-  PortTrial play(std::vector<std::size_t> units);
-
-  /// Most units that stream at once before what all SMs share (L2, memory) holds them all up:
-  /// random sets grow until not one of their units is undisturbed.
-  std::size_t find_most_at_once(std::uint64_t seed);
-
- private:
-  std::vector<double> play_alone(Place place);
-
-  JobRun& run_;
-  std::vector<std::vector<int>> sms_of_unit_;
-  std::vector<double> alone_cycles_;  // by SM, while its whole unit streams
-  PaceLimits limits_;
+/// What ports say of groups of units (SMs, or TPCs) that something else found.
+struct PortCheck {
+  std::size_t groups = 0;        // of two units and more
+  std::size_t seen = 0;          // of these, groups whose units hold each other up
+  std::size_t contradicted = 0;  // of these, groups that hold up units of other groups, too
 };
+
+/// All units of a group read at once, and then so beside one unit of each other group.
+/// @param sms_of_unit SMs of each unit  @param group_of_unit -1: in none
+/// @throws DeviceError
+PortCheck check_ports(JobRun& run, const std::vector<std::vector<int>>& sms_of_unit,
+                      const std::vector<int>& group_of_unit);
 
 }  // namespace sonde

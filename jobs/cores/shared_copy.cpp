@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,41 +18,35 @@
 namespace sonde {
 namespace {
 
-// Folds CTA size and CTAs per SM into active warps.
-
-struct WarpPoint {
-  int warps = 0;
-  int ilp = 0;
-  double throughput = 0;
-};
-
-/// Warps of an SM that has `shape.blocks` blocks; a block's last warp may have idle threads.
-int active_warps(const Shape& shape, int warp_threads) {
-  return (shape.block_threads + warp_threads - 1) / warp_threads * shape.blocks;
-}
-
-/// For each number of warps and each ILP that there are the best of all shapes that have them, by
-/// ascending warps, then ILP.
-/// @param points whose shapes count blocks for each SM
-std::vector<WarpPoint> best_by_warps(std::span<const SurfacePoint> points, int warp_threads) {
-  std::map<std::pair<int, int>, double> best;
-  for (const SurfacePoint& point : points) {
-    const std::pair key{active_warps(point.shape, warp_threads), point.shape.ilp};
-    double& throughput = best.try_emplace(key, point.throughput).first->second;
-    throughput = std::max(throughput, point.throughput);
-  }
-  std::vector<WarpPoint> matrix;
-  for (const auto& [key, throughput] : best) {
-    matrix.push_back({.warps = key.first, .ilp = key.second, .throughput = throughput});
-  }
-  return matrix;
-}
-
 constexpr int surface_passes = 64;
 /// Passes for the result: the start of a block is then below a percent of the whole.
 constexpr int best_passes = 1024;
 constexpr std::size_t finalists = 3;    // shapes of a surface that are measured again
 constexpr std::size_t wide_shapes = 8;  // best shapes for 4-byte words that 8-byte ones try
+
+/// Shapes of a copy that fit on an SM: each thread holds `ilp` elements twice (source and target).
+/// In the quick suite the corners and diagonals that the maximum is known to sit on (Mei and Chu
+/// 2016, figure 16: throughput grows with warps and ILP until the banks are busy).
+std::vector<Shape> choose_shapes(const JobRun& run, int element_bytes) {
+  const DeviceInfo& gpu = run.info();
+  const bool quick = run.level() == SuiteLevel::quick;
+  std::vector<Shape> shapes;
+  for (int threads = 32; threads <= std::min(1024, gpu.max_threads_per_block); threads *= 2) {
+    for (int blocks = 1; blocks <= 6; ++blocks) {
+      for (int ilp : {1, 2, 4, 6, 8}) {
+        if (quick && (blocks == 3 || blocks > 4 || ilp == 6 || threads == 64)) continue;
+        const auto block_bytes = static_cast<std::uint64_t>(2 * element_bytes * ilp * threads);
+        const std::uint64_t sm_bytes = (block_bytes + gpu.reserved_shared_bytes_per_block) *
+                                       static_cast<std::uint64_t>(blocks);
+        const bool fits = block_bytes <= gpu.shared_bytes_per_block &&
+                          sm_bytes <= gpu.shared_bytes_per_sm &&
+                          threads * blocks <= gpu.max_threads_per_sm;
+        if (fits) shapes.push_back({.block_threads = threads, .blocks = blocks, .ilp = ilp});
+      }
+    }
+  }
+  return shapes;
+}
 
 double bytes_of(const SharedStreamProbe& probe) {  // of one SM; a copy reads and writes
   return 2.0 * probe.element_bytes * probe.ilp * probe.block_threads * probe.blocks_per_sm *
@@ -88,15 +81,9 @@ std::vector<SurfacePoint> measure_surface(JobRun& run, const std::vector<Shape>&
   return points;
 }
 
-/// Every shape but in the quick suite: there the corners and diagonals that the maximum is known to
-/// sit on (Mei and Chu 2016, figure 16: throughput grows with warps and ILP until the banks are
-/// busy).
-std::vector<Shape> choose_shapes(const JobRun& run, std::vector<Shape> shapes) {
-  if (run.level() != SuiteLevel::quick) return shapes;
-  std::erase_if(shapes, [](const Shape& shape) {
-    return shape.blocks == 3 || shape.blocks > 4 || shape.ilp == 6 || shape.block_threads == 64;
-  });
-  return shapes;
+/// Warps of an SM that has `shape.blocks` blocks; a block's last warp may have idle threads.
+int active_warps(const Shape& shape, int warp_threads) {
+  return (shape.block_threads + warp_threads - 1) / warp_threads * shape.blocks;
 }
 
 void report_surface(JobRun& run, const std::vector<SurfacePoint>& points) {
@@ -116,13 +103,20 @@ void report_surface(JobRun& run, const std::vector<SurfacePoint>& points) {
   run.report(found("shared.surface_bytes_per_cycle", std::move(throughput), 1, count));
 }
 
-/// The surface against active warps (Mei and Chu 2016, figures 15 and 16).
+/// The surface against active warps (Mei and Chu 2016, figures 15 and 16): the best of all shapes
+/// that have so many warps and that ILP.
 void report_matrix(JobRun& run, const std::vector<SurfacePoint>& points) {
+  std::map<std::pair<int, int>, double> best;
+  for (const SurfacePoint& point : points) {
+    const int warps = active_warps(point.shape, run.info().warp_threads);
+    double& throughput = best[{warps, point.shape.ilp}];
+    throughput = std::max(throughput, point.throughput);
+  }
   std::vector<double> warps, ilp, throughput;
-  for (const WarpPoint& point : best_by_warps(points, run.info().warp_threads)) {
-    warps.push_back(point.warps);
-    ilp.push_back(point.ilp);
-    throughput.push_back(point.throughput);
+  for (const auto& [shape, rate] : best) {
+    warps.push_back(shape.first);
+    ilp.push_back(shape.second);
+    throughput.push_back(rate);
   }
   const std::size_t count = points.size();
   run.report(found("shared.matrix_warps", std::move(warps), 1, count));
@@ -132,8 +126,7 @@ void report_matrix(JobRun& run, const std::vector<SurfacePoint>& points) {
 
 /// The best shapes of a surface again with many passes; the best of them.
 SurfacePoint remeasure_best(JobRun& run, std::vector<SurfacePoint> points, int element_bytes) {
-  points = rank_surface(std::move(points));
-  points.resize(std::min(points.size(), finalists));
+  points = rank_surface(std::move(points), finalists);
   for (SurfacePoint& point : points) {
     const SharedStreamProbe probe = make_copy(point.shape, element_bytes, best_passes);
     point.throughput = copy_throughput(
@@ -144,8 +137,8 @@ SurfacePoint remeasure_best(JobRun& run, std::vector<SurfacePoint> points, int e
 }
 
 /// 8-byte words at the shapes that served 4-byte ones best.
-void report_wide_words(JobRun& run, const SmLimits& limits, std::vector<SurfacePoint> points) {
-  const auto fitting = shared_copy_shapes(limits, 8);
+void report_wide_words(JobRun& run, std::vector<SurfacePoint> points) {
+  const auto fitting = choose_shapes(run, 8);
   std::vector<Shape> shapes;
   for (const SurfacePoint& point : rank_surface(std::move(points))) {
     const bool fits = std::find(fitting.begin(), fitting.end(), point.shape) != fitting.end();
@@ -164,10 +157,7 @@ void report_wide_words(JobRun& run, const SmLimits& limits, std::vector<SurfaceP
 
 void report_shared_copies(JobRun& run) {
   const DeviceInfo& gpu = run.info();
-  const SmLimits limits{gpu.max_threads_per_block, gpu.max_threads_per_sm,
-                        gpu.shared_bytes_per_block, gpu.shared_bytes_per_sm,
-                        gpu.reserved_shared_bytes_per_block};
-  const auto points = measure_surface(run, choose_shapes(run, shared_copy_shapes(limits, 4)), 4);
+  const auto points = measure_surface(run, choose_shapes(run, 4), 4);
   require(!points.empty(), "no copy inside shared memory runs on this device");
   report_surface(run, points);
   report_matrix(run, points);
@@ -178,7 +168,7 @@ void report_shared_copies(JobRun& run) {
   const auto sm_hz = run.number("clock.sm_hz");
   run.report(sm_hz ? found("shared.bytes_per_s_per_sm", best.throughput * *sm_hz, 1, sm_count)
                    : not_resolvable("shared.bytes_per_s_per_sm", "clock.sm_hz is not known"));
-  report_wide_words(run, limits, points);
+  report_wide_words(run, points);
 }
 
 }  // namespace sonde

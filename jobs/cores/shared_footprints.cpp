@@ -1,6 +1,5 @@
 // One thread loads the words of ever larger footprints in a scattered order: a cache in front of
 // shared memory would make the small ones faster (Wong 2010, section IV-F).
-#include "analysis/structure/cores/footprint_effect.hpp"
 #include "jobs/cores/parts.hpp"
 #include "jobs/run/attempt.hpp"
 #include "jobs/run/clock_window.hpp"
@@ -9,8 +8,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
-#include <span>
 #include <string>
 #include <utility>
 
@@ -70,37 +67,18 @@ FootprintLatencies measure(JobRun& run, const std::vector<int>& sms, double over
   return seen;
 }
 
-/// What a cache makes of the latencies hangs on how many words a line of it has: one step may tell
-/// of it and the other not, or only of larger footprints.
+/// No GPU is known whose shared memory lies behind a cache: latencies that differ name none.
 void report_cached(JobRun& run, const FootprintLatencies& seen, std::uint64_t samples) {
+  const auto [least, most] = std::ranges::minmax(seen.latency_cycles);
+  run.report(
+      found("shared.footprint_deviation_cycles", most - least, 1, seen.latency_cycles.size()));
+  const std::string range =
+      fmt::format("{:.1f} to {:.1f} cycles over all footprints and steps", least, most);
   const double clock_step = run.number("clock.granularity_cycles").value_or(1);
-  const FootprintFit all = fit_footprints(seen.footprint_bytes, seen.latency_cycles, clock_step);
-  run.report(found("shared.footprint_deviation_cycles", all.most_cycles - all.least_cycles, 1,
-                   seen.latency_cycles.size()));
-  if (all.effect == FootprintEffect::none) {
-    return run.report(found("shared.cached", std::string("no"), 1, samples),
-                      fmt::format("{:.1f} to {:.1f} cycles over all footprints and steps",
-                                  all.least_cycles, all.most_cycles));
+  if (most - least < std::max(1.0, clock_step)) {
+    return run.report(found("shared.cached", std::string("no"), 1, samples), range);
   }
-  std::optional<FootprintFit> sharpest;
-  const std::size_t count = seen.latency_cycles.size() / std::size(steps_bytes);
-  for (std::size_t first = 0; first < seen.latency_cycles.size(); first += count) {
-    const FootprintFit one =
-        fit_footprints(std::span(seen.footprint_bytes).subspan(first, count),
-                       std::span(seen.latency_cycles).subspan(first, count), clock_step);
-    const bool sharper = !sharpest || one.fast_bytes < sharpest->fast_bytes;
-    if (one.effect == FootprintEffect::step && sharper) sharpest = one;
-  }
-  if (sharpest) {
-    return run.report(
-        found("shared.cached", std::string("yes"), 1, samples),
-        fmt::format("{:.1f} cycles up to {:.0f} B, {:.1f} beyond", sharpest->least_cycles,
-                    sharpest->fast_bytes, sharpest->most_cycles));
-  }
-  run.report(not_resolvable(
-      "shared.cached", fmt::format("latency varies from {:.1f} to {:.1f} cycles, and not by one "
-                                   "size of footprint (no cache is known that does so)",
-                                   all.least_cycles, all.most_cycles)));
+  run.report(not_resolvable("shared.cached", range));
 }
 
 void report_footprints(JobRun& run, const std::vector<int>& sms, double overhead_cycles) {

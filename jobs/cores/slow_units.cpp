@@ -44,18 +44,11 @@ constexpr int copy_passes = 1024;
 
 using Sms = std::vector<int>;
 
-int group_of(const SmGroups& groups, int sm) {
-  return groups.sizes.empty() ? -1 : groups.group_of_sm[static_cast<std::size_t>(sm)];
-}
-
 /// SMs of each TPC; single SMs where none is known.
 std::vector<Sms> list_units(const SmGroups& tpcs, int sm_count) {
-  std::vector<Sms> units(tpcs.sizes.size());
-  for (int sm = 0; sm < sm_count; ++sm) {
-    const int tpc = group_of(tpcs, sm);
-    if (tpc >= 0) units[static_cast<std::size_t>(tpc)].push_back(sm);
-    if (tpcs.sizes.empty()) units.push_back({sm});
-  }
+  std::vector<Sms> units = sms_by_group(tpcs);
+  if (!units.empty()) return units;
+  for (const int sm : all_sms(sm_count)) units.push_back({sm});
   return units;
 }
 
@@ -65,7 +58,7 @@ std::vector<Sms> list_batches(std::vector<Sms> units, const SmGroups& gpcs, Rand
   std::map<int, std::size_t> used;  // batches that have a unit of a GPC
   std::vector<Sms> batches, alone;
   for (const Sms& unit : units) {
-    const int gpc = group_of(gpcs, unit.front());
+    const int gpc = gpcs.group_of_sm[static_cast<std::size_t>(unit.front())];
     if (gpc < 0) {
       alone.push_back(unit);
       continue;
@@ -147,14 +140,6 @@ constexpr double map_noise_cycles = 0.25;
 /// Reads of equal SMs differ by so much of their rate: that of streams of an H200 is 0.1 %, and
 /// their ways to the L2 differ.
 constexpr double read_noise = 0.005;
-/// Groups that the job topology was sure enough of; none if it was not.
-SmGroups known_groups(const JobRun& run, const char* metric) {
-  const Finding* finding = sure_groups(run, metric);
-  if (finding == nullptr) return {};
-  const auto& numbers = std::get<std::vector<double>>(finding->value);
-  return make_groups({numbers.begin(), numbers.end()}, Singles::keep);
-}
-
 /// Out of the first cache: three quarters of it at most, with as much under way as goes, so that
 /// little is done between loads. One pass of many misses.
 SmStream l1_stream(double l1_bytes) {
@@ -211,16 +196,45 @@ void report_all_rates(JobRun& run, const SmGroups& tpcs, const SmGroups& gpcs) {
                [&] { return measure_private_reads(run, l1_stream(*l1_bytes)); });
 }
 
-/// What a map of SMs that was found says, if it was; `groups` empty: of SMs.
-void add_slow_units(const JobRun& run, std::vector<SlowUnit>& slow, const char* metric, UnitMap map,
-                    const SmGroups* groups = nullptr) {
-  const auto values = run.vector(metric);
-  if (!values) return;
-  map.values = *values;
-  if (groups != nullptr) map = by_group(map, *groups);
-  if (map.better == Better::higher) map.floor = read_noise * median(map.values);
-  const std::vector<SlowUnit> found = find_slow_units(map);
-  slow.insert(slow.end(), found.begin(), found.end());
+/// Maps of SMs by which units are compared. What an SM shares, the way to the L2 above all, differs
+/// from TPC to TPC and from GPC to GPC in healthy devices, too: these are compared with their like.
+struct ComparedMap {
+  const char* metric;
+  const char* what;
+  bool is_rate;
+  bool of_sms;     // what each SM has for itself
+  bool of_groups;  // TPCs and GPCs, by their means
+};
+constexpr ComparedMap compared_maps[] = {
+    {"placement.l1_latency_cycles", "L1 latency", false, true, false},
+    {"placement.shared_latency_cycles", "shared memory latency", false, true, false},
+    {"placement.texture_latency_cycles", "texture latency", false, true, false},
+    {"placement.constant_latency_cycles", "constant latency", false, true, false},
+    {"placement.read_l1_bytes_per_cycle", "L1 reads", true, true, false},
+    {"placement.copy_shared_bytes_per_cycle", "shared memory copies", true, true, false},
+    {"placement.read_bytes_per_cycle", "reads per SM", true, false, true},
+    {"placement.l2_latency_cycles", "L2 latency", false, false, true}};
+
+/// Units that stand out in one of the maps that were found. @param groups nullptr: of single SMs
+std::vector<SlowUnit> find_slow(const JobRun& run, const SmGroups* groups, bool knows_tpcs) {
+  std::vector<SlowUnit> slow;
+  for (const ComparedMap& compared : compared_maps) {
+    // Where TPCs are not known each SM reads alone.
+    const bool alone = groups == nullptr && compared.is_rate && !knows_tpcs;
+    if (!(groups == nullptr ? compared.of_sms || alone : compared.of_groups)) continue;
+    const auto values = run.vector(compared.metric);
+    if (!values) continue;
+    UnitMap map{.what = compared.what,
+                .unit = compared.is_rate ? "B/cycle" : "cycles",
+                .better = compared.is_rate ? Better::higher : Better::lower,
+                .floor = map_noise_cycles,
+                .values = *values};
+    if (groups != nullptr) map = by_group(map, *groups);
+    if (compared.is_rate) map.floor = read_noise * median(map.values);
+    const std::vector<SlowUnit> found = find_slow_units(map);
+    slow.insert(slow.end(), found.begin(), found.end());
+  }
+  return slow;
 }
 
 /// The worst unit of a kind; what else is out stands behind it.
@@ -245,36 +259,16 @@ void report_slow_unit(JobRun& run, const char* metric, const char* kind, bool ar
 
 }  // namespace
 
-/// SMs by what each has for itself. What it shares, the way to the L2 above all, differs from TPC
-/// to TPC and from GPC to GPC in healthy devices, too: these are compared with their like.
 void report_slow_units(JobRun& run) {
-  const SmGroups tpcs = known_groups(run, "topology.tpc_of_sm");
-  const SmGroups gpcs = known_groups(run, "topology.gpc_of_sm");
+  const SmGroups tpcs = sure_groups(run, "topology.tpc_of_sm").groups;
+  const SmGroups gpcs = sure_groups(run, "topology.gpc_of_sm").groups;
   report_all_rates(run, tpcs, gpcs);
-  const auto cycles = [](const char* what) {
-    return UnitMap{.what = what, .unit = "cycles", .floor = map_noise_cycles, .values = {}};
-  };
-  const auto rates = [](const char* what) {
-    return UnitMap{.what = what, .unit = "B/cycle", .better = Better::higher, .values = {}};
-  };
-  const auto add_shared = [&](const SmGroups* groups, std::vector<SlowUnit>& slow) {
-    add_slow_units(run, slow, "placement.read_bytes_per_cycle", rates("reads per SM"), groups);
-    if (groups == nullptr) return;
-    add_slow_units(run, slow, "placement.l2_latency_cycles", cycles("L2 latency"), groups);
-  };
-  std::vector<SlowUnit> sms, slow_tpcs, slow_gpcs;
-  add_slow_units(run, sms, "placement.l1_latency_cycles", cycles("L1 latency"));
-  add_slow_units(run, sms, "placement.shared_latency_cycles", cycles("shared memory latency"));
-  add_slow_units(run, sms, "placement.texture_latency_cycles", cycles("texture latency"));
-  add_slow_units(run, sms, "placement.constant_latency_cycles", cycles("constant latency"));
-  add_slow_units(run, sms, "placement.read_l1_bytes_per_cycle", rates("L1 reads"));
-  add_slow_units(run, sms, "placement.copy_shared_bytes_per_cycle", rates("shared memory copies"));
-  if (tpcs.sizes.empty()) add_shared(nullptr, sms);
-  if (!tpcs.sizes.empty()) add_shared(&tpcs, slow_tpcs);
-  if (!gpcs.sizes.empty()) add_shared(&gpcs, slow_gpcs);
-  report_slow_unit(run, "placement.slowest_sm", "SM", true, std::move(sms));
-  report_slow_unit(run, "placement.slowest_tpc", "TPC", !tpcs.sizes.empty(), std::move(slow_tpcs));
-  report_slow_unit(run, "placement.slowest_gpc", "GPC", !gpcs.sizes.empty(), std::move(slow_gpcs));
+  const bool knows_tpcs = !tpcs.sizes.empty();
+  report_slow_unit(run, "placement.slowest_sm", "SM", true, find_slow(run, nullptr, knows_tpcs));
+  report_slow_unit(run, "placement.slowest_tpc", "TPC", knows_tpcs,
+                   find_slow(run, &tpcs, knows_tpcs));
+  report_slow_unit(run, "placement.slowest_gpc", "GPC", !gpcs.sizes.empty(),
+                   find_slow(run, &gpcs, knows_tpcs));
 }
 
 }  // namespace sonde

@@ -55,6 +55,9 @@ std::vector<double> measure_at(JobRun& run, StreamProbe stream, const Shape& sha
   for (double elapsed_ns : result.trace->repeat_ns) {
     if (elapsed_ns > 0) rates.push_back(stream_bytes(stream) / elapsed_ns * 1e9);
   }
+  if (stream.kind == StreamKind::add) {
+    for (double& rate : rates) rate /= stream.element_bytes;
+  }
   return rates;
 }
 
@@ -131,8 +134,7 @@ std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream
 
 Shape choose_shape(JobRun& run, const StreamProbe& stream, std::vector<SurfacePoint> points,
                    const Trial& trial) {
-  points = rank_surface(std::move(points));
-  points.resize(std::min(points.size(), trial.finalists));
+  points = rank_surface(std::move(points), trial.finalists);
   for (SurfacePoint& point : points) {
     std::vector<double> rates;
     for (std::size_t place = 0; place < trial.places; ++place) {

@@ -30,8 +30,8 @@ StreamProbe make_stream(StreamKind kind, std::uint64_t footprint_bytes);
 /// The probe in that shape.
 StreamProbe with_shape(StreamProbe stream, const Shape& shape);
 
-/// Rates of the repeats at the place of a draw, in bytes per second; none if the device refuses the
-/// shape (too many registers, say).
+/// Rates of the repeats at the place of a draw, in bytes (of additions: in these) per second; none
+/// if the device refuses the shape (too many registers, say).
 std::vector<double> measure_at(JobRun& run, StreamProbe stream, const Shape& shape,
                                const Draw& draw, int repeats);
 

@@ -12,6 +12,13 @@
 
 namespace sonde {
 
+/// Thrown by a part of a job that has no answer, where the device refused nothing.
+class NoAnswer : public Error {
+ public:
+  NoAnswer(Status absence, const std::string& why) : Error(why), status(absence) {}
+  Status status;
+};
+
 struct Attempt {
   const Trace* trace = nullptr;  // nullptr: refused
   std::string refusal;           // why
@@ -32,17 +39,25 @@ std::optional<std::string> refusal_of(const Measurement& measurement) {
   }
 }
 
-/// Measures a part of a job; what the device refuses of it leaves the metrics open that begin with
-/// one of these prefixes and have no finding.
-/// @return whether it refused nothing
+/// Measures a part of a job. Where the device refuses it, or it throws NoAnswer, all metrics that
+/// begin with one of these prefixes and have no finding get that reason.
+/// @return whether neither happened
 /// @throws DeviceLostError if nothing more can run
 template <class Measurement>
 bool measure_part(JobRun& run, std::initializer_list<std::string_view> prefixes,
                   const Measurement& measurement) {
-  const auto refusal = refusal_of(measurement);
-  if (!refusal) return true;
-  for (std::string_view prefix : prefixes) run.leave_open(prefix, *refusal);
-  return false;
+  Status status = Status::not_resolvable;
+  std::optional<std::string> reason;
+  try {
+    reason = refusal_of(measurement);
+  } catch (const NoAnswer& none) {
+    status = none.status;
+    reason = none.what();
+  }
+  for (std::string_view prefix : prefixes) {
+    if (reason) run.report_rest(prefix, status, *reason);
+  }
+  return !reason;
 }
 
 /// Plays a probe; a DeviceError is a refusal.

@@ -14,10 +14,15 @@ KnownGroups known_groups(const JobRun& run) {
           .gpc_confidence = confidence_of("topology.gpc_of_sm")};
 }
 
-const Finding* sure_groups(const JobRun& run, std::string_view metric) {
+SureGroups sure_groups(const JobRun& run, std::string_view metric) {
   constexpr double least_confidence = 0.5;
-  const Finding* finding = run.finding(metric);
-  return finding != nullptr && finding->confidence >= least_confidence ? finding : nullptr;
+  const auto numbers = run.vector(metric);
+  if (!numbers || run.finding(metric)->confidence < least_confidence) {
+    const std::vector<int> none(static_cast<std::size_t>(run.info().sm_count), -1);
+    return {.groups = make_groups(none, Singles::keep)};
+  }
+  return {.groups = make_groups({numbers->begin(), numbers->end()}, Singles::keep),
+          .confidence = run.finding(metric)->confidence};
 }
 
 }  // namespace sonde

@@ -72,9 +72,8 @@ ArrayVerdict differ_in_size(const CoRunCache& one, const CoRunCache& other) {
           .confidence = std::min({confidence_by_size, one.size_confidence, other.size_confidence})};
 }
 
-}  // namespace
-
-std::optional<ArrayVerdict> compare_shapes(const CacheShape& one, const CacheShape& other) {
+/// What tells two caches apart without a chase; nullopt if nothing does.
+std::optional<ArrayVerdict> compare_shapes(const SharedCache& one, const SharedCache& other) {
   if (!one.sms.empty() && !other.sms.empty() && one.sms != other.sms) {
     return ArrayVerdict{
         .one_array = false,
@@ -93,7 +92,8 @@ std::optional<ArrayVerdict> compare_shapes(const CacheShape& one, const CacheSha
   return differ_in_size(one.cache, other.cache);
 }
 
-ArrayVerdict compare_arrays(JobRun& run, const CoRunCache& one, const CoRunCache& other) {
+/// @pre two chases through one of them overfill it, for either
+ArrayVerdict compare_chases(JobRun& run, const CoRunCache& one, const CoRunCache& other) {
   ArrayVerdict verdict;
   const Tries tries = try_together(run, one, other, verdict);
   if (tries.empty()) return verdict;
@@ -104,6 +104,10 @@ ArrayVerdict compare_arrays(JobRun& run, const CoRunCache& one, const CoRunCache
   return verdict;
 }
 
+/// The same for a cache that holds the whole constant bank, so that its size is not known, and a
+/// cache of code: whether that one loses lines while chases go through the bank.
+/// @param bank its size is that of the bank
+/// @pre two chases through the cache of code overfill it
 ArrayVerdict compare_with_bank(JobRun& run, const CoRunCache& bank, const CoRunCache& code) {
   CoRunCache constants = bank;
   constants.line_bytes = code.line_bytes;  // each line of the array once
@@ -125,6 +129,20 @@ ArrayVerdict compare_with_bank(JobRun& run, const CoRunCache& bank, const CoRunC
       std::ranges::all_of(tries, [](const TwoChases& pair) { return pair.both_lose(Loss::none); });
   decide(tries, one_array, two_arrays, verdict);
   return verdict;
+}
+
+}  // namespace
+
+ArrayVerdict compare_arrays(JobRun& run, SharedCache& one, SharedCache& other) {
+  if (auto verdict = compare_shapes(one, other)) return *verdict;
+  for (SharedCache* shared : {&one, &other}) {
+    if (shared->holds_bank) continue;
+    if (!shared->lists) shared->lists = fit_lists(run, shared->cache);
+    if (shared->lists->empty()) continue;
+    return {.reason = fmt::format("{}: {}", shared->cache.name, *shared->lists)};
+  }
+  return one.holds_bank ? compare_with_bank(run, one.cache, other.cache)
+                        : compare_chases(run, one.cache, other.cache);
 }
 
 }  // namespace sonde

@@ -17,8 +17,6 @@ namespace {
 constexpr std::uint64_t fewest_timed = 256;
 // Lists up to this length are gone round twice before anything is timed, longer ones once.
 constexpr std::uint64_t short_list = 8192;
-// Chases of longer lists would take seconds: 64 Ki loads of an L2 last 10 ms.
-constexpr std::uint64_t longest_asked = 65536;
 
 ChaseLane make_lane(const ListChase& chase, const Draw& draw) {
   const CoRunCache& cache = *chase.cache;
@@ -135,9 +133,6 @@ namespace {
 /// Why lists of this length cannot be asked; empty if they can.
 std::string explain_length(const CoRunCache& cache) {
   if (cache.size_bytes == 0) return "its size is not known";
-  if (cache.listed_lines() > longest_asked) {
-    return fmt::format("it holds {} lines: chases would take seconds", cache.listed_lines());
-  }
   if (cache.space_bytes > 0 && 2 * cache.list_bytes() > cache.space_bytes) {
     return fmt::format("two chases cannot overfill it with {} of constants or code",
                        format_bytes(static_cast<double>(cache.space_bytes)));

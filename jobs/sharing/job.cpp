@@ -35,8 +35,7 @@ constexpr std::array known_caches{
     KnownCache{"instruction_l0", LoadPath::instruction, RecordSpace::longest},
     KnownCache{"instruction_l1", LoadPath::instruction, RecordSpace::longest, "instruction_l0"},
     KnownCache{"instruction_l2", LoadPath::instruction, RecordSpace::longest, "instruction_l1"},
-    KnownCache{"instruction_l3", LoadPath::instruction, RecordSpace::longest, "instruction_l2"},
-    KnownCache{"l2", LoadPath::past_l1, RecordSpace::longest}};
+    KnownCache{"instruction_l3", LoadPath::instruction, RecordSpace::longest, "instruction_l2"}};
 
 constexpr std::array constant_caches{"constant_l1", "constant_l2", "constant_l3"};
 constexpr std::array code_caches{"instruction_l0", "instruction_l1", "instruction_l2",
@@ -53,14 +52,9 @@ constexpr std::array pairs{
 
 /// A cache, or why nothing is known of its sharing.
 struct Candidate {
-  std::optional<CoRunCache> cache = {};
-  bool holds_bank = false;  // of constants: its size is that of the bank, or more
+  std::optional<SharedCache> shared = {};
   Status status = Status::not_resolvable;
   std::string reason = {};
-  std::vector<int> sms = {};  // that share it; empty: not known
-  /// Why no two lists overfill it, as chases beside those through another cache must; empty: they
-  /// do.
-  std::optional<std::string> lists = {};
 };
 using Candidates = std::map<std::string, Candidate, std::less<>>;
 
@@ -117,17 +111,13 @@ Candidate find_candidate(JobRun& run, const KnownCache& known) {
   const auto hit_cycles = run.number(name + ".hit_latency_cycles");
   const auto miss_cycles = run.number(name + ".miss_latency_cycles");
   if (auto holder = find_bank_holder(run, known)) {
-    return {.cache = std::move(holder), .holds_bank = true};
+    return {.shared = SharedCache{.cache = std::move(*holder), .holds_bank = true}};
   }
   if (!hit_cycles || !miss_cycles) {
     const Finding* size = run.answer(name + ".size_bytes");
     const bool absent = size != nullptr && size->status == Status::not_present;
     return {.status = absent ? Status::not_present : Status::not_resolvable,
             .reason = absent ? size->reason : "what its hits and misses take is not known"};
-  }
-  if (name == "cache.l2" && run.number("cache.l2.far_hit_latency_cycles")) {
-    return {.reason =
-                "it is divided into partitions: what one of them loses may be found in the other"};
   }
   CoRunCache cache = set_up_cache(run, known, *hit_cycles);
   cache.size_bytes = held_bytes.value_or(0);
@@ -137,7 +127,7 @@ Candidate find_candidate(JobRun& run, const KnownCache& known) {
   cache.miss_cycles =
       (*hit_cycles + soonest_miss(run, *run.answer(name + ".miss_latency_cycles"), *hit_cycles)) /
       2;
-  return {.cache = std::move(cache)};
+  return {.shared = SharedCache{.cache = std::move(cache)}};
 }
 
 void report_scope(JobRun& run, const std::string& name, const CacheSharing& sharing) {
@@ -169,45 +159,27 @@ Candidates report_scopes(JobRun& run) {
   for (const KnownCache& known : known_caches) {
     const std::string name(known.name);
     Candidate& candidate = candidates[name] = find_candidate(run, known);
-    if (!candidate.cache) {
+    if (!candidate.shared) {
       run.report_rest("sharing." + name + ".", candidate.status, candidate.reason);
       continue;
     }
-    const CacheSharing sharing = find_cache_sharing(run, *candidate.cache);
-    candidate.sms = sharing.sms;
+    const CacheSharing sharing = find_cache_sharing(run, candidate.shared->cache);
+    candidate.shared->sms = sharing.sms;
     report_scope(run, name, sharing);
   }
   return candidates;
-}
-
-CacheShape shape_of(const Candidate& candidate) {
-  return {*candidate.cache, candidate.sms, candidate.holds_bank};
-}
-
-/// Whether two caches that are there are one array. Chases through both are the last to be asked:
-/// lists that overfill a cache are looked for once, when they are needed.
-ArrayVerdict compare(JobRun& run, Candidate& one, Candidate& other) {
-  if (auto verdict = compare_shapes(shape_of(one), shape_of(other))) return *verdict;
-  for (Candidate* candidate : {&one, &other}) {
-    if (candidate->holds_bank) continue;
-    if (!candidate->lists) candidate->lists = fit_lists(run, *candidate->cache);
-    if (candidate->lists->empty()) continue;
-    return {.reason = fmt::format("{}: {}", candidate->cache->name, *candidate->lists)};
-  }
-  return one.holds_bank ? compare_with_bank(run, *one.cache, *other.cache)
-                        : compare_arrays(run, *one.cache, *other.cache);
 }
 
 void report_pair(JobRun& run, Candidates& candidates, const CachePair& pair) {
   const std::string metric = fmt::format("sharing.{}_{}", pair.one, pair.other);
   for (const char* name : {pair.one, pair.other}) {
     const Candidate& candidate = candidates.find(name)->second;
-    if (candidate.cache) continue;
+    if (candidate.shared) continue;
     return run.report(
         no_answer(metric, candidate.status, fmt::format("cache.{}: {}", name, candidate.reason)));
   }
-  const ArrayVerdict verdict =
-      compare(run, candidates.find(pair.one)->second, candidates.find(pair.other)->second);
+  const ArrayVerdict verdict = compare_arrays(run, *candidates.find(pair.one)->second.shared,
+                                              *candidates.find(pair.other)->second.shared);
   if (!verdict.one_array) return run.report(not_resolvable(metric, verdict.reason));
   run.report(found(metric, std::string(*verdict.one_array ? "yes" : "no"), verdict.confidence,
                    verdict.probes),
@@ -218,18 +190,18 @@ void report_pair(JobRun& run, Candidates& candidates, const CachePair& pair) {
 void report_code(JobRun& run, Candidates& candidates, const char* constants) {
   const std::string metric = fmt::format("sharing.{}_code", constants);
   Candidate& bank = candidates.find(constants)->second;
-  if (!bank.cache) return run.report(no_answer(metric, bank.status, bank.reason));
+  if (!bank.shared) return run.report(no_answer(metric, bank.status, bank.reason));
   std::string unknown;
   std::uint64_t probes = 0;
   double confidence = 0;  // of the least sure comparison, if there was one
   for (const char* name : code_caches) {
     Candidate& code = candidates.find(name)->second;
-    if (!code.cache && code.status == Status::not_present) continue;
-    if (!code.cache) {
+    if (!code.shared && code.status == Status::not_present) continue;
+    if (!code.shared) {
       unknown = fmt::format("cache.{}: {}", name, code.reason);
       continue;
     }
-    const ArrayVerdict verdict = compare(run, bank, code);
+    const ArrayVerdict verdict = compare_arrays(run, *bank.shared, *code.shared);
     probes += verdict.probes;
     if (verdict.one_array == true) {
       return run.report(found(metric, std::string(name), verdict.confidence, probes));

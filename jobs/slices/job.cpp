@@ -2,6 +2,7 @@
 // each slice is from each SM. Method: docs/methods/slices.md.
 
 #include "analysis/statistics.hpp"
+#include "analysis/structure/cores/slow_units.hpp"
 #include "analysis/structure/index/remainder_hash.hpp"
 #include "analysis/structure/index/slice_function.hpp"
 #include "analysis/structure/index/slice_labels.hpp"
@@ -253,20 +254,20 @@ void report_map(JobRun& run, const SliceMap& map) {
   for (double& cycles : by_sm) cycles += fit.mean_cycles;
   run.report(
       found("placement.l2_slices_cycles", std::move(by_sm), 1, map.samples, fit.residual_cycles));
-  const auto slowest = find_high_outlier(latencies, map_noise_cycles);
+  const std::vector<SlowUnit> slow = find_slow_units(
+      {.what = "hits", .unit = "cycles", .floor = map_noise_cycles, .values = latencies});
   run.report(found("cache.l2.slice_latency_cycles", std::move(latencies), 1, map.samples,
                    fit.residual_cycles));
   run.report(found("cache.l2.slice_fit_r2", fit.r2, 1, map.samples),
              fmt::format("the shares of an SM, a slice and the side leave {:.1f} cycles",
                          fit.residual_cycles));
-  if (!slowest) {
-    return run.report_rest("cache.l2.slowest_slice", Status::not_present,
-                           "no slice stands out from the others");
+  if (slow.empty()) {
+    return run.report(not_present("cache.l2.slowest_slice", "no slice stands out from the others"));
   }
-  run.report(
-      found("cache.l2.slowest_slice", static_cast<double>(slowest->place), 0.999, map.samples),
-      fmt::format("{:+.1f} cycles over the median slice, {:.1f} robust standard deviations",
-                  slowest->excess, slowest->score));
+  const SlowUnit& slowest = slow.front();
+  run.report(found("cache.l2.slowest_slice", static_cast<double>(slowest.number),
+                   slowest.confidence, map.samples),
+             describe_slow_unit(slowest));
 }
 
 }  // namespace

@@ -2,15 +2,13 @@
 // array; the GTX 280 from all its traces (Wong 2010, figures 20 and 21).
 #include "sim/hierarchy_truth.hpp"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include <map>
 
 namespace sonde::test {
 namespace {
-
-using ::testing::HasSubstr;
 
 /// A cache of the model under the name that the jobs give it.
 struct DeclaredCache {
@@ -44,12 +42,6 @@ DeclaredCaches declared_caches(const sim::Model& model) {
   std::vector<std::string> code{"instruction_l1", "instruction_l2", "instruction_l3"};
   if (model.device.sm_partition_instruction_caches) code.insert(code.begin(), "instruction_l0");
   add_path(model, LoadPath::instruction, code, caches);
-  const sim::PathModel* past = path_of(model, LoadPath::past_l1);
-  if (past != nullptr && !past->caches.empty() && model.partitions.count == 1) {
-    caches["l2"] = {.number = past->caches.front(),
-                    .hit_cycles = static_cast<double>(past->hit.front().front()),
-                    .miss_cycles = static_cast<double>(past->dram.front())};
-  }
   return caches;
 }
 
@@ -65,7 +57,7 @@ void assume_caches(JobOnSim& sim, const DeclaredCaches& caches) {
   }
   for (const char* name :
        {"l1", "readonly", "texture_l1", "texture_l2", "constant_l1", "constant_l2", "constant_l3",
-        "instruction_l0", "instruction_l1", "instruction_l2", "instruction_l3", "l2"}) {
+        "instruction_l0", "instruction_l1", "instruction_l2", "instruction_l3"}) {
     if (caches.contains(name)) continue;
     sim.assume(not_present("cache." + std::string(name) + ".size_bytes", "not declared"));
   }
@@ -98,7 +90,6 @@ TEST_P(Gtx280SharingTest, finds_from_traces_what_wong_found) {
   EXPECT_EQ(sim.text("sharing.constant_l3_code"), "instruction_l3");
   EXPECT_EQ(sim.text("sharing.texture_l1_constant_l1"), "no");
   EXPECT_EQ(sim.status("sharing.l1.scope"), Status::not_present);
-  EXPECT_EQ(sim.status("sharing.l2.scope"), Status::not_present);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seed, Gtx280SharingTest, seeds_to(3));
@@ -162,20 +153,6 @@ TEST(SharingOfOpenLinesTest, scopes_are_told_by_what_a_miss_brings) {
   EXPECT_EQ(sim.text("sharing.constant_l2_code"), "instruction_l2");
 }
 
-TEST(SharingReasonTest, a_divided_l2_is_not_judged) {
-  JobOnSim sim("h200");
-  sim.assume("cache.l2.size_bytes", 60.0 * 1024 * 1024);
-  sim.assume("cache.l2.line_bytes", 128.0);
-  sim.assume("cache.l2.hit_latency_cycles", 279.0);
-  sim.assume("cache.l2.miss_latency_cycles", 629.0);
-  sim.assume("cache.l2.far_hit_latency_cycles", 455.0);
-
-  sim.run("sharing");
-
-  EXPECT_EQ(sim.status("sharing.l2.scope"), Status::not_resolvable);
-  EXPECT_THAT(sim.find("sharing.l2.scope").reason, HasSubstr("partitions"));
-}
-
 /// Runs the job with another size of the first cache of constants: what is assumed first counts.
 JobOnSim share_with_size(double size_bytes) {
   JobOnSim sim("gtx280");
@@ -219,21 +196,6 @@ TEST(SharingOfTheBankTest, code_beside_the_whole_bank_tells_whether_both_are_one
   one.run("sharing");
   EXPECT_EQ(one.text("sharing.constant_l2_code"), "instruction_l1");
   EXPECT_EQ(one.text("sharing.constant_l1_code"), "no");
-}
-
-/// Its caches of code keep what they hold from one launch to the next, and new lines are the first
-/// to leave.
-TEST(SharingOfCodeTest, a_policy_that_protects_old_lines_hides_nothing) {
-  auto model = json_of("h200");
-  for (auto& cache : model["caches"]) {
-    if (cache["name"] == "instruction_l1") cache["replacement"] = "srrip";
-  }
-  JobOnSim sim(write_model(model, "h200_of_code_by_srrip"));
-  assume_h200(sim);
-
-  sim.run("sharing");
-
-  EXPECT_EQ(sim.number("sharing.instruction_l1.sms"), 1);
 }
 
 /// A miss brings eight of the lines that are known, so that most new ones are found, as on a GPU

@@ -45,15 +45,14 @@ std::string draw_floor_map(std::uint64_t seed) {
   gpu["device"]["l2_bytes"] = "16 MiB";
   gpu["chip"] = to_json(chip);
   gpu["chip"]["numbering"] = draws.pick({"tpc_major", "round_robin"});
-  const std::string clock_scope = draws.pick({"sm", "sm", "sm", "tpc", "gpc"});
-  gpu["clock"]["scope"] = clock_scope;
+  gpu["clock"]["scope"] = draws.pick({"sm", "sm", "sm", "tpc", "gpc"});
   bool clusters_tell = false;
   if (draws.chance(0.5)) {
     const std::uint64_t most_blocks = draw_clusters(draws, chip, gpu);
     clusters_tell = most_blocks > chip.sms && chip.lone_tpcs == 0;
   }
-  const bool others_tell = clusters_tell || clock_scope == "gpc";
-  draw_ports(draws, chip, !others_tell || draws.chance(0.5), gpu["throughput"]);
+  if (!clusters_tell) gpu["clock"]["scope"] = "gpc";
+  draw_ports(draws, chip, draws.chance(0.5), gpu["throughput"]);
   return gpu.dump(1);
 }
 

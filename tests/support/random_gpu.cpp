@@ -43,7 +43,7 @@ Floor draw_chip(Draws& draws, const Plan& plan) {
   }
 }
 
-/// One GPU in two tells by clusters which SMs form TPCs and GPCs, one in two by the ports of GPCs.
+/// One GPU in two tells by clusters which SMs form TPCs and GPCs; of one in two GPCs have ports.
 void draw_floor(std::uint64_t seed, const Floor& chip, json& gpu) {
   Draws draws(seed, "floor");
   if (draws.chance(0.5)) draw_clusters(draws, chip, gpu);

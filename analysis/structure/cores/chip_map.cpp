@@ -35,6 +35,16 @@ bool may_be_one_tpc(const std::vector<int>& sms, const SmGroups& tpcs) {
   return here.size() == 1 && !here.contains(-1);
 }
 
+/// The groups but for those whose SMs may all belong to one TPC: such a one is no GPC.
+SmGroups without_tpcs(const SmGroups& groups, const SmGroups& tpcs) {
+  std::vector<int> left = groups.group_of_sm;
+  for (const std::vector<int>& group : sms_by_group(groups)) {
+    if (!may_be_one_tpc(group, tpcs)) continue;
+    for (const int sm : group) left[static_cast<std::size_t>(sm)] = -1;
+  }
+  return make_groups(left, Singles::drop);
+}
+
 }  // namespace
 
 bool maps_into(const SmGroups& a, const SmGroups& b) {
@@ -86,36 +96,6 @@ MapVerdict combine_maps(std::span<const MapEvidence> evidence) {
   return verdict;
 }
 
-SmGroups fill_groups(const SmGroups& map, const SmGroups& other) {
-  std::map<int, int> number;  // in `map`, or behind all of its numbers, of a group of `other`
-  for (std::size_t sm = 0; sm < map.group_of_sm.size(); ++sm) {
-    if (map.group_of_sm[sm] >= 0) number[other.group_of_sm[sm]] = map.group_of_sm[sm];
-  }
-  const auto numbers = static_cast<int>(map.sizes.size());
-  std::vector<int> filled = map.group_of_sm;
-  for (std::size_t sm = 0; sm < filled.size(); ++sm) {
-    const int group = other.group_of_sm[sm];
-    if (filled[sm] >= 0 || group < 0) continue;
-    const auto known = number.find(group);
-    filled[sm] = known != number.end() ? known->second : numbers + group;
-  }
-  return make_groups(filled, Singles::keep);
-}
-
-SmGroups without_tpcs(const SmGroups& groups, const SmGroups& tpcs) {
-  std::vector<std::vector<int>> sms(groups.sizes.size());
-  for (std::size_t sm = 0; sm < groups.group_of_sm.size(); ++sm) {
-    const int group = groups.group_of_sm[sm];
-    if (group >= 0) sms[static_cast<std::size_t>(group)].push_back(static_cast<int>(sm));
-  }
-  std::vector<int> left = groups.group_of_sm;
-  for (const std::vector<int>& group : sms) {
-    if (!may_be_one_tpc(group, tpcs)) continue;
-    for (const int sm : group) left[static_cast<std::size_t>(sm)] = -1;
-  }
-  return make_groups(left, Singles::drop);
-}
-
 SmGroups gpcs_of_clusters(std::span<const Cluster> clusters, const SmGroups& tpcs, int sm_count) {
   // Drawn halves: launches of a size repeat each other, so every second cluster may be the same.
   Random random(seed_of_halves);
@@ -126,6 +106,12 @@ SmGroups gpcs_of_clusters(std::span<const Cluster> clusters, const SmGroups& tpc
     if (join_clusters(half, sm_count).group_of_sm != groups.group_of_sm) return {};
   }
   return without_tpcs(groups, tpcs);
+}
+
+bool holds_up_others(std::span<const double> slowdowns, std::size_t members) {
+  const double of_members = std::ranges::min(slowdowns.first(members));
+  return std::ranges::any_of(slowdowns.subspan(members),
+                             [&](double slowdown) { return slowdown - 1 > (of_members - 1) / 2; });
 }
 
 SmGroups tpcs_of_clusters(std::span<const Cluster> pairs, std::span<const Cluster> all,

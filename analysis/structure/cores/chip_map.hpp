@@ -40,14 +40,6 @@ bool same_groups(const SmGroups& a, const SmGroups& b);
 /// The map of the first method that has one, and what the others say of it.
 MapVerdict combine_maps(std::span<const MapEvidence> evidence);
 
-/// `map` with groups from `other` for SMs that have none: with the others of their group there. The
-/// maps must put the same SMs together.
-SmGroups fill_groups(const SmGroups& map, const SmGroups& other);
-
-/// The groups but for those whose SMs may all belong to one TPC: such a one is no GPC.
-/// @param tpcs may be empty: then groups of at most three SMs may be a TPC
-SmGroups without_tpcs(const SmGroups& groups, const SmGroups& tpcs);
-
 /// GPCs that clusters tell of. SMs that only ever shared a cluster within one TPC lie in some GPC,
 /// but not in one of their own: they get no group. Nor does any SM if one of two drawn halves of
 /// the clusters says something else than all of them: then there were too few.
@@ -60,5 +52,12 @@ SmGroups gpcs_of_clusters(std::span<const Cluster> clusters, const SmGroups& tpc
 /// @param all clusters of every size
 SmGroups tpcs_of_clusters(std::span<const Cluster> pairs, std::span<const Cluster> all,
                           int sm_count);
+
+/// Whether a unit behind the first `members` that streamed at once is held up at least half as much
+/// as those. What all units share, short of being overloaded, holds others up a little: on an H200
+/// streams of a GPC take 1.3 to 1.5 times as long, and those of other GPCs meanwhile 1.0 to 1.16
+/// times.
+/// @param slowdowns time of each unit over that of the same stream alone
+bool holds_up_others(std::span<const double> slowdowns, std::size_t members);
 
 }  // namespace sonde

@@ -71,10 +71,10 @@ bool some_overlap(std::span<const PathSpan> paths) {
   return false;
 }
 
-std::optional<FirstRun> first_run(std::span<const int> order) {
+std::optional<std::string> first_run(std::span<const int> order) {
   if (order.size() < 2) return std::nullopt;
-  if (std::ranges::is_sorted(order)) return FirstRun::fall_through;
-  if (std::ranges::is_sorted(order, std::greater<>{})) return FirstRun::taken;
+  if (std::ranges::is_sorted(order)) return "fall_through";
+  if (std::ranges::is_sorted(order, std::greater<>{})) return "taken";
   return std::nullopt;
 }
 
@@ -97,7 +97,7 @@ double tail_cycles(const WarpStamps& stamps_of_warp) {
   return behind > last ? static_cast<double>(behind - last) : 0;
 }
 
-std::optional<BarrierParticipant> barrier_participant(std::span<const std::uint64_t> cycles) {
+std::optional<std::string> barrier_participant(std::span<const std::uint64_t> cycles) {
   if (cycles.size() != 2 * warp) return std::nullopt;
   const auto lower = passing_of(cycles.first(half_warp));
   const auto upper = passing_of(cycles.subspan(half_warp, half_warp));
@@ -106,13 +106,13 @@ std::optional<BarrierParticipant> barrier_participant(std::span<const std::uint6
   if (!lower || !upper) return std::nullopt;
   const std::uint64_t first_pass = std::min(lower->first, upper->first);
   const std::uint64_t last_pass = std::max(lower->last, upper->last);
-  if (arrived_first == 0 || last_pass < arrived_first) return BarrierParticipant::path;
+  if (arrived_first == 0 || last_pass < arrived_first) return "path";
   if (first_pass < arrived_first) return std::nullopt;
-  if (arrived_again == 0 || last_pass < arrived_again) return BarrierParticipant::thread;
+  if (arrived_again == 0 || last_pass < arrived_again) return "thread";
   const std::uint64_t first_left = std::min(lower->last, upper->last);
   const std::uint64_t second_begins = std::max(lower->first, upper->first);
   const bool one_each = first_left < arrived_again && second_begins >= arrived_again;
-  if (one_each && cycles[warp + 2] == 0) return BarrierParticipant::warp;
+  if (one_each && cycles[warp + 2] == 0) return "warp";
   return std::nullopt;
 }
 

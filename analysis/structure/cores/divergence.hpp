@@ -42,9 +42,8 @@ bool some_overlap(std::span<const PathSpan> paths);
 
 /// Which side of its branches a diverged warp runs first, by the order of the paths of an else
 /// chain (Wong 2010, figure 8): the last path first if the taken sides go first.
-enum class FirstRun { taken, fall_through };
-/// @return nothing for any other order
-std::optional<FirstRun> first_run(std::span<const int> order);
+/// @return "taken" or "fall_through"; nothing for any other order
+std::optional<std::string> first_run(std::span<const int> order);
 
 /// From before the branch until all threads are behind it.
 double total_cycles(const WarpStamps& warp);
@@ -56,12 +55,11 @@ double path_cycles(const WarpStamps& warp);
 double tail_cycles(const WarpStamps& warp);
 
 /// What a barrier counts, by the stamps of a diverged warp at it and of the arrivals of another one
-/// (Wong 2010, listing 7). `thread`: both halves pass with the first arrival. `warp`: each half
-/// needs an arrival of its own. `path`: each half counts as a warp, so that both pass before the
+/// (Wong 2010, listing 7). "thread": both halves pass with the first arrival. "warp": each half
+/// needs an arrival of its own. "path": each half counts as a warp, so that both pass before the
 /// other warp comes.
-enum class BarrierParticipant { thread, warp, path };
 /// @param cycles of the 64 threads of a WaitProbe with WaitProgram::diverged_barrier
 /// @return nothing if the stamps fit none of them
-std::optional<BarrierParticipant> barrier_participant(std::span<const std::uint64_t> cycles);
+std::optional<std::string> barrier_participant(std::span<const std::uint64_t> cycles);
 
 }  // namespace sonde

@@ -23,15 +23,15 @@ void check_lanes(std::span<const LaneTrace> lanes, std::size_t lanes_per_cluster
 
 }  // namespace
 
-std::optional<DsmReach> reach_of(const DsmPair& pair, std::span<const double> tpc_of_sm) {
+std::optional<DsmReach> reach_of(const DsmPair& pair, std::span<const int> tpc_of_sm) {
   if (pair.reader_rank == pair.target_rank) return DsmReach::own;
   const auto tpc_of = [&](int sm) {
     const auto at = static_cast<std::size_t>(sm);
     return sm >= 0 && at < tpc_of_sm.size() ? tpc_of_sm[at] : -1;
   };
-  const double reader = tpc_of(pair.reader_sm);
-  const double target = tpc_of(pair.target_sm);
-  if (!(reader >= 0) || !(target >= 0)) return std::nullopt;
+  const int reader = tpc_of(pair.reader_sm);
+  const int target = tpc_of(pair.target_sm);
+  if (reader < 0 || target < 0) return std::nullopt;
   return reader == target ? DsmReach::same_tpc : DsmReach::same_gpc;
 }
 
@@ -86,7 +86,7 @@ std::vector<double> rank_matrix(std::span<const DsmPair> pairs, int cluster_bloc
   return matrix;
 }
 
-std::vector<double> reader_map(std::span<const DsmPair> pairs, std::span<const double> tpc_of_sm) {
+std::vector<double> reader_map(std::span<const DsmPair> pairs, std::span<const int> tpc_of_sm) {
   std::vector<double> sums(tpc_of_sm.size());
   std::vector<double> counts(tpc_of_sm.size());
   for (const DsmPair& pair : pairs) {

@@ -25,7 +25,7 @@ enum class DsmReach { own, same_tpc, same_gpc };
 
 /// The reach of a pair. @param tpc_of_sm -1: not known
 /// @return nothing if the TPC of either SM is not known
-std::optional<DsmReach> reach_of(const DsmPair& pair, std::span<const double> tpc_of_sm);
+std::optional<DsmReach> reach_of(const DsmPair& pair, std::span<const int> tpc_of_sm);
 
 /// Pairs of a trace of latencies, with the mean of their windows without the outer tenths.
 /// @param lanes cluster by cluster, reader by reader, target by target (DsmProbe)
@@ -46,6 +46,6 @@ std::vector<double> rank_matrix(std::span<const DsmPair> pairs, int cluster_bloc
 
 /// Mean by the reader's SM over the SMs of other TPCs that it read from; NaN for SMs that read from
 /// none.
-std::vector<double> reader_map(std::span<const DsmPair> pairs, std::span<const double> tpc_of_sm);
+std::vector<double> reader_map(std::span<const DsmPair> pairs, std::span<const int> tpc_of_sm);
 
 }  // namespace sonde

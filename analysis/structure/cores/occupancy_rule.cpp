@@ -26,6 +26,14 @@ int blocks_by_registers(const OccupancyRule& rule, int registers_per_thread, int
   return rule.parts * warps_of_part / (round_up(threads, warp_size) / warp_size);
 }
 
+/// Blocks that such an SM holds.
+int blocks_by_rule(const OccupancyRule& rule, int registers_per_thread, int block_threads) {
+  const int warp_slots = rule.most_threads / warp_size;
+  const int warps = round_up(block_threads, warp_size) / warp_size;
+  return std::min({rule.most_blocks, warp_slots / warps,
+                   blocks_by_registers(rule, registers_per_thread, block_threads)});
+}
+
 bool explains(const OccupancyRule& rule, std::span<const HeldBlocks> held) {
   return std::ranges::all_of(held, [&](const HeldBlocks& shape) {
     return blocks_by_rule(rule, shape.registers_per_thread, shape.block_threads) == shape.blocks;
@@ -59,13 +67,6 @@ int most_registers(std::span<const HeldBlocks> held) {
 }
 
 }  // namespace
-
-int blocks_by_rule(const OccupancyRule& rule, int registers_per_thread, int block_threads) {
-  const int warp_slots = rule.most_threads / warp_size;
-  const int warps = round_up(block_threads, warp_size) / warp_size;
-  return std::min({rule.most_blocks, warp_slots / warps,
-                   blocks_by_registers(rule, registers_per_thread, block_threads)});
-}
 
 int most_blocks(std::span<const HeldBlocks> held) {
   int most = 0;

@@ -26,12 +26,7 @@ struct OccupancyRule {
   int parts = 1;
   int most_blocks = 0;
   int most_threads = 0;
-
-  friend bool operator==(const OccupancyRule&, const OccupancyRule&) = default;
 };
-
-/// Blocks that such an SM holds.
-int blocks_by_rule(const OccupancyRule& rule, int registers_per_thread, int block_threads);
 
 /// What all rules have in common that explain every observation. A property is set if they agree
 /// on it.

@@ -38,8 +38,7 @@ std::optional<SharedBanks> infer_banks(std::span<const double> pair_latency_cycl
     if (in_conflict(words)) ++bank_words;
   }
   if (row_words % bank_words != 0) return std::nullopt;
-  return SharedBanks{
-      .count = row_words / bank_words, .bank_bytes = bank_words * 4, .pair_conflict_cycles = cost};
+  return SharedBanks{.count = row_words / bank_words, .bank_bytes = bank_words * 4};
 }
 
 std::vector<std::uint32_t> conflict_offsets(int threads, int ways, const SharedBanks& banks,

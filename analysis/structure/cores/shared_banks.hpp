@@ -13,7 +13,6 @@ namespace sonde {
 struct SharedBanks {
   std::uint64_t count = 0;
   std::uint64_t bank_bytes = 0;
-  double pair_conflict_cycles = 0;  // what a conflict of two costs over none
 };
 
 /// The first distance in conflict is one row of all banks (count x bank size); the distances in

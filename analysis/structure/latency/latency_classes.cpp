@@ -31,15 +31,12 @@ std::vector<LatencyClass> classes_of(const FootprintChase& chase, double gap_cyc
       if (cycles >= mode.low && cycles <= mode.high) served.push_back(cycles);
     }
     // Single loads that were late bridge no gap.
-    LatencyClass found = class_of(served);
-    found.first_span_bytes = chase.span_bytes;
-    classes.push_back(std::move(found));
+    classes.push_back(class_of(served));
   }
   return classes;
 }
 
 void join(LatencyClass& to, const LatencyClass& from) {
-  to.first_span_bytes = std::min(to.first_span_bytes, from.first_span_bytes);
   to.low_cycles = std::min(to.low_cycles, from.low_cycles);
   to.high_cycles = std::max(to.high_cycles, from.high_cycles);
   to.cycles.insert(to.cycles.end(), from.cycles.begin(), from.cycles.end());
@@ -103,7 +100,7 @@ std::vector<LatencyClass> find_passing_classes(const std::vector<FootprintChase>
 }
 
 LatencyClass class_of(const std::vector<double>& cycles) {
-  return {0, quantile(cycles, 0.02), quantile(cycles, 0.98), cycles};
+  return {quantile(cycles, 0.02), quantile(cycles, 0.98), cycles};
 }
 
 double threshold_between(const LatencyClass& inner, const LatencyClass& outer) {
@@ -120,15 +117,6 @@ std::optional<HitClasses> separate_hits(const std::vector<double>& hits,
   return HitClasses{.hit_cycles = median(hits),
                     .miss_cycles = median(misses),
                     .threshold_cycles = (highest_hit + lowest_miss) / 2};
-}
-
-MemoryLatency summarize_memory_latency(const std::vector<double>& cycles) {
-  constexpr double least_share = 0.15;  // partitions hold half of the lines each
-  const auto modes = find_modes(cycles, least_partition_gap_cycles, least_share);
-  if (modes.size() != 2) return {.cycles = median(cycles)};
-  return {.cycles = (modes[0].center + modes[1].center) / 2,
-          .near_cycles = modes[0].center,
-          .far_cycles = modes[1].center};
 }
 
 }  // namespace sonde

@@ -16,8 +16,7 @@ struct FootprintChase {
 
 /// Loads that were served from one place.
 struct LatencyClass {
-  std::uint64_t first_span_bytes = 0;  // the smallest footprint that sees it steadily
-  double low_cycles = 0;               // bounds of its latencies in those that do
+  double low_cycles = 0;  // bounds of its latencies in those that do
   double high_cycles = 0;
   std::vector<double> cycles;  // its latencies there
 };
@@ -53,17 +52,6 @@ struct HitClasses {
 /// outliers, and lines that a large chase met by chance.
 std::optional<HitClasses> separate_hits(const std::vector<double>& hits,
                                         const std::vector<double>& misses, double least_gap_cycles);
-
-/// One number for latencies of memory: their median, or where they fall into two groups of some
-/// size, the partitions of a device with two, the middle between the medians of these: unlike the
-/// median of all it does not jump with the share of each partition.
-struct MemoryLatency {
-  double cycles = 0;
-  double near_cycles = 0;  // 0: one group only
-  double far_cycles = 0;
-};
-/// @pre not empty
-MemoryLatency summarize_memory_latency(const std::vector<double>& cycles);
 
 /// Half of the smallest difference published between two access patterns (GTX 780: P1 198 cycles,
 /// P2 204; Mei and Chu 2016, section 5.2).

@@ -141,10 +141,8 @@ std::optional<NearFar> split_lines(const std::vector<double>& latencies) {
   const Group near = without_tails(std::move(below));
   const Group far = without_tails(std::move(above));
   if (explained_fraction(near, far) < least_explained) return std::nullopt;
-  return NearFar{.near_cycles = near.center,
-                 .far_cycles = far.center,
-                 .near_fraction = near_fraction,
-                 .sms = 1};
+  return NearFar{
+      .near_cycles = near.center, .far_cycles = far.center, .near_fraction = near_fraction};
 }
 
 /// Whether most lines that are near to one SM are far from the other. False if either sees one
@@ -182,7 +180,6 @@ std::optional<NearFar> split_near_far(std::span<const std::vector<double>> laten
   result.near_cycles = median(near_cycles);
   result.far_cycles = median(far_cycles);
   result.near_fraction = median(near_fractions);
-  result.sms = static_cast<int>(near_cycles.size());
   return result;
 }
 

@@ -11,7 +11,6 @@ struct NearFar {
   double near_cycles = 0;
   double far_cycles = 0;
   double near_fraction = 0;             // of the lines, over all SMs that see both partitions
-  int sms = 0;                          // that see both partitions
   std::vector<double> near_by_sm = {};  // NaN for an SM that sees one
   std::vector<double> far_by_sm = {};
 };

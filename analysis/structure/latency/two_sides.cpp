@@ -1,10 +1,6 @@
 // Power iteration for the leading singular vectors, of which only the signs count.
 #include "analysis/structure/latency/two_sides.hpp"
 
-#include "analysis/statistics.hpp"
-
-#include <boost/math/distributions/normal.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -145,23 +141,6 @@ AdditiveFit fit_additive(const std::vector<std::vector<double>>& map) {
   fit.residual_cycles = std::sqrt(left / (rows * columns));
   fit.r2 = all > 0 ? 1 - left / all : 1;
   return fit;
-}
-
-std::optional<HighOutlier> find_high_outlier(std::span<const double> values, double floor) {
-  constexpr double by_chance = 1e-3;  // that the largest of them lies so high
-  constexpr std::size_t fewest = 4;
-  if (values.size() < fewest) return std::nullopt;
-  const double middle = median(std::vector(values.begin(), values.end()));
-  const double scale = normal_scale * median_absolute_deviation(values);
-  const auto largest = std::ranges::max_element(values);
-  const double excess = *largest - middle;
-  const boost::math::normal normal;
-  const double least_score = boost::math::quantile(
-      normal, std::pow(1 - by_chance, 1.0 / static_cast<double>(values.size())));
-  if (excess < floor || excess < least_score * scale) return std::nullopt;
-  return HighOutlier{.place = static_cast<std::size_t>(largest - values.begin()),
-                     .excess = excess,
-                     .score = scale > 0 ? excess / scale : excess / floor};
 }
 
 }  // namespace sonde

@@ -1,13 +1,10 @@
 // The clock job finds the declared clock of every shipped GPU.
-#include "base/random.hpp"
 #include "sim/job_on_sim.hpp"
 #include "sim/shipped_json.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <cmath>
-#include <map>
 #include <tuple>
 
 namespace sonde {
@@ -69,16 +66,6 @@ INSTANTIATE_TEST_SUITE_P(ShippedGpus, ClockSimTest,
                                                           "gtx980", "fermi_dac16", "h200"),
                                           testing::Values(1u, 7u)));
 
-TEST(ClockSimTruthTest, tpcs_of_gt200_have_three_sms_on_one_clock) {
-  JobOnSim sim("gtx280");
-  sim.run("clock");
-
-  std::map<double, int> sizes;
-  for (double group : sim.vector("clock.group_of_sm")) ++sizes[group];
-  EXPECT_EQ(sizes.size(), 10u);
-  for (const auto& [group, size] : sizes) EXPECT_EQ(size, 3) << "group " << group;
-}
-
 TEST(ClockPaceSimTest, a_clock_that_never_becomes_steady_is_not_sound) {
   nlohmann::json model = json_of("h200");
   model["pace"] = {{"cold_factor", 0.3}, {"ramp_ns", 200e6}};
@@ -112,35 +99,15 @@ TEST(ClockPaceSimTest, a_throttled_gpu_is_not_sound_and_says_why) {
   EXPECT_NE(sim.find("clock.sound").reason.find("heat or power"), std::string::npos);
 }
 
-/// Drawn launches and clocks come back, and what is said of the clock follows from them.
-TEST(ClockPaceSimTest, drawn_launches_and_clocks_come_back) {
-  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-    Random random(derive_seed(seed, "launches and pace"));
-    nlohmann::json model = json_of("h200");
-    const double wait_ns = 2'000 + 40'000 * random.unit();
-    const double kernel_ns = 500 + 4'000 * random.unit();
-    const double gap_ns = 200 + 9'000 * random.unit();
-    const double spread_ns = 100 + 5'000 * random.unit();
-    const double load_factor = 0.7 + 0.3 * random.unit();
-    const double ramp_ns = 18e6 * random.unit();
-    model["launches"] = {{"wait_ns", wait_ns},
-                         {"kernel_ns", kernel_ns},
-                         {"gap_ns", gap_ns},
-                         {"spread_ns", spread_ns},
-                         {"scatter_fraction", 0}};
-    model["pace"] = {{"cold_factor", 0.7}, {"ramp_ns", ramp_ns}, {"load_factor", load_factor}};
-    JobOnSim sim(write_model(model, "drawn_pace"), seed);
-    sim.run("clock");
+TEST(ClockPaceSimTest, a_cold_clock_is_waited_for) {
+  nlohmann::json model = json_of("h200");
+  model["pace"] = {{"cold_factor", 0.7}, {"ramp_ns", 9e6}, {"load_factor", 0.99}};
+  JobOnSim sim(write_model(model, "cold_clock"));
+  sim.run("clock");
 
-    EXPECT_NEAR(sim.number("clock.launch_overhead_ns"), wait_ns + kernel_ns, 1) << seed;
-    EXPECT_NEAR(sim.number("clock.launch_queued_ns"), kernel_ns + gap_ns, 1) << seed;
-    EXPECT_NEAR(sim.number("clock.launch_gap_ns"), gap_ns, 64) << seed;  // two steps of the timer
-    EXPECT_NEAR(sim.number("clock.launch_spread_ns"), spread_ns, 64 + 0.1 * spread_ns) << seed;
-    EXPECT_NEAR(sim.number("clock.load_ratio"), load_factor, 0.003) << seed;
-    EXPECT_NEAR(sim.number("clock.settle_ms"), ramp_ns * 1e-6, 0.8) << seed;
-    if (std::abs(load_factor - 0.98) < 0.005) continue;
-    EXPECT_EQ(sim.text("clock.sound"), load_factor > 0.98 ? "yes" : "no") << seed;
-  }
+  EXPECT_NEAR(sim.number("clock.settle_ms"), 9, 0.8);
+  EXPECT_NEAR(sim.number("clock.load_ratio"), 0.99, 0.003);
+  EXPECT_EQ(sim.text("clock.sound"), "yes");
 }
 
 TEST(ClockPaceSimTest, the_quick_suite_leaves_settling_out) {

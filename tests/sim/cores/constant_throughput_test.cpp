@@ -1,6 +1,5 @@
 // The job constant.throughput finds what the constant caches of simulated GPUs give, where more
 // blocks bring no more, and who shares what limits them; it says so where it cannot.
-#include "base/random.hpp"
 #include "sim/job_on_sim.hpp"
 #include "sim/shipped_json.hpp"
 
@@ -8,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cmath>
 
 namespace sonde {
 namespace {
@@ -112,37 +110,6 @@ TEST(ConstantThroughputSimTest, the_bottleneck_is_the_group_that_shares_the_port
     if (std::string(scope) == "device") {
       EXPECT_NEAR(sim.number("constant.l2.bytes_per_cycle"), 2.2, 0.1);
     }
-  }
-}
-
-/// Drawn rates of ports and SMs: the plateau is the port's, and an SM alone gets what its misses in
-/// flight bring, or the port.
-TEST(ConstantThroughputSimTest, drawn_ports_come_back) {
-  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-    Random random(derive_seed(seed, "constant ports"));
-    json model = json_of("gtx280");
-    const int misses = 1 << random.below(3);
-    const double latency = std::round(120 + 300 * random.unit());
-    // An SM alone waits for its misses, not for the port.
-    const double port = misses * 256 / latency * (1.5 + 20 * random.unit());
-    model["constants"]["misses_in_flight"] = misses;
-    model["constants"]["load_cycles"] = 1;
-    model["constants"]["ports"][0]["bytes_per_cycle"] = port;
-    model["paths"]["constant"]["latency_cycles"]["constant_l3"] = std::lround(latency);
-    const JobOnSim sim = streams_on(write_model(model, "drawn_ports"), seed);
-    // A row of eight loads of one thread: so many rounds of misses, the first of which the port
-    // answers one after the other.
-    const double row_cycles = 8.0 / misses * latency + (misses - 1) * 256 / port;
-    const double alone = 8 * 256 / row_cycles;
-    const double all = std::min(port, 30 * alone);
-
-    ASSERT_EQ(sim.status("constant.l3.bytes_per_cycle"), Status::ok) << seed;
-    EXPECT_NEAR(sim.number("constant.l3.sm_bytes_per_cycle"), alone, 0.05 * alone) << seed;
-    EXPECT_NEAR(sim.number("constant.l3.bytes_per_cycle"), all, 0.06 * all) << seed;
-    if (port > 15 * alone) continue;  // the curve is flat over less than half as many blocks again
-    ASSERT_EQ(sim.status("constant.l3.plateau_blocks"), Status::ok) << seed;
-    EXPECT_GE(sim.number("constant.l3.plateau_blocks"), 0.85 * port / alone) << seed;
-    EXPECT_LE(sim.number("constant.l3.plateau_blocks"), std::max(2.0, 1.6 * port / alone)) << seed;
   }
 }
 

@@ -1,10 +1,8 @@
 // The job control finds what each simulated GPU declares of control flow, and what Wong 2010 found
 // on the GT200.
-#include "base/random.hpp"
 #include "sim/job_on_sim.hpp"
 #include "sim/shipped_json.hpp"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -136,32 +134,6 @@ TEST(ControlSimRefusalTest, what_a_gpu_does_not_have_is_not_resolvable) {
   EXPECT_EQ(silent.status("control.barrier_latency_cycles"), Status::not_resolvable);
   EXPECT_EQ(silent.status("control.divergence_model"), Status::not_resolvable);
   EXPECT_NE(silent.find("control.divergence_model").reason, "");
-}
-
-/// GPUs that mix what no real one mixes.
-TEST(ControlRandomTest, random_mechanisms_come_back) {
-  Random random(20261122);
-  for (int i = 0; i < 12; ++i) {
-    nlohmann::json model = json_of(random.below(2) == 0 ? "gtx280" : "h200");
-    const auto draw = [&](std::uint64_t least, std::uint64_t most) {
-      return least + random.below(most - least + 1);
-    };
-    model["control"] = {
-        {"threads", random.below(2) == 0 ? "stack" : "independent"},
-        {"first", random.below(2) == 0 ? "taken" : "fall_through"},
-        {"operation_cycles", draw(2, 30)},
-        {"branch_cycles", draw(4, 30)},
-        {"path_switch_cycles", draw(2, 40)},
-        {"reconvergence_cycles", draw(2, 40)},
-        {"jitter_cycles", 0.3},
-        {"barrier",
-         {{"latency_cycles", draw(10, 60)},
-          {"arrival_cycles", draw(1, 8)},
-          {"counts", random.below(2) == 0 ? "warps" : "threads"}}},
-        {"grid_barrier", {{"arrival_cycles", draw(1, 20)}, {"latency_cycles", draw(300, 2000)}}}};
-    SCOPED_TRACE(model["control"].dump());
-    expect_declared(control_on(write_model(model, fmt::format("random_control_{}", i)), 10 + i));
-  }
 }
 
 }  // namespace

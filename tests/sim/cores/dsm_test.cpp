@@ -106,23 +106,6 @@ TEST(DsmSimTest, bandwidths_of_the_h200_come_back) {
   EXPECT_NEAR(joint[0], dsm.gpc_bytes_per_cycle / 16, 0.6);  // clusters of two fill every GPC
 }
 
-/// Another GPU: far TPCs, no order of TPCs in clusters, ports that hold nobody up.
-TEST(DsmSimTest, another_gpu_gives_other_answers) {
-  nlohmann::json model = json_of("h200");
-  model["dsm"] = {{"own_cycles", 60},          {"tpc_cycles", 120},
-                  {"gpc_cycles", 310},         {"jitter_cycles", 2},
-                  {"own_bytes_per_cycle", 64}, {"port_bytes_per_cycle", 20},
-                  {"gpc_bytes_per_cycle", 1e5}};
-  model["chip"]["cluster_order"] = "any";
-  const JobOnSim sim = dsm_on(write_model(model, "far_sms"));
-
-  EXPECT_NEAR(sim.number("dsm.own_cycles"), 60, 0.5);
-  EXPECT_NEAR(sim.number("dsm.same_tpc_cycles"), 120, 0.5);
-  EXPECT_NEAR(sim.number("dsm.same_gpc_cycles"), 310, 0.5);
-  EXPECT_NEAR(sim.number("dsm.bytes_per_cycle"), 20, 0.4);
-  for (double rate : sim.vector("dsm.joint_bytes_per_cycle")) EXPECT_NEAR(rate, 20, 0.2);
-}
-
 TEST(DsmSimTest, without_a_map_of_tpcs_only_distances_are_unknown) {
   JobOnSim sim("h200");
   sim.run("dsm");

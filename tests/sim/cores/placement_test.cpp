@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace sonde {
@@ -25,9 +23,6 @@ std::size_t place_of_l2(const sim::Model& model) {
   return place;
 }
 
-/// Bands of docs/results/h200.md, 2026-11-21 (placement.l2_latency_cycles of three GPUs: 24 to 28
-/// from the nearest SM to the farthest, deviation 5.8 to 6.2, below 0.1 within a TPC), a little
-/// wider: three GPUs are not all.
 TEST(PlacementSimTest, first_caches_of_all_paths_are_mapped) {
   JobOnSim sim("h200", 4);
   sim.run("clock");
@@ -40,25 +35,6 @@ TEST(PlacementSimTest, first_caches_of_all_paths_are_mapped) {
     const std::vector<double> map = sim.vector(metric);
     EXPECT_EQ(map.size(), 132u) << metric;
     for (const double cycles : map) EXPECT_NEAR(cycles, declared, 1) << metric;
-  }
-}
-
-TEST(PlacementSimTest, h200_map_of_the_l2_is_like_those_measured) {
-  for (std::uint64_t seed : {1u, 2u, 3u}) {
-    JobOnSim sim("h200", seed);
-    sim.run("clock");
-    sim.run("placement");
-
-    const std::vector<double> map = sim.vector("placement.l2_latency_cycles");
-    const auto [low, high] = std::minmax_element(map.begin(), map.end());
-    EXPECT_GT(*high - *low, 20) << seed;
-    EXPECT_LT(*high - *low, 32) << seed;
-    const double mean = std::accumulate(map.begin(), map.end(), 0.0) / 132;
-    EXPECT_NEAR(mean, 280.6, 4) << seed;
-    double squares = 0;
-    for (double cycles : map) squares += (cycles - mean) * (cycles - mean);
-    EXPECT_NEAR(std::sqrt(squares / 132), 6, 1) << seed;
-    for (std::size_t sm = 0; sm < map.size(); sm += 2) EXPECT_NEAR(map[sm], map[sm + 1], 0.5);
   }
 }
 

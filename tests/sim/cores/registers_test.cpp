@@ -1,11 +1,9 @@
 // The job registers finds the declared rule by which an SM takes blocks, and what Wong 2010 found
 // on the GT200.
-#include "base/random.hpp"
 #include "sim/job_on_sim.hpp"
 #include "sim/shipped_json.hpp"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 namespace sonde {
 namespace {
@@ -60,37 +58,6 @@ TEST(RegistersWongTest, gt200) {
       EXPECT_EQ(blocks[i], 1) << threads[i];
     }
   }
-}
-
-TEST(RegistersRandomTest, random_rules_come_back_or_are_not_told) {
-  const nlohmann::json shipped = test::json_of("gtx980");
-  Random random(20261122);
-  int told = 0;
-  constexpr int tries = 16;
-  for (int i = 0; i < tries; ++i) {
-    nlohmann::json model = shipped;
-    const auto most_threads = static_cast<int>(1024 << random.below(2));
-    model["device"]["max_threads_per_sm"] = most_threads;
-    model["throughput"]["max_blocks_per_sm"] = 8 << random.below(3);
-    model["occupancy"] = {{"registers_per_sm", 32768 << random.below(2)},
-                          {"max_registers_per_thread", 64 + random.below(192)},
-                          {"register_unit", 1 << random.below(5)},
-                          {"thread_quantum", 32 << random.below(3)},
-                          {"parts", 1 << random.below(3)}};
-    SCOPED_TRACE(model["occupancy"].dump());
-    const JobOnSim sim = registers_on(test::write_model(model, "random_registers"),
-                                      10 + static_cast<std::uint64_t>(i));
-    const nlohmann::json& truth = model["occupancy"];
-    EXPECT_EQ(sim.number("registers.max_per_thread"), truth["max_registers_per_thread"]);
-    for (const auto& [metric, key] : {std::pair{"registers.per_sm", "registers_per_sm"},
-                                      std::pair{"registers.allocation_unit", "register_unit"},
-                                      std::pair{"registers.thread_quantum", "thread_quantum"}}) {
-      if (sim.status(metric) != Status::ok) continue;
-      EXPECT_EQ(sim.number(metric), truth[key]) << metric;
-      ++told;
-    }
-  }
-  EXPECT_GE(told, 3 * tries * 3 / 4);
 }
 
 }  // namespace

@@ -1,12 +1,9 @@
-// Atomics on shared memory, and a cache in front of it, come back from the job shared as a model
+// Atomics on shared memory, and that no cache is in front of it, come back from the job shared as a model
 // declares them.
-#include "base/random.hpp"
 #include "sim/job_on_sim.hpp"
-#include "sim/shipped_json.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -14,21 +11,12 @@ namespace sonde {
 namespace {
 
 using test::JobOnSim;
-using test::json_of;
 
 JobOnSim shared_on(const std::string& model) {
   JobOnSim sim(model);
   sim.run("clock");
   sim.run("shared", SuiteLevel::quick);
   return sim;
-}
-
-/// The model with another member of its section `shared`.
-JobOnSim shared_with(const std::string& base, const std::string& member,
-                     const nlohmann::json& value, const std::string& name) {
-  nlohmann::json model = json_of(base);
-  model["shared"][member] = value;
-  return shared_on(test::write_model(model, name));
 }
 
 /// A bank serves its threads one after the other, whether their words are the same or not.
@@ -58,19 +46,6 @@ TEST(SharedAtomicSimTest, declared_atomics_come_back) {
   for (const char* model : {"gtx980", "h200"}) {
     SCOPED_TRACE(model);
     expect_declared_atomics(shared_on(model));
-  }
-}
-
-TEST(SharedAtomicSimTest, random_atomics_come_back) {
-  Random random(20261123);
-  for (int i = 0; i < 8; ++i) {
-    const nlohmann::json atomics = {{"latency_cycles", 20 + random.below(200)},
-                                    {"interval_cycles", 1 + random.below(16)},
-                                    {"thread_cycles", random.below(12)},
-                                    {"counts_up", random.below(2) == 0}};
-    SCOPED_TRACE(atomics.dump());
-    expect_declared_atomics(shared_with(random.below(2) == 0 ? "h200" : "gtx560ti", "atomics",
-                                        atomics, fmt::format("random_atomics_{}", i)));
   }
 }
 

@@ -76,7 +76,6 @@ TEST(TopologySimTest, sms_with_ports_of_their_own_tell_nothing) {
   }
 }
 
-/// The 200 of the score are drawn by tests/bench/score_floor_maps; these are a part of them.
 TEST(TopologySimTest, maps_of_drawn_chips_are_exact) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const test::FloorMapScore score = test::score_floor_map(test::draw_floor_map(seed), seed);

@@ -53,13 +53,11 @@ constexpr const char* shared_caches[] = {"l1",
                                          "instruction_l0",
                                          "instruction_l1",
                                          "instruction_l2",
-                                         "instruction_l3",
-                                         "l2"};
+                                         "instruction_l3"};
 
 void declare_scopes(Values& values, const sim::Model& model, const sim::Die& die,
                     const NamedCaches& names) {
   for (const std::string name : shared_caches) {
-    if (name == "l2" && model.partitions.count > 1) continue;  // copies make it another question
     const auto found = names.find(name);
     if (found == names.end()) {
       values.push_back({"sharing." + name + ".scope", Absent{}});

@@ -88,19 +88,6 @@ void declare_clock(Values& values, const sim::Model& model) {
   values.push_back({"clock.window_cycles", DeclaredRange{window - step, window + step}});
 }
 
-/// What a TPC reads at once, and whether its SMs hold each other up.
-struct TpcRate {
-  double bytes_per_cycle;
-  bool is_shared;
-};
-
-TpcRate rate_of_tpc(const sim::Model& model) {
-  const sim::ThroughputModel& rates = model.units.throughput;
-  const double all = rates.sm_port_bytes_per_cycle * model.chip.sms_per_tpc;
-  const double port = rates.tpc_port_bytes_per_cycle;
-  return {std::min(port, all), late * port < all};
-}
-
 /// Whether anything tells the TPCs; one of a single SM is no group.
 bool shows_tpcs(const sim::Model& model) {
   if (model.chip.sms_per_tpc == 1) return false;
@@ -110,7 +97,11 @@ bool shows_tpcs(const sim::Model& model) {
                            model.chip.min_tpcs_per_gpc > 1;
   // Three SMs on one clock may be a GPC.
   const bool by_clocks = model.clock.scope == sim::Scope::tpc && model.chip.sms_per_tpc == 2;
-  return by_clusters || rate_of_tpc(model).is_shared || by_clocks;
+  // SMs with numbers in a row that hold each other up.
+  const sim::ThroughputModel& rates = model.units.throughput;
+  const bool by_ports = model.chip.sms_per_tpc == 2 &&
+                        late * rates.tpc_port_bytes_per_cycle < 2 * rates.sm_port_bytes_per_cycle;
+  return by_clusters || by_ports || by_clocks;
 }
 
 void declare_groups(Values& values, const sim::Model& model) {
@@ -126,11 +117,8 @@ void declare_groups(Values& values, const sim::Model& model) {
 bool shows_gpcs(const sim::Model& model) {
   const sim::ChipModel& chip = model.chip;
   if (chip.min_tpcs_per_gpc * chip.sms_per_tpc <= 3) return false;
-  const double port = model.units.throughput.gpc_port_bytes_per_cycle;
-  const double least = rate_of_tpc(model).bytes_per_cycle * chip.min_tpcs_per_gpc;
   const bool by_clusters = model.device.max_cluster_blocks > chip.sms_per_tpc;
-  const bool by_port = port > 0 && late * port < least && chip.gpcs > 1;
-  return by_clusters || by_port || (model.clock.scope == sim::Scope::gpc && chip.gpcs > 1);
+  return by_clusters || (model.clock.scope == sim::Scope::gpc && chip.gpcs > 1);
 }
 
 NamedCaches name_caches(const sim::Model& model) {

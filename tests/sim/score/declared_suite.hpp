@@ -25,7 +25,7 @@ std::vector<DeclaredValue> declared_suite(const sim::Model& model, std::uint64_t
 using NamedCaches = std::map<std::string, std::size_t, std::less<>>;
 NamedCaches name_caches(const sim::Model& model);
 
-/// Whether anything tells the GPCs: groups of TPCs that clusters, clocks or a port have in common.
+/// Whether anything tells the GPCs: groups of TPCs that clusters or clocks have in common.
 /// Where all of the device have them in common, or none has, nothing does; nor where a group may be
 /// a TPC of three SMs.
 bool shows_gpcs(const sim::Model& model);

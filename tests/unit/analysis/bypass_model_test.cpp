@@ -41,14 +41,6 @@ TEST(BypassModelTest, without_waiting_there_is_no_power) {
   EXPECT_FALSE(fit_wait(std::vector{only_last}, 100)) << "one point is no curve";
 }
 
-TEST(BypassModelTest, adjusted_hits_are_those_of_section_5) {
-  const std::vector<double> adjusted = adjust_hits(make_sweep(3), 0.5, 3);
-  ASSERT_EQ(adjusted.size(), 9u);
-  EXPECT_DOUBLE_EQ(adjusted[0], 0);
-  EXPECT_DOUBLE_EQ(adjusted[4], 400 - 0.5 * 400 / 8);
-  EXPECT_DOUBLE_EQ(adjusted[8], 320 - 0.5 * 400);
-}
-
 TEST(BypassModelTest, chooses_the_most_adjusted_hits_and_bypasses_no_more_than_needed) {
   BypassSweep sweep = make_sweep(3);
   EXPECT_EQ(choose_cached(sweep, 0, 3), 4u) << "hits alone";

@@ -64,5 +64,13 @@ TEST(ChipMapTest, pairs_are_tpcs_if_all_sms_have_one_partner_and_larger_clusters
   EXPECT_TRUE(tpcs_of_clusters(changing, some_clusters(), 10).sizes.empty());
 }
 
+/// The first case is as seen on an H200: a GPC that reads at once, and a TPC of another one.
+TEST(ChipMapTest, others_are_held_up_by_a_port_only_if_it_is_much) {
+  EXPECT_FALSE(holds_up_others(std::vector{1.45, 1.51, 1.50, 1.16}, 3));
+  EXPECT_TRUE(holds_up_others(std::vector{1.45, 1.51, 1.50, 1.30}, 3));
+  EXPECT_TRUE(holds_up_others(std::vector{1.45, 1.51, 1.50, 1.0, 1.48}, 3));
+  EXPECT_FALSE(holds_up_others(std::vector{1.4, 1.5}, 2));
+}
+
 }  // namespace
 }  // namespace sonde

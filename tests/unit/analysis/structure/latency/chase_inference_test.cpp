@@ -1,4 +1,4 @@
-// What chases show: the end of hits on a return pass, hit thresholds, sides of the memory.
+// What chases show: the end of hits on a return pass, hit thresholds.
 #include "analysis/structure/latency/chase_latencies.hpp"
 #include "analysis/structure/latency/latency_classes.hpp"
 #include "base/random.hpp"
@@ -36,17 +36,6 @@ TEST(HitClassesTest, threshold_lies_in_the_gap) {
   ASSERT_TRUE(clean.has_value());
   EXPECT_EQ(clean->hit_cycles, 80);
   EXPECT_EQ(clean->threshold_cycles, 215);
-}
-
-TEST(MemoryLatencyTest, two_sides_give_their_middle) {
-  std::vector<double> cycles(60, 600);
-  cycles.insert(cycles.end(), 40, 750);
-
-  const MemoryLatency memory = summarize_memory_latency(cycles);
-
-  EXPECT_EQ(memory.near_cycles, 600);
-  EXPECT_EQ(memory.far_cycles, 750);
-  EXPECT_EQ(memory.cycles, 675);
 }
 
 }  // namespace
