@@ -93,7 +93,7 @@ scontrol update nodename=n1,n3 state=resume
 
 echo "--- node by node: n2 is drained and left out, n3 fails while its job waits"
 export SONDE_BASELINES=$work/baselines
-options=(--backend $good --suite quick --jobs clock)
+options=(--backend "$good" --suite quick --jobs clock)
 busy=$(sbatch --parsable --nodelist n3 --exclusive --output /dev/null --wrap "sleep 60")
 wait_until 20 is_in_state "$busy" RUNNING || fail "n3 takes no job"
 merge=$(site/rolling.sh gpu 4 --time=1 --deadline=now+75seconds -- "${options[@]}" 2>"$work/rolling.out")
@@ -132,12 +132,12 @@ sinfo --noheader --nodes n2 --format %E | grep -q '^sonde: GPU-.* fail ' || fail
 site/drain.py "$bad" | grep -q 'n2 is drained already' || fail "it asks again"
 
 echo "--- the examples can be read"
-"$sonde" run --config "$scripts/site.toml" --backend $good --dry-run >/dev/null || fail "site.toml"
+"$sonde" run --config "$scripts/site.toml" --backend "$good" --dry-run >/dev/null || fail "site.toml"
 bash -n "$scripts/site.env" || fail "site.env"
 read -r minute hour day month weekday variable path script rest < <(grep -v '^#' "$scripts/nightly.scrontab")
 [[ "$minute $hour $day $month $weekday" == "0 1 * * *" && "$variable $path" == SONDE_BASELINES=*' PATH='* ]] ||
   fail "scrontab: times"
 [[ -x $scripts/$(basename "$script") ]] || fail "scrontab: $script"
 # shellcheck disable=SC2086 # options, word by word
-"$sonde" run ${rest##*site.toml} --backend $good --dry-run >/dev/null || fail "scrontab: options"
+"$sonde" run ${rest##*site.toml} --backend "$good" --dry-run >/dev/null || fail "scrontab: options"
 echo "passed"
