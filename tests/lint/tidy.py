@@ -92,13 +92,14 @@ def main(tidy, build, *folders):
     settings = subprocess.run([tidy, "--version"], capture_output=True, check=True).stdout
     settings += Path(".clang-tidy").read_bytes()
     listed = subprocess.run(["ninja", "-C", build, "-t", "deps"], capture_output=True, text=True)
-    dependencies = {name: [(build / file).resolve() for file in files]
-                    for name, files in read_dependencies(listed.stdout).items()}
+    dependencies = read_dependencies(listed.stdout)
+    resolve = functools.cache(lambda file: (build / file).resolve())
     sweep_stamps()
 
     def work(entry):
         output = re.search(r"-o (\S+)", entry["command"])[1]
-        stamp = stamp_name(settings, entry["command"], dependencies.get(output), root)
+        files = [resolve(file) for file in dependencies.get(output) or []]
+        stamp = stamp_name(settings, entry["command"], files, root)
         return check(tidy, str(build), entry["file"], stamp)
 
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
