@@ -7,24 +7,11 @@ import sys
 import unittest
 
 from fault_run import FAILED, INCOMPLETE, OK, SONDE, FaultTest
-
-SKIPPED = 77
-
-
-def find_unshare():
-    """Nothing where processes may have no host name of their own."""
-    for command in (["unshare", "--uts"], ["unshare", "--map-root-user", "--uts"]):
-        if shutil.which("unshare") and subprocess.run(
-                [*command, "hostname", "sonde-test"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
-            return command
-    return None
-
-
-UNSHARE = find_unshare()
+from planted import SKIPPED, UNSHARE
 
 
 class NamesTest(FaultTest):
-    def run_on(self, hosts, slurm_names, backend="sim:gtx980", jobs="clock"):
+    def run_on(self, hosts, slurm_names, backend="sim:gtx980", jobs="clock", more=()):
         """A rank on each host; Slurm's name is left out where it is None.
         @returns the status"""
         cases = ""
@@ -34,7 +21,7 @@ class NamesTest(FaultTest):
         script = f'case ${{OMPI_COMM_WORLD_RANK:-0}} in {cases} esac; exec "$@"'
         return self.finish(self.start(
             ["mpirun", "-n", str(len(hosts)), *UNSHARE, "sh", "-c", script,
-             "sh", *self.command(backend, jobs=jobs)]))
+             "sh", *self.command(backend, *more, jobs=jobs)]))
 
     def nodes(self):
         return [device["node"] for device in self.devices()]
@@ -43,22 +30,15 @@ class NamesTest(FaultTest):
         return subprocess.run([SONDE, *command], cwd=self.folder, stdout=subprocess.PIPE, text=True,
                               check=False).stdout
 
-    def test_several_machines(self):
-        """Full host names, of which Slurm knows the first part only."""
-        hosts = ["node838.site.edu", "node839.site.edu"]
-        self.assertEqual(self.run_on(hosts, ["node838", "node839"]), OK, self.said)
-        self.assertEqual(self.nodes(), ["node838", "node839"])
-
-    def test_containers(self):
-        """Two on one node, each with an id for a host name."""
-        self.assertEqual(self.run_on(["4f1c7a09be21", "d2870cc1a6f3"], ["n1", "n1"]), OK, self.said)
-        self.assertEqual(self.nodes(), ["n1", "n1"])
-
-    def test_without_slurm(self):
-        """An empty variable is none."""
-        hosts = ["alpha.site.edu", "beta"]
-        self.assertEqual(self.run_on(hosts, [None, ""]), OK, self.said)
-        self.assertEqual(self.nodes(), hosts)
+    def test_a_node_is_called_as_slurm_calls_it_else_by_its_host_name(self):
+        """Machines with full host names, two containers on one node, no Slurm: an empty variable is none."""
+        full, containers = ["node838.site.edu", "node839.site.edu"], ["4f1c7a09be21", "d2870cc1a6f3"]
+        for hosts, slurm_names, nodes in ((full, ["node838", "node839"], ["node838", "node839"]),
+                                          (containers, ["n1", "n1"], ["n1", "n1"]),
+                                          (full, [None, ""], full)):
+            with self.subTest(hosts=hosts, slurm=slurm_names):
+                self.assertEqual(self.run_on(hosts, slurm_names, more=["--force"]), OK, self.said)
+                self.assertEqual(self.nodes(), nodes)
 
     def test_what_is_pasted_to_slurm_has_its_names(self):
         status = self.run_on(["ip-10-0-3-17", "ip-10-0-3-18"], ["n1", "n2"],

@@ -90,11 +90,6 @@ class WholeTest(SweepTest):
         self.assertEqual(self.read()["points"][0]["config_hash"],
                          self.read("plain.h5")["provenance"]["config_hash"])
 
-    def test_bad_sweeps_are_bad_usage(self):
-        for sweep in ("nothing=1,2", "seed", "suite=quick,enormous", "latency.bend=1"):
-            self.assertEqual(self.run_sweep(sweep=["--sweep", sweep], ranks=1), USAGE, sweep)
-        self.assertFalse((self.folder / "run.h5.parts").exists())
-
 
 class DisturbedTest(SweepTest):
     def test_out_of_time_and_killed_it_ends_as_if_undisturbed(self):
