@@ -66,15 +66,6 @@ class SickGpuTest(FaultTest):
                 self.check_whole(self.undisturbed())
                 (self.folder / "run.h5").unlink()
 
-    def test_again_and_again(self):
-        """The fourth lost worker is the last one. The clock takes 12 launches."""
-        jobs = "clock,cache.l1,cache.readonly,cache.l2,shared,global.throughput"
-        self.assertEqual(self.run_sonde("sim:gtx980+crash=13", jobs=jobs), INCOMPLETE, self.said)
-        [device] = self.devices()
-        statuses = list(self.statuses(device).values())
-        self.assertEqual(statuses, ["ok", *["failed"] * 4, "not_run"])
-        self.assertIn("4 worker process(es) were lost", device["reason"])
-
     def test_wrong_data(self):
         self.assertEqual(self.run_sonde("sim:gtx980+wrong_data"), FAILED, self.said)
         [device] = self.devices()
