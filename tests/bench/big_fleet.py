@@ -69,8 +69,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sonde", required=True)
     parser.add_argument("--make-fleet", required=True)
-    parser.add_argument("--template", type=pathlib.Path,
-                        help="a run file; without one a simulated GPU is measured")
     parser.add_argument("--suite", default="standard", help="what is measured of it")
     parser.add_argument("--folder", type=pathlib.Path, required=True)
     parser.add_argument("--devices", type=int, default=1000, help="a multiple of 8")
@@ -80,7 +78,7 @@ def main():
     options = parser.parse_args()
     shutil.rmtree(options.folder, ignore_errors=True)
     options.folder.mkdir(parents=True)
-    template = options.template or simulate(options.sonde, options.suite, options.folder)
+    template = simulate(options.sonde, options.suite, options.folder)
     nodes = options.folder / "nodes"
     nodes.mkdir()
     faulty = subprocess.run([options.make_fleet, template, nodes, str(options.devices)], check=True, text=True,

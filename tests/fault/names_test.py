@@ -6,76 +6,35 @@ import subprocess
 import sys
 import unittest
 
-from fault_run import FAILED, INCOMPLETE, OK, SONDE, FaultTest
-
-SKIPPED = 77
-
-
-def find_unshare():
-    """Nothing where processes may have no host name of their own."""
-    for command in (["unshare", "--uts"], ["unshare", "--map-root-user", "--uts"]):
-        if shutil.which("unshare") and subprocess.run(
-                [*command, "hostname", "sonde-test"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
-            return command
-    return None
-
-
-UNSHARE = find_unshare()
+from fault_run import FAILED, INCOMPLETE, SONDE, FaultTest
+from planted import SKIPPED, UNSHARE
 
 
 class NamesTest(FaultTest):
-    def run_on(self, hosts, slurm_names, backend="sim:gtx980", jobs="clock"):
-        """A rank on each host; Slurm's name is left out where it is None.
-        @returns the status"""
-        cases = ""
-        for rank, (host, name) in enumerate(zip(hosts, slurm_names)):
-            slurm = "unset SLURMD_NODENAME" if name is None else f"export SLURMD_NODENAME='{name}'"
-            cases += f"{rank}) hostname {host}; {slurm} ;; "
+    def run_on(self, hosts, backend, jobs="clock"):
+        """A rank on each host, which Slurm calls n1, n2. @returns the status"""
+        cases = " ".join(f"{rank}) hostname {host}; export SLURMD_NODENAME=n{rank + 1} ;;"
+                         for rank, host in enumerate(hosts))
         script = f'case ${{OMPI_COMM_WORLD_RANK:-0}} in {cases} esac; exec "$@"'
         return self.finish(self.start(
             ["mpirun", "-n", str(len(hosts)), *UNSHARE, "sh", "-c", script,
              "sh", *self.command(backend, jobs=jobs)]))
 
-    def nodes(self):
-        return [device["node"] for device in self.devices()]
-
-    def said_of(self, *command):
-        return subprocess.run([SONDE, *command], cwd=self.folder, stdout=subprocess.PIPE, text=True,
-                              check=False).stdout
-
-    def test_several_machines(self):
-        """Full host names, of which Slurm knows the first part only."""
-        hosts = ["node838.site.edu", "node839.site.edu"]
-        self.assertEqual(self.run_on(hosts, ["node838", "node839"]), OK, self.said)
-        self.assertEqual(self.nodes(), ["node838", "node839"])
-
-    def test_containers(self):
-        """Two on one node, each with an id for a host name."""
-        self.assertEqual(self.run_on(["4f1c7a09be21", "d2870cc1a6f3"], ["n1", "n1"]), OK, self.said)
-        self.assertEqual(self.nodes(), ["n1", "n1"])
-
-    def test_without_slurm(self):
-        """An empty variable is none."""
-        hosts = ["alpha.site.edu", "beta"]
-        self.assertEqual(self.run_on(hosts, [None, ""]), OK, self.said)
-        self.assertEqual(self.nodes(), hosts)
-
     def test_what_is_pasted_to_slurm_has_its_names(self):
-        status = self.run_on(["ip-10-0-3-17", "ip-10-0-3-18"], ["n1", "n2"],
-                             backend="sim:gtx980,gtx980+wrong_data", jobs="clock,cache.l1")
+        status = self.run_on(["ip-10-0-3-17", "ip-10-0-3-18"], "sim:gtx980,gtx980+wrong_data", "clock,cache.l1")
         self.assertEqual(status, FAILED, self.said)
-        said = self.said_of("analyze", "run.h5")
+        said = subprocess.run([SONDE, "analyze", "run.h5"], cwd=self.folder, stdout=subprocess.PIPE, text=True,
+                              check=False).stdout
         self.assertIn("--exclude=n2", said)
         self.assertIn("nodename=n2", said)
         self.assertNotIn("ip-10", said)
 
-    def test_messages_have_them_too(self):
-        status = self.run_on(["4f1c7a09be21", "d2870cc1a6f3"], ["n1", "n2"],
-                             backend="sim:gtx980,gtx980+gone=5")
+    def test_messages_and_the_run_file_have_them_too(self):
+        status = self.run_on(["4f1c7a09be21", "d2870cc1a6f3"], "sim:gtx980,gtx980+gone=5")
         self.assertEqual(status, INCOMPLETE, self.said)
         self.assertIn("n2", self.said)
         self.assertNotIn("d2870cc1a6f3", self.said)
-        self.assertEqual(self.nodes(), ["n1", "n2"])
+        self.assertEqual([device["node"] for device in self.devices()], ["n1", "n2"])
 
 
 if __name__ == "__main__":

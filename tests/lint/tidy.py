@@ -5,9 +5,11 @@
 
 A source is clean as long as clang-tidy, .clang-tidy, its compile command and every file that it
 includes are the same; ninja knows the latter once the source was compiled. Clean sources leave a
-stamp in ~/.cache/sonde-tidy. A source with findings leaves none, and is reported every time.
+stamp in sonde-tidy in ccache's folder, so that who keeps that for other clones and machines keeps
+both. A source with findings leaves none, and is reported every time.
 """
 import concurrent.futures
+import functools
 import hashlib
 import json
 import os
@@ -17,8 +19,18 @@ import sys
 import time
 from pathlib import Path
 
-STAMPS = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "sonde-tidy"
 STAMPS_KEPT_S = 30 * 24 * 3600
+
+
+def stamps_folder():
+    try:
+        asked = subprocess.run(["ccache", "--get-config", "cache_dir"], capture_output=True, check=True, text=True)
+        return Path(asked.stdout.strip()) / "sonde-tidy"
+    except (OSError, subprocess.CalledProcessError):
+        return Path.home() / ".cache" / "sonde-tidy"
+
+
+STAMPS = stamps_folder()
 
 
 def read_dependencies(ninja_output):
@@ -33,12 +45,11 @@ def read_dependencies(ninja_output):
     return dependencies
 
 
+@functools.cache
 def fingerprint(path, root):
-    """A file of the repository by its text; others, of the system, by size and time."""
-    if path.is_relative_to(root):
-        return path.relative_to(root).as_posix().encode() + path.read_bytes()
-    facts = path.stat()
-    return f"{path} {facts.st_size} {facts.st_mtime_ns}".encode()
+    """What a file is called, within the repository or the system, and what it holds."""
+    name = path.relative_to(root) if path.is_relative_to(root) else path
+    return str(name).encode() + hashlib.sha256(path.read_bytes()).digest()
 
 
 def stamp_name(settings, command, files, root):
@@ -81,13 +92,14 @@ def main(tidy, build, *folders):
     settings = subprocess.run([tidy, "--version"], capture_output=True, check=True).stdout
     settings += Path(".clang-tidy").read_bytes()
     listed = subprocess.run(["ninja", "-C", build, "-t", "deps"], capture_output=True, text=True)
-    dependencies = {name: [(build / file).resolve() for file in files]
-                    for name, files in read_dependencies(listed.stdout).items()}
+    dependencies = read_dependencies(listed.stdout)
+    resolve = functools.cache(lambda file: (build / file).resolve())
     sweep_stamps()
 
     def work(entry):
         output = re.search(r"-o (\S+)", entry["command"])[1]
-        stamp = stamp_name(settings, entry["command"], dependencies.get(output), root)
+        files = [resolve(file) for file in dependencies.get(output) or []]
+        stamp = stamp_name(settings, entry["command"], files, root)
         return check(tidy, str(build), entry["file"], stamp)
 
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:

@@ -44,7 +44,7 @@ class TidyTest(unittest.TestCase):
 
     def lint(self):
         """@returns the exit status, and how often clang-tidy has been called so far."""
-        environment = dict(os.environ, XDG_CACHE_HOME=str(self.root / "cache"),
+        environment = dict(os.environ, CCACHE_DIR=str(self.root / "cache"), HOME=str(self.root),
                            PATH=f"{self.root}/bin:{os.environ['PATH']}")
         command = [sys.executable, "-B", HERE / "tidy.py", "./fake-tidy", "build", "src"]
         done = subprocess.run(command, cwd=self.root, env=environment, capture_output=True,

@@ -1,6 +1,7 @@
 // The job `bypass` on a simulated Fermi: bypassing pays where warps thrash the L1 and nothing is
 // lost elsewhere (Dai et al., DAC 2016).
 #include "sim/job_on_sim.hpp"
+#include "sim/shipped_json.hpp"
 
 #include <gmock/gmock.h>
 
@@ -18,10 +19,16 @@ using ::testing::ElementsAre;
 using ::testing::Gt;
 using ::testing::HasSubstr;
 
-JobOnSim bypass_on(const std::string& model, double l1_bytes) {
-  JobOnSim sim(model);
+/// The Fermi of the paper, all of it divided by three: SMs, partitions of the L2 and channels.
+JobOnSim bypass_on_a_third_of_the_papers_fermi() {
+  nlohmann::json model = test::json_of("fermi_dac16");
+  model["chip"]["gpcs"] = 1;
+  model["programs"]["l2_partitions"] = 2;
+  model["device"]["memory_bus_bits"] = 128;
+  model["dram"]["channels"] = 2;
+  JobOnSim sim(test::write_model(model, "third_of_fermi"));
   sim.run("clock");
-  sim.assume("cache.l1.size_bytes", l1_bytes);
+  sim.assume("cache.l1.size_bytes", 16384.0);
   sim.run("bypass");
   return sim;
 }
@@ -69,7 +76,7 @@ auto count_unknown(const std::vector<double>& values) {
 }
 
 TEST(BypassSimTest, thrashing_warps_gain_on_the_papers_fermi_and_others_lose_nothing) {
-  const JobOnSim sim = bypass_on("fermi_dac16", 16384);
+  const JobOnSim sim = bypass_on_a_third_of_the_papers_fermi();
   const Patterns patterns(sim);
 
   EXPECT_EQ(patterns.count(), 19u);
