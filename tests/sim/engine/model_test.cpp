@@ -88,16 +88,6 @@ TEST(ModelTest, sections_on_control_flow_and_occupancy_are_checked) {
               HasSubstr("operation_cycles"));
   EXPECT_THAT(complaint([](json& model) { model["occupancy"]["parts"] = 3; }),
               AllOf(HasSubstr("parts"), HasSubstr("registers_per_sm")));
-  EXPECT_THAT(complaint([](json& model) { model["occupancy"]["thread_quantum"] = 0; }),
-              HasSubstr("thread_quantum"));
-  EXPECT_THAT(complaint([](json& model) { model["occupancy"]["banks"] = 64; }), HasSubstr("banks"));
-}
-
-TEST(ModelTest, drift_says_how_long_it_lasts) {
-  EXPECT_THAT(complaint([](json& model) { model["noise"]["drift_cycles"] = 2; }),
-              AllOf(HasSubstr("noise.drift_cycles"), HasSubstr("drift_accesses")));
-  EXPECT_THAT(complaint([](json& model) { model["noise"]["drift_accesses"] = 0; }),
-              HasSubstr("drift_accesses"));
 }
 
 TEST(ModelTest, distances_need_a_number_for_each_tpc) {

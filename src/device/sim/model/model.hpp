@@ -265,9 +265,6 @@ struct NoiseModel : Section {
   std::uint32_t outlier_min_cycles = count("outlier_min_cycles", any_cycles);
   std::uint32_t outlier_max_cycles = count("outlier_max_cycles", any_cycles);
   double clock_jitter_cycles = number("clock_jitter_cycles", any_cycles);  // windows without a load
-  /// Deviation of what all loads of a stretch have in common, and how long one is in the mean.
-  double drift_cycles = number("drift_cycles", any_cycles, 0);
-  double drift_accesses = number("drift_accesses", {1, limits::drift_accesses}, 1);
 };
 
 struct Model {

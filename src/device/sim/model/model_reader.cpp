@@ -229,9 +229,6 @@ ChipModel::ChipModel(Fields& fields) : Section(fields) {
 }
 
 NoiseModel::NoiseModel(Fields& fields) : Section(fields) {
-  if (drift_cycles > 0 && !fields.has("drift_accesses")) {
-    fields.fail("drift_cycles", "needs drift_accesses (how long latencies stay off together)");
-  }
   if (outlier_max_cycles < outlier_min_cycles) {
     fields.fail("outlier_max_cycles", "must not lie below outlier_min_cycles");
   }

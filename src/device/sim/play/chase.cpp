@@ -80,12 +80,10 @@ struct Player {
   }
 
   void time(WindowRecord& record, const Load& load) {
-    record.add(noise.time(record.trace(), add_cycles(load.latency_cycles, noise.drift()),
-                          load.jitter_cycles));
+    record.add(noise.time(record.trace(), load.latency_cycles, load.jitter_cycles));
   }
   void amortise(LaneTrace& trace, const Load& load) {
-    trace.elapsed_cycles +=
-        noise.disturb(add_cycles(load.latency_cycles, noise.drift()), load.jitter_cycles);
+    trace.elapsed_cycles += noise.disturb(load.latency_cycles, load.jitter_cycles);
   }
 
   /// Lanes number `first` to `end` - 1, at the same time.
