@@ -47,9 +47,6 @@ class SickGpuTest(FaultTest):
     def test_launch_failure(self):
         self.check_one_job_lost("launch_failure=95", "launching")
 
-    def test_out_of_memory(self):
-        self.check_one_job_lost("out_of_memory=95", "out of memory")
-
     def test_gone(self):
         """Each resumed run gets as far as the first launch 95 of its process."""
         for fault, cause in (("gone=95", "is gone"), ("gone=95+crash=95", "signal 11")):
