@@ -77,15 +77,7 @@ TEST(ModelTest, a_name_that_is_no_model_lists_those_that_are) {
   EXPECT_THROW(parse_model("{", "mine.json"), ConfigError);
 }
 
-TEST(ModelTest, sections_on_control_flow_and_occupancy_are_checked) {
-  EXPECT_THAT(complaint([](json& model) { model["control"]["threads"] = "fibers"; }),
-              AllOf(HasSubstr("control"), HasSubstr("threads"), HasSubstr("independent")));
-  EXPECT_THAT(complaint([](json& model) { model["control"]["barrier"]["counts"] = "blocks"; }),
-              AllOf(HasSubstr("barrier"), HasSubstr("counts")));
-  EXPECT_THAT(complaint([](json& model) { model["control"].erase("grid_barrier"); }),
-              HasSubstr("grid_barrier"));
-  EXPECT_THAT(complaint([](json& model) { model["control"]["operation_cycles"] = 0; }),
-              HasSubstr("operation_cycles"));
+TEST(ModelTest, parts_of_the_register_file_are_equal) {
   EXPECT_THAT(complaint([](json& model) { model["occupancy"]["parts"] = 3; }),
               AllOf(HasSubstr("parts"), HasSubstr("registers_per_sm")));
 }
