@@ -83,9 +83,6 @@ double run_long(const CopyQueue& queue, int passes) {
 Trace play(const Launch& launch, const SharedChaseProbe& probe) {
   const SharedModel& shared = launch.model.units.shared;
   check_mode(shared, probe.bank_mode);
-  if (probe.thread_offsets_bytes.size() > warp_threads) {
-    throw DeviceError("a shared chase is made by one warp (32 threads) give at most 32 offsets");
-  }
   const std::uint64_t block_bytes =
       shared_chase_span_bytes(probe) + probe.accesses * record_bytes + record_overhead_bytes;
   const std::uint32_t passes =
