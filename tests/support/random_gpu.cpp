@@ -78,7 +78,7 @@ json draw_clock(Draws& draws) {
           {"globaltimer_step_ns", draws.pick({32, 1000})}};
 }
 
-/// Outliers in up to one access of 500; latencies of one GPU in three wander, too.
+/// Outliers in up to one access of 500.
 json draw_noise(Draws& draws) {
   const double outliers = std::exp(draws.real(std::log(1e-5), std::log(2e-3)));
   return {{"outlier_probability", draws.chance(0.2) ? 0 : outliers},
