@@ -86,14 +86,7 @@ class StreamQueue {
     std::vector<Turn> turns;  // by warp
     for (std::size_t sm = 0; sm < sms_.size(); ++sm) {
       for (int i = 0; i < traffic_.sms[sm].warps; ++i) {
-        turns.push_back({.begin = 0,
-                         .time = 0,
-                         .end = 0,
-                         .warp_of_sm = i,
-                         .sm = sm,
-                         .round = 0,
-                         .is_read = traffic_.reads,
-                         .stage = Stage::issue});
+        turns.push_back({.warp_of_sm = i, .sm = sm, .is_read = traffic_.reads});
       }
     }
     std::vector<double> ends;
@@ -136,14 +129,14 @@ class StreamQueue {
   enum class Stage { issue, tpc, gpc, l2, dram, done };
 
   struct Turn {
-    double begin;  // when its warp began it
-    double time;   // when it is there
-    double end;    // when all before has served it
-    int warp_of_sm;
-    std::size_t sm;
-    int round;
-    bool is_read;
-    Stage stage;
+    double begin = 0;  // when its warp began it
+    double time = 0;   // when it is there
+    double end = 0;    // when all before has served it
+    int warp_of_sm = 0;
+    std::size_t sm = 0;
+    int round = 0;
+    bool is_read = true;
+    Stage stage = Stage::issue;
   };
   struct Sm {
     Server issue, l1, port;

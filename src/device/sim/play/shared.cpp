@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
 #include <functional>
 #include <numeric>
 #include <queue>
@@ -47,9 +48,7 @@ struct CopyQueue {
       double time;
       int warp;
       int step;  // even: loads, odd: stores
-      bool operator>(const Turn& other) const {
-        return time != other.time ? time > other.time : warp > other.warp;
-      }
+      auto operator<=>(const Turn&) const = default;
     };
     std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
     for (int warp = 0; warp < warps; ++warp) turns.push({0, warp, 0});
