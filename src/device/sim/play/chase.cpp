@@ -144,7 +144,7 @@ Trace make_trace(const ChaseProbe& probe) {
 /// Through the memory of a peer, where only the link counts: no cache of this GPU keeps what is
 /// another's, whose L2 has it all.
 void chase_peer(const Launch& launch, const ChaseProbe& probe, Trace& trace) {
-  const LinkState& link = find_link(launch.peers, *probe.peer_uuid);
+  const PeerModel& link = find_link(launch.peers, *probe.peer_uuid);
   Noise noise(launch.model, launch.seed);
   for (LaneTrace& lane : trace.lanes) {
     WindowRecord record(probe, lane);
