@@ -9,7 +9,7 @@ namespace sonde::kernels {
 namespace {
 
 __global__ void timestamp_kernel(const __grid_constant__ TimestampLaunch launch) {
-  extern __shared__ TimestampPair shared_pairs[];
+  extern __shared__ ClockReading shared_pairs[];
   const int rank = hold_wanted_sm(launch.placement);
   if (rank < 0) return;
   if (threadIdx.x == 0) {

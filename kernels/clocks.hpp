@@ -8,16 +8,17 @@
 
 namespace sonde::kernels {
 
-/// A pair takes 16 bytes of shared memory until the block writes it out.
-struct TimestampPair {
+/// Both clocks, back to back.
+struct ClockReading {
   std::uint64_t clock_cycles;
   std::uint64_t globaltimer_ns;
 };
 
 struct TimestampLaunch {
   Placement placement;
-  LaneResult* results = nullptr;   // [rank]
-  TimestampPair* pairs = nullptr;  // [rank * samples]
+  LaneResult* results = nullptr;  // [rank]
+  /// [rank * samples]; they lie in shared memory until the block writes them out.
+  ClockReading* pairs = nullptr;
   std::uint32_t samples = 0;
 };
 

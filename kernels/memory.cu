@@ -55,11 +55,11 @@ __global__ void fill_kernel(uint4* base, std::uint64_t elements) {
   }
 }
 
-__global__ void mismatch_kernel(const uint4* base, std::uint64_t elements, std::uint64_t shift,
-                                std::uint64_t step, unsigned long long* mismatches) {
+__global__ void mismatch_kernel(const uint4* base, std::uint64_t elements, std::uint64_t step,
+                                unsigned long long* mismatches) {
   for (std::uint64_t i = global_thread() * step; i < elements; i += grid_threads() * step) {
     const uint4 found = base[i];
-    const uint4 wanted = pattern_element(i + shift);
+    const uint4 wanted = pattern_element(i);
     if (found.x != wanted.x || found.y != wanted.y || found.z != wanted.z || found.w != wanted.w) {
       atomicAdd(mismatches, 1ull);
     }
@@ -130,12 +130,11 @@ cudaError_t fill_pattern(void* base, std::uint64_t size_bytes, cudaStream_t stre
   return cudaGetLastError();
 }
 
-cudaError_t count_mismatches(const void* base, std::uint64_t size_bytes, std::uint64_t shift_bytes,
-                             std::uint64_t step, unsigned long long* mismatches,
-                             cudaStream_t stream) {
+cudaError_t count_mismatches(const void* base, std::uint64_t size_bytes, std::uint64_t step,
+                             unsigned long long* mismatches, cudaStream_t stream) {
   const std::uint64_t elements = size_bytes / 16;
   mismatch_kernel<<<blocks_for(elements / step + 1), block_threads, 0, stream>>>(
-      static_cast<const uint4*>(base), elements, shift_bytes / 16, step, mismatches);
+      static_cast<const uint4*>(base), elements, step, mismatches);
   return cudaGetLastError();
 }
 

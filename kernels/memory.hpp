@@ -35,10 +35,9 @@ cudaError_t link_words(void* base, const LinkedList& list, cudaStream_t stream);
 cudaError_t fill_pattern(void* base, std::uint64_t size_bytes, cudaStream_t stream);
 
 /// Queues a check: *mismatches grows by the number of 16-byte elements, of every `step`-th, that do
-/// not hold the pattern that stands `shift_bytes` further up.
-cudaError_t count_mismatches(const void* base, std::uint64_t size_bytes, std::uint64_t shift_bytes,
-                             std::uint64_t step, unsigned long long* mismatches,
-                             cudaStream_t stream);
+/// not hold the pattern.
+cudaError_t count_mismatches(const void* base, std::uint64_t size_bytes, std::uint64_t step,
+                             unsigned long long* mismatches, cudaStream_t stream);
 
 /// Queues a sum: *sum grows by all those words of 4 bytes.
 cudaError_t sum_words(const void* base, std::uint64_t words, unsigned long long* sum,

@@ -21,7 +21,7 @@ __global__ void busy_kernel(BlockTimes* times, std::uint64_t busy_ns) {
 }
 
 /// By the first thread of a block. @return whether all were read before the deadline
-__device__ bool read_pace(const PaceLaunch& launch, PaceReading* readings,
+__device__ bool read_pace(const PaceLaunch& launch, ClockReading* readings,
                           const Deadline& deadline) {
   std::uint64_t now_ns = read_globaltimer();
   std::uint64_t due_ns = now_ns;
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(1024, 1) pace_kernel(const __grid_constant__ P
   if (threadIdx.x == 0) {
     const Deadline deadline(launch.placement.limit_ns);
     const std::uint32_t sm = read_sm();
-    PaceReading* readings = launch.readings + static_cast<std::uint64_t>(rank) * launch.samples;
+    ClockReading* readings = launch.readings + static_cast<std::uint64_t>(rank) * launch.samples;
     const std::uint64_t begin = read_clock();
     const bool in_time = start_together(launch.placement, launch.placement.wanted, deadline) &&
                          read_pace(launch, readings, deadline);

@@ -1,7 +1,7 @@
 // How launches follow each other, and how fast the SM clocks run while the SMs work.
 #pragma once
 
-#include "kernels/placement.hpp"
+#include "kernels/clocks.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -26,20 +26,14 @@ cudaError_t launch_empty(unsigned blocks, cudaStream_t stream);
 cudaError_t launch_busy(BlockTimes* times, std::uint64_t busy_ns, unsigned blocks,
                         cudaStream_t stream);
 
-/// A reading of both clocks, back to back.
-struct PaceReading {
-  std::uint64_t clock_cycles;
-  std::uint64_t globaltimer_ns;
-};
-
 /// Shared memory that a block needs.
 inline constexpr unsigned pace_shared_bytes = 4;
 
 struct PaceLaunch {
   Placement placement;
-  LaneResult* results = nullptr;    // [rank]
-  PaceReading* readings = nullptr;  // [rank * samples]
-  float* sink = nullptr;            // never written
+  LaneResult* results = nullptr;     // [rank]
+  ClockReading* readings = nullptr;  // [rank * samples]
+  float* sink = nullptr;             // never written
   std::uint32_t samples = 0;
   std::uint64_t interval_ns = 0;
   float factor = 0;  // of the multiplications; not known to the compiler

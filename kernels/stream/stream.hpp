@@ -90,7 +90,7 @@ constexpr int stream_max_threads(int element_bytes, int ilp) {
   return element_bytes * ilp >= 128 ? 512 : 1024;
 }
 
-/// Null if there is none. A write lays the pattern of memory.hpp, shifted by nothing.
+/// Null if there is none. A write lays the pattern of memory.hpp.
 Kernel<StreamLaunch> find_stream(const StreamCode& code);
 
 }  // namespace sonde::kernels

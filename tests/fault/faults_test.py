@@ -39,8 +39,7 @@ class SickGpuTest(FaultTest):
         for fault, cause, status in (("crash=95", "signal 11", INCOMPLETE),
                                      ("sticky=95", "illegal state", FAILED),
                                      ("hang=95", "did not end in time", FAILED),
-                                     ("launch_failure=95", "launching", INCOMPLETE),
-                                     ("out_of_memory=95", "out of memory", INCOMPLETE)):
+                                     ("launch_failure=95", "launching", INCOMPLETE)):
             with self.subTest(fault):
                 self.check_one_job_lost(fault, cause, status)
 

@@ -154,18 +154,6 @@ TEST_F(LanesGpuTest, scripts_histograms_stores_and_flushes_play_beside_a_second_
   }
 }
 
-TEST_F(LanesGpuTest, amortised_loops_run_beside_each_other) {
-  ChaseProbe probe = warm_lanes(
-      {make_lane(LoadPath::all_levels, 8_KiB, 128), make_lane(LoadPath::constant, 1_KiB, 64)}, 0);
-  probe.amortised_accesses = 20000;
-  for (const LaneTrace& lane : device().run(probe).lanes) {
-    const double cycles =
-        static_cast<double>(lane.elapsed_cycles) / static_cast<double>(lane.accesses);
-    EXPECT_GT(cycles, 10);
-    EXPECT_LT(cycles, 60);
-  }
-}
-
 TEST_F(LanesGpuTest, what_two_kernels_cannot_play_is_refused_and_does_no_harm) {
   const ChaseProbe good = warm_lanes(
       {make_lane(LoadPath::all_levels, 8_KiB, 128), make_lane(LoadPath::constant, 1_KiB, 64)}, 100);

@@ -43,18 +43,6 @@ TEST_F(StreamWaysGpuTest, hints_change_no_data_and_bring_no_bandwidth_that_is_no
   }
 }
 
-TEST_F(StreamWaysGpuTest, elements_of_all_widths_come_near_each_other) {
-  for (const StreamKind kind : {StreamKind::read, StreamKind::write, StreamKind::copy}) {
-    StreamProbe probe = stream(device(), kind, 512, 4, 8);
-    for (const int bytes : {4, 8, 16}) {
-      probe.element_bytes = bytes;
-      const double found = rate(device(), probe);
-      EXPECT_GT(found, 0.3 * device().info().theoretical_bytes_per_s());
-      EXPECT_LT(found, 1.05 * device().info().theoretical_bytes_per_s());
-    }
-  }
-}
-
 TEST_F(StreamWaysGpuTest, the_copy_engine_copies_right_data_near_the_rate_of_threads) {
   if (device().info().compute_major < 9) GTEST_SKIP() << "no bulk copies before sm_90";
   const double limit = device().info().theoretical_bytes_per_s();
@@ -132,14 +120,6 @@ TEST_F(StreamWaysGpuTest, timed_tiles_obey_littles_law) {
     EXPECT_GT(light_ns, 250);
     EXPECT_LT(light_ns, 900);
   }
-}
-
-TEST_F(StreamWaysGpuTest, blocks_that_do_not_loop_are_timed_too) {
-  StreamProbe probe = stream(device(), StreamKind::read, 512, 1, 2);
-  probe.blocks = static_cast<int>(probe.footprint_bytes / stream_tile_bytes(probe));
-  const TileTimes times = time_tiles(device(), probe);
-  EXPECT_GT(times.sms, static_cast<std::size_t>(device().info().sm_count) / 2);
-  EXPECT_GT(times.mean_ns, 250);
 }
 
 TEST_F(StreamWaysGpuTest, additions_add_up_and_one_line_is_slower_than_many) {

@@ -78,18 +78,13 @@ json draw_clock(Draws& draws) {
           {"globaltimer_step_ns", draws.pick({32, 1000})}};
 }
 
-/// Outliers in up to one access of 500; latencies of one GPU in three wander, too.
+/// Outliers in up to one access of 500.
 json draw_noise(Draws& draws) {
   const double outliers = std::exp(draws.real(std::log(1e-5), std::log(2e-3)));
-  json noise{{"outlier_probability", draws.chance(0.2) ? 0 : outliers},
-             {"outlier_min_cycles", 20},
-             {"outlier_max_cycles", draws.log_between(100, 2000)},
-             {"clock_jitter_cycles", 0}};
-  if (draws.chance(0.3)) {
-    noise["drift_cycles"] = draws.real(0.5, 4);
-    noise["drift_accesses"] = draws.log_between(8, 4096);
-  }
-  return noise;
+  return {{"outlier_probability", draws.chance(0.2) ? 0 : outliers},
+          {"outlier_min_cycles", 20},
+          {"outlier_max_cycles", draws.log_between(100, 2000)},
+          {"clock_jitter_cycles", 0}};
 }
 
 std::uint64_t mask_of(const json& text) {

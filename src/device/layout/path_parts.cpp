@@ -10,12 +10,8 @@
 namespace sonde::layout {
 namespace {
 
-bool reads_buffer(LoadPath path) {
-  return path != LoadPath::constant && path != LoadPath::instruction;
-}
-
-bool is_texture(LoadPath path) {
-  return path == LoadPath::texture_1d || path == LoadPath::texture_2d;
+bool reads_buffer(const ChaseLane& lane) {
+  return has_addresses(lane.path) || is_texture(lane.path);
 }
 
 std::vector<LoadPath> paths_of(const ChaseProbe& probe) {
@@ -94,7 +90,7 @@ std::vector<std::uint64_t> sectors_of(const PathPart& part) {
   constexpr std::uint64_t sector_bytes = words.word_bytes * words.group_words;
   std::vector<std::uint64_t> sectors;
   for (const ChaseLane& lane : part.probe.lanes) {
-    if (!reads_buffer(lane.path)) continue;
+    if (!reads_buffer(lane)) continue;
     for (std::uint64_t offset : lane.offsets_bytes) sectors.push_back(offset / sector_bytes);
     for (std::uint64_t offset : lane.stored_offsets_bytes) sectors.push_back(offset / sector_bytes);
   }
@@ -103,9 +99,8 @@ std::vector<std::uint64_t> sectors_of(const PathPart& part) {
 }
 
 void check_sectors(const PathPart& one, const PathPart& other) {
-  const auto reads = [](const ChaseLane& lane) { return reads_buffer(lane.path); };
-  if (std::ranges::none_of(one.probe.lanes, reads)) return;
-  if (std::ranges::none_of(other.probe.lanes, reads)) return;
+  if (std::ranges::none_of(one.probe.lanes, reads_buffer)) return;
+  if (std::ranges::none_of(other.probe.lanes, reads_buffer)) return;
   const auto taken = sectors_of(one);
   const auto is_taken = [&](std::uint64_t sector) {
     return std::ranges::binary_search(taken, sector);

@@ -4,10 +4,6 @@
 namespace sonde::layout {
 namespace {
 
-bool counts_texels(LoadPath path) {
-  return path == LoadPath::texture_1d || path == LoadPath::texture_2d;
-}
-
 constexpr std::uint64_t apart_bytes = 1024;
 constexpr std::uint64_t apart_rows = 16;
 
@@ -44,11 +40,15 @@ std::uint64_t place_of(LoadPath path, std::uint64_t base_address, std::uint64_t 
 }
 
 std::uint32_t script_unit(LoadPath path, std::uint32_t unit_bytes) {
-  return counts_texels(path) ? unit_bytes / static_cast<std::uint32_t>(texel_bytes) : unit_bytes;
+  return is_texture(path) ? unit_bytes / static_cast<std::uint32_t>(texel_bytes) : unit_bytes;
+}
+
+bool is_texture(LoadPath path) {
+  return path == LoadPath::texture_1d || path == LoadPath::texture_2d;
 }
 
 bool has_addresses(LoadPath path) {
-  return !counts_texels(path) && path != LoadPath::constant && path != LoadPath::instruction;
+  return !is_texture(path) && path != LoadPath::constant && path != LoadPath::instruction;
 }
 
 std::uint64_t free_bank_offset(const std::vector<std::uint64_t>& taken_offsets_bytes) {

@@ -30,6 +30,9 @@ RehearsalPlace rehearsal_behind(LoadPath path, std::uint64_t buffer_bytes);
 /// The step of a script in what the places of the path count.
 std::uint32_t script_unit(LoadPath path, std::uint32_t unit_bytes);
 
+/// Whether places are texels.
+bool is_texture(LoadPath path);
+
 /// Whether places are addresses of plain memory: loads of any cache operator, and atomics.
 bool has_addresses(LoadPath path);
 

@@ -1,9 +1,8 @@
 // Lists have up to millions of offsets, and every probe has some: no sorting, where a bit for each
-// place or a hash table does.
+// place does.
 #include "device/probe/offset_list.hpp"
 
 #include "base/error.hpp"
-#include "base/random.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -26,16 +25,9 @@ std::uint64_t count_distinct(const std::vector<std::uint64_t>& positions, std::u
     for (const std::uint64_t word : taken) count += static_cast<std::uint64_t>(std::popcount(word));
     return count;
   }
-  // A hash table with linear probing; a position is kept as one more, 0 is a free slot.
-  std::vector<std::uint64_t> table(std::bit_ceil(2 * positions.size()));
-  std::uint64_t count = 0;
-  for (const std::uint64_t position : positions) {
-    std::size_t at = mix_bits(position) & (table.size() - 1);
-    while (table[at] != 0 && table[at] != position + 1) at = (at + 1) & (table.size() - 1);
-    count += table[at] == 0;
-    table[at] = position + 1;
-  }
-  return count;
+  std::vector<std::uint64_t> sorted = positions;
+  std::ranges::sort(sorted);
+  return static_cast<std::uint64_t>(std::ranges::unique(sorted).begin() - sorted.begin());
 }
 
 /// The greatest common divisor: an odd number times a power of two.

@@ -60,7 +60,8 @@ nlohmann::json describe(const SharedAtomicProbe& probe) {
 void check(const SharedChaseProbe& probe, int sm_count) {
   require(probe.accesses > 0 && !probe.sms.empty(), "a shared chase needs accesses and SMs");
   require(probe.element_bytes == 4 || probe.element_bytes == 8, "element_bytes must be 4 or 8");
-  require(!probe.thread_offsets_bytes.empty(), "a shared chase needs thread offsets");
+  require(!probe.thread_offsets_bytes.empty() && probe.thread_offsets_bytes.size() <= warp_threads,
+          "a shared chase needs offsets of 1 to 32 threads (it is made by one warp)");
   const auto unit = static_cast<unsigned>(probe.element_bytes);
   for (std::uint32_t offset : probe.thread_offsets_bytes) {
     require(offset % unit == 0, "thread offsets must be multiples of element_bytes");

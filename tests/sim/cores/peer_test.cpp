@@ -82,7 +82,7 @@ void expect_row(const JobResult& result, const char* metric, std::size_t own, do
 TEST(PeerSimTest, rows_are_what_the_model_declares) {
   const Node node("h200", 4);
   const auto link = *sim::load_model("h200").units.peer;
-  const double direction = link.lanes * link.lane_bytes_per_s;
+  const double direction = link.bytes_per_s;
   for (std::size_t rank = 0; rank < 4; ++rank) {
     const JobResult result = node.measure(rank);
 

@@ -1,5 +1,5 @@
-// Atomics on shared memory, and that no cache is in front of it, come back from the job shared as a model
-// declares them.
+// Atomics on shared memory, and that no cache is in front of it, come back from the job shared as a
+// model declares them.
 #include "sim/job_on_sim.hpp"
 
 #include <fmt/format.h>

@@ -55,18 +55,6 @@ TEST(LoadPathsTest, code_goes_through_caches_block_by_block) {
               ElementsAre(50, 5, 5, 5, 50, 5, 5, 5, 50));
 }
 
-TEST(LoadPathsTest, two_sms_share_the_cache_that_both_reach) {
-  const json model = with_constants();
-  ChaseProbe probe = chase(steps(32, 256), 128, 32, LoadPath::constant);
-  EXPECT_THAT(latencies(open_sim(model)->run(probe), model), Each(testing::Le(81u)));
-  probe.buffer_bytes = 16 * kib;
-  probe.lanes.push_back({.sm = 1, .offsets_bytes = {}, .path = LoadPath::constant});
-  for (std::uint64_t offset : steps(32, 256)) {
-    probe.lanes[1].offsets_bytes.push_back(8 * kib + offset);
-  }
-  EXPECT_THAT(latencies(open_sim(model)->run(probe), model), Each(220u));
-}
-
 /// On SM 0: 32 lines of constants, which fill the cache that both paths reach, and as many of code
 /// beside them.
 ChaseProbe constants_beside_code() {

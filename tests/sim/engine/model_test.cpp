@@ -77,27 +77,9 @@ TEST(ModelTest, a_name_that_is_no_model_lists_those_that_are) {
   EXPECT_THROW(parse_model("{", "mine.json"), ConfigError);
 }
 
-TEST(ModelTest, sections_on_control_flow_and_occupancy_are_checked) {
-  EXPECT_THAT(complaint([](json& model) { model["control"]["threads"] = "fibers"; }),
-              AllOf(HasSubstr("control"), HasSubstr("threads"), HasSubstr("independent")));
-  EXPECT_THAT(complaint([](json& model) { model["control"]["barrier"]["counts"] = "blocks"; }),
-              AllOf(HasSubstr("barrier"), HasSubstr("counts")));
-  EXPECT_THAT(complaint([](json& model) { model["control"].erase("grid_barrier"); }),
-              HasSubstr("grid_barrier"));
-  EXPECT_THAT(complaint([](json& model) { model["control"]["operation_cycles"] = 0; }),
-              HasSubstr("operation_cycles"));
+TEST(ModelTest, parts_of_the_register_file_are_equal) {
   EXPECT_THAT(complaint([](json& model) { model["occupancy"]["parts"] = 3; }),
               AllOf(HasSubstr("parts"), HasSubstr("registers_per_sm")));
-  EXPECT_THAT(complaint([](json& model) { model["occupancy"]["thread_quantum"] = 0; }),
-              HasSubstr("thread_quantum"));
-  EXPECT_THAT(complaint([](json& model) { model["occupancy"]["banks"] = 64; }), HasSubstr("banks"));
-}
-
-TEST(ModelTest, drift_says_how_long_it_lasts) {
-  EXPECT_THAT(complaint([](json& model) { model["noise"]["drift_cycles"] = 2; }),
-              AllOf(HasSubstr("noise.drift_cycles"), HasSubstr("drift_accesses")));
-  EXPECT_THAT(complaint([](json& model) { model["noise"]["drift_accesses"] = 0; }),
-              HasSubstr("drift_accesses"));
 }
 
 TEST(ModelTest, distances_need_a_number_for_each_tpc) {

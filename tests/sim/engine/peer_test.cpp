@@ -12,7 +12,7 @@ namespace {
 using ::testing::Each;
 
 constexpr const char* link_json =
-    R"({"link": "nvlink", "latency_cycles": 900, "lanes": 4, "lane_bytes_per_s": 1e10})";
+    R"({"link": "nvlink", "latency_cycles": 900, "bytes_per_s": 4e10})";
 
 FaultyModel with_link(const std::string& json) {
   nlohmann::json model = quiet_json("h200");
@@ -46,8 +46,8 @@ double bytes_per_s(Device& device, const StreamProbe& probe) {
 
 TEST(SimPeerTest, a_link_is_as_fast_as_its_slower_end) {
   const FaultyModel fast = with_link(link_json);
-  const FaultyModel slow = with_link(
-      R"({"link": "nvlink", "latency_cycles": 700, "lanes": 2, "lane_bytes_per_s": 1e10})");
+  const FaultyModel slow =
+      with_link(R"({"link": "nvlink", "latency_cycles": 700, "bytes_per_s": 2e10})");
 
   const auto link = join_ends({fast, 0}, {slow, 1});
 
@@ -69,8 +69,8 @@ TEST(SimPeerTest, lanes_that_either_end_lost_are_missing_at_both) {
 
 TEST(SimPeerTest, no_way_leads_between_ends_of_different_kinds) {
   const FaultyModel nvlink = with_link(link_json);
-  const FaultyModel pcie = with_link(
-      R"({"link": "pcie", "latency_cycles": 3000, "lanes": 16, "lane_bytes_per_s": 4e9})");
+  const FaultyModel pcie =
+      with_link(R"({"link": "pcie", "latency_cycles": 3000, "bytes_per_s": 64e9})");
   const FaultyModel none = load_faulty_model("gtx980");
 
   EXPECT_FALSE(join_ends({nvlink, 0}, {pcie, 1}).has_value());

@@ -92,16 +92,6 @@ TEST(L1TagsTest, lines_on_their_way_keep_their_place) {
   EXPECT_EQ(load(l1, 2, 103, 100), L1Outcome::hit);
 }
 
-TEST(L1TagsTest, only_so_many_loads_wait_for_a_line) {
-  L1Model model = small_l1(1, 2);
-  model.mshr_merges = 3;
-  L1Tags l1(model);
-  load(l1, 1, 0, 100);
-  EXPECT_EQ(load(l1, 1, 1, 100), L1Outcome::merged);
-  EXPECT_EQ(load(l1, 1, 2, 100), L1Outcome::merged);
-  EXPECT_EQ(load(l1, 1, 3, 100), L1Outcome::stalled);
-}
-
 TEST(L1TagsTest, what_is_not_to_be_kept_leaves_first) {
   L1Tags l1(small_l1(1, 2));
   load(l1, 1, 0, 0);
@@ -164,19 +154,6 @@ TEST(MemorySideTest, requests_to_an_open_row_need_not_wait_for_another) {
   EXPECT_NEAR(memory.load(0, 20, 1, 1), 420, 1) << "the first row is still open";
   EXPECT_NEAR(memory.load(0, 21, 9, 1), 460, 1) << "opened with the one before";
   EXPECT_DOUBLE_EQ(memory.load(0, 100, 2, 1), 520) << "the first row is closed by now";
-}
-
-TEST(BypassGeneratorTest, chooses_the_units_whose_lines_fit) {
-  // Each unit uses 32 lines again and again; the tags hold 128.
-  BypassGenerator generator({.period_accesses = 4096}, 8, 32, 4,
-                            {.index = SetIndex(by_line(), 32)});
-  EXPECT_EQ(generator.cached(), 8);
-  for (std::uint64_t i = 0; i < 8 * 4096; ++i) {
-    const auto unit = static_cast<int>(i % 8);
-    generator.access(unit, static_cast<std::uint64_t>(unit) * 32 + i / 8 % 32, 0);
-  }
-  EXPECT_EQ(generator.periods(), 8u);
-  EXPECT_EQ(generator.cached(), 4);
 }
 
 TEST(BypassGeneratorTest, failures_weigh_against_hits) {

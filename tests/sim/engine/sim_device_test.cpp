@@ -105,20 +105,6 @@ TEST(SimDeviceTest, an_amortised_chase_sums_latencies) {
   EXPECT_TRUE(lane.window_cycles.empty());
 }
 
-TEST(SimDeviceTest, drift_makes_loads_of_a_stretch_late_together) {
-  auto model = quiet_json("gtx980");
-  model["noise"]["drift_cycles"] = 20;
-  model["noise"]["drift_accesses"] = 50;
-  const ChaseProbe probe = chase(steps(64, 32), 64, 20000);
-  const auto cycles = latencies(open_sim(model)->run(probe), model);
-  std::size_t changes = 0;
-  for (std::size_t i = 1; i < cycles.size(); ++i) changes += cycles[i] != cycles[i - 1];
-  EXPECT_NEAR(static_cast<double>(changes), 20000.0 / 50, 80);
-  const double spread = *std::ranges::max_element(cycles) - *std::ranges::min_element(cycles);
-  EXPECT_GT(spread, 60);
-  EXPECT_LT(spread, 160) << "the sum of four uniform numbers ends at 3.5 deviations";
-}
-
 TEST(SimDeviceTest, outliers_come_as_often_as_declared) {
   auto model = quiet_json("gtx980");
   model["noise"]["outlier_probability"] = 0.01;

@@ -37,7 +37,7 @@ class PathTruth {
   }
 
   /// Two cycles or one per cent (the bar of docs/methods/latency.md), and what the clock, the
-  /// drift, the slices and the SMs add.
+  /// slices and the SMs add.
   DeclaredRange range(double near_cycles, double far_cycles, std::size_t cache) const {
     double least = 0, most = 0;
     if (cache < model_.caches.size()) {
@@ -46,8 +46,8 @@ class PathTruth {
       most = *std::max_element(offsets.begin(), offsets.end());
     }
     const double slices = model_.slices ? model_.slices->spread_cycles / 2 : 0;
-    const double disturbed = model_.clock.granularity_cycles - 1 + 2 * model_.noise.drift_cycles +
-                             model_.partitions.copy_cycles / 2 + slices;
+    const double disturbed =
+        model_.clock.granularity_cycles - 1 + model_.partitions.copy_cycles / 2 + slices;
     return {near_cycles + least - std::max(2.0, near_cycles / 100) - disturbed,
             far_cycles + most + std::max(2.0, far_cycles / 100) + disturbed};
   }

@@ -18,10 +18,11 @@ SharedAtomicProbe small_atomic() {
 }
 
 TEST(SharedProbeTest, rings_that_leave_words_out_are_refused) {
-  expect_refused(small_ring(), {[](auto& probe) { probe.hop_words = 6; },  // never to odd words
-                                [](auto& probe) { probe.hop_words = 9; },
-                                [](auto& probe) { probe.step_bytes = 34; },
-                                [](auto& probe) { probe.words = 0; }});
+  expect_refused(small_ring(),
+                 {[](auto& probe) { probe.hop_words = 6; },  // never to odd words
+                  [](auto& probe) { probe.hop_words = 9; },
+                  [](auto& probe) { probe.step_bytes = 34; }, [](auto& probe) { probe.words = 0; },
+                  [](auto& probe) { probe.thread_offsets_bytes.resize(33); }});
 }
 
 TEST(SharedProbeTest, atomics_that_no_backend_plays_are_refused) {

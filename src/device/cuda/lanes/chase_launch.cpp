@@ -17,13 +17,6 @@ static_assert(kernels::chase_bins == histogram_bins);
 static_assert(kernels::sink_bytes == record_overhead_bytes);
 static_assert(kernels::max_lanes_per_sm == most_lanes_per_sm);
 
-TimeLimit limit_of(const ChaseProbe& probe) {
-  const std::uint64_t accesses =
-      probe.warmup_accesses + probe.timed_accesses + probe.amortised_accesses;
-  const bool in_turn = probe.concurrency == Concurrency::in_turn;
-  return limit_for(accesses * (in_turn ? probe.lanes.size() : 1));
-}
-
 Lanes lanes_of(const ChaseProbe& probe) {
   Lanes lanes{.sms = {}, .recorded = probe.recorded_accesses, .accesses = probe.timed_accesses};
   if (probe.timed_accesses == 0) lanes.accesses = probe.amortised_accesses;
@@ -39,6 +32,11 @@ std::uint32_t most_lanes_on_sm(const std::vector<int>& ranks) {
 }
 
 }  // namespace
+
+TimeLimit limit_of(const ChaseProbe& probe) {
+  const bool in_turn = probe.concurrency == Concurrency::in_turn;
+  return limit_for(accesses_of(probe) * (in_turn ? probe.lanes.size() : 1));
+}
 
 ChaseLaunchPlan::ChaseLaunchPlan(Session& session, const ChaseProbe& probe)
     : session_(session),

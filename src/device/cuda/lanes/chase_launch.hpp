@@ -13,6 +13,14 @@
 
 namespace sonde::cuda {
 
+/// Accesses of a lane, in all.
+inline std::uint64_t accesses_of(const ChaseProbe& probe) {
+  return probe.warmup_accesses + probe.timed_accesses + probe.amortised_accesses;
+}
+
+/// For the accesses of all lanes that run one after the other.
+TimeLimit limit_of(const ChaseProbe& probe);
+
 class ChaseLaunchPlan {
  public:
   /// Adds its arrays to those of the session, and fills them but for what is the caller's.

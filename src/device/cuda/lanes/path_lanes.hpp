@@ -46,11 +46,6 @@ class PathLanes {
   kernels::Kernel<kernels::ChaseLaunch> kernel_;
 };
 
-/// Accesses of a lane, in all.
-inline std::uint64_t accesses_of(const ChaseProbe& probe) {
-  return probe.warmup_accesses + probe.timed_accesses + probe.amortised_accesses;
-}
-
 /// Lanes that load: by chains, or by scripts where the lists cannot be chains.
 /// @throws DeviceError
 std::unique_ptr<PathLanes> make_data_lanes(Session& session, const ChaseProbe& probe);

@@ -51,14 +51,6 @@ std::vector<int> sms_of(const std::vector<CoRunner>& runners) {
   return sms;
 }
 
-/// What the lanes do between begin() and end(), and a while more.
-TimeLimit limit_of(const ChaseProbe& probe) {
-  const std::uint64_t accesses =
-      probe.warmup_accesses + probe.timed_accesses + probe.amortised_accesses;
-  const bool in_turn = probe.concurrency == Concurrency::in_turn;
-  return limit_for(2 * accesses * (in_turn ? probe.lanes.size() : 1));
-}
-
 constexpr int carveout_percent = 100;
 
 /// Half of the shared memory, and what the driver reserves: one block per SM, and room for the
@@ -77,7 +69,8 @@ constexpr LaunchShape await_shape{
 CoRunners::CoRunners(Session& session, const ChaseProbe& probe, const PathLanes& lanes)
     : session_(session),
       runners_(probe.co_runners),
-      placed_(session, sms_of(probe.co_runners), limit_of(probe)),
+      // What the lanes do between begin() and end(), and a while more.
+      placed_(session, sms_of(probe.co_runners), {2 * limit_of(probe).kernel}),
       lines_(session.arrays().add_input<std::uint64_t>(probe.co_runners.size())),
       stop_(session.arrays().add_output<std::uint32_t>(1)) {
   if (!layout::has_addresses(probe.lanes.front().path)) {

@@ -54,8 +54,8 @@ LaneTrace read_block(const kernels::BlockTimes& times, int launch) {
 }
 
 /// What each rank read of its SM clock and the timer.
-template <class Reading>
-void add_readings(std::span<const Reading> readings, std::uint64_t samples, Trace& trace) {
+void add_readings(std::span<const kernels::ClockReading> readings, std::uint64_t samples,
+                  Trace& trace) {
   for (std::size_t at = 0; at < readings.size(); ++at) {
     LaneTrace& lane = trace.lanes[at / samples];
     lane.clock_cycles.push_back(readings[at].clock_cycles);
@@ -77,17 +77,16 @@ Trace play(Session& session, const ClockProbe& probe) {
 
 Trace play(Session& session, const TimestampProbe& probe) {
   const layout::SharedPlan shared =
-      layout::plan_shared(session.info(), probe.samples * sizeof(kernels::TimestampPair));
+      layout::plan_shared(session.info(), probe.samples * sizeof(kernels::ClockReading));
   const std::vector<int> sms = rank_sms(probe.sms).sms;
   LaneLaunch lanes(session, {.sms = sms, .recorded = 0, .accesses = probe.samples},
                    limit_for(probe.samples));
-  const auto pairs =
-      session.arrays().add_output<kernels::TimestampPair>(sms.size() * probe.samples);
+  const auto pairs = session.arrays().add_output<kernels::ClockReading>(sms.size() * probe.samples);
   kernels::TimestampLaunch launch;
   launch.pairs = pairs.device;
   launch.samples = static_cast<std::uint32_t>(probe.samples);
   Trace trace = lanes.run(kernels::timestamps, launch, warp_threads, shared);
-  add_readings<kernels::TimestampPair>(pairs.host, probe.samples, trace);
+  add_readings(pairs.host, probe.samples, trace);
   return trace;
 }
 
@@ -157,7 +156,7 @@ Trace play(Session& session, const PaceProbe& probe) {
                         std::chrono::nanoseconds(2 * probe.samples * probe.interval_ns)};
   LaneLaunch lanes(session, {.sms = probe.sms, .recorded = 0, .accesses = 0}, limit);
   LaunchArrays& arrays = session.arrays();
-  const auto readings = arrays.add_output<kernels::PaceReading>(probe.sms.size() * probe.samples);
+  const auto readings = arrays.add_output<kernels::ClockReading>(probe.sms.size() * probe.samples);
   const auto sink = arrays.add_output<float>(1);
   kernels::PaceLaunch launch;
   launch.readings = readings.device;
@@ -169,7 +168,7 @@ Trace play(Session& session, const PaceProbe& probe) {
                                  ? warp_threads
                                  : static_cast<unsigned>(session.info().max_threads_per_block);
   Trace trace = lanes.run(kernels::pace, launch, block_threads, shared);
-  add_readings<kernels::PaceReading>(readings.host, probe.samples, trace);
+  add_readings(readings.host, probe.samples, trace);
   return trace;
 }
 

@@ -82,8 +82,8 @@ class HostCopies {
 
   void queue_check() const {
     // Every 61st element of 16 B: no power of two, so that all parts of a line have their turn.
-    SONDE_CUDA_CHECK(kernels::count_mismatches(room_, probe_.bytes, 0, 61, mismatches_.device,
-                                               session_.stream()));
+    SONDE_CUDA_CHECK(
+        kernels::count_mismatches(room_, probe_.bytes, 61, mismatches_.device, session_.stream()));
   }
 
   void check() const {

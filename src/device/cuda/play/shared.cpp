@@ -23,11 +23,6 @@ kernels::SharedAtomic to_kernel(AtomicForm form) {
 }
 
 kernels::SharedChaseLaunch describe_chase(const SharedChaseProbe& probe) {
-  if (probe.thread_offsets_bytes.size() > warp_threads) {
-    throw_device_error(
-        "a shared chase has more than 32 threads (it is played by one warp). Give at most 32 "
-        "offsets");
-  }
   kernels::SharedChaseLaunch launch;
   launch.threads = static_cast<std::uint32_t>(probe.thread_offsets_bytes.size());
   std::ranges::copy(probe.thread_offsets_bytes, launch.offsets_bytes);

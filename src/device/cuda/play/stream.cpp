@@ -140,7 +140,7 @@ class StreamRun {
       // Every 61st element of 16 B: no power of two, so that all parts of a line have their turn.
       SONDE_CUDA_CHECK(kernels::count_mismatches(
           launch_.destination, launch_.elements * static_cast<std::uint64_t>(probe_.element_bytes),
-          0, 61, mismatches_.device, session_.stream()));
+          61, mismatches_.device, session_.stream()));
     });
     refuse_wrong(mismatches_.host.front());
   }
@@ -176,7 +176,7 @@ class StreamRun {
             kernels::sum_words(launch_.destination, launch_.elements, found, session_.stream()));
       } else {
         wanted = launch_.elements - chunks * (stream_chunk_bytes / 16);
-        SONDE_CUDA_CHECK(kernels::count_mismatches(launch_.destination, launch_.elements * 16, 0, 1,
+        SONDE_CUDA_CHECK(kernels::count_mismatches(launch_.destination, launch_.elements * 16, 1,
                                                    found, session_.stream()));
       }
     });

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
-#include <limits>
+#include <functional>
 #include <map>
+#include <queue>
 #include <tuple>
 #include <utility>
 
@@ -61,50 +61,9 @@ Pace pace_of(std::vector<double> ends, int warps) {
   return {last, pace * warps};
 }
 
-/// Which warp's turn comes first; of those at one time that with the lowest number. Each warp has
-/// one turn at a time: a tree of losers (Knuth, The Art of Computer Programming 3, section 5.4.1),
-/// in which a new time of the first meets the losers on its way up, and nobody else.
-class FirstTurn {
- public:
-  static constexpr double never = std::numeric_limits<double>::infinity();
-
-  /// All at time 0.
-  explicit FirstTurn(std::size_t warps)
-      : leaves_(std::bit_ceil(std::max<std::size_t>(warps, 1))), losers_(leaves_) {
-    // All of the left half of a node have lower numbers than the right half: its first one loses.
-    for (std::size_t node = 1; node < leaves_; ++node) {
-      const std::size_t width = leaves_ / std::bit_floor(node);
-      const std::size_t first_of_right = (node - std::bit_floor(node)) * width + width / 2;
-      losers_[node] = {first_of_right < warps ? 0 : never, first_of_right};
-    }
-    first_ = {warps > 0 ? 0 : never, 0};
-  }
-
-  bool is_empty() const { return first_.time == never; }
-  std::size_t warp() const { return first_.warp; }
-
-  /// The first warp's next turn comes then. Another may be first now.
-  void move_to(double time) {
-    Turn turn{time, first_.warp};
-    for (std::size_t node = (leaves_ + turn.warp) / 2; node > 0; node /= 2) {
-      Turn& loser = losers_[node];
-      if (loser.is_before(turn)) std::swap(loser, turn);
-    }
-    first_ = turn;
-  }
-
- private:
-  struct Turn {
-    double time = never;
-    std::size_t warp = 0;
-    bool is_before(const Turn& other) const {
-      return time < other.time || (time == other.time && warp < other.warp);
-    }
-  };
-  std::size_t leaves_;
-  std::vector<Turn> losers_;  // below node n are 2n and 2n + 1; the leaves are the warps
-  Turn first_;
-};
+/// When a warp's turn comes, and its number: the earliest turn is the first, of those at one time
+/// that of the lowest number.
+using WarpTurn = std::pair<double, std::size_t>;
 
 class StreamQueue {
  public:
@@ -127,27 +86,23 @@ class StreamQueue {
     std::vector<Turn> turns;  // by warp
     for (std::size_t sm = 0; sm < sms_.size(); ++sm) {
       for (int i = 0; i < traffic_.sms[sm].warps; ++i) {
-        turns.push_back({.begin = 0,
-                         .time = 0,
-                         .end = 0,
-                         .warp_of_sm = i,
-                         .sm = sm,
-                         .round = 0,
-                         .is_read = traffic_.reads,
-                         .stage = Stage::issue});
+        turns.push_back({.warp_of_sm = i, .sm = sm, .is_read = traffic_.reads});
       }
     }
     std::vector<double> ends;
     std::vector<std::vector<double>> ends_of(sms_.size());
     std::vector<StreamWindow> windows;
     ends.reserve(turns.size() * static_cast<std::size_t>(rounds));
-    FirstTurn first(turns.size());
-    while (!first.is_empty()) {
-      Turn& turn = turns[first.warp()];
+    std::priority_queue<WarpTurn, std::vector<WarpTurn>, std::greater<>> next;
+    for (std::size_t warp = 0; warp < turns.size(); ++warp) next.emplace(0, warp);
+    while (!next.empty()) {
+      const std::size_t warp = next.top().second;
+      next.pop();
+      Turn& turn = turns[warp];
       while (!advance(turn) && !traffic_.each_sm) {
       }
       if (turn.stage != Stage::done) {
-        first.move_to(turn.time);
+        next.emplace(turn.time, warp);
         continue;
       }
       if (is_settled(turn.round, rounds)) windows.push_back({turn.sm, turn.end - turn.begin});
@@ -160,7 +115,7 @@ class StreamQueue {
         if (traffic_.each_sm) ends_of[turn.sm].push_back(turn.time);
       }
       turn.is_read = goes_on ? false : traffic_.reads;
-      first.move_to(goes_on || ++turn.round < rounds ? turn.time : FirstTurn::never);
+      if (goes_on || ++turn.round < rounds) next.emplace(turn.time, warp);
     }
     Result result{pace_of(std::move(ends), static_cast<int>(turns.size())), {}, thin_out(windows)};
     for (std::size_t sm = 0; traffic_.each_sm && sm < sms_.size(); ++sm) {
@@ -174,14 +129,14 @@ class StreamQueue {
   enum class Stage { issue, tpc, gpc, l2, dram, done };
 
   struct Turn {
-    double begin;  // when its warp began it
-    double time;   // when it is there
-    double end;    // when all before has served it
-    int warp_of_sm;
-    std::size_t sm;
-    int round;
-    bool is_read;
-    Stage stage;
+    double begin = 0;  // when its warp began it
+    double time = 0;   // when it is there
+    double end = 0;    // when all before has served it
+    int warp_of_sm = 0;
+    std::size_t sm = 0;
+    int round = 0;
+    bool is_read = true;
+    Stage stage = Stage::issue;
   };
   struct Sm {
     Server issue, l1, port;

@@ -36,13 +36,12 @@ std::uint64_t find_in_tiles(const Tile& tile, std::uint64_t offset_bytes) {
 
 /// The first touch of a page starts a stream; an access a little ahead of it finds its line on the
 /// way already and moves it on.
-bool prefetched(Stream& stream, const Prefetch& prefetch, const Translation& translation) {
-  const std::uint64_t address = translation.physical;
+bool prefetched(Stream& stream, const Prefetch& prefetch, std::uint64_t address, bool cold) {
   const bool ahead = address > stream.next && address < stream.end &&
                      address - stream.next <= prefetch.stride_limit_bytes;
   if (ahead) {
     stream.next = address;
-  } else if (translation.cold) {
+  } else if (cold) {
     stream = {address, address + prefetch.ahead_bytes};
   }
   return ahead;
@@ -125,8 +124,7 @@ Access MemorySystem::locate(std::size_t number, std::uint64_t offset_bytes) cons
 
 [[gnu::always_inline]] inline Translation MemorySystem::translate(const Route& route,
                                                                   const Access& access) {
-  if (!route.translated) return {.physical = access.physical};
-  return pages_.translate(route.tlbs, access.address, access.physical);
+  return route.translated ? pages_.translate(route.tlbs, access.address) : Translation{};
 }
 
 /// Of the last cache of a path, or from behind it.
@@ -181,7 +179,7 @@ Load MemorySystem::fetch(std::size_t number, const Access& access) {
     if (level.partitioned) return load_partitioned(route, access, translation.outcome, span_bytes);
     bool hit = level.array->access(access.physical, span_bytes);
     if (!hit && level.prefetch != nullptr) {
-      hit = prefetched(route.stream, *level.prefetch, translation);
+      hit = prefetched(route.stream, *level.prefetch, access.physical, translation.cold);
     }
     if (hit) {
       return at + 1 == count

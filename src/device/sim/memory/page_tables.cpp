@@ -62,8 +62,8 @@ bool PageTables::read_entry(std::uint64_t address) {
 }
 
 /// No TLB has the page.
-Translation PageTables::walk(std::size_t levels, std::uint64_t address, std::uint64_t physical) {
-  Translation result{.physical = physical, .cold = read_entry(address)};
+Translation PageTables::walk(std::size_t levels, std::uint64_t address) {
+  Translation result{.cold = read_entry(address)};
   result.outcome = result.cold ? levels + 1 : levels;
   if (model_.window_bytes > 0) {
     const std::uint64_t table_window = address / model_.window_bytes;

@@ -9,7 +9,6 @@
 namespace sonde::sim {
 
 struct Translation {
-  std::uint64_t physical = 0;
   std::size_t outcome = 0;  // place in a LatencyRow
   bool cold = false;        // the page table entry had not been read before
 };
@@ -31,13 +30,11 @@ class PageTables {
 
   /// Asks the TLBs in order; if none has the page, walks the page tables, and moves the page-table
   /// window there.
-  /// @param physical what to_physical gives
-  Translation translate(std::span<CacheArray* const> tlbs, std::uint64_t address,
-                        std::uint64_t physical) {
+  Translation translate(std::span<CacheArray* const> tlbs, std::uint64_t address) {
     for (std::size_t level = 0; level < tlbs.size(); ++level) {
-      if (tlbs[level]->access(address)) return {.physical = physical, .outcome = level};
+      if (tlbs[level]->access(address)) return {.outcome = level};
     }
-    return walk(tlbs.size(), address, physical);
+    return walk(tlbs.size(), address);
   }
 
   std::uint64_t to_physical(std::uint64_t address) const {
@@ -51,7 +48,7 @@ class PageTables {
  private:
   static constexpr std::uint64_t unknown = ~std::uint64_t{0};
 
-  Translation walk(std::size_t levels, std::uint64_t address, std::uint64_t physical);
+  Translation walk(std::size_t levels, std::uint64_t address);
   bool read_entry(std::uint64_t address);
   std::uint64_t permute_block(std::uint64_t block) const;
   std::uint64_t permute_once(std::uint64_t block) const;

@@ -21,53 +21,28 @@ constexpr double bytes_per_set = 104;
 // The number of ways of a set in the model itself, for each geometry.
 constexpr double declared_bytes_per_set = 4;
 
-double arrays_of(const ChipModel& chip, int partitions, Scope scope) {
+int arrays_of(const Model& model, Scope scope) {
   switch (scope) {
-    case Scope::sm: return static_cast<double>(chip.enabled_tpcs) * chip.sms_per_tpc;
-    case Scope::tpc: return chip.enabled_tpcs;
-    case Scope::gpc: return chip.gpcs;
-    case Scope::partition: return partitions;
-    case Scope::device: return 1;
+    case Scope::sm: return model.device.sm_count;
+    case Scope::tpc: return model.chip.enabled_tpcs;
+    case Scope::gpc: return model.chip.gpcs;
+    case Scope::partition: return model.partitions.count;
+    case Scope::device: break;
   }
   return 1;
+}
+
+/// The key that says how many sets there are.
+const char* sets_key(const Fields& fields) {
+  if (fields.has("by_carveout")) return "by_carveout";
+  return fields.has("ways_per_set") ? "ways_per_set" : "sets";
 }
 
 /// How much memory of the host a model would take, counted while it is read: upper bounds of what
 /// CacheArray, ReplacementState and PageTables allocate when a probe needs them.
 class MemoryBudget {
  public:
-  explicit MemoryBudget(const Model& model)
-      : chip_(model.chip), partitions_(model.partitions.count) {}
-
-  /// A cache or a TLB follows. Its arrays are of one geometry at a time, so the largest counts.
-  void begin_cache() { cache_bytes_ = 0; }
-
-  /// Counts the arrays of a geometry: one for each of those that share the cache.
-  /// @param ways of the largest set
   /// @throws ConfigError at `key` if all together would take more than limits::host_bytes
-  void spend_arrays(const Fields& fields, const std::string& key, Scope scope, std::uint64_t sets,
-                    std::uint64_t ways) {
-    const auto set_count = static_cast<double>(sets);
-    const double array_bytes =
-        set_count * (bytes_per_set + bytes_per_slot * static_cast<double>(ways));
-    const double cache_bytes =
-        std::max(cache_bytes_, array_bytes * arrays_of(chip_, partitions_, scope));
-    spend(fields, key, set_count * declared_bytes_per_set + cache_bytes - cache_bytes_);
-    cache_bytes_ = cache_bytes;
-  }
-
-  /// Counts the page tables of a buffer as large as the memory.
-  void spend_page_tables(const Fields& fields, const PageModel& pages, std::uint64_t memory_bytes) {
-    constexpr double bits_per_byte = 8;
-    const auto memory = static_cast<double>(memory_bytes);
-    double size_bytes = memory / static_cast<double>(pages.page_bytes) / bits_per_byte;
-    if (pages.mapping == PageMapping::random) {
-      size_bytes += memory / static_cast<double>(pages.block_bytes) * sizeof(std::uint64_t);
-    }
-    spend(fields, "page_bytes", size_bytes);
-  }
-
- private:
   void spend(const Fields& fields, const std::string& key, double size_bytes) {
     spent_bytes_ += size_bytes;
     if (spent_bytes_ <= limits::host_bytes) return;
@@ -77,11 +52,33 @@ class MemoryBudget {
                          " are allowed) declare fewer or smaller sets, fewer SMs or larger pages");
   }
 
-  ChipModel chip_;
-  int partitions_;
+ private:
   double spent_bytes_ = 0;
-  double cache_bytes_ = 0;  // of them, for the arrays of the cache that is being read
 };
+
+/// One array for each of those that share the cache, of one geometry at a time: the largest counts.
+void spend_arrays(const Fields& fields, const Model& model, const CacheModel& cache,
+                  MemoryBudget& budget) {
+  double array_bytes = 0;
+  for (const Geometry& geometry : cache.geometries) {
+    const double set_bytes = bytes_per_set + bytes_per_slot * geometry.most_ways();
+    array_bytes =
+        std::max(array_bytes, set_bytes * static_cast<double>(geometry.ways_per_set.size()));
+  }
+  budget.spend(fields, sets_key(fields), array_bytes * arrays_of(model, cache.scope));
+}
+
+/// A buffer as large as the memory.
+void spend_page_tables(const Fields& fields, const PageModel& pages, std::uint64_t memory_bytes,
+                       MemoryBudget& budget) {
+  constexpr double bits_per_byte = 8;
+  const auto memory = static_cast<double>(memory_bytes);
+  double size_bytes = memory / static_cast<double>(pages.page_bytes) / bits_per_byte;
+  if (pages.mapping == PageMapping::random) {
+    size_bytes += memory / static_cast<double>(pages.block_bytes) * sizeof(std::uint64_t);
+  }
+  budget.spend(fields, "page_bytes", size_bytes);
+}
 
 Replacement read_replacement(Fields& fields) {
   Replacement replacement;
@@ -110,31 +107,17 @@ SetRun read_sets(Fields& fields) {
           .ways = fields.count("ways", {1, limits::ways})};
 }
 
-/// Ways of all sets, counted before they are written down.
-std::vector<std::uint32_t> expand_sets(const Fields& fields, const std::string& key, Scope scope,
-                                       const std::vector<SetRun>& runs, MemoryBudget& budget) {
-  std::uint64_t sets = 0;
-  std::uint32_t most_ways = 0;
-  for (const SetRun& run : runs) {
-    sets += run.sets;
-    most_ways = std::max(most_ways, run.ways);
-  }
-  budget.spend_arrays(fields, key, scope, sets, most_ways);
-  std::vector<std::uint32_t> ways_per_set;
-  for (const SetRun& run : runs) ways_per_set.insert(ways_per_set.end(), run.sets, run.ways);
-  return ways_per_set;
-}
-
 /// `sets` and `ways` for equal sets, else `ways_per_set` as runs of {sets, ways}.
 /// @param cache has the index and the replacement that all its carve-outs have, if they have none
-Geometry read_geometry(Fields& fields, Fields& cache, Scope scope, MemoryBudget& budget) {
+Geometry read_geometry(Fields& fields, Fields& cache, MemoryBudget& budget) {
   Geometry geometry;
-  if (fields.has("ways_per_set")) {
-    const std::vector<SetRun> runs = fields.objects("ways_per_set", read_sets);
-    if (runs.empty()) fields.fail("ways_per_set", "must not be empty");
-    geometry.ways_per_set = expand_sets(fields, "ways_per_set", scope, runs, budget);
-  } else {
-    geometry.ways_per_set = expand_sets(fields, "sets", scope, {read_sets(fields)}, budget);
+  const std::vector<SetRun> runs = fields.has("ways_per_set")
+                                       ? fields.objects("ways_per_set", read_sets)
+                                       : std::vector{read_sets(fields)};
+  if (runs.empty()) fields.fail("ways_per_set", "must not be empty");
+  for (const SetRun& run : runs) {
+    budget.spend(fields, sets_key(fields), declared_bytes_per_set * run.sets);
+    geometry.ways_per_set.insert(geometry.ways_per_set.end(), run.sets, run.ways);
   }
   geometry.index = (fields.has("index") ? fields : cache).object("index", read_index);
   check_index(fields, geometry.index, geometry.ways_per_set.size());
@@ -153,11 +136,11 @@ Geometry read_geometry(Fields& fields, Fields& cache, Scope scope, MemoryBudget&
 void read_geometries(Fields& fields, CacheModel& cache, const DeviceInfo& device,
                      MemoryBudget& budget) {
   if (!fields.has("by_carveout")) {
-    cache.geometries.push_back(read_geometry(fields, fields, cache.scope, budget));
+    cache.geometries.push_back(read_geometry(fields, fields, budget));
     return;
   }
   cache.geometries = fields.objects("by_carveout", [&](Fields& item) {
-    Geometry geometry = read_geometry(item, fields, cache.scope, budget);
+    Geometry geometry = read_geometry(item, fields, budget);
     geometry.shared_bytes =
         item.count<std::uint64_t>("shared_kib", {0, limits::on_chip_bytes / 1024}) * 1024;
     return geometry;
@@ -206,9 +189,8 @@ std::vector<double> read_tpc_cycles(Fields& fields, const ChipModel& chip) {
   return cycles;
 }
 
-CacheModel read_tlb(Fields& fields, MemoryBudget& budget) {
+CacheModel read_tlb(Fields& fields, const Model& model, MemoryBudget& budget) {
   CacheModel tlb;
-  budget.begin_cache();
   tlb.name = fields.text("name");
   tlb.scope = fields.one_of<Scope>("scope", scope_names);
   tlb.line_bytes = fields.bytes("entry_bytes", limits::entry_bytes);
@@ -220,14 +202,14 @@ CacheModel read_tlb(Fields& fields, MemoryBudget& budget) {
     fields.fail("sub_entries", "must divide entry_bytes");
   }
   check_sizes(fields, tlb);
-  tlb.geometries.push_back(read_geometry(fields, fields, tlb.scope, budget));
+  tlb.geometries.push_back(read_geometry(fields, fields, budget));
+  spend_arrays(fields, model, tlb, budget);
   refuse_slices(fields, "index", tlb.geometries.front().index);
   return tlb;
 }
 
 CacheModel read_cache(Fields& fields, const Model& model, MemoryBudget& budget) {
   CacheModel cache;
-  budget.begin_cache();
   cache.name = fields.text("name");
   if (cache.name == "dram" || cache.name == "far" || cache.name == "dram_far") {
     fields.fail("name", "is taken: latency_cycles uses it for what is no cache");
@@ -239,6 +221,7 @@ CacheModel read_cache(Fields& fields, const Model& model, MemoryBudget& budget) 
   cache.fetch_bytes = fields.bytes("fetch_bytes", limits::line_bytes, cache.sector_bytes);
   check_sizes(fields, cache);
   read_geometries(fields, cache, model.device, budget);
+  spend_arrays(fields, model, cache, budget);
   cache.write_policy = fields.object("write_policy", read_write_policy);
   cache.prefetch = fields.object_or_none<Prefetch>("prefetch");
   cache.jitter_cycles = fields.number("jitter_cycles", any_cycles, 0);
@@ -247,7 +230,7 @@ CacheModel read_cache(Fields& fields, const Model& model, MemoryBudget& budget) 
   return cache;
 }
 
-PageModel read_pages(Fields& fields, const DeviceInfo& device, MemoryBudget& budget) {
+PageModel read_pages(Fields& fields, const Model& model, MemoryBudget& budget) {
   PageModel pages;
   pages.page_bytes = fields.bytes("page_bytes", limits::entry_bytes);
   if (!std::has_single_bit(pages.page_bytes) || pages.page_bytes < limits::least_page_bytes) {
@@ -261,19 +244,19 @@ PageModel read_pages(Fields& fields, const DeviceInfo& device, MemoryBudget& bud
       fields.fail("block_bytes", "must be a power of two and hold a page");
     }
   }
-  const auto read = [&budget](Fields& tlb) { return read_tlb(tlb, budget); };
+  const auto read = [&](Fields& tlb) { return read_tlb(tlb, model, budget); };
   pages.tlbs = fields.objects("tlbs", read);
   if (fields.has("path_tlbs")) pages.path_tlbs = fields.objects("path_tlbs", read);
-  budget.spend_page_tables(fields, pages, device.memory_bytes);
+  spend_page_tables(fields, pages, model.device.memory_bytes, budget);
   return pages;
 }
 
 }  // namespace
 
 void read_memory(Fields& root, Model& model) {
-  MemoryBudget budget(model);
+  MemoryBudget budget;
   model.pages =
-      root.object("pages", [&](Fields& pages) { return read_pages(pages, model.device, budget); });
+      root.object("pages", [&](Fields& pages) { return read_pages(pages, model, budget); });
   model.caches =
       root.objects("caches", [&](Fields& cache) { return read_cache(cache, model, budget); });
   for (const CacheModel& cache : model.caches) check_sliced_sets(root, cache, model.slices);

@@ -149,7 +149,6 @@ constexpr FaultKind fault_kinds[] = {
     {"gone", "=launch", &Faults::gone_launch},
     {"crash", "=launch", &Faults::crash_launch},
     {"launch_failure", "=launch", &Faults::failing_launch},
-    {"out_of_memory", "=launch", &Faults::no_memory_launch},
     {"nan", "=launch", &Faults::nan_launch},
     {"wrong_data", "[=period]", &Faults::wrong_data_period},
     {"ecc", "=count", &Faults::ecc_corrected},

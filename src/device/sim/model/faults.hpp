@@ -58,7 +58,6 @@ struct Faults {
   std::uint64_t gone_launch = 0;        // from this launch on the GPU cannot be reached
   std::uint64_t crash_launch = 0;       // this launch ends the process by SIGSEGV
   std::uint64_t failing_launch = 0;     // this launch alone fails
-  std::uint64_t no_memory_launch = 0;   // this launch alone gets no memory
   std::uint64_t nan_launch = 0;         // from this launch on wall times and conditions are NaN
   std::uint64_t wrong_data_period = 0;  // every so many launches read wrong data
   std::uint64_t ecc_corrected = 0;

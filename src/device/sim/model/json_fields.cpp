@@ -58,7 +58,8 @@ bool is_item(const json& value, std::uint32_t) {
 
 }  // namespace
 
-Fields::Fields(const json& value, std::string where) : object_(value), where_(std::move(where)) {
+Fields::Fields(const json& value, std::string where)
+    : object_(&value), where_(std::move(where)), asked_(std::make_shared<std::set<std::string>>()) {
   if (!value.is_object()) {
     throw ConfigError(where_ + " must be an object (it groups named values)");
   }
@@ -68,12 +69,14 @@ void Fields::fail(const std::string& key, const std::string& why) const {
   throw ConfigError(where_ + "." + key + " " + why);
 }
 
-bool Fields::has(const std::string& key) const { return object_.contains(key); }
+bool Fields::has(const std::string& key) const {
+  return object_ != nullptr && object_->contains(key);
+}
 
 const json& Fields::need(const std::string& key) {
-  asked_.insert(key);
-  const auto found = object_.find(key);
-  if (found == object_.end()) {
+  asked_->insert(key);
+  const auto found = object_->find(key);
+  if (found == object_->end()) {
     fail(key, "is missing (the simulated GPU would not be defined without it)");
   }
   return *found;
@@ -88,7 +91,7 @@ std::string Fields::checked(const std::string& key, std::string text) const {
 }
 
 std::string Fields::text(const std::string& key, const char* fallback) {
-  if (fallback != nullptr && !has(key)) return fallback;
+  if (is_left_out(key, fallback)) return fallback == nullptr ? "" : fallback;
   const json& value = need(key);
   if (!value.is_string()) fail(key, "must be text");
   return checked(key, value.get<std::string>());
@@ -109,7 +112,7 @@ bool Fields::flag(const std::string& key, bool fallback) {
 }
 
 double Fields::number(const std::string& key, Range range, std::optional<double> fallback) {
-  if (fallback && !has(key)) return *fallback;
+  if (is_left_out(key, fallback)) return fallback.value_or(0);
   const json& value = need(key);
   const double given = value.is_number() ? value.get<double>() : std::nan("");
   if (!(given >= range.least && given <= range.most)) {
@@ -141,7 +144,8 @@ std::size_t Fields::place_among(const std::string& key, std::initializer_list<co
 
 std::uint64_t Fields::bytes(const std::string& key, double most_bytes,
                             std::optional<std::uint64_t> fallback) {
-  return fallback && !has(key) ? *fallback : to_bytes(*this, key, need(key), most_bytes);
+  return is_left_out(key, fallback) ? fallback.value_or(0)
+                                    : to_bytes(*this, key, need(key), most_bytes);
 }
 
 std::vector<std::uint64_t> Fields::byte_list(const std::string& key, double most_bytes) {
@@ -155,7 +159,9 @@ std::vector<std::uint64_t> Fields::byte_list(const std::string& key, double most
   return sizes;
 }
 
-std::uint64_t Fields::mask(const std::string& key) { return to_mask(*this, key, need(key)); }
+std::uint64_t Fields::mask(const std::string& key) {
+  return object_ == nullptr ? 0 : to_mask(*this, key, need(key));
+}
 
 std::vector<std::uint64_t> Fields::mask_list(const std::string& key) {
   const json& value = need(key);
@@ -167,6 +173,7 @@ std::vector<std::uint64_t> Fields::mask_list(const std::string& key) {
 
 template <class Item>
 std::vector<Item> Fields::list(const std::string& key) {
+  if (object_ == nullptr) return {};
   const json& value = need(key);
   const auto fits = [](const json& item) { return is_item(item, Item{}); };
   if (!value.is_array() || !std::all_of(value.begin(), value.end(), fits)) {
@@ -196,10 +203,10 @@ std::vector<Fields> Fields::items_below(const std::string& key) {
 }
 
 void Fields::finish() const {
-  for (const auto& [key, value] : object_.items()) {
-    if (!asked_.contains(key)) {
+  for (const auto& [key, value] : object_->items()) {
+    if (!asked_->contains(key)) {
       std::string known;
-      for (const std::string& name : asked_) known += (known.empty() ? "" : ", ") + name;
+      for (const std::string& name : *asked_) known += (known.empty() ? "" : ", ") + name;
       fail(key, "is not a known key (a typo would go unseen) known here: " + known);
     }
   }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,9 +20,11 @@ struct Range {
   double most = 0;
 };
 
-/// One JSON object on its way into a struct.
+/// One JSON object on its way into a struct; copies are of the same object. Without one
+/// everything has its fallback, or is 0 or empty.
 class Fields {
  public:
+  Fields() = default;
   /// @param where file and path of the object, for errors
   /// @throws ConfigError if `value` is no object
   Fields(const nlohmann::json& value, std::string where);
@@ -39,7 +42,8 @@ class Fields {
   /// Whole number, in any case at most 2^31 - 1.
   template <class Whole = std::uint32_t>
   Whole count(const std::string& key, Range range, std::optional<Whole> fallback = {}) {
-    return fallback && !has(key) ? *fallback : static_cast<Whole>(whole(key, range));
+    return is_left_out(key, fallback) ? fallback.value_or(Whole{})
+                                      : static_cast<Whole>(whole(key, range));
   }
   /// Positive size: a number of bytes, or text such as "48 KiB".
   std::uint64_t bytes(const std::string& key, double most_bytes,
@@ -71,23 +75,27 @@ class Fields {
   /// A Section; those that may be missing.
   template <class Part>
   Part object(const std::string& key) {
-    return object(key, [](Fields& fields) { return Part(fields); });
+    return object_ == nullptr ? Part{} : object(key, make<Part>);
   }
   template <class Part>
   std::optional<Part> object_or_none(const std::string& key) {
-    return has(key) ? std::optional<Part>(object<Part>(key)) : std::nullopt;
+    return has(key) ? std::optional<Part>(object(key, make<Part>)) : std::nullopt;
+  }
+  template <class Part>
+  Part object_or_default(const std::string& key) {
+    return has(key) ? object(key, make<Part>) : Part{};
   }
   template <class Part>
   std::vector<Part> objects_or_none(const std::string& key) {
-    if (!has(key)) return {};
-    return objects(key, [](Fields& fields) { return Part(fields); });
+    return has(key) ? objects(key, make<Part>) : std::vector<Part>{};
   }
 
   /// One of the names of the enumerators, in their order.
   template <class Enum>
   Enum one_of(const std::string& key, std::initializer_list<const char*> names,
               std::optional<Enum> fallback = {}) {
-    return fallback && !has(key) ? *fallback : static_cast<Enum>(place_among(key, names));
+    return is_left_out(key, fallback) ? fallback.value_or(Enum{})
+                                      : static_cast<Enum>(place_among(key, names));
   }
 
   /// @throws ConfigError if the object holds a key that nobody asked for
@@ -96,12 +104,21 @@ class Fields {
   [[noreturn]] void fail(const std::string& key, const std::string& why) const;
 
  private:
+  /// @param fallback converts to true if there is one
+  template <class Fallback>
+  bool is_left_out(const std::string& key, const Fallback& fallback) const {
+    return !has(key) && (fallback || object_ == nullptr);
+  }
   std::string checked(const std::string& key, std::string text) const;
   const nlohmann::json& need(const std::string& key);
   std::uint32_t whole(const std::string& key, Range range);
   std::size_t place_among(const std::string& key, std::initializer_list<const char*> names);
   Fields below(const std::string& key);
   std::vector<Fields> items_below(const std::string& key);
+  template <class Part>
+  static Part make(Fields& fields) {
+    return Part(fields);
+  }
   template <class Read>
   static auto read_all(Fields& fields, Read read) {
     auto made = read(fields);
@@ -109,55 +126,17 @@ class Fields {
     return made;
   }
 
-  const nlohmann::json& object_;
+  const nlohmann::json* object_ = nullptr;
   std::string where_;
-  std::set<std::string> asked_;
+  std::shared_ptr<std::set<std::string>> asked_;  // keys, by any of the copies
 };
 
 /// A struct whose members read themselves: each has its key, its range and, where it may be
-/// missing, its fallback as initialiser. Made of nothing they have their fallbacks, or 0.
-class Section {
+/// missing, its fallback as initialiser.
+class Section : protected Fields {
  public:
   Section() = default;
-  explicit Section(Fields& fields) : fields_(&fields) {}
-
- protected:
-  double number(const char* key, Range range, std::optional<double> fallback = {}) const {
-    return fields_ == nullptr ? fallback.value_or(0) : fields_->number(key, range, fallback);
-  }
-  template <class Whole = std::uint32_t>
-  Whole count(const char* key, Range range, std::optional<Whole> fallback = {}) const {
-    return fields_ == nullptr ? fallback.value_or(0) : fields_->count<Whole>(key, range, fallback);
-  }
-  std::uint64_t bytes(const char* key, double most_bytes) const {
-    return fields_ == nullptr ? 0 : fields_->bytes(key, most_bytes);
-  }
-  bool flag(const char* key) const { return fields_ != nullptr && fields_->flag(key); }
-  std::string text(const char* key) const { return fields_ == nullptr ? "" : fields_->text(key); }
-  template <class Enum>
-  Enum one_of(const char* key, std::initializer_list<const char*> names,
-              std::optional<Enum> fallback = {}) const {
-    return fields_ == nullptr ? fallback.value_or(Enum{}) : fields_->one_of(key, names, fallback);
-  }
-  template <class Part>
-  Part object(const char* key) const {
-    return fields_ == nullptr ? Part{} : fields_->object<Part>(key);
-  }
-  template <class Part>
-  Part object_or_default(const char* key) const {
-    return object_or_none<Part>(key).value_or(Part{});
-  }
-  template <class Part>
-  std::optional<Part> object_or_none(const char* key) const {
-    return fields_ == nullptr ? std::nullopt : fields_->object_or_none<Part>(key);
-  }
-  template <class Part>
-  std::vector<Part> objects_or_none(const char* key) const {
-    return fields_ == nullptr ? std::vector<Part>{} : fields_->objects_or_none<Part>(key);
-  }
-
- private:
-  Fields* fields_ = nullptr;  // while it is read
+  explicit Section(const Fields& fields) : Fields(fields) {}
 };
 
 }  // namespace sonde::sim

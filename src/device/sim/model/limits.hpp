@@ -29,7 +29,6 @@ inline constexpr double texts = 4096;              // characters [460]
 inline constexpr double instructions = 1024;       // that pipelines know [67]
 inline constexpr double rows = 4096;               // of a texture's tile [4]
 
-inline constexpr double drift_accesses = 1e9;   // that are late together
 inline constexpr double cycles = 1e6;           // [2752: a window switch of the GTX 780]
 inline constexpr double nanoseconds = 1e9;      // [3000: a launch]
 inline constexpr double watchdog_s = 3600;      // [2: what most drivers allow]

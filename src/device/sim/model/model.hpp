@@ -147,20 +147,18 @@ struct ReductionModel : Section {
 };
 
 /// Another order of the slices for lines whose address is odd under a mask.
-struct SecondOrder {
-  SecondOrder() = default;
-  explicit SecondOrder(Fields& fields)
-      : mask(fields.mask("mask")), slices(fields.list<std::uint32_t>("slices")) {}
-  std::uint64_t mask = 0;             // 0: none
-  std::vector<std::uint32_t> slices;  // instead of each that the index gives
+struct SecondOrder : Section {
+  using Section::Section;
+  std::uint64_t mask = Section::mask("mask");  // 0: none
+  /// Instead of each that the index gives.
+  std::vector<std::uint32_t> slices = list<std::uint32_t>("slices");
 };
 
 /// Slices on two sides of the chip. GPCs of odd number lie on side 1.
 struct SliceSides : Section {
-  SliceSides() = default;
-  explicit SliceSides(Fields& fields)
-      : Section(fields), of_slice(fields.list<std::uint32_t>("of_slice")) {}
-  std::vector<std::uint32_t> of_slice;  // 0 or 1; empty: there are no sides
+  using Section::Section;
+  /// 0 or 1; empty: there are no sides.
+  std::vector<std::uint32_t> of_slice = list<std::uint32_t>("of_slice");
   /// Of hits on the other side beyond those on the SM's own, half of it above the declared latency
   /// and half below.
   double far_cycles = number("far_cycles", any_cycles);
@@ -265,9 +263,6 @@ struct NoiseModel : Section {
   std::uint32_t outlier_min_cycles = count("outlier_min_cycles", any_cycles);
   std::uint32_t outlier_max_cycles = count("outlier_max_cycles", any_cycles);
   double clock_jitter_cycles = number("clock_jitter_cycles", any_cycles);  // windows without a load
-  /// Deviation of what all loads of a stretch have in common, and how long one is in the mean.
-  double drift_cycles = number("drift_cycles", any_cycles, 0);
-  double drift_accesses = number("drift_accesses", {1, limits::drift_accesses}, 1);
 };
 
 struct Model {

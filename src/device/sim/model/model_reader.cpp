@@ -229,9 +229,6 @@ ChipModel::ChipModel(Fields& fields) : Section(fields) {
 }
 
 NoiseModel::NoiseModel(Fields& fields) : Section(fields) {
-  if (drift_cycles > 0 && !fields.has("drift_accesses")) {
-    fields.fail("drift_cycles", "needs drift_accesses (how long latencies stay off together)");
-  }
   if (outlier_max_cycles < outlier_min_cycles) {
     fields.fail("outlier_max_cycles", "must not lie below outlier_min_cycles");
   }
@@ -263,7 +260,7 @@ Model parse_model(const std::string& text, const std::string& origin) {
   model.device.sm_count = model.chip.enabled_tpcs * model.chip.sms_per_tpc;
   model.clock = fields.object<ClockModel>("clock");
   model.noise = fields.object<NoiseModel>("noise");
-  model.partitions = fields.object_or_none<Partitions>("partitions").value_or(Partitions{});
+  model.partitions = fields.object_or_default<Partitions>("partitions");
   model.slices = fields.object_or_none<Slices>("slices");
   read_memory(fields, model);
   model.paths = fields.object("paths", [&](Fields& paths) { return read_paths(paths, model); });

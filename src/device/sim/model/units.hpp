@@ -210,14 +210,13 @@ struct PipelinesModel {
   std::string machine_code(const std::string& op) const;
 };
 
-/// The way to the memory of another GPU of the node, of so many equal lanes in each direction.
+/// The way to the memory of another GPU of the node.
 struct PeerModel : Section {
   using Section::Section;
   bool nvlink = one_of<bool>("link", {"pcie", "nvlink"});
   std::uint32_t latency_cycles = count("latency_cycles", some_cycles);
   double jitter_cycles = number("jitter_cycles", any_cycles, 0);
-  int lanes = count<int>("lanes", {1, limits::channels});
-  double lane_bytes_per_s = number("lane_bytes_per_s", {1e6, limits::bytes_per_s});
+  double bytes_per_s = number("bytes_per_s", {1e6, limits::bytes_per_s});  // in each direction
 };
 
 /// Shared memory of other blocks of a cluster. Each SM lies up to half of `sm_spread_cycles`

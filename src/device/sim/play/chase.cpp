@@ -80,12 +80,10 @@ struct Player {
   }
 
   void time(WindowRecord& record, const Load& load) {
-    record.add(noise.time(record.trace(), add_cycles(load.latency_cycles, noise.drift()),
-                          load.jitter_cycles));
+    record.add(noise.time(record.trace(), load.latency_cycles, load.jitter_cycles));
   }
   void amortise(LaneTrace& trace, const Load& load) {
-    trace.elapsed_cycles +=
-        noise.disturb(add_cycles(load.latency_cycles, noise.drift()), load.jitter_cycles);
+    trace.elapsed_cycles += noise.disturb(load.latency_cycles, load.jitter_cycles);
   }
 
   /// Lanes number `first` to `end` - 1, at the same time.
@@ -146,7 +144,7 @@ Trace make_trace(const ChaseProbe& probe) {
 /// Through the memory of a peer, where only the link counts: no cache of this GPU keeps what is
 /// another's, whose L2 has it all.
 void chase_peer(const Launch& launch, const ChaseProbe& probe, Trace& trace) {
-  const LinkState& link = find_link(launch.peers, *probe.peer_uuid);
+  const PeerModel& link = find_link(launch.peers, *probe.peer_uuid);
   Noise noise(launch.model, launch.seed);
   for (LaneTrace& lane : trace.lanes) {
     WindowRecord record(probe, lane);

@@ -42,36 +42,23 @@ void play_blocks(const Launch& launch, const LaunchProbe& probe, Noise& noise, T
   }
 }
 
-/// The one clock of the GPU while it is read: cycles since the launch began at each multiple of an
-/// interval.
-class PaceOfClock {
- public:
-  PaceOfClock(const Launch& launch, const PaceProbe& probe, Noise& noise)
-      : interval_ns_(static_cast<double>(probe.interval_ns)) {
-    const PaceModel& pace = launch.model.units.pace;
-    const double work = probe.work == SmWork::none ? 1 : pace.load_factor;
-    cycles_.push_back(0);
-    for (std::uint64_t i = 0; i <= probe.samples; ++i) {
-      const double middle_ns = launch.now_ns + (static_cast<double>(i) + 0.5) * interval_ns_;
-      const double warm = pace.ramp_ns > 0 ? std::min(1.0, middle_ns / pace.ramp_ns) : 1;
-      const double factor = pace.cold_factor + (1 - pace.cold_factor) * warm;
-      const double hz =
-          launch.sm_clock_hz * work * factor * (1 + pace.jitter_fraction * noise.bell());
-      cycles_.push_back(cycles_.back() + hz * interval_ns_ / 1e9);
-    }
+/// The one clock of the GPU while it is read: cycles since the launch began at each multiple of the
+/// interval, one behind the last sample.
+std::vector<double> count_cycles(const Launch& launch, const PaceProbe& probe, Noise& noise) {
+  const PaceModel& pace = launch.model.units.pace;
+  const auto interval_ns = static_cast<double>(probe.interval_ns);
+  const double work = probe.work == SmWork::none ? 1 : pace.load_factor;
+  std::vector<double> cycles{0};
+  for (std::uint64_t i = 0; i <= probe.samples; ++i) {
+    const double middle_ns = launch.now_ns + (static_cast<double>(i) + 0.5) * interval_ns;
+    const double warm = pace.ramp_ns > 0 ? std::min(1.0, middle_ns / pace.ramp_ns) : 1;
+    const double factor = pace.cold_factor + (1 - pace.cold_factor) * warm;
+    const double hz =
+        launch.sm_clock_hz * work * factor * (1 + pace.jitter_fraction * noise.bell());
+    cycles.push_back(cycles.back() + hz * interval_ns / 1e9);
   }
-
-  /// @param time_ns since the launch began, less than a sample's interval behind the last one
-  double cycles_at(double time_ns) const {
-    const auto at = static_cast<std::size_t>(time_ns / interval_ns_);
-    const double share = time_ns / interval_ns_ - static_cast<double>(at);
-    return cycles_[at] + share * (cycles_[at + 1] - cycles_[at]);
-  }
-
- private:
-  double interval_ns_;
-  std::vector<double> cycles_;
-};
+  return cycles;
+}
 
 }  // namespace
 
@@ -129,7 +116,7 @@ Trace play(const Launch& launch, const LaunchProbe& probe) {
 
 Trace play(const Launch& launch, const PaceProbe& probe) {
   Noise noise(launch.model, launch.seed);
-  const PaceOfClock pace(launch, probe, noise);
+  const std::vector<double> cycles = count_cycles(launch, probe, noise);
   const auto interval_ns = static_cast<double>(probe.interval_ns);
   Trace trace;
   for (int sm : probe.sms) {
@@ -139,10 +126,13 @@ Trace play(const Launch& launch, const PaceProbe& probe) {
     for (std::uint64_t i = 0; i < probe.samples; ++i) {
       const double late_ns = std::min(reading_ns, interval_ns / 2) * noise.random().unit();
       const double time_ns = first_ns + static_cast<double>(i) * interval_ns + late_ns;
+      const auto at = static_cast<std::size_t>(time_ns / interval_ns);
+      const double share = time_ns / interval_ns - static_cast<double>(at);
+      const double since = cycles[at] + share * (cycles[at + 1] - cycles[at]);
       // What the clock counted before the launch is not played again; only differences are told.
       const double before = launch.now_ns * launch.sm_clock_hz / 1e9;
       lane.clock_cycles.push_back(
-          read_clock(launch, sm, static_cast<std::uint64_t>(before + pace.cycles_at(time_ns))));
+          read_clock(launch, sm, static_cast<std::uint64_t>(before + since)));
       lane.globaltimer_ns.push_back(read_timer(launch, launch.now_ns + time_ns));
     }
     lane.elapsed_cycles = lane.clock_cycles.back() - lane.clock_cycles.front();

@@ -8,10 +8,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
 #include <deque>
 #include <functional>
 #include <map>
-#include <memory>
 #include <queue>
 
 namespace sonde::sim {
@@ -97,7 +97,7 @@ class ConstantQueue {
     double latency_cycles = 0;   // of a hit
     double line_bytes = 0;       // that the cache before it asks for
     double bytes_per_cycle = 0;  // of the port of each instance; 0: it holds nothing up
-    std::map<int, std::unique_ptr<CacheArray>> arrays;
+    std::map<int, CacheArray> arrays;
     std::map<int, double> port_free;
   };
   struct Sm {
@@ -120,19 +120,17 @@ class ConstantQueue {
     std::uint64_t number = 0;  // events of one time in the order in which they came
     Step step = Step::arrive;
     std::size_t warp = 0;
-    bool operator>(const Event& other) const {
-      return time != other.time ? time > other.time : number > other.number;
-    }
+    auto operator<=>(const Event&) const = default;
   };
 
   CacheArray& array(Level& level, int sm) {
     const int number = instance_of(die_.sms[static_cast<std::size_t>(sm)], sm, level.model->scope);
-    std::unique_ptr<CacheArray>& made = level.arrays[number];
-    if (!made) {
-      made = std::make_unique<CacheArray>(*level.model, level.model->geometries.front());
-      made->clear(derive_seed(seed_, level.model->name + " " + std::to_string(number)));
+    const auto [found, is_new] =
+        level.arrays.try_emplace(number, *level.model, level.model->geometries.front());
+    if (is_new) {
+      found->second.clear(derive_seed(seed_, level.model->name + " " + std::to_string(number)));
     }
-    return *made;
+    return found->second;
   }
 
   std::uint64_t address_of(const Warp& warp) const {

@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <numeric>
 
 namespace sonde::sim {
 namespace {
@@ -82,18 +80,10 @@ Program branch_program(const BranchProbe& probe) {
   return program;
 }
 
-/// Cycles of `barriers` barriers of the warps of a block: each warp comes when the barrier before
-/// has let it go, one after the other.
-double block_barrier_cycles(const BarrierModel& barrier, int warps, int barriers) {
-  std::vector<double> free(static_cast<std::size_t>(warps));
-  for (int i = 0; i < barriers; ++i) {
-    double unit = 0;
-    for (double warp : free) unit = std::max(unit, warp) + barrier.arrival_cycles;
-    // The first arrival is part of the latency that one warp sees.
-    const double released = unit - barrier.arrival_cycles + barrier.latency_cycles;
-    std::ranges::fill(free, released);
-  }
-  return free.front();
+/// The warps of a block come to a barrier one after the other; the first arrival is part of the
+/// latency that one warp sees.
+double arrivals_cycles(const ControlModel& control, int warps) {
+  return control.barrier.arrival_cycles * (warps - 1.0);
 }
 
 Trace barrier_lanes(const Launch& launch, const std::vector<int>& sms, double cycles,
@@ -118,9 +108,8 @@ Trace play_cluster_barrier(const Launch& launch, const BarrierProbe& probe) {
   for (const std::vector<int>& cluster : clusters) {
     sms.insert(sms.end(), cluster.begin(), cluster.end());
   }
-  const double arrivals = control.barrier.arrival_cycles * (probe.warps - 1.0);
-  Trace trace = barrier_lanes(launch, sms,
-                              (control.cluster_barrier_cycles + arrivals) * probe.barriers, probe);
+  const double once_cycles = control.cluster_barrier_cycles + arrivals_cycles(control, probe.warps);
+  Trace trace = barrier_lanes(launch, sms, once_cycles * probe.barriers, probe);
   for (std::size_t i = 0; i < trace.lanes.size(); ++i) {
     trace.lanes[i].cluster = static_cast<int>(i) / probe.cluster_blocks;
   }
@@ -231,8 +220,10 @@ Trace play(const Launch& launch, const BarrierProbe& probe) {
                          probe);
   }
   resident_blocks(launch.model, probe.warps * static_cast<int>(warp_threads), 0);
-  return barrier_lanes(launch, probe.sms,
-                       block_barrier_cycles(control.barrier, probe.warps, probe.barriers), probe);
+  return barrier_lanes(
+      launch, probe.sms,
+      (control.barrier.latency_cycles + arrivals_cycles(control, probe.warps)) * probe.barriers,
+      probe);
 }
 
 Trace play(const Launch& launch, const SleepProbe& probe) {

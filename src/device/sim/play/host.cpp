@@ -64,7 +64,7 @@ Trace play_latency(const Launch& launch, const HostProbe& probe) {
 }
 
 /// Of one direction: that of the link, or what the accesses in flight come to (Little's law).
-double bytes_per_ns(const Launch& launch, const LinkState& link, const StreamProbe& probe) {
+double bytes_per_ns(const Launch& launch, const PeerModel& link, const StreamProbe& probe) {
   const int sms = probe.sms.empty() ? launch.die.info.sm_count : static_cast<int>(probe.sms.size());
   const int most = sms * resident_blocks(launch.model, probe.block_threads, 0);
   const double in_flight_bytes =
@@ -80,7 +80,7 @@ Trace play(const Launch& launch, const HostProbe& probe) {
 }
 
 Trace play_at_peer(const Launch& launch, const StreamProbe& probe) {
-  const LinkState& link = find_link(launch.peers, *probe.peer_uuid);
+  const PeerModel& link = find_link(launch.peers, *probe.peer_uuid);
   // A copy moves half of its bytes in each direction, at the same time.
   const double directions = probe.kind == StreamKind::copy ? 2 : 1;
   const double moving_ns = stream_bytes(probe) / directions / bytes_per_ns(launch, link, probe);

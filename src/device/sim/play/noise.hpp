@@ -1,5 +1,4 @@
-// What the clocks of a simulated GPU add to a latency: jitter, drift, rare outliers,
-// granularity.
+// What the clocks of a simulated GPU add to a latency: jitter, rare outliers, granularity.
 #pragma once
 
 #include "base/random.hpp"
@@ -27,15 +26,6 @@ class Noise {
       result += static_cast<std::int64_t>(model_.outlier_min_cycles + random_.below(range));
     }
     return static_cast<std::uint32_t>(std::max<std::int64_t>(result, 1));
-  }
-
-  /// What loads are late, or early, together. Drawn anew by chance, so that stretches are of all
-  /// lengths.
-  std::int64_t drift() {
-    if (model_.drift_cycles == 0) return 0;
-    if (random_.unit() * model_.drift_accesses < 1)
-      drift_ = round_fast(bell() * model_.drift_cycles);
-    return drift_;
   }
 
   /// The difference of two clock reads `cycles` apart: the counter moves in steps.
@@ -74,7 +64,6 @@ class Noise {
   Random random_;
   NoiseModel model_;
   ClockModel clock_;
-  std::int64_t drift_ = 0;
 };
 
 }  // namespace sonde::sim

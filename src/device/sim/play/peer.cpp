@@ -16,23 +16,19 @@ double left_share(const LinkEnd& end, int other_rank) {
   return share;
 }
 
-double full_bytes_per_s(const PeerModel& model) { return model.lanes * model.lane_bytes_per_s; }
-
 }  // namespace
 
-std::optional<LinkState> join_ends(const LinkEnd& from, const LinkEnd& to) {
+std::optional<PeerModel> join_ends(const LinkEnd& from, const LinkEnd& to) {
   const auto& near = from.faulty.model.units.peer;
   const auto& far = to.faulty.model.units.peer;
   if (!near || !far || near->nvlink != far->nvlink) return std::nullopt;
   const double share = std::min(left_share(from, to.world_rank), left_share(to, from.world_rank));
-  return LinkState{
-      .nvlink = near->nvlink,
-      .latency_cycles = near->latency_cycles,
-      .jitter_cycles = near->jitter_cycles,
-      .bytes_per_s = share * std::min(full_bytes_per_s(*near), full_bytes_per_s(*far))};
+  PeerModel link = *near;
+  link.bytes_per_s = share * std::min(near->bytes_per_s, far->bytes_per_s);
+  return link;
 }
 
-const LinkState& find_link(const std::vector<LinkedPeer>& peers, const std::string& uuid) {
+const PeerModel& find_link(const std::vector<LinkedPeer>& peers, const std::string& uuid) {
   const auto peer = std::ranges::find(peers, uuid, &LinkedPeer::uuid);
   if (peer == peers.end()) throw DeviceError("GPU " + uuid + " is no peer of this GPU");
   if (!peer->link) {

@@ -9,18 +9,10 @@
 
 namespace sonde::sim {
 
-/// One direction of a link as it is.
-struct LinkState {
-  bool nvlink = false;
-  std::uint32_t latency_cycles = 0;  // of the GPU that loads
-  double jitter_cycles = 0;
-  double bytes_per_s = 0;
-};
-
 /// A GPU that another one may reach into.
 struct LinkedPeer {
   std::string uuid;
-  std::optional<LinkState> link;  // none: no way leads there
+  std::optional<PeerModel> link;  // as it is; none: no way leads there
 };
 
 /// A GPU at one end of a link.
@@ -29,11 +21,12 @@ struct LinkEnd {
   int world_rank = 0;  // of the rank that measures it
 };
 
-/// The link as the first end sees it: of the kind that both have, as fast as the slower end, with
-/// the lanes that neither has lost. None if one of them declares none, or another kind.
-std::optional<LinkState> join_ends(const LinkEnd& from, const LinkEnd& to);
+/// The link as the first end sees it: of the kind that both have, with its own latency, as fast as
+/// the slower end, with the lanes that neither has lost. None if one of them declares none, or
+/// another kind.
+std::optional<PeerModel> join_ends(const LinkEnd& from, const LinkEnd& to);
 
 /// The link to that peer. @throws DeviceError if it is none of these, or no way leads there
-const LinkState& find_link(const std::vector<LinkedPeer>& peers, const std::string& uuid);
+const PeerModel& find_link(const std::vector<LinkedPeer>& peers, const std::string& uuid);
 
 }  // namespace sonde::sim

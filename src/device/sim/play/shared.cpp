@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
 #include <functional>
 #include <numeric>
 #include <queue>
@@ -47,9 +48,7 @@ struct CopyQueue {
       double time;
       int warp;
       int step;  // even: loads, odd: stores
-      bool operator>(const Turn& other) const {
-        return time != other.time ? time > other.time : warp > other.warp;
-      }
+      auto operator<=>(const Turn&) const = default;
     };
     std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
     for (int warp = 0; warp < warps; ++warp) turns.push({0, warp, 0});
@@ -83,9 +82,6 @@ double run_long(const CopyQueue& queue, int passes) {
 Trace play(const Launch& launch, const SharedChaseProbe& probe) {
   const SharedModel& shared = launch.model.units.shared;
   check_mode(shared, probe.bank_mode);
-  if (probe.thread_offsets_bytes.size() > warp_threads) {
-    throw DeviceError("a shared chase is made by one warp (32 threads) give at most 32 offsets");
-  }
   const std::uint64_t block_bytes =
       shared_chase_span_bytes(probe) + probe.accesses * record_bytes + record_overhead_bytes;
   const std::uint32_t passes =

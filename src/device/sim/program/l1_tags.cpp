@@ -26,40 +26,38 @@ L1Tags::L1Tags(const L1Model& model) : model_(model), tags_(std::size_t{model.se
 void L1Tags::clear() { std::ranges::fill(tags_, Tag{}); }
 
 L1Answer L1Tags::look_up(const LineAccess& access, double time) {
-  const std::uint32_t set = model_.set_of(access.line);
-  Tag* const first = &tags_[std::size_t{set} * model_.ways];
   Tag* victim = nullptr;
   double earliest = INFINITY;
   double earliest_unprotected = INFINITY;  // of lines on their way
-  for (Tag* tag = first; tag != first + model_.ways; ++tag) {
-    if (tag->line == access.line) {
-      const Sectors missing = access.sectors & ~tag->sectors;
-      if (missing == 0 && tag->filled <= time) {
-        tag->used = ++accesses_;
-        if (model_.protects) tag->protected_for = distances_.protecting;
+  for (Tag& tag : tags_of(model_.set_of(access.line))) {
+    if (tag.line == access.line) {
+      const Sectors missing = access.sectors & ~tag.sectors;
+      if (missing == 0 && tag.filled <= time) {
+        tag.used = ++accesses_;
+        if (model_.protects) tag.protected_for = distances_.protecting;
         return {.outcome = L1Outcome::hit, .time = time};
       }
       if (missing == 0) {
-        if (tag->waiting >= model_.mshr_merges) {
-          return {.outcome = L1Outcome::stalled, .time = tag->filled};
+        if (tag.waiting >= model_.mshr_merges) {
+          return {.outcome = L1Outcome::stalled, .time = tag.filled};
         }
-        ++tag->waiting;
-        tag->used = ++accesses_;
-        return {.outcome = L1Outcome::merged, .time = tag->filled};
+        ++tag.waiting;
+        tag.used = ++accesses_;
+        return {.outcome = L1Outcome::merged, .time = tag.filled};
       }
       return {.outcome = L1Outcome::miss,
               .fetched = missing_of(missing),
-              .slot = static_cast<std::uint32_t>(tag - tags_.data())};
+              .slot = static_cast<std::uint32_t>(&tag - tags_.data())};
     }
-    if (tag->filled > time) {
-      earliest = std::min(earliest, tag->filled);
-      if (tag->protected_for == 0) {
-        earliest_unprotected = std::min(earliest_unprotected, tag->filled);
+    if (tag.filled > time) {
+      earliest = std::min(earliest, tag.filled);
+      if (tag.protected_for == 0) {
+        earliest_unprotected = std::min(earliest_unprotected, tag.filled);
       }
       continue;
     }
-    if (tag->protected_for > 0 && tag->line != no_line) continue;
-    if (victim == nullptr || tag->used < victim->used) victim = tag;
+    if (tag.protected_for > 0 && tag.line != no_line) continue;
+    if (victim == nullptr || tag.used < victim->used) victim = &tag;
   }
   if (victim == nullptr) {
     // All lines are on their way, or some are and the others are protected: what is protected no
@@ -85,19 +83,16 @@ void L1Tags::reserve(const LineAccess& access, const L1Answer& miss, double fill
 
 void L1Tags::store(const LineAccess& access) {
   if (model_.update_on_store) return;
-  const std::uint32_t set = model_.set_of(access.line);
-  Tag* const first = &tags_[std::size_t{set} * model_.ways];
-  for (Tag* tag = first; tag != first + model_.ways; ++tag) {
-    if (tag->line == access.line) *tag = {.filled = tag->filled};
+  for (Tag& tag : tags_of(model_.set_of(access.line))) {
+    if (tag.line == access.line) tag = {.filled = tag.filled};
   }
 }
 
 /// Every line of the set is protected for one access less.
 void L1Tags::age(std::uint64_t line) {
   const std::uint32_t set = model_.set_of(line);
-  Tag* const first = &tags_[std::size_t{set} * model_.ways];
-  for (Tag* tag = first; tag != first + model_.ways; ++tag) {
-    if (tag->protected_for > 0) --tag->protected_for;
+  for (Tag& tag : tags_of(set)) {
+    if (tag.protected_for > 0) --tag.protected_for;
   }
   if (set % sampled_ratio == 0) sample(set / sampled_ratio, line);
 }

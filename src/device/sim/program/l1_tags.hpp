@@ -7,6 +7,7 @@
 #include "device/sim/program/memory_side.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace sonde::sim {
@@ -83,6 +84,9 @@ class L1Tags {
     std::uint64_t accesses = 0;
     std::uint32_t protecting = 0;
   };
+  std::span<Tag> tags_of(std::uint32_t set) {
+    return std::span(tags_).subspan(std::size_t{set} * model_.ways, model_.ways);
+  }
   void age(std::uint64_t line);
   void sample(std::uint32_t set, std::uint64_t line);
   void choose_distance();

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 
 namespace sonde::sim {
 
@@ -285,17 +284,16 @@ std::vector<MachineSm> play_machine(const MachineModel& model, const ProgramProb
   MemorySide memory(model.memory, sm_count);
   std::vector<L1Tags> l1s;
   if (model.l1) l1s.assign(static_cast<std::size_t>(sm_count), L1Tags(*model.l1));
-  std::vector<std::unique_ptr<BypassGenerator>> generators(static_cast<std::size_t>(sm_count));
-  if (probe.machine.dynamic && model.l1) {
-    for (auto& generator : generators) {
-      generator =
-          std::make_unique<BypassGenerator>(*probe.machine.dynamic, bypass_units(probe),
-                                            model.l1->sets, model.l1->ways, model.l1->set_of);
-      if (probe.machine.dynamic->one_for_all) break;
-    }
+  std::vector<BypassGenerator> generators;  // of each SM, or of the first one for all
+  if (const auto& dynamic = probe.machine.dynamic; dynamic && model.l1) {
+    const L1Model& l1 = *model.l1;
+    generators.assign(dynamic->one_for_all ? 1 : static_cast<std::size_t>(sm_count),
+                      {*dynamic, bypass_units(probe), l1.sets, l1.ways, l1.set_of});
   }
-  const auto decider_of = [&](std::size_t at) {
-    return generators[at] ? generators[at].get() : generators.front().get();
+  const auto bypass_of = [&](std::size_t at) -> SmBypass {
+    BypassGenerator* own = at < generators.size() ? &generators[at] : nullptr;
+    return {.decider = own == nullptr && !generators.empty() ? &generators.front() : own,
+            .observer = own};
   };
   std::vector<MachineSm> results(static_cast<std::size_t>(sm_count));
   const auto shares = share_accesses(probe.program, probe.sm_accesses, 1);
@@ -313,8 +311,7 @@ std::vector<MachineSm> play_machine(const MachineModel& model, const ProgramProb
     for (std::size_t at = 0; at < results.size(); ++at) {
       if (model.l1) l1s[at].clear();
       sms.emplace_back(model.sm, probe, static_cast<int>(at), model.l1 ? &l1s[at] : nullptr, memory,
-                       work, begin,
-                       SmBypass{.decider = decider_of(at), .observer = generators[at].get()});
+                       work, begin, bypass_of(at));
     }
     give_first_blocks(sms, probe.resident_blocks);
     play_together(sms);
@@ -332,7 +329,7 @@ std::vector<MachineSm> play_machine(const MachineModel& model, const ProgramProb
     const MemoryCounts& requests = memory.counts(static_cast<int>(at));
     set(ProgramCount::l2_requests, requests.l2_requests);
     set(ProgramCount::dram_requests, requests.dram_requests);
-    if (const BypassGenerator* decider = decider_of(at)) {
+    if (const BypassGenerator* decider = bypass_of(at).decider) {
       set(ProgramCount::periods, decider->periods());
       set(ProgramCount::cached_in_periods, decider->cached_in_periods());
     }
