@@ -14,6 +14,7 @@
 #include "jobs/cache/l2_partitions.hpp"
 #include "jobs/cache/report.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
+#include "jobs/chase/known_l2.hpp"
 #include "jobs/chase/known_latencies.hpp"
 #include "jobs/run/clock_window.hpp"
 #include "jobs/run/replicates.hpp"
@@ -204,10 +205,15 @@ void report_misses(JobRun& run, const ChaseSetup& setup) {
 /// @param cache its near partition, where it has two
 std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometry) {
   if (!geometry.no_size.empty()) return geometry.no_size;
-  if (const std::string too_many = why_too_many_lines(geometry); !too_many.empty()) {
+  // Where lines are lost little by little, as much as the driver says is a better start.
+  const double driver_bytes = geometry.spread ? known_l2_part_bytes(cache.run) : 0;
+  const std::uint64_t part_bytes =
+      std::max(geometry.part_bytes(), static_cast<std::uint64_t>(driver_bytes));
+  const std::string too_many = why_too_many_lines(part_bytes / geometry.line_bytes);
+  if (!too_many.empty()) {
     return too_many + " (cache.l2.slice_ways and slice_sets tell of one slice)";
   }
-  CacheProbe probe(cache, geometry.part_bytes(), geometry.line_bytes);
+  CacheProbe probe(cache, part_bytes, geometry.line_bytes);
   CacheStructure structure = characterize_sets(cache, probe, geometry);
   geometry = std::move(structure.geometry);
   return structure.sets.reason;

@@ -172,10 +172,8 @@ CacheGeometry measure_size(const CacheUnderTest& of, CacheGeometry geometry) {
   return spread_of_draws(of, std::move(geometry));
 }
 
-std::string why_too_many_lines(const CacheGeometry& geometry) {
-  // Where lines are lost little by little, there are up to twice as many as stay at least.
-  const std::uint64_t most_lines = geometry.spread ? 1 << 16 : 1 << 17;
-  const std::uint64_t lines = geometry.part_bytes() / geometry.line_bytes;
+std::string why_too_many_lines(std::uint64_t lines) {
+  constexpr std::uint64_t most_lines = 1 << 17;
   if (lines <= most_lines) return {};
   return fmt::format(
       "{} lines: a chase that overfills a set accesses most of them, hundreds of such chases take "

@@ -51,7 +51,7 @@ std::optional<CacheGeometry> measure_geometry(const CacheUnderTest& cache, std::
 /// lost. @param coarse as measure_geometry gives it
 CacheGeometry measure_size(const CacheUnderTest& cache, CacheGeometry coarse);
 
-/// Why a cache has too many lines to look for its sets; empty if it has not.
-std::string why_too_many_lines(const CacheGeometry& geometry);
+/// Why so many lines are too many to look for their sets; empty if they are not.
+std::string why_too_many_lines(std::uint64_t lines);
 
 }  // namespace sonde

@@ -100,7 +100,8 @@ Unanswered measure_structure(CacheUnderTest cache, const std::string& inner_cach
     return {};
   }
   if (!cache.inner) leave_odd_sms(cache, *geometry);
-  if (const std::string no_sets = why_too_many_lines(*geometry); !no_sets.empty()) {
+  if (const std::string no_sets = why_too_many_lines(geometry->part_bytes() / geometry->line_bytes);
+      !no_sets.empty()) {
     report_geometry(cache, *geometry, {.inner_cache = inner_cache});
     report_behaviour(cache, *geometry);
     return {Status::not_resolvable, no_sets};

@@ -106,7 +106,10 @@ std::vector<int> members_of(const std::vector<double>& group_of_sm, int sm) {
 std::vector<double> assumed_tpcs(const JobRun& run) {
   if (const auto tpcs = run.vector("topology.tpc_of_sm")) return *tpcs;
   std::vector<double> tpcs;
-  for (const int sm : all_sms(run.info().sm_count)) tpcs.push_back(sm / assumed_tpc_sms);
+  for (const int sm : all_sms(run.info().sm_count)) {
+    const int tpc = sm / assumed_tpc_sms;
+    tpcs.push_back(tpc);
+  }
   return tpcs;
 }
 

@@ -35,7 +35,8 @@ std::vector<Shape> choose_shapes(const JobRun& run, int element_bytes) {
     for (int blocks = 1; blocks <= 6; ++blocks) {
       for (int ilp : {1, 2, 4, 6, 8}) {
         if (quick && (blocks == 3 || blocks > 4 || ilp == 6 || threads == 64)) continue;
-        const auto block_bytes = static_cast<std::uint64_t>(2 * element_bytes * ilp * threads);
+        const auto block_bytes = 2 * element_bytes * static_cast<std::uint64_t>(ilp) *
+                                 static_cast<std::uint64_t>(threads);
         const std::uint64_t sm_bytes = (block_bytes + gpu.reserved_shared_bytes_per_block) *
                                        static_cast<std::uint64_t>(blocks);
         const bool fits = block_bytes <= gpu.shared_bytes_per_block &&

@@ -82,8 +82,8 @@ class DiskTest(FaultTest):
         self.check_whole(DiskTest.healthy)
 
     def interrupt_while_measuring(self, harm):
-        """`harm` befalls the .parts folder while launch 90 hangs."""
-        child = self.start(self.command("sim:gtx980+hang=95"))
+        """`harm` befalls the .parts folder while launch 133 hangs."""
+        child = self.start(self.command("sim:gtx980+hang=133"))
         self.wait_for_hang(child)
         harm(self.folder / "run.h5.parts")
         return self.finish(child)
@@ -103,9 +103,9 @@ class DiskTest(FaultTest):
         self.assertEqual(self.interrupt_while_measuring(lock), ERROR, self.said)
         self.assertFalse((self.folder / "run.h5").exists())
         subprocess.run(["chattr", "-i", self.folder / "run.h5.parts"], check=True)
-        # What was lost and what follows is measured by one process: it meets launch 90, too.
-        self.assertEqual(self.run_sonde("sim:gtx980+hang=95", "--resume"), FAILED, self.said)
-        self.assertEqual(self.run_sonde("sim:gtx980+hang=95", "--resume"), OK, self.said)
+        # What was lost and what follows is measured by one process: it meets launch 133, too.
+        self.assertEqual(self.run_sonde("sim:gtx980+hang=133", "--resume"), FAILED, self.said)
+        self.assertEqual(self.run_sonde("sim:gtx980+hang=133", "--resume"), OK, self.said)
         self.check_whole(DiskTest.healthy)
 
 

@@ -1,8 +1,8 @@
 """Runs of sonde on GPUs, disks and processes that fail, for the tests of this folder, which are called
 <test>.py <sonde> [unittest's arguments].
 
-Launches of gtx980 in the quick suite: 97 in clock and cache.l1, 91 in control. A fault at launch 95
-of a process so hits cache.l1 alone: neither the next worker, which goes on with control, nor
+Launches of gtx980 in the quick suite: 12 in clock, 129 in cache.l1, 92 in control. A fault at launch
+133 of a process so hits cache.l1 alone: neither the next worker, which goes on with control, nor
 --resume, which measures cache.l1, comes that far."""
 import os
 import resource
@@ -74,7 +74,7 @@ class FaultTest(unittest.TestCase):
         return any((self.folder / "run.h5.parts").glob("*.h5.part"))
 
     def wait_for_hang(self, child):
-        """Until launch 95 of a run with hang=95 has begun; it takes 2 s from there."""
+        """Until launch 133 of a run with hang=133 has begun; it takes 2 s from there."""
         self.wait_until(self.is_measuring, child)
         time.sleep(1)
 

@@ -36,16 +36,16 @@ class SickGpuTest(FaultTest):
         self.check_whole(self.undisturbed())
 
     def test_one_job_is_lost(self):
-        for fault, cause, status in (("crash=95", "signal 11", INCOMPLETE),
-                                     ("sticky=95", "illegal state", FAILED),
-                                     ("hang=95", "did not end in time", FAILED),
-                                     ("launch_failure=95", "launching", INCOMPLETE)):
+        for fault, cause, status in (("crash=133", "signal 11", INCOMPLETE),
+                                     ("sticky=133", "illegal state", FAILED),
+                                     ("hang=133", "did not end in time", FAILED),
+                                     ("launch_failure=133", "launching", INCOMPLETE)):
             with self.subTest(fault):
                 self.check_one_job_lost(fault, cause, status)
 
     def test_gone(self):
-        """Each resumed run gets as far as the first launch 95 of its process."""
-        for fault, cause in (("gone=95", "is gone"), ("gone=95+crash=95", "signal 11")):
+        """Each resumed run gets as far as the first launch 133 of its process."""
+        for fault, cause in (("gone=133", "is gone"), ("gone=133+crash=133", "signal 11")):
             with self.subTest(fault):
                 backend = f"sim:gtx980+{fault}"
                 self.assertEqual(self.run_sonde(backend), INCOMPLETE, self.said)
@@ -129,7 +129,7 @@ class NeighbourTest(FaultTest):
 
     def test_neighbours_of_sick_gpus_are_whole(self):
         reference = self.undisturbed("sim:gtx980,gtx980", ranks=2)
-        for fault in ("crash=95", "gone=95"):
+        for fault in ("crash=133", "gone=133"):
             with self.subTest(fault):
                 backend = f"sim:gtx980+{fault},gtx980"
                 self.assertEqual(self.run_sonde(backend, "--force", ranks=2), INCOMPLETE, self.said)
@@ -203,7 +203,7 @@ class SignalTest(WorkerTest):
     def test_a_killed_worker_costs_one_job(self):
         """It is killed while a launch of BAD_JOB hangs, within the 2 s of the watchdog."""
         reference = self.undisturbed()
-        backend = "sim:gtx980+hang=95"
+        backend = "sim:gtx980+hang=133"
         child = self.start(self.command(backend))
         self.wait_for_hang(child)
         for worker in self.workers():
@@ -234,7 +234,7 @@ class SignalTest(WorkerTest):
 class SlowSignalTest(WorkerTest):
     def test_a_worker_that_stands_still_is_killed(self):
         """After --job-timeout-s and a minute."""
-        child = self.start(self.command("sim:gtx980+hang=95", "--job-timeout-s", "1"))
+        child = self.start(self.command("sim:gtx980+hang=133", "--job-timeout-s", "1"))
         self.wait_for_hang(child)
         for worker in self.workers():
             os.kill(worker.pid, signal.SIGSTOP)

@@ -188,6 +188,7 @@ TEST(SlicesSimTest, of_random_functions_most_come_back_and_none_is_wrong) {
     JobOnSim sim(path, seed);
     sim.run("clock");
     if (seed % 2 == 0) sim.assume("topology.gpc_of_sm", gpcs_of(path, seed));
+    sim.assume("cache.l2.size_bytes", 1.0);  // no slice is worth a search for its sets
     sim.run("slices");
 
     const Outcome outcome = judge(sim);
@@ -245,6 +246,7 @@ void run_slices_of(const SlicedGpu& gpu, JobOnSim& sim) {
   sim.assume("cache.l2.size_bytes", (gpu.divided ? 2 : 1) * gpu.part_bytes);
   if (gpu.divided) {
     sim.assume("cache.l2.segment_bytes", gpu.part_bytes);
+    sim.assume("cache.l2.far_hit_latency_cycles", cycles("far"));
     sim.assume("cache.l2.atomic_near_cycles", cycles("l2"));
     sim.assume("cache.l2.atomic_far_cycles", cycles("far"));
   }
