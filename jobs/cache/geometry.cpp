@@ -51,24 +51,28 @@ CacheUnderTest elsewhere(const CacheUnderTest& cache, const char* what, std::uin
   return other;
 }
 
-/// Hits of a large cache that end in a step, at the same place on another SM and in other pages:
-/// those of one place may fill the sets evenly by chance. None if they do not.
-std::optional<CapacityBound> find_step(const CacheUnderTest& cache, const CapacityBound& coarse,
-                                       std::uint64_t line_bytes) {
+/// The bound of a large cache, if hits end in a step, and do so at the same place on another SM and
+/// in other pages: those of one place may fill the sets evenly by chance. Each line of the other
+/// return pass is a prediction; none are right if the steps differ.
+TriedBound find_step(const CacheUnderTest& cache, const CapacityBound& coarse,
+                     std::uint64_t line_bytes) {
   // Of a step there are outliers alone on the wrong side, one in ten thousand or a few; caches with
   // a hashed index or random replacement have whole per cents.
   constexpr double step_agreement = 0.998;
   constexpr double tolerance = 1.0 / 256;
   const HitBoundary seen = measure_return_boundary(cache, coarse, line_bytes);
-  if (seen.agreement <= step_agreement) return std::nullopt;
+  if (seen.agreement <= step_agreement) return {};
   const HitBoundary again =
       measure_return_boundary(elsewhere(cache, " step", 1), coarse, line_bytes);
   const auto position = static_cast<double>(seen.position);
   if (again.agreement <= step_agreement ||
       std::abs(static_cast<double>(again.position) - position) > tolerance * position) {
-    return std::nullopt;
+    return {};
   }
-  return CapacityBound{seen.position * line_bytes, (seen.position + 1) * line_bytes};
+  const std::uint64_t fitting_bytes = seen.position * line_bytes;
+  const double right = std::round(again.agreement * static_cast<double>(again.positions));
+  return {{fitting_bytes, fitting_bytes + line_bytes},
+          {.asked = again.positions, .right = static_cast<std::uint64_t>(right)}};
 }
 
 /// Whether more lines are found again after a longer fill than the largest footprint that stays
@@ -154,9 +158,10 @@ CacheGeometry measure_size(const CacheUnderTest& of, CacheGeometry geometry) {
   cache.outlier_share = geometry.outlier_share;
   const std::uint64_t line_bytes = geometry.line_bytes;
   if (is_large(geometry.bound.fitting_bytes, line_bytes)) {
-    const auto step = find_step(cache, geometry.bound, line_bytes);
-    if (!step) return spread_of_draws(cache, std::move(geometry));
-    geometry.bound = *step;
+    const TriedBound step = find_step(cache, geometry.bound, line_bytes);
+    if (!step.tried.bear_out()) return spread_of_draws(cache, std::move(geometry));
+    geometry.bound = step.bound;
+    geometry.footprints = step.tried;
     return geometry;
   }
   // What random replacement keeps settles slowly: a footprint that would fit loses lines for many

@@ -44,6 +44,13 @@ TEST(CacheL2StoresTest, that_fetch_or_leave_nothing_show_none) {
 }
 
 /// A drawn GPU whose clock counts in steps of four cycles: its atomics take 432 and 436.
+TEST(CacheL2SizeTest, is_sure_where_hits_end_in_a_step) {
+  JobOnSim sim("h200");
+  sim.run("cache.l2");
+  EXPECT_EQ(sim.number("cache.l2.size_bytes"), 2 * sim.number("cache.l2.segment_bytes"));
+  EXPECT_GE(sim.find("cache.l2.size_bytes").confidence, 0.95);
+}
+
 TEST(CacheL2SizeTest, is_not_told_by_footprints_that_lose_lines_little_by_little) {
   nlohmann::json model = json_of("h200");
   for (nlohmann::json& cache : model["caches"])

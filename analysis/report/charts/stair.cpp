@@ -135,7 +135,9 @@ std::vector<NamedCapacity> capacities_of(const RawLatency& raw) {
     return capacities;
   }
   if (job == "cache.l2") {
-    return {{"cache.l2.segment_bytes", "near"}, {"cache.l2.size_bytes", "size"}};
+    return {{"cache.l2.segment_bytes", "near"},
+            {"cache.l2.size_bytes", "size"},
+            {"cache.l2.slice_total_bytes", "all slices"}};
   }
   std::vector<NamedCapacity> capacities{{job + ".size_bytes", "size"}};
   if (job.ends_with("_l1")) {  // chases of its path go on to the level behind it

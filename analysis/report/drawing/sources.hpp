@@ -55,12 +55,13 @@ inline constexpr Row cluster_rows[] = {{"latency", {"{dsm.latency_cycles}"}},
                                        {"one SM", {"{dsm.bytes_per_cycle}"}},
                                        {"all SMs", {"{dsm.joint_bytes_per_s}"}}};
 inline constexpr Row l2_rows[] = {
+    {"size", {"{cache.l2.slice_total_bytes}"}},
+    {"driver says", {"{device.reported_l2_bytes}"}},
     {"hit", {"{latency.l2_near_cycles} near", "{latency.l2_far_cycles} far"}},
     {"one SM", {"keeps {cache.l2.segment_bytes}, near"}},
     {"read", {"{l2.read_bytes_per_s}"}},
     {"written", {"{l2.write_bytes_per_s}"}},
     {"slices", {"{cache.l2.slices}", "{cache.l2.slice_bytes}"}, " of "},
-    {"all slices", {"{cache.l2.slice_total_bytes}"}},
     {"slice sets", {"{cache.l2.slice_sets}", "{cache.l2.slice_ways}"}, " x "},
     {"their policy", {"{cache.l2.slice_replacement}"}}};
 inline constexpr Row memory_rows[] = {

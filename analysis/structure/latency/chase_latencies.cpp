@@ -40,7 +40,7 @@ std::vector<bool> positions_above(const ChaseLatencies& chase, double threshold_
 }
 
 HitBoundary find_hit_boundary(const std::vector<bool>& hits) {
-  HitBoundary boundary;
+  HitBoundary boundary{.positions = hits.size()};
   double sum = 0;
   double best = 0;
   for (std::size_t i = 0; i < hits.size(); ++i) {

@@ -31,6 +31,7 @@ std::vector<bool> positions_between(const ChaseLatencies& chase, double low_cycl
 /// first.
 struct HitBoundary {
   std::size_t position = 0;  // first one behind the hits
+  std::size_t positions = 0;
   double agreement = 0;  // share of positions that lie as they should: 1 where hits end in a step
 };
 

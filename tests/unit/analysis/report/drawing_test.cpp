@@ -67,6 +67,18 @@ TEST(DrawingTest, what_was_not_resolvable_says_so_once_with_its_reason) {
   EXPECT_EQ(l2->facts[1].text, "size, sets x ways not resolvable: holds the whole bank");
 }
 
+TEST(DrawingTest, an_l2_that_footprints_do_not_end_is_as_large_as_all_of_its_slices) {
+  const DeviceDrawing drawing = draw_device(
+      device_with({not_resolvable("cache.l2.size_bytes", "lines are lost little by little"),
+                   found("cache.l2.slice_total_bytes", 61603840.0, 1, 1),
+                   found("device.reported_l2_bytes", 62914560.0, 1, 1)}));
+
+  const DrawnUnit* l2 = unit_of(drawing, "NVIDIA H200", "L2");
+  ASSERT_NE(l2, nullptr);
+  EXPECT_EQ(l2->size, "58.8 MiB");
+  EXPECT_EQ(fact_of(*l2, "driver says")->text, "60 MiB");
+}
+
 TEST(DrawingTest, absent_skipped_and_unknown_units_are_not_drawn) {
   Finding skipped = no_answer("cache.l2.size_bytes", Status::skipped, "not in this suite");
   const DeviceDrawing drawing = draw_device(
