@@ -181,8 +181,7 @@ CacheStructure characterize_sets(const CacheUnderTest& cache, CacheProbe& probe,
     found.reason = explain_no_sets(found, geometry);
     const Predictions line =
         cache.inner ? Predictions{} : try_line(probe, found.layout, geometry.fetch.bytes);
-    if (line.bear_out() && tells_neighbours_apart(found.layout, geometry.line_bytes))
-      geometry.line_confidence = line.confidence();
+    if (line.bear_out()) geometry.line_confidence = line.confidence();
     if (line.asked > 0 && !line.bear_out()) {
       geometry.line_confidence = 0;
       found.reason =

@@ -4,8 +4,6 @@
 #include "analysis/structure/sets/conflict_set.hpp"
 #include "base/random.hpp"
 
-#include <algorithm>
-
 namespace sonde {
 namespace {
 
@@ -50,11 +48,6 @@ Predictions try_line(CacheProbe& probe, const SetLayout& layout, std::uint64_t u
   Predictions tried{.asked = lists.size()};
   for (std::size_t i = 0; i < lists.size(); ++i) tried.right += overflowed[i] == predicted[i];
   return tried;
-}
-
-bool tells_neighbours_apart(const SetLayout& layout, std::uint64_t line_bytes) {
-  return std::ranges::any_of(layout.index.masks,
-                             [&](std::uint64_t mask) { return (mask & line_bytes) != 0; });
 }
 
 }  // namespace sonde

@@ -8,13 +8,10 @@ namespace sonde {
 
 /// Chases over lines of one set: with one line too many, each asked for at any place within it, the
 /// set overflows; with as many as it has ways, all that misses bring of each stays; and the
-/// neighbour of one of these overflows it only if the function puts both into one set. None are
-/// asked where no such set is known.
+/// neighbour of one of these overflows it only if the function puts both into one set. A function
+/// that parts two neighbours tells them from one line of twice the length by itself. None are asked
+/// where no such set is known.
 /// @param unit_bytes that one miss brings
 Predictions try_line(CacheProbe& probe, const SetLayout& layout, std::uint64_t unit_bytes);
-
-/// Whether the function that chooses the set takes the lowest bit above those within a line:
-/// neighbours then lie in different sets, as parts of one line do not.
-bool tells_neighbours_apart(const SetLayout& layout, std::uint64_t line_bytes);
 
 }  // namespace sonde

@@ -81,6 +81,24 @@ TEST(EverySmTest, all_have_the_structure_of_the_one_it_was_found_on) {
 
 INSTANTIATE_TEST_SUITE_P(LostWays, OddSmTest, testing::Values("0", "131:500"));
 
+/// Neighbours of 1 KiB share a set of 768 bytes: a footprint overflows the first of 32 sets while
+/// all others have room.
+TEST(CacheL1SizeTest, is_not_what_the_first_full_set_holds) {
+  nlohmann::json model = json_of("gtx980");
+  for (nlohmann::json& cache : model["caches"]) {
+    if (cache["name"] != "l1") continue;
+    cache["sets"] = 32;
+    cache["ways"] = 24;
+    cache["index"] = {{"kind", "bit_field"}, {"low_bit", 10}, {"bits", 5}};
+    cache["replacement"] = "lru";
+  }
+  JobOnSim sim(write_model(model, "sets_by_high_bits"));
+
+  sim.run("cache.l1", SuiteLevel::quick);
+
+  EXPECT_EQ(sim.status("cache.l1.size_bytes"), Status::not_resolvable);
+}
+
 TEST(CacheL1CarveoutTest, is_absent_where_there_is_no_choice) {
   JobOnSim sim("gtx980");
 

@@ -2,6 +2,9 @@
 // them: what Wong et al. 2010 and Mei and Chu 2016 found, and those of the H200.
 #include "jobs/cache/report.hpp"
 #include "sim/hierarchy_truth.hpp"
+#include "sim/shipped_json.hpp"
+
+#include <fmt/format.h>
 
 #include <gmock/gmock.h>
 
@@ -82,6 +85,19 @@ TEST(CacheLevelsPathTest, that_a_device_lacks_is_not_present) {
     EXPECT_EQ(sim.status(cache + std::string(".hit_latency_cycles")), Status::not_present);
   }
   EXPECT_EQ(sim.status("cache.texture_l1.tile_bytes"), Status::not_present);
+}
+
+TEST(CacheLevelsPathTest, what_answers_sooner_than_the_l2_may_be_it_or_a_cache_before_it) {
+  const auto status_behind = [](int cycles) {
+    nlohmann::json model = json_of("h200");
+    model["paths"]["instruction"]["latency_cycles"]["l2"] = cycles;
+    JobOnSim sim(write_model(model, fmt::format("code_by_l2_after_{}", cycles)));
+    sim.assume("cache.l2.hit_latency_cycles", 279.0);
+    sim.run("cache.instruction");
+    return sim.status("cache.instruction_l2.size_bytes");
+  };
+  EXPECT_EQ(status_behind(240), Status::not_resolvable);
+  EXPECT_EQ(status_behind(290), Status::not_present);
 }
 
 TEST(CacheLevelsPathTest, a_level_behind_one_of_unknown_size_is_not_resolvable) {

@@ -32,6 +32,7 @@ TEST_P(TlbTest, gives_back_every_level_the_page_and_its_window) {
   const std::string names[] = {"tlb.l1", "tlb.l2", "tlb.l3"};
   for (std::size_t i = 0; i < pages.tlbs.size(); ++i) {
     expect_costs(sim_, names[i], pages.tlbs[i], row[i + 1] - row[0]);
+    EXPECT_EQ(sim_.number(names[i] + ".reach_bytes"), sim_.number(names[i] + ".tag_reach_bytes"));
   }
   const std::string texture_names[] = {"tlb.texture_l1", "tlb.texture_l2"};
   for (std::size_t i = 0; i < pages.path_tlbs.size(); ++i) {

@@ -30,14 +30,9 @@ std::string write_h200(std::uint64_t line_bytes) {
   return write_model(model, fmt::format("lines_of_{}", line_bytes));
 }
 
-struct TriedLine {
-  Predictions tried;
-  bool tells_neighbours = false;
-};
-
 /// Sets are found with lines of 128 bytes, whatever the lines are.
-TriedLine try_128_bytes(const std::string& model) {
-  static TriedLine line;
+Predictions try_128_bytes(const std::string& model) {
+  static Predictions line;
   line = {};
   JobOnSim(model).run_part("cache.l1", [](JobRun& run) {
     CacheUnderTest cache{
@@ -50,25 +45,27 @@ TriedLine try_128_bytes(const std::string& model) {
     CacheProbe probe(cache, 224_KiB, 128);
     const SetFindings found = find_sets(probe);
     constexpr std::uint64_t fetch_bytes = 32;
-    line = {try_line(probe, found.layout, fetch_bytes), tells_neighbours_apart(found.layout, 128)};
+    line = try_line(probe, found.layout, fetch_bytes);
   });
   return line;
 }
 
 TEST(TryLineTest, lines_are_borne_out_though_data_do_not_fill_all_sets) {
-  const TriedLine line = try_128_bytes("h200");
-  EXPECT_EQ(line.tried.asked, 36u);
-  EXPECT_EQ(line.tried.right, 36u);
-  EXPECT_TRUE(line.tells_neighbours);
+  const Predictions line = try_128_bytes("h200");
+  EXPECT_EQ(line.asked, 36u);
+  EXPECT_EQ(line.right, 36u);
 }
 
 TEST(TryLineTest, two_lines_are_not_taken_for_one) {
-  EXPECT_FALSE(try_128_bytes(write_h200(64)).tried.bear_out());
+  const Predictions line = try_128_bytes(write_h200(64));
+  EXPECT_EQ(line.asked, 36u);
+  EXPECT_FALSE(line.bear_out());
 }
 
 TEST(TryLineTest, halves_of_a_line_are_not_taken_for_lines) {
-  const TriedLine line = try_128_bytes(write_h200(256));
-  EXPECT_FALSE(line.tried.bear_out() && line.tells_neighbours);
+  const Predictions line = try_128_bytes(write_h200(256));
+  EXPECT_EQ(line.asked, 36u);
+  EXPECT_FALSE(line.bear_out());
 }
 
 }  // namespace
