@@ -160,9 +160,14 @@ class Footprints {
     return fit == Fit::fits;
   }
 
-  /// In most of three orders, from that one on: something else may take a line now and then.
+  /// Chases over those take 16 passes of tens of thousands of loads each: few can be asked for.
+  bool are_long() const { return counted_.has_value(); }
+
+  /// In most of three orders, from that one on: something else may take a line now and then. Of
+  /// long ones in that order, as their misses are counted over many passes.
   bool stays_in_most(std::uint64_t span_bytes, std::uint64_t order) const {
     const bool first = stays(span_bytes, order);
+    if (are_long()) return first;
     return first == stays(span_bytes, order + 1) ? first : stays(span_bytes, order + 2);
   }
 
@@ -285,10 +290,10 @@ bool is_large(std::uint64_t size_bytes, std::uint64_t line_bytes) {
 TriedBound find_tried_bound(const CacheUnderTest& cache, const CapacityBound& coarse,
                             std::uint64_t line_bytes) {
   constexpr std::uint64_t first_order = 100;  // none of those that try_footprints uses
-  constexpr std::uint64_t orders = 20;
-  constexpr std::uint64_t most_lost = 2;
   constexpr std::uint64_t most_less_lines = 2;
   const Footprints footprints(cache, coarse.fitting_bytes, coarse.overflowing_bytes, line_bytes);
+  const std::uint64_t orders = footprints.are_long() ? 3 : 20;
+  const std::uint64_t most_lost = footprints.are_long() ? 0 : 2;
   const CapacityBound seen = bisect_bound(footprints, coarse, line_bytes);
   if (seen.fitting_bytes == 0) return {seen, {}};
   // A line more may stay in some orders: the largest that stays in all counts.

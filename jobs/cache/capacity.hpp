@@ -50,8 +50,9 @@ struct TriedBound {
   Predictions tried;
 };
 
-/// The largest footprint that stays in all of twenty orders, but for what takes a line now and
-/// then; and how far it is borne out, as try_bound does.
+/// The largest footprint that stays in all of twenty orders (three, if it is too long to be
+/// recorded), but for what takes a line now and then; and how far it is borne out, as try_bound
+/// does.
 /// @param coarse as measure_coarse_bound gives it
 TriedBound find_tried_bound(const CacheUnderTest& cache, const CapacityBound& coarse,
                             std::uint64_t line_bytes);

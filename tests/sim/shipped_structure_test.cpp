@@ -19,8 +19,8 @@ TEST_P(ShippedStructureTest, of_the_first_caches_comes_back) {
 
 /// Walks through an L2 of tens of thousands of lines take their time. The search for the 2048 sets
 /// of 24 ways of a GTX 780 ends by time in three of seven seeds (2, 6, 7; before 95b97557 in two of
-/// ten, 3 and 10): no smallest list of lines is found. That of a GTX 980 does in seed 1 of six.
-bool is_usual_l2_seed(std::uint64_t seed) { return seed == 3; }
+/// ten, 3 and 10): no smallest list of lines is found.
+bool is_usual_l2_seed(std::uint64_t seed) { return seed == 1 || seed == 3; }
 
 TEST_P(ShippedStructureTest, of_the_l2_comes_back) {
   if (!is_usual_l2_seed(seed()) && std::getenv("SONDE_ALL_SEEDS") == nullptr) {
