@@ -29,7 +29,7 @@ struct Row {
   std::string_view not_compared = "";  // see Metric
 };
 
-/// Where a cache stands: what is asked of it depends on that.
+/// Place of a cache on its load path. Caches of each kind have other metrics.
 enum class CacheKind { none, first, of_loads, inner, outer };
 
 /// What stands for "{}" in the rows of a section.

@@ -36,7 +36,7 @@ void report_latencies(JobRun& run, const std::string& cache, const Replicates& h
 void report_hit_latency(JobRun& run, const std::string& cache, const Replicates& hits);
 void report_miss_latency(JobRun& run, const std::string& cache, const Replicates& misses);
 
-/// What is known of a cache once its sets were looked for.
+/// A cache after the search for its sets: the geometry, with what the sets add to it, and the sets.
 struct CacheStructure {
   CacheGeometry geometry;
   SetFindings sets;

@@ -3,8 +3,6 @@
 
 #include "jobs/run/job_run.hpp"
 
-#include <algorithm>
-
 namespace sonde {
 
 /// Partitions that keep copies of each other's lines: one SM fills the near one alone.

@@ -1,4 +1,4 @@
-// Streams on chosen SMs at once, and what they say of the ports that SMs share
+// SMs that share a port slow each other down when they stream at once: this checks groups of SMs
 // (docs/methods/topology.md). For the jobs topology and placement.
 #pragma once
 
@@ -33,7 +33,8 @@ std::vector<double> stream_cycles(JobRun& run, const std::string& label,
                                   const std::vector<int>& sms, Place place,
                                   const SmStream& stream = l2_stream);
 
-/// What ports say of groups of units (SMs, or TPCs) that something else found.
+/// Groups of units (SMs or TPCs) that clocks or clusters gave, checked by the ports that they
+/// share.
 struct PortCheck {
   std::size_t groups = 0;        // of two units and more
   std::size_t seen = 0;          // of these, groups whose units hold each other up

@@ -6,7 +6,8 @@
 
 namespace sonde {
 
-/// A cache, and what is known of it but for chases beside others.
+/// A cache with what earlier jobs found of it. Chases beside those through other caches add the
+/// rest.
 struct SharedCache {
   CoRunCache cache;
   bool holds_bank = false;    // of constants: its size is that of the bank, or more

@@ -2,6 +2,8 @@
 // sleeping cost, and how many blocks an SM holds. Part of the seam (probe.hpp lists them).
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -98,5 +100,17 @@ struct OccupancyProbe {
 constexpr int most_occupancy_threads(int registers_per_thread) {
   return registers_per_thread > 64 ? 256 : 1024;
 }
+
+/// For describe_probe and validate_probe (probe.hpp). The checks throw Error naming the field.
+nlohmann::json describe(const BranchProbe& probe);
+nlohmann::json describe(const WaitProbe& probe);
+nlohmann::json describe(const BarrierProbe& probe);
+nlohmann::json describe(const SleepProbe& probe);
+nlohmann::json describe(const OccupancyProbe& probe);
+void check(const BranchProbe& probe, int sm_count);
+void check(const WaitProbe& probe, int sm_count);
+void check(const BarrierProbe& probe, int sm_count);
+void check(const SleepProbe& probe, int sm_count);
+void check(const OccupancyProbe& probe, int sm_count);
 
 }  // namespace sonde

@@ -1,4 +1,4 @@
-// What the clocks of a simulated GPU add to a latency: jitter, rare outliers, granularity.
+// Makes a measured latency of a true one: adds jitter and rare outliers, and rounds to clock steps.
 #pragma once
 
 #include "base/random.hpp"

@@ -1,5 +1,5 @@
 // Names, checks and the JSON description of the probes of control flow.
-#include "device/probe/control_checks.hpp"
+#include "device/probe/control_probe.hpp"
 
 #include "base/enum_text.hpp"
 #include "base/error.hpp"
