@@ -4,6 +4,8 @@
 #include "analysis/structure/sets/conflict_set.hpp"
 #include "base/random.hpp"
 
+#include <array>
+
 namespace sonde {
 namespace {
 
@@ -26,6 +28,7 @@ Lines all_units(const Lines& lines, std::uint64_t line_bytes, std::uint64_t unit
 
 Predictions try_line(CacheProbe& probe, const SetLayout& layout, std::uint64_t unit_bytes) {
   constexpr int draws = 12;
+  constexpr std::size_t kinds = 3;  // of lists, each against rivals of its own
   const std::uint64_t line_bytes = probe.pool().line_bytes;
   if (!layout.conflict || !can_number_sets(layout.index) || unit_bytes > line_bytes) return {};
   Random random(derive_seed(probe.pool().seed, "places in lines"));
@@ -45,9 +48,17 @@ Predictions try_line(CacheProbe& probe, const SetLayout& layout, std::uint64_t u
     lists.push_back(std::move(with_neighbour));
   }
   const std::vector<bool> overflowed = overflow_once(lists, ask_behind(probe, {}));
-  Predictions tried{.asked = lists.size()};
-  for (std::size_t i = 0; i < lists.size(); ++i) tried.right += overflowed[i] == predicted[i];
-  return tried;
+  std::array<Predictions, kinds> tried{};
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    ++tried[i % kinds].asked;
+    tried[i % kinds].right += overflowed[i] == predicted[i];
+  }
+  Predictions all;
+  for (const Predictions& kind : tried) {
+    if (!kind.bear_out()) return kind;
+    all += kind;
+  }
+  return all;
 }
 
 }  // namespace sonde

@@ -10,7 +10,8 @@ namespace sonde {
 /// set overflows; with as many as it has ways, all that misses bring of each stays; and the
 /// neighbour of one of these overflows it only if the function puts both into one set. A function
 /// that parts two neighbours tells them from one line of twice the length by itself. None are asked
-/// where no such set is known.
+/// where no such set is known. Of a kind of lists that fails, the others do not make up for it: its
+/// predictions alone are returned.
 /// @param unit_bytes that one miss brings
 Predictions try_line(CacheProbe& probe, const SetLayout& layout, std::uint64_t unit_bytes);
 
