@@ -93,13 +93,20 @@ struct Axis {
   bool is_number = false;
 };
 
+/// A job that a point has in common with an earlier one, which alone measured it.
+struct SharedJob {
+  std::string job;
+  std::string config_hash;  // of that point
+};
+
 /// One choice of all options under which a run measures its devices; a plain run has one.
 struct Point {
   std::string config_hash;  // of what decides the results: backend, suite, jobs, seed, ...
   std::string config_json;  // resolved
   std::uint64_t seed = 0;
-  std::uint64_t repeat_index = 0;    // of the same options measured again
-  std::vector<std::string> at = {};  // the value of each of Provenance::axes
+  std::uint64_t repeat_index = 0;      // of the same options measured again
+  std::vector<std::string> at = {};    // the value of each of Provenance::axes
+  std::vector<SharedJob> shared = {};  // those of its jobs that are not measured at it
 };
 
 /// How a run came about: everything needed to repeat it.

@@ -247,7 +247,7 @@ std::vector<const Job*> select_jobs_of_some_sms(const std::vector<const Job*>& j
                                                 const std::vector<std::string>& names) {
   std::vector<const Job*> selected;
   for (const Job* job : jobs) {
-    if (job->sms == JobSms::any) selected.push_back(job);
+    if (job->sms == JobSms::any || !names.empty()) selected.push_back(job);
     if (job->sms == JobSms::any || std::ranges::find(names, job->name) == names.end()) continue;
     throw ConfigError(
         fmt::format("the job {} looks at all SMs at once: run it without --sms", job->name));

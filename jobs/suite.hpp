@@ -47,7 +47,8 @@ SuiteLevel parse_suite_level(std::string_view name);
 /// @throws ConfigError for an unknown job, naming those there are
 std::vector<const Job*> select_jobs(SuiteLevel level, const std::vector<std::string>& names);
 
-/// Those of the jobs that can do with some SMs.
+/// The jobs of a run that measures some SMs: those named, which then must do with some, and all
+/// that they build on; or, of a suite, those that can do with some.
 /// @param names jobs that were asked for by name
 /// @throws ConfigError if one of them cannot
 std::vector<const Job*> select_jobs_of_some_sms(const std::vector<const Job*>& jobs,

@@ -8,8 +8,14 @@ KnownGroups known_groups(const JobRun& run) {
     const Finding* finding = run.finding(metric);
     return finding == nullptr ? 1 : finding->confidence;
   };
-  return {.tpc_of_sm = run.vector("topology.tpc_of_sm").value_or(std::vector<double>{}),
-          .gpc_of_sm = run.vector("topology.gpc_of_sm").value_or(std::vector<double>{}),
+  // A job that is limited to some SMs numbers them anew, as the topology of the whole GPU does not.
+  const auto of_sms = [&](const char* metric) {
+    const auto numbers = run.vector(metric);
+    const auto sm_count = static_cast<std::size_t>(run.info().sm_count);
+    return numbers && numbers->size() == sm_count ? *numbers : std::vector<double>{};
+  };
+  return {.tpc_of_sm = of_sms("topology.tpc_of_sm"),
+          .gpc_of_sm = of_sms("topology.gpc_of_sm"),
           .tpc_confidence = confidence_of("topology.tpc_of_sm"),
           .gpc_confidence = confidence_of("topology.gpc_of_sm")};
 }

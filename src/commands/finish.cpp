@@ -157,12 +157,11 @@ bool keep_whole_points(RunPlan& plan, const RankContext& context, const Roster& 
 /// A GPU that was given up has its shards for the points that others have, too.
 Attendance give_up_rest(const RunPlan& plan, const RankContext& context, const Supervised& mine,
                         RankProgress& progress) {
-  for (std::size_t i = mine.points_done; i < plan.points.size() && !mine.given_up.empty(); ++i) {
+  if (!mine.given_up.empty()) {
     Task task = task_of(context, TaskKind::measure);
-    task.point = i;
+    task.point = mine.points_done;
     task.device = mine.device;
-    make_point_folder(plan.points[i].parts, plan.points.size());
-    supervise(plan.points[i], task, context.keeper, progress, mine.given_up);
+    give_up_device(plan, task, plan.points.size(), mine.given_up, [&] { progress.tick(); });
   }
   return rendezvous(context.mpi.world(), {.silence_s = plan.options.rendezvous_timeout_s},
                     progress.lookout());

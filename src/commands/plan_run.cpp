@@ -12,12 +12,16 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <map>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -79,7 +83,42 @@ std::uint64_t seed_of(const SweepPoint& point) {
   return derive_seed(point.options.seed, fmt::format("repeat {}", point.repeat_index));
 }
 
-MeasurePlan plan_point(const SweepPoint& point, const RunPlan& run) {
+/// What decides the results of each job of the point: where two points have the same, a job is
+/// measured at the first of them.
+std::map<std::string_view, std::string> keys_of(const MeasurePlan& plan) {
+  RunOptions common = plan.options;  // of all jobs
+  common.jobs.clear();
+  common.set.clear();
+  common.sms.clear();
+  const std::string common_hash = hash_options(common, plan.repeat_index);
+  std::map<std::string_view, std::string> keys;
+  for (const Job* job : plan.jobs) {
+    std::string all = common_hash;
+    if (plan.is_on_some_sms(*job)) all += fmt::format(" on {}", fmt::join(plan.sms, ","));
+    for (const auto& [option, value] : plan.settings_of(*job))
+      all += fmt::format(" {}={}", option, value);
+    for (const std::string_view base : job->builds_on) {
+      if (const auto found = keys.find(base); found != keys.end()) all += " " + found->second;
+    }
+    keys[job->name] = fmt::format("{:016x}", derive_seed(0, all));
+  }
+  return keys;
+}
+
+/// Which point measures the job with that key.
+using Sources = std::map<std::pair<std::string_view, std::string>, std::size_t>;
+
+/// Leaves the jobs with the point that no earlier one measures.
+void share_jobs(std::size_t index, MeasurePlan& plan, Sources& sources) {
+  const auto keys = keys_of(plan);
+  std::erase_if(plan.jobs, [&](const Job* job) {
+    const auto [source, is_new] = sources.try_emplace({job->name, keys.at(job->name)}, index);
+    if (!is_new) plan.taken.push_back({job, source->second});
+    return !is_new;
+  });
+}
+
+MeasurePlan plan_point(const SweepPoint& point, RunPlan& run, Sources& sources) {
   MeasurePlan plan;
   plan.options = point.options;
   plan.device_seed = run.options.seed;
@@ -102,6 +141,11 @@ MeasurePlan plan_point(const SweepPoint& point, const RunPlan& run) {
                     job, settings.begin()->first, job));
   }
   const std::size_t index = run.points.size();
+  share_jobs(index, plan, sources);
+  for (const TakenJob& one : plan.taken) {
+    run.provenance.points[index].shared.push_back(
+        {std::string(one.job->name), run.provenance.points[one.point].config_hash});
+  }
   plan.provenance = at_point(run.provenance, run.provenance.points.at(index));
   plan.parts = point_folder(run.parts, run.provenance.points.size(), plan.provenance.config_hash);
   if (index > 0) {
@@ -125,8 +169,9 @@ RunPlan plan_run(const RunOptions& options, const std::string& command_line) {
           std::chrono::duration_cast<std::chrono::steady_clock::duration>(
               std::chrono::duration<double>(*budget_s));
   }
+  Sources sources;
   for (const SweepPoint& point : layout.points) {
-    run.points.push_back(plan_point(point, run));
+    run.points.push_back(plan_point(point, run, sources));
     run.points.back().end = end;
   }
   check_backend(run.points.front().backend);

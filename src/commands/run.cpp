@@ -161,18 +161,6 @@ void take_up_earlier(const RunPlan& plan, const RankContext& context, const Rost
   });
 }
 
-/// Whether an earlier run has measured the device at this point to its end.
-bool is_measured(const MeasurePlan& point, const std::string& uuid) {
-  const auto shard = finished_shard(point.parts, uuid);
-  if (!std::filesystem::exists(shard)) return false;
-  try {
-    const auto devices = read_finished(shard, point.provenance.config_hash);
-    return devices.size() == 1 && devices.front().status == DeviceOutcome::complete;
-  } catch (const StoreError&) {
-    return false;  // the worker sets it aside, and says why
-  }
-}
-
 /// This rank's part, point after point; a rank without a GPU has nothing to do.
 Supervised measure_own(const RunPlan& plan, const RankContext& context,
                        const std::vector<DeviceChoice>& visible,
@@ -181,35 +169,13 @@ Supervised measure_own(const RunPlan& plan, const RankContext& context,
       visible, [&uuid](const DeviceChoice& device) { return device.uuid == uuid; });
   if (choice == visible.end()) return {};
   context.watch.leave();
-  Supervised supervised;
-  std::string given_up;  // why the device is not tried at further points
-  std::size_t done = 0;
-  for (std::size_t i = 0; i < plan.points.size(); ++i) {
-    const MeasurePlan& point = plan.points[i];
-    if (plan.is_sweep() && plan.options.resume && is_measured(point, choice->uuid)) {
-      done = i + 1;
-      continue;
-    }
-    if (plan.is_sweep() && !why_to_stop(point).empty()) {
-      supervised.stopped_early = true;
-      break;
-    }
-    make_point_folder(point.parts, plan.points.size());
-    supervised = supervise(point,
-                           {.kind = TaskKind::measure,
-                            .rank = context.mpi.rank(),
-                            .ranks = context.mpi.size(),
-                            .point = i,
-                            .device = *choice,
-                            .resume = plan.options.resume},
-                           context.keeper, progress, given_up);
-    given_up = supervised.given_up;
-    if (supervised.stopped_early || !supervised.failure.empty()) break;
-    done = i + 1;
-    if (plan.fills_budget() && !given_up.empty()) break;  // as many points follow as others have
-  }
-  supervised.given_up = given_up;
-  supervised.points_done = done;
+  Supervised supervised = supervise(plan,
+                                    {.kind = TaskKind::measure,
+                                     .rank = context.mpi.rank(),
+                                     .ranks = context.mpi.size(),
+                                     .device = *choice,
+                                     .resume = plan.options.resume},
+                                    context.keeper, progress);
   supervised.device = *choice;
   if (!supervised.failure.empty()) log_local(supervised.failure);
   return supervised;

@@ -45,6 +45,7 @@ class ProgressReporter {
   void tell(const Step& step) {
     if (!step.begins && !step.waits) ++probes_;
     const Report report{.kind = ReportKind::progress,
+                        .point = step.point,
                         .job = std::string(step.job),
                         .jobs_done = step.jobs_done,
                         .probes_done = probes_};
@@ -63,10 +64,10 @@ class ProgressReporter {
   std::chrono::steady_clock::time_point mentioned_{};
 };
 
-Report measure(const MeasurePlan& plan, const Task& task, const RankLink& rank) {
+Report measure(const RunPlan& run, const Task& task, const RankLink& rank) {
   keep_freed_memory();
   ProgressReporter progress(rank);
-  return measure_device(plan, task, [&progress](const Step& step) { progress.tell(step); });
+  return measure_device(run, task, [&progress](const Step& step) { progress.tell(step); });
 }
 
 Report measure_more(const MeasurePlan& plan, const Task& task, const RankLink& rank) {
@@ -122,7 +123,7 @@ Report do_parsed(const RunPlan& run, const Task& task, const RankLink& rank) {
       case TaskKind::list_devices:
         return {.kind = ReportKind::devices,
                 .devices = list_visible_devices(plan.backend, task.rank, plan.device_seed)};
-      case TaskKind::measure: return measure(plan, task, rank);
+      case TaskKind::measure: return measure(run, task, rank);
       case TaskKind::judge: judge_shards(plan.parts); return finished(ExitStatus::ok);
       case TaskKind::measure_again:
       case TaskKind::measure_together: return measure_more(plan, task, rank);

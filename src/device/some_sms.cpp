@@ -28,20 +28,20 @@ int parse_sm(std::string_view text, const std::string& all) {
 
 class SomeSms final : public Device {
  public:
-  SomeSms(std::unique_ptr<Device> whole, std::vector<int> sms)
-      : whole_(std::move(whole)), sms_(std::move(sms)), info_(whole_->info()) {
+  SomeSms(Device& whole, std::vector<int> sms)
+      : whole_(whole), sms_(std::move(sms)), info_(whole_.info()) {
     info_.sm_count = static_cast<int>(sms_.size());
   }
 
   const DeviceInfo& info() const override { return info_; }
-  Health health() override { return whole_->health(); }
-  Links links() override { return whole_->links(); }
-  XidLog xids() override { return whole_->xids(); }
-  void begin_job() override { whole_->begin_job(); }
-  void draw_anew() override { whole_->draw_anew(); }
-  PeerLink link_to(const std::string& peer_uuid) override { return whole_->link_to(peer_uuid); }
-  std::vector<int> register_counts() override { return whole_->register_counts(); }
-  std::string machine_code(const std::string& op) override { return whole_->machine_code(op); }
+  Health health() override { return whole_.health(); }
+  Links links() override { return whole_.links(); }
+  XidLog xids() override { return whole_.xids(); }
+  void begin_job() override { whole_.begin_job(); }
+  void draw_anew() override { whole_.draw_anew(); }
+  PeerLink link_to(const std::string& peer_uuid) override { return whole_.link_to(peer_uuid); }
+  std::vector<int> register_counts() override { return whole_.register_counts(); }
+  std::string machine_code(const std::string& op) override { return whole_.machine_code(op); }
   int sm_of_gpu(int sm) const override {
     return sm < 0 ? sm : sms_.at(static_cast<std::size_t>(sm));
   }
@@ -49,7 +49,7 @@ class SomeSms final : public Device {
  protected:
   Trace play(const ProbeSpec& spec) override {
     Trace trace =
-        whole_->run(std::visit([this](auto probe) { return on_whole(std::move(probe)); }, spec));
+        whole_.run(std::visit([this](auto probe) { return on_whole(std::move(probe)); }, spec));
     std::erase_if(trace.lanes, [this](const LaneTrace& lane) {
       return lane.sm >= 0 && !std::ranges::binary_search(sms_, lane.sm);
     });
@@ -89,7 +89,7 @@ class SomeSms final : public Device {
     return probe;
   }
 
-  std::unique_ptr<Device> whole_;
+  Device& whole_;
   std::vector<int> sms_;  // ascending
   DeviceInfo info_;
 };
@@ -114,13 +114,13 @@ std::vector<int> parse_sms(const std::vector<std::string>& texts) {
   return sms;
 }
 
-std::unique_ptr<Device> limit_to_sms(std::unique_ptr<Device> device, std::vector<int> sms) {
-  const int count = device->info().sm_count;
+std::unique_ptr<Device> limit_to_sms(Device& whole, std::vector<int> sms) {
+  const int count = whole.info().sm_count;
   if (sms.empty() || sms.back() >= count) {
     throw DeviceError(fmt::format("the GPU has no SM {} (its {} SMs are 0 to {}) see --sms",
                                   sms.empty() ? -1 : sms.back(), count, count - 1));
   }
-  return std::make_unique<SomeSms>(std::move(device), std::move(sms));
+  return std::make_unique<SomeSms>(whole, std::move(sms));
 }
 
 }  // namespace sonde

@@ -16,7 +16,8 @@ std::vector<int> parse_sms(const std::vector<std::string>& texts);
 
 /// The device with these SMs alone, which probes number anew, from 0, in this order. What always
 /// uses all SMs (copies in shared memory) is read on these; clusters are refused.
+/// @param whole must outlive it
 /// @throws DeviceError if the device lacks one of them
-std::unique_ptr<Device> limit_to_sms(std::unique_ptr<Device> device, std::vector<int> sms);
+std::unique_ptr<Device> limit_to_sms(Device& whole, std::vector<int> sms);
 
 }  // namespace sonde

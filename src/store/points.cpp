@@ -21,6 +21,23 @@ struct PointRow {
   std::vector<double> numbers;  // of each axis; of texts nothing
 };
 
+const TableKey shared_key{"shared_jobs", "shared_job"};
+
+/// A job that a point has in common with an earlier one; both by the hash of their options.
+struct SharedRow {
+  std::string config_hash;
+  SharedJob shared;
+};
+
+BoundTable<SharedRow> shared_table() {
+  BoundTable<SharedRow> table(shared_key);
+  table.add("config_hash", "", "of the point that did not measure the job", &SharedRow::config_hash)
+      .add("job", "", "its name", at(&SharedRow::shared, &SharedJob::job))
+      .add("measured_at", "", "config_hash of the point whose results count for it",
+           at(&SharedRow::shared, &SharedJob::config_hash));
+  return table;
+}
+
 /// The value on an axis, for which there is room in a row that is being read.
 template <class Values>
 auto& on_axis(Values& values, std::size_t axis) {
@@ -75,7 +92,12 @@ std::vector<Table> point_tables(const Provenance& provenance, Names& names) {
           parse_quantity(value).value_or(std::numeric_limits<double>::quiet_NaN()));
     }
   }
-  return {point_table(provenance.axes).to_table(rows, names)};
+  std::vector<SharedRow> shared_rows;
+  for (const Point& point : provenance.points) {
+    for (const SharedJob& shared : point.shared) shared_rows.push_back({point.config_hash, shared});
+  }
+  return {point_table(provenance.axes).to_table(rows, names),
+          shared_table().to_table(shared_rows, names)};
 }
 
 void read_points(const StoredTables& root, Provenance& provenance) {
@@ -85,6 +107,12 @@ void read_points(const StoredTables& root, Provenance& provenance) {
       if (axes[i].is_number) on_axis(row.point.at, i) = fmt::format("{}", row.numbers[i]);
     }
     provenance.points.push_back(std::move(row.point));
+  }
+  for (SharedRow& row : read_whole(root, shared_table())) {
+    const std::uint64_t point = index_of(provenance.points, row.config_hash);
+    if (point == provenance.points.size())
+      throw StoreError("/shared_jobs: a row names no point of the file");
+    provenance.points[point].shared.push_back(std::move(row.shared));
   }
   if (provenance.points.empty()) provenance.points = points_of(provenance);
 }

@@ -1,5 +1,6 @@
 // `/points`: the options of each point of a run, one row per point, with a column for each axis of
-// its sweep; and the points of runs that may stand in one file.
+// its sweep; `/shared_jobs`: what points take from earlier ones; and the points of runs that may
+// stand in one file.
 #pragma once
 
 #include "analysis/results.hpp"

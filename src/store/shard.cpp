@@ -24,10 +24,6 @@ namespace sonde {
 namespace fs = std::filesystem;
 namespace {
 
-bool is_final(const JobResult& job) {
-  return job.status != Status::failed && job.status != Status::not_run;
-}
-
 [[noreturn]] void fail(const fs::path& path, const std::string& reason) {
   throw StoreError(
       fmt::format("cannot write '{}' ({}; the jobs in it so far are kept) free space "
@@ -117,6 +113,10 @@ Health health_before(const Health& earlier, const Health& now) {
 }
 
 }  // namespace
+
+bool is_final(const JobResult& job) {
+  return job.status != Status::failed && job.status != Status::not_run;
+}
 
 fs::path finished_shard(const fs::path& parts, const std::string& uuid) {
   std::string stem = uuid;  // those of MIG slices may hold slashes

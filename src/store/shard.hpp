@@ -19,6 +19,9 @@ inline constexpr const char* aside_suffix = ".old";
 
 struct ResumedShard;
 
+/// Whether a job need not be measured again: it ended with answers, or knows that there are none.
+bool is_final(const JobResult& job);
+
 /// Where `Shard::finish` leaves the shard of a GPU.
 std::filesystem::path finished_shard(const std::filesystem::path& parts, const std::string& uuid);
 

@@ -119,10 +119,8 @@ std::vector<JobResult> measure_again(const MeasurePlan& plan, const Task& task,
     std::vector<JobResult> others = first.jobs;  // what the job builds on, not its own findings
     std::erase_if(others, [job](const JobResult& one) { return one.job == job->name; });
     results.push_back(late.run(*job, [&] {
-      return run_job(
-          *job, *device, plan.level, derive_seed(plan.seed, "measured again"), others,
-          plan.options.job_timeout_s * deadline_factor(), [&] { late.go_on(false); },
-          plan.settings_of(*job));
+      return run_planned(plan, *job, *device, derive_seed(plan.seed, "measured again"), others,
+                         [&] { late.go_on(false); });
     }));
   }
   return results;
@@ -201,10 +199,9 @@ std::vector<JobResult> measure_together(const MeasurePlan& plan, const Task& tas
   for (const Job* job : jobs) {
     results.push_back(late.run(*job, [&] {
       Turns turns(plan.parts, std::string(job->name), ranks, task.rank, turn_limits(plan), watch);
-      return run_job(
-          *job, *device, plan.level, plan.seed, before.jobs,
-          plan.options.job_timeout_s * deadline_factor(), [&] { late.go_on(false); },
-          plan.settings_of(*job), node_of(task, turns));
+      return run_planned(
+          plan, *job, *device, plan.seed, before.jobs, [&] { late.go_on(false); },
+          node_of(task, turns));
     }));
   }
   return results;

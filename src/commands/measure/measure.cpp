@@ -11,6 +11,7 @@
 #include "doctor/gpus.hpp"
 #include "fleet/bind_cpu.hpp"
 #include "mpi/collectives.hpp"
+#include "store/output.hpp"
 #include "store/shard.hpp"
 #include "store/write_run.hpp"
 
@@ -120,6 +121,149 @@ const LostJob* find_lost(const Task& task, const Job& job) {
   return lost == task.lost_jobs.end() ? nullptr : &*lost;
 }
 
+DeviceResult result_of(const Task& task) {
+  DeviceResult result;
+  result.info.uuid = task.device.uuid;
+  result.node = node_name();
+  result.rank = task.rank;
+  return result;
+}
+
+/// Whether an earlier run has measured the device at this point to its end.
+bool is_measured(const MeasurePlan& point, const std::string& uuid) {
+  const auto shard = finished_shard(point.parts, uuid);
+  if (!std::filesystem::exists(shard)) return false;
+  try {
+    const auto devices = read_finished(shard, point.provenance.config_hash);
+    return devices.size() == 1 && devices.front().status == DeviceOutcome::complete;
+  } catch (const StoreError&) {
+    return false;  // it is set aside as the point begins, with the reason
+  }
+}
+
+/// A device that is opened once for all points of a run.
+class MeasuredDevice {
+ public:
+  MeasuredDevice(const RunPlan& run, Task task, const std::function<void(const Step&)>& on_step)
+      : run_(run), task_(std::move(task)), on_step_(on_step), opened_(result_of(task_)) {}
+
+  Report measure() {
+    for (; task_.point < run_.points.size(); ++task_.point) {
+      const MeasurePlan& plan = run_.points[task_.point];
+      if (run_.is_sweep() && run_.options.resume && is_measured(plan, task_.device.uuid)) continue;
+      if (run_.is_sweep() && !why_to_stop(plan).empty()) return report(ReportKind::stopped);
+      make_point_folder(plan.parts, run_.points.size());
+      Report ended = measure_point(plan);
+      if (ended.kind != ReportKind::measured) return ended;
+      task_.lost_jobs.clear();
+      task_.resume = run_.options.resume;
+    }
+    return report(ReportKind::measured);
+  }
+
+ private:
+  Report report(ReportKind kind) const { return {.kind = kind, .point = task_.point}; }
+
+  Report measure_point(const MeasurePlan& plan) {
+    Step step{.point = task_.point, .job = "", .jobs_done = plan.jobs_before, .begins = true};
+    on_step_(step);
+    DeviceResult result = open(plan);
+    WrittenBehind shard(open_shard(plan, task_, result));
+    std::vector<JobResult> known = take_over(plan);
+    for (const Job* job : jobs_left(plan, known)) {
+      const JobResult* done = find_job(result.jobs, job->name);
+      if (done == nullptr) {
+        if (const std::string why = why_to_stop(plan); !why.empty()) {
+          shard.get().suspend(why + "; --resume goes on");
+          return report(ReportKind::stopped);
+        }
+        step.job = job->name;
+        step.jobs_done = plan.jobs_before + static_cast<int>(result.jobs.size());
+        JobOutcome outcome = measure_job(plan, *job, result.reason, known, step);
+        const std::string reason = outcome.result.reason;
+        keep(shard, result, std::move(outcome.result));
+        if (outcome.device_lost) {
+          shard.get();
+          Report lost = report(ReportKind::job_lost);
+          lost.job = job->name;
+          lost.reason = reason;
+          return lost;
+        }
+        done = &result.jobs.back();
+      }
+      known.push_back(*done);
+    }
+    if (device_) result.after = device_->health();
+    finish(plan, shard, result);
+    return report(ReportKind::measured);
+  }
+
+  /// The device as it is when a point begins.
+  DeviceResult open(const MeasurePlan& plan) {
+    if (!tried_) device_ = open_to_measure(plan, task_.device, opened_);
+    tried_ = true;
+    DeviceResult result = opened_;
+    if (!device_) return result;
+    result.before = device_->health();
+    for (; draws_ < plan.repeat_index; ++draws_) device_->draw_anew();
+    try {
+      if (!plan.sms.empty()) limit_to_sms(*device_, plan.sms);
+    } catch (const DeviceError& error) {
+      result.reason = error.what();
+    }
+    return result;
+  }
+
+  /// @param why_not nothing can be measured; empty: it can
+  JobOutcome measure_job(const MeasurePlan& plan, const Job& job, const std::string& why_not,
+                         const std::vector<JobResult>& known, Step step) {
+    if (const LostJob* lost = find_lost(task_, job))
+      return {job_without_answers(job, Status::failed, lost->reason)};
+    if (!why_not.empty()) return {job_without_answers(job, Status::not_run, why_not)};
+    on_step_(step);
+    step.begins = false;
+    return run_planned(plan, job, *device_, plan.seed, known, [&] { on_step_(step); });
+  }
+
+  /// Results of earlier points, without traces. What these could not measure is tried again here.
+  std::vector<JobResult> take_over(const MeasurePlan& plan) {
+    std::vector<JobResult> taken;
+    for (const TakenJob& one : plan.taken) {
+      const auto [place, is_new] = read_.try_emplace(one.point);
+      const MeasurePlan& from = run_.points[one.point];
+      const auto shard = finished_shard(from.parts, task_.device.uuid);
+      if (is_new && std::filesystem::exists(shard))
+        place->second = read_finished(shard, from.provenance.config_hash);
+      for (const DeviceResult& device : place->second) {
+        const JobResult* job = find_job(device.jobs, one.job->name);
+        if (job != nullptr && is_final(*job)) taken.push_back(*job);
+      }
+    }
+    return taken;
+  }
+
+  /// In running order.
+  static std::vector<const Job*> jobs_left(const MeasurePlan& plan,
+                                           const std::vector<JobResult>& known) {
+    std::vector<const Job*> jobs = plan.jobs;
+    for (const TakenJob& one : plan.taken) {
+      if (find_job(known, one.job->name) == nullptr) jobs.push_back(one.job);
+    }
+    std::erase_if(jobs, [](const Job* job) { return job->reach != JobReach::gpu; });
+    std::ranges::sort(jobs);  // they stand in one list
+    return jobs;
+  }
+
+  const RunPlan& run_;
+  Task task_;
+  const std::function<void(const Step&)>& on_step_;
+  DeviceResult opened_;
+  std::unique_ptr<Device> device_;
+  bool tried_ = false;
+  std::uint64_t draws_ = 0;
+  std::map<std::size_t, std::vector<DeviceResult>> read_;  // of points that others take from
+};
+
 }  // namespace
 
 int RunPlan::jobs_total() const {
@@ -141,6 +285,11 @@ std::string why_to_stop(const MeasurePlan& plan) {
   return is_over ? "the time budget is over" : "";
 }
 
+bool MeasurePlan::is_on_some_sms(const Job& job) const {
+  const bool is_named = std::ranges::find(options.jobs, job.name) != options.jobs.end();
+  return !sms.empty() && (options.jobs.empty() || is_named);
+}
+
 std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceChoice& choice,
                                         DeviceResult& result) {
   std::unique_ptr<Device> device;
@@ -158,17 +307,18 @@ std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceCho
     result.reason = sharing + " free it, or use --allow-shared-gpu";
     return nullptr;
   }
-  const std::string note = bind_near_device(result.info.pci_bus_id);
-  if (plan.jobs_before == 0) log_world(note);  // the same at every point
-  result.before = device->health();
-  for (std::uint64_t i = 0; i < plan.repeat_index; ++i) device->draw_anew();
-  if (plan.sms.empty()) return device;
-  try {
-    return limit_to_sms(std::move(device), plan.sms);
-  } catch (const DeviceError& error) {
-    result.reason = error.what();
-    return nullptr;
-  }
+  log_world(bind_near_device(info.pci_bus_id));
+  return device;
+}
+
+JobOutcome run_planned(const MeasurePlan& plan, const Job& job, Device& device, std::uint64_t seed,
+                       const std::vector<JobResult>& earlier, const std::function<void()>& on_probe,
+                       const NodeGpus& node) {
+  const std::unique_ptr<Device> some =
+      plan.is_on_some_sms(job) ? limit_to_sms(device, plan.sms) : nullptr;
+  return run_job(job, some ? *some : device, plan.level, seed, earlier,
+                 plan.options.job_timeout_s * deadline_factor(), on_probe, plan.settings_of(job),
+                 node);
 }
 
 void note_outcome(DeviceResult& device) {
@@ -197,50 +347,31 @@ JobResult job_without_answers(const Job& job, Status status, const std::string& 
   return result;
 }
 
-Report measure_device(const MeasurePlan& plan, const Task& task,
-                      const std::function<void(const Step&)>& on_step,
-                      const std::string& given_up) {
-  DeviceResult result;
-  result.info.uuid = task.device.uuid;
-  result.node = node_name();
-  result.rank = task.rank;
-  result.reason = given_up;
-  const std::unique_ptr<Device> device =
-      given_up.empty() ? open_to_measure(plan, task.device, result) : nullptr;
-  WrittenBehind shard(open_shard(plan, task, result));
-  for (const Job* job : plan.jobs) {
-    if (job->reach != JobReach::gpu || find_job(result.jobs, job->name) != nullptr) continue;
-    if (const std::string why = why_to_stop(plan); given_up.empty() && !why.empty()) {
-      shard.get().suspend(why + "; --resume goes on");
-      return {.kind = ReportKind::stopped};
+Report measure_device(const RunPlan& run, const Task& task,
+                      const std::function<void(const Step&)>& on_step) {
+  return MeasuredDevice(run, task, on_step).measure();
+}
+
+void give_up_device(const RunPlan& run, const Task& task, std::size_t end,
+                    const std::string& reason, const std::function<void()>& on_point) {
+  for (Task at = task; at.point < end; ++at.point) {
+    on_point();
+    const MeasurePlan& plan = run.points[at.point];
+    make_point_folder(plan.parts, run.points.size());
+    DeviceResult result = result_of(task);
+    result.reason = reason;
+    WrittenBehind shard(open_shard(plan, at, result));
+    for (const Job* job : plan.jobs) {
+      if (job->reach != JobReach::gpu || find_job(result.jobs, job->name) != nullptr) continue;
+      const LostJob* lost = find_lost(at, *job);
+      keep(shard, result,
+           lost != nullptr ? job_without_answers(*job, Status::failed, lost->reason)
+                           : job_without_answers(*job, Status::not_run, reason));
     }
-    if (const LostJob* lost = find_lost(task, *job)) {
-      keep(shard, result, job_without_answers(*job, Status::failed, lost->reason));
-      continue;
-    }
-    if (!device) {
-      keep(shard, result, job_without_answers(*job, Status::not_run, result.reason));
-      continue;
-    }
-    Step step{.job = job->name,
-              .jobs_done = plan.jobs_before + static_cast<int>(result.jobs.size()),
-              .begins = true};
-    on_step(step);
-    step.begins = false;
-    JobOutcome outcome = run_job(
-        *job, *device, plan.level, plan.seed, result.jobs,
-        plan.options.job_timeout_s * deadline_factor(), [&] { on_step(step); },
-        plan.settings_of(*job));
-    const std::string reason = outcome.result.reason;
-    keep(shard, result, std::move(outcome.result));
-    if (outcome.device_lost) {
-      shard.get();
-      return {.kind = ReportKind::job_lost, .job = std::string(job->name), .reason = reason};
-    }
+    finish(plan, shard, result);
+    at.lost_jobs.clear();
+    at.resume = run.options.resume;
   }
-  if (device) result.after = device->health();
-  finish(plan, shard, result);
-  return {.kind = ReportKind::measured};
 }
 
 }  // namespace sonde

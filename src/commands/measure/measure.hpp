@@ -20,6 +20,12 @@
 
 namespace sonde {
 
+/// A job that a point takes from an earlier one, which measured it under the same options.
+struct TakenJob {
+  const Job* job = nullptr;
+  std::size_t point = 0;
+};
+
 /// The options of one point of a run, looked up and checked.
 struct MeasurePlan {
   RunOptions options;
@@ -31,12 +37,14 @@ struct MeasurePlan {
   std::optional<std::chrono::steady_clock::time_point> end = {};  // of the time budget
   BackendChoice backend;
   SuiteLevel level = SuiteLevel::standard;
-  std::vector<const Job*> jobs;
-  std::vector<int> sms = {};    // that are measured; empty: all
-  std::filesystem::path parts;  // folder of the shard and of the progress file
+  std::vector<const Job*> jobs;      // that are measured at this point
+  std::vector<TakenJob> taken = {};  // the others, as far as the earlier point has an answer
+  std::vector<int> sms = {};         // of the named jobs, or of all if none is; empty: all SMs
+  std::filesystem::path parts;       // folder of the shard and of the progress file
   Provenance provenance;
 
   JobSettings settings_of(const Job& job) const;
+  bool is_on_some_sms(const Job& job) const;
 };
 
 /// A run: its points are measured one after the other.
@@ -56,7 +64,8 @@ struct RunPlan {
 
 /// How far a device is.
 struct Step {
-  std::string_view job;  // under way
+  std::size_t point = 0;
+  std::string_view job;  // under way; empty as a point begins
   int jobs_done = 0;
   bool begins = false;  // the job does; else a probe of it has ended
   bool waits = false;   // ... or nothing has: it waits for other GPUs
@@ -65,10 +74,15 @@ struct Step {
 /// Why no further job is to begin: a signal came, or the time budget is over. Empty: one may.
 std::string why_to_stop(const MeasurePlan& plan);
 
-/// Opens the device, moves this process next to it and notes its state. A device that cannot be
-/// measured is nullptr, and `result` says why.
+/// Opens the device and moves this process next to it. A device that cannot be measured is nullptr,
+/// and `result` says why.
 std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceChoice& choice,
                                         DeviceResult& result);
+
+/// One job with the options, and on the SMs, that the plan has for it (jobs/suite.hpp).
+JobOutcome run_planned(const MeasurePlan& plan, const Job& job, Device& device, std::uint64_t seed,
+                       const std::vector<JobResult>& earlier, const std::function<void()>& on_probe,
+                       const NodeGpus& node = {});
 
 /// The device's outcome from those of its jobs, and the reason of the first that failed.
 void note_outcome(DeviceResult& device);
@@ -76,15 +90,20 @@ void note_outcome(DeviceResult& device);
 /// The result of a job that could not be run to its end: each of its metrics says why.
 JobResult job_without_answers(const Job& job, Status status, const std::string& reason);
 
-/// Runs the jobs of one GPU by itself that are left on it, each into the shard as it ends. Does
-/// not throw for anything that the device does: one that cannot be opened is `incomplete` with the
-/// reason.
-/// @param given_up why no process can measure the device any more: it is not touched, and what is
-/// left is `not_run` for this reason; else empty
-/// @returns `measured`, `stopped`, or `job_lost` where the job took the device along
-/// @throws StoreError if the shard cannot be written
-Report measure_device(const MeasurePlan& plan, const Task& task,
-                      const std::function<void(const Step&)>& on_step,
-                      const std::string& given_up = "");
+/// Opens one GPU and runs, at one point of the run after the other, the jobs of a GPU by itself
+/// that are left on it, each into the shard of the point as it ends. Does not throw for anything
+/// that the device does: one that cannot be opened is `incomplete` with the reason.
+/// @param task from its point on
+/// @returns `measured`, `stopped`, or `job_lost` where the job took the device along; and at which
+/// point
+/// @throws StoreError if a shard cannot be written
+Report measure_device(const RunPlan& run, const Task& task,
+                      const std::function<void(const Step&)>& on_step);
+
+/// The shards of a GPU that no process can measure any more: what is left at the points from that
+/// of the task up to `end` is `not_run` for this reason. The device is not touched.
+/// @param on_point called before each @throws StoreError
+void give_up_device(const RunPlan& run, const Task& task, std::size_t end,
+                    const std::string& reason, const std::function<void()>& on_point);
 
 }  // namespace sonde

@@ -52,8 +52,9 @@ struct Limits {
 class Watch {
  public:
   /// @param progress shows life while it waits; may be nullptr
-  Watch(Keeper& keeper, Limits limits, RankProgress* progress)
-      : keeper_(keeper), limits_(limits), progress_(progress) {}
+  /// @param point at which the worker begins
+  Watch(Keeper& keeper, Limits limits, RankProgress* progress, std::size_t point = 0)
+      : keeper_(keeper), limits_(limits), progress_(progress), point_(point) {}
 
   /// Its last report; if it died before it made one, `job_lost` with the job and the cause.
   Report wait() {
@@ -88,9 +89,11 @@ class Watch {
       last_ = report;
       return;
     }
-    if (report.job != job_) job_began_ = heard_;
+    if (report.job != job_ || report.point != point_) job_began_ = heard_;
     job_ = report.job;
-    if (progress_) progress_->update(report.job, report.jobs_done, report.probes_done);
+    point_ = report.point;
+    if (progress_ && !job_.empty())
+      progress_->update(report.job, report.jobs_done, report.probes_done);
   }
 
   void check_deadlines() {
@@ -125,9 +128,10 @@ class Watch {
     if (given_up_by_signal_) {
       const std::string what = job_.empty() ? "opening the GPU" : "the job " + job_;
       log_local(fmt::format("{} did not end soon after the signal: it is left for --resume", what));
-      return {.kind = ReportKind::stopped};
+      return {.kind = ReportKind::stopped, .point = point_};
     }
     return {.kind = ReportKind::job_lost,
+            .point = point_,
             .job = job_,
             .reason = fmt::format("the worker process {}",
                                   killed_at_ ? why_killed_ + (unkillable_ ? end : "") : end)};
@@ -136,6 +140,7 @@ class Watch {
   Keeper& keeper_;
   Limits limits_;
   RankProgress* progress_;
+  std::size_t point_;
   std::string job_;
   const Clock::time_point began_ = Clock::now();
   Clock::time_point heard_ = began_;
@@ -151,18 +156,20 @@ class Watch {
 
 Watch start_worker(Keeper& keeper, const Task& task, Limits limits, RankProgress& progress) {
   keeper.start(to_json(task));
-  return {keeper, limits, &progress};
+  return {keeper, limits, &progress, task.point};
 }
 
-/// No worker is left to do it; it needs no GPU.
-Supervised give_up(const MeasurePlan& plan, const Task& task, const std::string& reason) {
+/// No worker is left to do it; it needs no GPU. In a night as many points follow as others come to.
+Supervised give_up(const RunPlan& run, const Task& task, const std::string& reason,
+                   RankProgress& progress) {
   log_local(fmt::format("{} is given up: {}", task.device.uuid, reason));
+  const std::size_t end = run.fills_budget() ? task.point + 1 : run.points.size();
   try {
-    measure_device(plan, task, {}, reason);
+    give_up_device(run, task, end, reason, [&progress] { progress.tick(); });
   } catch (const Error& error) {
     return {.failure = error.what()};
   }
-  return {.given_up = reason};
+  return {.given_up = reason, .points_done = end};
 }
 
 }  // namespace
@@ -179,29 +186,33 @@ std::vector<DeviceChoice> hear_devices(Keeper& keeper) {
       "the driver did not list its GPUs ({}) look at nvidia-smi and dmesg", report.reason));
 }
 
-Supervised supervise(const MeasurePlan& plan, Task task, Keeper& keeper, RankProgress& progress,
-                     const std::string& given_up) {
-  progress.tick();  // of a device that was given up hundreds of points may follow
-  if (!given_up.empty()) return give_up(plan, task, given_up);
-  const Seconds job_limit = Seconds(plan.options.job_timeout_s) * deadline_factor() + job_margin;
+Supervised supervise(const RunPlan& run, Task task, Keeper& keeper, RankProgress& progress) {
+  const Seconds job_limit = Seconds(run.options.job_timeout_s) * deadline_factor() + job_margin;
   int without_job = 0;
   for (int workers = 1;; ++workers) {
     Watch watch = start_worker(keeper, task, {.job = job_limit, .ends_by_signal = true}, progress);
     const Report report = watch.wait();
     switch (report.kind) {
-      case ReportKind::measured: return {};
-      case ReportKind::stopped: return {.stopped_early = true};
+      case ReportKind::measured: return {.points_done = report.point};
+      case ReportKind::stopped: return {.stopped_early = true, .points_done = report.point};
       case ReportKind::failed: return {.failure = report.reason};
       default: break;
+    }
+    if (report.point > task.point) {
+      task.point = report.point;
+      task.lost_jobs.clear();
+      workers = 1;
+      without_job = 0;
     }
     task.resume = true;
     without_job = report.job.empty() ? without_job + 1 : 0;
     if (!report.job.empty()) task.lost_jobs.push_back({report.job, report.reason});
     if (workers == most_workers || without_job == most_without_job || watch.unkillable()) {
       return give_up(
-          plan, task,
+          run, task,
           fmt::format("{} worker process(es) were lost on it, the last one {}: {}", workers,
-                      report.job.empty() ? "at its start" : "in " + report.job, report.reason));
+                      report.job.empty() ? "at its start" : "in " + report.job, report.reason),
+          progress);
     }
     log_local(fmt::format("{} took its worker process along ({}): a new one goes on",
                           report.job.empty() ? "opening " + task.device.uuid : "job " + report.job,

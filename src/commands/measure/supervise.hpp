@@ -34,13 +34,13 @@ void ask_devices(Keeper& keeper, int rank);
 /// @throws DeviceError if the driver cannot list them, or does not answer in time from now on
 std::vector<DeviceChoice> hear_devices(Keeper& keeper);
 
-/// Has the device measured, by a new worker after each job that took one along, up to a bounded
-/// number. In the end its shard is finished, or `stopped_early` or `failure` says why it is not. A
-/// job that goes on for 10 s after SIGTERM, or for 60 s after SIGUSR1, is left for --resume.
+/// Has the device measured at all points, by a new worker after each job that took one along, up to
+/// a bounded number at each point. In the end its shards are finished, or `stopped_early` or
+/// `failure` says why they are not. A job that goes on for 10 s after SIGTERM, or for 60 s after
+/// SIGUSR1, is left for --resume. A device that is given up has shards that say so; in a night up
+/// to the point at which it was.
 /// @param task of the first worker
-/// @param given_up why the device cannot be measured, known from an earlier point; else empty
-Supervised supervise(const MeasurePlan& plan, Task task, Keeper& keeper, RankProgress& progress,
-                     const std::string& given_up = "");
+Supervised supervise(const RunPlan& run, Task task, Keeper& keeper, RankProgress& progress);
 
 /// Has a worker judge the shards, within a bounded time. @returns whether it did
 bool judge(Keeper& keeper, const Task& task, RankProgress& progress);

@@ -28,8 +28,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeGpu, uuid, rank, reachable)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LostJob, job, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Task, kind, rank, ranks, point, device, resume, lost_jobs,
                                    again_jobs, limit_s, node_gpus, lost_ranks)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Report, kind, devices, job, jobs_done, probes_done, reason,
-                                   exit_status)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Report, kind, point, devices, job, jobs_done, probes_done,
+                                   reason, exit_status)
 
 namespace {
 

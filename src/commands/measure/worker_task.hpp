@@ -30,7 +30,8 @@ struct Task {
   TaskKind kind = TaskKind::list_devices;
   int rank = 0;
   int ranks = 1;
-  std::size_t point = 0;  // of the run, for all but the tasks on whole files
+  std::size_t point =
+      0;  // of the run, for all but the tasks on whole files; `measure` goes on from it
   // Of `measure`:
   DeviceChoice device{};
   bool resume = false;               // go on from what the shard holds
@@ -48,6 +49,7 @@ enum class ReportKind { devices, progress, measured, stopped, job_lost, failed, 
 
 struct Report {
   ReportKind kind = ReportKind::progress;
+  std::size_t point = 0;  // of `measure`: under way, or the number of points if all are measured
   std::vector<DeviceChoice> devices{};
   std::string job{};  // under way, or lost
   int jobs_done = 0;

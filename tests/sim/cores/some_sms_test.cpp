@@ -9,8 +9,8 @@ namespace {
 
 double l1_cycles_on(int sm) {
   const BackendChoice backend = parse_backend("sim:h200+slow_sm=17:3");
-  const auto device =
-      limit_to_sms(open_device(backend, list_visible_devices(backend, 0, 1).at(0), 1), {sm});
+  const auto whole = open_device(backend, list_visible_devices(backend, 0, 1).at(0), 1);
+  const auto device = limit_to_sms(*whole, {sm});
   std::vector<JobResult> results;
   for (const char* name : {"clock", "cache.l1"}) {
     const Job& job = *select_jobs(SuiteLevel::quick, {name}).back();
@@ -33,8 +33,8 @@ TEST(SomeSmsSimTest, a_slow_sm_is_slow_alone_and_others_are_not) {
 
 TEST(SomeSmsSimTest, every_job_that_takes_any_sm_answers_on_a_single_one) {
   const BackendChoice backend = parse_backend("sim:gtx780");
-  const auto device =
-      limit_to_sms(open_device(backend, list_visible_devices(backend, 0, 1).at(0), 1), {7});
+  const auto whole = open_device(backend, list_visible_devices(backend, 0, 1).at(0), 1);
+  const auto device = limit_to_sms(*whole, {7});
   std::vector<JobResult> results;
   for (const Job* job : select_jobs_of_some_sms(select_jobs(SuiteLevel::quick, {}), {})) {
     results.push_back(run_job(*job, *device, SuiteLevel::quick, 1, results, 600, {}).result);

@@ -26,18 +26,18 @@ constexpr const char* read = "global.read_bytes_per_s";
 class MeasureAgainTest : public testing::Test {
  protected:
   void measure(const std::string& backend, int ranks) {
-    plan_ = plan_run({.backend = backend,
+    run_ = plan_run({.backend = backend,
                       .suite = "quick",
                       .jobs = {"clock", "shared", "global.throughput"},
                       .output = (folder_ / "run.h5").string()},
-                     "sonde run")
-                .points.front();
+                     "sonde run");
+    plan_ = run_.points.front();
     fs::create_directories(plan_.parts);
     Roster roster{.provenance = plan_.provenance};
     for (int rank = 0; rank < ranks; ++rank) {
       const auto visible = list_visible_devices(plan_.backend, rank, plan_.options.seed);
       tasks_.push_back({.kind = TaskKind::measure, .rank = rank, .device = visible.at(0)});
-      measure_device(plan_, tasks_.back(), [](const Step&) {});
+      measure_device(run_, tasks_.back(), [](const Step&) {});
       roster.devices.push_back({.uuid = visible[0].uuid, .node = "n", .rank = rank});
     }
     write_roster(plan_.parts, roster);
@@ -63,6 +63,7 @@ class MeasureAgainTest : public testing::Test {
   }
 
   const test::TemporaryFolder folder_;
+  RunPlan run_;
   MeasurePlan plan_;
   std::vector<Task> tasks_;
 };

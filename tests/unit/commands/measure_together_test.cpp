@@ -58,12 +58,12 @@ TEST(NodeGpusTest, what_a_rank_does_not_see_it_cannot_reach_unless_it_is_simulat
 class MeasureTogetherTest : public testing::Test {
  protected:
   void measure(const std::string& backend, int ranks) {
-    plan_ = plan_run({.backend = backend,
+    run_ = plan_run({.backend = backend,
                       .suite = "quick",
                       .jobs = {"peer"},
                       .output = (folder_ / "run.h5").string()},
-                     "sonde run")
-                .points.front();
+                     "sonde run");
+    plan_ = run_.points.front();
     fs::create_directories(plan_.parts);
     clear_turns(plan_.parts);
     for (int rank = 0; rank < ranks; ++rank) {
@@ -72,7 +72,7 @@ class MeasureTogetherTest : public testing::Test {
     }
     task_.kind = TaskKind::measure;
     task_.device = {.uuid = task_.node_gpus[0].uuid, .ordinal = 0};
-    measure_device(plan_, task_, [](const Step&) {});
+    measure_device(run_, task_, [](const Step&) {});
     task_.kind = TaskKind::measure_together;
     task_.limit_s = 60;
   }
@@ -88,6 +88,7 @@ class MeasureTogetherTest : public testing::Test {
   }
 
   test::TemporaryFolder folder_;
+  RunPlan run_;
   MeasurePlan plan_;
   Task task_;
 };

@@ -31,12 +31,6 @@ void crash() {
 class SuperviseTest : public testing::Test {
  protected:
   SuperviseTest() {
-    plan_ = plan_run({.backend = "sim:gtx980",
-                      .suite = "quick",
-                      .jobs = {"clock", "shared", "cache.l1"},
-                      .output = (folder_ / "run.h5").string()},
-                     "sonde run")
-                .points.front();
     fs::create_directories(plan_.parts);
     task_ = {.kind = TaskKind::measure, .device = {.uuid = "GPU-1", .ordinal = 0}};
   }
@@ -78,7 +72,7 @@ class SuperviseTest : public testing::Test {
   Supervised supervise_by(const Keeper::Work& work) {
     Keeper keeper(work);
     RankProgress progress(plan_.parts, {}, std::chrono::seconds(100));
-    return supervise(plan_, task_, keeper, progress);
+    return supervise(run_, task_, keeper, progress);
   }
   static int cannot_write(const std::string&, const RankLink& rank) {
     rank.say(to_json(Report{.kind = ReportKind::failed, .reason = "the disk is full"}));
@@ -104,7 +98,12 @@ class SuperviseTest : public testing::Test {
   }
 
   const test::TemporaryFolder folder_;
-  MeasurePlan plan_;
+  RunPlan run_ = plan_run({.backend = "sim:gtx980",
+                           .suite = "quick",
+                           .jobs = {"clock", "shared", "cache.l1"},
+                           .output = (folder_ / "run.h5").string()},
+                          "sonde run");
+  MeasurePlan& plan_ = run_.points.front();
   Task task_;
 };
 

@@ -55,7 +55,8 @@ std::vector<int> sms_of(const Trace& trace) {
 class LimitedTest : public testing::Test {
  protected:
   ProbeSpec asked_;
-  std::unique_ptr<Device> device_ = limit_to_sms(std::make_unique<AskedDevice>(asked_), {2, 5, 6});
+  AskedDevice whole_{asked_};
+  std::unique_ptr<Device> device_ = limit_to_sms(whole_, {2, 5, 6});
 };
 
 TEST_F(LimitedTest, probes_reach_the_sms_that_are_meant_and_answers_come_from_them) {
@@ -110,9 +111,10 @@ TEST_F(LimitedTest, clusters_and_streams_whose_blocks_run_everywhere_are_refused
 
 TEST(SomeSmsTest, an_sm_that_the_gpu_lacks_is_refused) {
   ProbeSpec asked;
+  AskedDevice whole(asked);
   EXPECT_THAT(
       [&] {
-        limit_to_sms(std::make_unique<AskedDevice>(asked), {3, 8});
+        limit_to_sms(whole, {3, 8});
       },
       testing::ThrowsMessage<DeviceError>(HasSubstr("no SM 8")));
 }
