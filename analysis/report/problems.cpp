@@ -1,5 +1,6 @@
 // What is wrong, where, how sure, what to do: from charges and verdicts to what all reports lead
 // with.
+#include "analysis/fleet/conditions.hpp"
 #include "analysis/fleet/remedies.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/content.hpp"
@@ -174,7 +175,11 @@ Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std:
       problem.actions = remedies(Trouble::lost, device.info.uuid);
       problem.actions.insert(problem.actions.begin(), on_node(device.node, "dmesg | grep -i xid"));
     }
-    problem.actions.push_back("run again with --resume: only what is missing is measured");
+    const bool was_refused = verdict.verdict == Verdict::incomplete &&
+                             device.status == DeviceOutcome::complete && !is_contended(device);
+    problem.actions.push_back(was_refused
+                                  ? "choose values that this GPU has"
+                                  : "run again with --resume: only what is missing is measured");
     return problem;
   }
   problem.metric = weighty.front()->metric;

@@ -2,6 +2,7 @@
 #include "analysis/report/content.hpp"
 #include "analysis/report/drawing/consensus.hpp"
 #include "analysis/report/report.hpp"
+#include "analysis/report/sweep_answer.hpp"
 #include "base/escape.hpp"
 
 #include <fmt/format.h>
@@ -64,7 +65,7 @@ std::string first_bytes(std::string_view text, std::size_t most) {
 std::string devices_text(const RunResult& run, const FleetAnalysis& analysis, std::size_t width) {
   TextTable table = device_table(run, analysis);
   std::size_t left_out = 0;
-  if (table.rows.size() > most_listed_devices) {
+  if (table.rows.size() > most_listed_devices || !run.provenance.axes.empty()) {
     left_out = std::erase_if(table.rows, [](const auto& row) { return row.front() == "pass"; });
   }
   for (auto& row : table.rows) {
@@ -73,7 +74,51 @@ std::string devices_text(const RunResult& run, const FleetAnalysis& analysis, st
     }
   }
   std::string text = table.rows.empty() ? "" : plain_table(table, "  ", width);
-  if (left_out > 0) text += fmt::format("  and {} that pass\n", left_out);
+  if (left_out > 0)
+    text += fmt::format("  and {} that pass{}\n", left_out,
+                        run.provenance.axes.empty() ? "" : " (each at a setting)");
+  return text;
+}
+
+/// Metrics of a model beside each other, as many as fit into a line of a log, in blocks.
+std::string swept_metrics_text(const SweepAnswer& answer, const SweptModel& model,
+                               std::size_t most_metrics) {
+  constexpr std::size_t log_width = 110;
+  std::string text;
+  for (std::size_t first = 0; first < most_metrics;) {
+    std::string block = plain_table(sweep_table(answer, model, first, 1), "  ");
+    std::size_t count = 1;
+    for (; first + count < most_metrics; ++count) {
+      std::string wider = plain_table(sweep_table(answer, model, first, count + 1), "  ");
+      if (wider.find('\n') > log_width) break;
+      block = std::move(wider);
+    }
+    text += (first > 0 ? "\n" : "") + block;
+    first += count;
+  }
+  return text;
+}
+
+std::string sweep_text(const RunResult& run, const FleetAnalysis& analysis, Colour colour) {
+  constexpr std::size_t most_metrics = 12;
+  constexpr std::size_t most_steady = 6;
+  const SweepAnswer answer = answer_sweep(run, analysis);
+  std::string text;
+  for (const SweptModel& model : answer.models) {
+    text += title(colour, fmt::format("OVER THE SWEEP: {}, {} GPU{}, median +- deviation",
+                                      model.name, model.gpus, model.gpus == 1 ? "" : "s"));
+    const std::size_t shown = std::min(model.metrics.size(), most_metrics);
+    text += swept_metrics_text(answer, model, shown);
+    if (const std::size_t more = model.metrics.size() - shown; more > 0)
+      text += fmt::format("  and {} metrics that change less\n", more);
+    if (model.steady.empty()) continue;
+    std::vector<std::string> steady = model.steady;
+    steady.resize(std::min(steady.size(), most_steady));
+    const std::size_t more = model.steady.size() - steady.size();
+    const std::string all = fmt::format("the same at all settings: {}{}", fmt::join(steady, ", "),
+                                        more > 0 ? fmt::format(" and {} more", more) : "");
+    for (const std::string& part : wrap_text(all, text_width)) text += line("  ", part);
+  }
   return text;
 }
 
@@ -183,6 +228,7 @@ std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
   if (!wrong.empty()) text += title(colour, "WHAT IS WRONG");
   for (const Problem& problem : wrong) text += problem_text(problem, colour);
   text += paste_text(run, analysis, colour);
+  text += sweep_text(run, analysis, colour);
   if (run.devices.size() > 1) text += title(colour, "DEVICES") + devices_text(run, analysis, width);
   if (detail == Detail::summary) {
     text += drawings_text(run, analysis, colour, width);

@@ -150,6 +150,26 @@ void reach_verdict(const DeviceResult& device, const std::vector<Charge>& charge
   }
 }
 
+/// A GPU that has nowhere what an option of a job asks for has not been measured by that job.
+void note_refused_settings(const RunResult& run, std::vector<DeviceVerdict>& verdicts) {
+  using Place = std::pair<std::string_view, std::string_view>;  // GPU and job
+  const auto is_refused = [](const JobResult& job) { return job.status == Status::not_present; };
+  std::set<Place> refused;
+  std::set<Place> measured;
+  for (const DeviceResult& device : run.devices) {
+    for (const JobResult& job : device.jobs)
+      (is_refused(job) ? refused : measured).insert({device.info.uuid, job.job});
+  }
+  for (std::size_t i = 0; i < run.devices.size() && !refused.empty(); ++i) {
+    for (const JobResult& job : run.devices[i].jobs) {
+      if (!is_refused(job) || measured.contains({run.devices[i].info.uuid, job.job})) continue;
+      verdicts[i].verdict = std::max(verdicts[i].verdict, Verdict::incomplete);
+      if (verdicts[i].reason.empty())
+        verdicts[i].reason = fmt::format("{}: {}", job.job, job.reason);
+    }
+  }
+}
+
 /// Whether the device was measured: not by the driver's word alone, and to the end.
 bool is_audited(const DeviceResult& device, const DeviceVerdict& verdict) {
   const bool measured = std::ranges::any_of(device.jobs, [](const JobResult& job) {
@@ -226,6 +246,7 @@ void decide(const RunResult& run, FleetAnalysis& analysis) {
   for (std::size_t device = 0; device < run.devices.size(); ++device) {
     reach_verdict(run.devices[device], analysis.charges, analysis.verdicts[device]);
   }
+  note_refused_settings(run, analysis.verdicts);
   analysis.counts = count_devices(run, analysis.verdicts);
 }
 

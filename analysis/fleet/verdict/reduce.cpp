@@ -35,9 +35,11 @@ std::vector<ComparisonGroup> comparison_groups(const RunResult& run, const Reduc
     const DeviceResult& device = run.devices[index];
     if (device.info.name.empty() || is_contended(device)) continue;
     const std::string setting = describe_setting(run.provenance, device.point_index);
-    const std::string label = group_label(device.info) + (setting.empty() ? "" : ", " + setting);
+    const std::string model = group_label(device.info);
+    const std::string label = model + (setting.empty() ? "" : ", " + setting);
     auto group = std::ranges::find(groups, label, &ComparisonGroup::label);
-    if (group == groups.end()) group = groups.insert(groups.end(), {.label = label, .devices = {}});
+    if (group == groups.end())
+      group = groups.insert(groups.end(), {.model = model, .label = label, .devices = {}});
     group->devices.push_back(index);
   }
   for (ComparisonGroup& group : groups) {

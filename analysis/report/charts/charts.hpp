@@ -20,8 +20,9 @@ using Json = nlohmann::ordered_json;
 /// took far longer, and devices far above the others, lie beyond it.
 Json staircase_chart(const RunResult& run, const FleetAnalysis& analysis);
 
-/// Of a sweep over one axis a curve for each device, over two a heat map, of each of the metrics
-/// that change most. None for other runs, and for too many values of an axis.
+/// Of a sweep over one axis a curve with a band for each model of GPU, over two a heat map, of each
+/// of the metrics that change most (sweep_answer.hpp). None for other runs, and for too many values
+/// of an axis.
 /// @pre run = centre_of_repeats(run)
 Json sweep_charts(const RunResult& run, const FleetAnalysis& analysis);
 

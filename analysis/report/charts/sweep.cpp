@@ -1,15 +1,13 @@
-// What a sweep shows: a curve of each device over one axis, or a heat map over two.
-#include "analysis/fleet/value_text.hpp"
+// What a sweep shows: over one axis a curve with a band for each model of GPU, over two a heat map.
 #include "analysis/report/charts/charts.hpp"
-#include "analysis/statistics.hpp"
+#include "analysis/report/sweep_answer.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sonde {
@@ -17,143 +15,95 @@ namespace {
 
 // What a person looks through.
 constexpr std::size_t most_charts = 6;
-// Lines that can be told apart, and values of an axis that have room.
-constexpr std::size_t most_lines = 64;
+// Values of an axis that have room.
 constexpr std::size_t most_values = 64;
-// Changes below this part of a value are the scatter of a run.
-constexpr double least_change = 0.01;
 
-/// Where a device was measured, and what was found there.
-struct Cell {
-  const DeviceResult* device = nullptr;
-  const Finding* finding = nullptr;
-  double value = 0;
+/// A metric that changes, in each model in which it does.
+struct Changing {
+  const Metric* metric = nullptr;
+  std::vector<std::pair<const SweptModel*, const SweptMetric*>> of_models = {};
 };
-/// By the values of the axes.
-using Cells = std::map<std::vector<std::string>, std::vector<Cell>>;
 
-Cells read_cells(const RunResult& run, const Metric& metric) {
-  Cells cells;
-  for (const DeviceResult& device : run.devices) {
-    const Finding* finding = find_finding(device, metric.name);
-    const auto value = finding == nullptr ? std::nullopt : number_of(*finding);
-    if (!value) continue;
-    cells[run.provenance.points.at(device.point_index).at].push_back({&device, finding, *value});
+/// Those of the model that change most first.
+std::vector<Changing> list_changing(const SweepAnswer& answer) {
+  std::vector<Changing> all;
+  for (const SweptModel& model : answer.models) {
+    for (const SweptMetric& swept : model.metrics) {
+      auto one = std::ranges::find(all, swept.metric, &Changing::metric);
+      if (one == all.end()) one = all.insert(all.end(), {swept.metric});
+      one->of_models.emplace_back(&model, &swept);
+    }
   }
-  return cells;
-}
-
-double median_of(const std::vector<Cell>& cells) {
-  std::vector<double> values;
-  for (const Cell& cell : cells) values.push_back(cell.value);
-  return median(values);
-}
-
-/// How much the median of the devices changes over the sweep, as a part of its largest.
-double change_of(const Cells& cells) {
-  double least = INFINITY;
-  double most = -INFINITY;
-  for (const auto& [at, there] : cells) {
-    least = std::min(least, median_of(there));
-    most = std::max(most, median_of(there));
-  }
-  const double size = std::max(std::abs(least), std::abs(most));
-  return cells.size() < 2 || size == 0 ? 0 : (most - least) / size;
-}
-
-std::string shown(const Axis& axis, const std::string& value) {
-  const auto number = axis.is_number ? parse_quantity(value) : std::nullopt;
-  return number ? format_quantity(*number, axis.unit) : value;
+  all.resize(std::min(all.size(), most_charts));
+  return all;
 }
 
 /// The values of an axis in the order of the sweep.
-std::vector<std::string> values_of(const Provenance& provenance, std::size_t axis) {
+std::vector<std::string> values_of(const SweepAnswer& answer, std::size_t axis) {
   std::vector<std::string> values;
-  for (const Point& point : provenance.points) {
-    if (std::ranges::find(values, point.at.at(axis)) == values.end()) {
-      values.push_back(point.at[axis]);
-    }
+  for (const auto& setting : answer.settings) {
+    if (std::ranges::find(values, setting[axis]) == values.end()) values.push_back(setting[axis]);
   }
   return values;
 }
 
-Json axis_of(const Provenance& provenance, std::size_t axis, const char* values) {
-  Json shown_values = Json::array();
-  for (const std::string& value : values_of(provenance, axis)) {
-    shown_values.push_back(shown(provenance.axes[axis], value));
-  }
-  return {{"title", provenance.axes[axis].option}, {values, std::move(shown_values)}};
+Json axis_of(const SweepAnswer& answer, std::size_t axis, const char* values) {
+  return {{"title", answer.axes[axis]}, {values, values_of(answer, axis)}};
 }
 
-Json draw_curves(const Provenance& provenance, const Metric& metric, const Cells& cells) {
+Json draw_curves(const SweepAnswer& answer, const Changing& changing) {
   Json points = Json::array();
-  for (const std::string& value : values_of(provenance, 0)) {
-    const auto there = cells.find({value});
-    if (there == cells.end()) continue;
-    const std::string at = shown(provenance.axes.front(), value);
-    for (const Cell& cell : there->second) {
-      const std::string device = chart_label(*cell.device);
-      points.push_back({{"line", device},
-                        {"x", at},
-                        {"y", cell.value},
-                        {"text", fmt::format("{}, {}: {:.5g} +- {:.2g}", device, at, cell.value,
-                                             cell.finding->reproducibility)}});
+  for (const auto& [model, swept] : changing.of_models) {
+    for (std::size_t i = 0; i < swept->values.size(); ++i) {
+      const SweptValue& value = swept->values[i];
+      if (value.gpus == 0) continue;
+      points.push_back({{"line", model->name},
+                        {"x", answer.settings[i].front()},
+                        {"y", value.median},
+                        {"low", value.low},
+                        {"high", value.high},
+                        {"text", fmt::format("{}, {}: {:.5g} +- {:.2g}, {} GPU(s)", model->name,
+                                             answer.settings[i].front(), value.median,
+                                             value.deviation, value.gpus)}});
     }
   }
-  Json x = axis_of(provenance, 0, "domain");
+  Json x = axis_of(answer, 0, "domain");
   x["type"] = "point";
   return {{"kind", "lines"},
-          {"title", metric.name},
+          {"title", changing.metric->name},
           {"x", std::move(x)},
-          {"y", {{"title", metric.unit}, {"type", "linear"}}},
+          {"y", {{"title", changing.metric->unit}, {"type", "linear"}}},
           {"points", std::move(points)}};
 }
 
-Json draw_map(const Provenance& provenance, const Metric& metric, const Cells& cells) {
-  const std::vector<Axis>& axes = provenance.axes;
-  Json values = Json::array();
-  for (const auto& [at, there] : cells) {
-    values.push_back({{"panel", ""},
-                      {"row", shown(axes[0], at[0])},
-                      {"column", shown(axes[1], at[1])},
-                      {"value", median_of(there)}});
+Json draw_map(const SweepAnswer& answer, const Changing& changing) {
+  Json cells = Json::array();
+  for (const auto& [model, swept] : changing.of_models) {
+    for (std::size_t i = 0; i < swept->values.size(); ++i) {
+      if (swept->values[i].gpus == 0) continue;
+      cells.push_back({{"panel", answer.models.size() > 1 ? model->name : ""},
+                       {"row", answer.settings[i][0]},
+                       {"column", answer.settings[i][1]},
+                       {"value", swept->values[i].median}});
+    }
   }
-  return heat_chart(fmt::format("{}: median of the devices", metric.name), metric.unit,
-                    axis_of(provenance, 0, "values"), axis_of(provenance, 1, "values"),
-                    std::move(values));
+  return heat_chart(std::string(changing.metric->name), changing.metric->unit,
+                    axis_of(answer, 0, "values"), axis_of(answer, 1, "values"), std::move(cells));
 }
 
 }  // namespace
 
 Json sweep_charts(const RunResult& run, const FleetAnalysis& analysis) {
-  const Provenance& provenance = run.provenance;
-  const std::size_t axes = provenance.axes.size();
-  if (axes < 1 || axes > 2) return Json::array();
+  const SweepAnswer answer = answer_sweep(run, analysis);
+  Json charts = Json::array();
+  const std::size_t axes = answer.axes.size();
+  if (axes < 1 || axes > 2) return charts;
   for (std::size_t axis = 0; axis < axes; ++axis) {
-    if (values_of(provenance, axis).size() > most_values) return Json::array();
+    if (values_of(answer, axis).size() > most_values) return charts;
   }
-  struct Changing {
-    double change;
-    const Metric* metric;
-    Cells cells;
-  };
-  std::vector<Changing> changing;
-  for (const Metric& metric : analysis.registry) {
-    if (metric.kind == MetricKind::inventory) continue;
-    Cells cells = read_cells(run, metric);
-    const double change = change_of(cells);
-    const bool has_room =
-        axes == 2 || (!cells.empty() && cells.begin()->second.size() <= most_lines);
-    if (change > least_change && has_room) changing.push_back({change, &metric, std::move(cells)});
-  }
-  std::ranges::stable_sort(changing, std::greater{}, &Changing::change);
-  Json specs = Json::array();
-  for (const auto& [change, metric, cells] : changing) {
-    if (specs.size() == most_charts) break;
-    specs.push_back(axes == 1 ? draw_curves(provenance, *metric, cells)
-                              : draw_map(provenance, *metric, cells));
-  }
-  return specs;
+  for (const Changing& changing : list_changing(answer))
+    charts.push_back(axes == 1 ? draw_curves(answer, changing) : draw_map(answer, changing));
+  return charts;
 }
 
 }  // namespace sonde

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -69,8 +70,9 @@ DeviceResult consensus_of(const RunResult& run, std::span<const std::size_t> dev
 
 std::vector<GroupDrawing> draw_groups(const RunResult& run, const FleetAnalysis& analysis) {
   std::vector<const ComparisonGroup*> groups;
+  std::set<std::string_view> drawn;  // of a sweep, at its first setting
   for (const ComparisonGroup& group : analysis.groups) {
-    if (!group.devices.empty()) groups.push_back(&group);
+    if (!group.devices.empty() && drawn.insert(group.model).second) groups.push_back(&group);
   }
   std::ranges::stable_sort(groups, std::ranges::greater{},
                            [](const ComparisonGroup* group) { return group->devices.size(); });

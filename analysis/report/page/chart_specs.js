@@ -65,7 +65,8 @@ const in_bytes = "datum.value >= 1073741824 ? format(datum.value / 1073741824, '
   "'.6~g') + ' KiB' : datum.value + ' B'";
 
 const makers = {
-  // Lines by name through points {line, x, y, text}; devices that are well are grey.
+  // Lines by name through points {line, x, y, text}, with a band from low to high if they have these;
+  // devices that are well are grey.
   lines(chart, room) {
     const {x, y} = chart;
     const width = Math.min(room - 90, chart.wide ? 860 : 460);
@@ -95,6 +96,8 @@ const makers = {
       marks: [...marks.marks, {
         type: 'group', from: {facet: {name: 'one', data: 'points', groupby: 'line'}},
         marks: [
+          ...(points.some(one => one.low < one.high) ? [mark('area', 'one', {x: at('x', 'x'), y: at('y', 'low'),
+            y2: at('y', 'high'), fill: colour, fillOpacity: value(0.15)})] : []),
           mark('line', 'one', {...place, stroke: colour, strokeWidth: signal('datum.grey ? 1.2 : 1.8'),
             strokeDash: signal('datum.dashed ? [6, 3] : [1, 0]'), tooltip: {field: 'line'}}),
           mark('symbol', 'one', {...place, fill: colour, tooltip: {field: 'text'},

@@ -140,6 +140,8 @@ RunResult sweep_over(std::vector<Axis> axes, const std::vector<std::vector<std::
 Json charts_of(const RunResult& run) {
   FleetAnalysis analysis;
   analysis.registry = all_metrics();
+  analysis.groups = {{.model = "a GPU", .label = "a GPU", .devices = {}}};
+  for (std::size_t i = 0; i < run.devices.size(); ++i) analysis.groups[0].devices.push_back(i);
   return sweep_charts(run, analysis);
 }
 

@@ -3,6 +3,7 @@
 #include "analysis/report/charts/charts.hpp"
 #include "analysis/report/content.hpp"
 #include "analysis/report/report.hpp"
+#include "analysis/report/sweep_answer.hpp"
 
 #include "unit/analysis/report/reported_fleets.hpp"
 
@@ -181,6 +182,82 @@ TEST(SweepReportTest, a_comparison_counts_gpus_and_names_settings) {
               HasSubstr("only before: " + before.devices[0].info.uuid + " (memory-percent=50)"));
   EXPECT_THAT(other,
               HasSubstr("only after: " + before.devices[0].info.uuid + " (memory-percent=25)"));
+}
+
+/// A GPU whose bandwidth rises with what is swept, and whose L1 answers alike.
+RunResult rising_fleet(std::size_t settings) {
+  RunResult run = maker::healthy_fleet(1, 7);
+  const DeviceResult device = run.devices.front();
+  run.devices.clear();
+  run.provenance.axes = {{.option = "memory-percent", .unit = "1", .is_number = true}};
+  for (std::size_t i = 0; i < settings; ++i) {
+    const std::string at = std::to_string(i + 1);
+    run.provenance.points.push_back({.config_hash = at, .config_json = "{}", .at = {at}});
+    run.devices.push_back(device);
+    run.devices.back().point_index = i;
+    maker::scale_finding(run.devices.back(), "global.read_bytes_per_s", i < settings / 2 ? 1 : 2);
+  }
+  return run;
+}
+
+TEST(SweepAnswerTest, what_changed_is_a_table_by_setting_and_what_did_not_is_named) {
+  const auto [run, analysis] = rendered(rising_fleet(4));
+  const SweepAnswer answer = answer_sweep(run, analysis);
+  ASSERT_EQ(answer.models.size(), 1u);
+  const SweptModel& model = answer.models[0];
+  ASSERT_EQ(model.metrics.size(), 1u);
+  EXPECT_NEAR(model.metrics[0].change, 0.5, 1e-9);
+  EXPECT_THAT(model.steady, testing::Contains(StartsWith("latency.l1_cycles ")));
+  const TextTable table = sweep_table(answer, model, 0, 1);
+  EXPECT_THAT(titles_of(table), ElementsAre("memory-percent", "global.read_bytes_per_s TB/s"));
+  ASSERT_EQ(table.rows.size(), 4u);
+  EXPECT_EQ(table.rows[0][0], "1");
+  EXPECT_NE(table.rows[1][1], table.rows[2][1]);
+  const std::string text = render_terminal(run, analysis, Colour::off, 0, Detail::summary);
+  EXPECT_LT(text.find("OVER THE SWEEP"), text.find("DEVICES"));
+  EXPECT_EQ(count_of(text, "placement"), 0u) << "each setting in the table, the device not again";
+}
+
+TEST(SweepAnswerTest, of_a_long_sweep_rows_that_repeat_the_one_before_are_left_out) {
+  const auto [run, analysis] = rendered(rising_fleet(100));
+  const SweepAnswer answer = answer_sweep(run, analysis);
+  const TextTable table = sweep_table(answer, answer.models.at(0), 0, 1);
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[1][0], "51");
+}
+
+TEST(SweepAnswerTest, of_named_jobs_alone_and_without_a_number_there_is_none) {
+  RunResult fleet = rising_fleet(4);
+  fleet.provenance.config_json = R"({"jobs": ["latency"]})";
+  for (JobResult& job : fleet.devices[3].jobs) {
+    for (Finding& finding : job.findings) {
+      if (finding.metric == "latency.dram_cycles") finding = not_present(finding.metric, "");
+    }
+  }
+  maker::scale_finding(fleet.devices[1], "latency.dram_cycles", 2);
+  const auto [run, analysis] = rendered(std::move(fleet));
+  const SweepAnswer answer = answer_sweep(run, analysis);
+  ASSERT_EQ(answer.models.at(0).metrics.size(), 1u);
+  EXPECT_EQ(answer.models[0].metrics[0].metric->name, "latency.dram_cycles");
+  EXPECT_EQ(sweep_table(answer, answer.models[0], 0, 1).rows.at(3).at(1), "-");
+}
+
+TEST(SweepReportTest, a_gpu_that_has_nowhere_what_is_asked_for_is_incomplete) {
+  const auto refuse_from = [](std::size_t first) {
+    RunResult fleet = swept_fleet();
+    for (std::size_t i = first; i < 6; i += 3) {
+      for (JobResult& job : fleet.devices[i].jobs) {
+        job.status = Status::not_present;
+        job.reason = "this GPU has no such carve-out";
+      }
+    }
+    return fleet;
+  };
+  const auto [nowhere, of_nowhere] = rendered(refuse_from(0));
+  EXPECT_EQ(of_nowhere.counts.incomplete, 1u);
+  EXPECT_EQ(problems(nowhere, of_nowhere).at(1).actions.at(0), "choose values that this GPU has");
+  const auto [somewhere, of_somewhere] = rendered(refuse_from(3));
+  EXPECT_EQ(of_somewhere.counts.incomplete, 0u);
 }
 
 }  // namespace
