@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace sonde {
@@ -20,7 +21,6 @@ namespace {
 // Changes below this part of a value, or of so many deviations, are the scatter of a run.
 constexpr double least_change = 0.01;
 constexpr double least_deviations = 3;
-// Rows that a person looks through; of a longer sweep those that differ from the one before.
 constexpr std::size_t many_rows = 48;
 
 double deviation_of(const Finding& finding) {
@@ -59,6 +59,11 @@ SweptValue summarize(const std::vector<const Finding*>& findings) {
           .deviation = median(deviations)};
 }
 
+bool is_change(double low, double high, double deviation) {
+  const double size = std::max(std::abs(low), std::abs(high));
+  return high - low > std::max(least_change * size, least_deviations * deviation);
+}
+
 /// Whether the metric changed; nothing if it was measured at fewer than two settings.
 std::optional<bool> note_change(SweptMetric& metric) {
   std::vector<double> medians;
@@ -72,7 +77,7 @@ std::optional<bool> note_change(SweptMetric& metric) {
   const auto [low, high] = std::ranges::minmax(medians);
   const double size = std::max(std::abs(low), std::abs(high));
   metric.change = size == 0 ? 0 : (high - low) / size;
-  return metric.change > least_change && high - low > least_deviations * deviation;
+  return is_change(low, high, deviation);
 }
 
 using Settings = std::map<std::vector<std::string>, std::size_t>;  // their places
@@ -134,6 +139,42 @@ DisplayUnit unit_of(const SweptMetric& swept) {
   return display_unit(largest, swept.metric->unit);
 }
 
+bool differ(const SweptValue& one, const SweptValue& other) {
+  if (one.gpus == 0 || other.gpus == 0) return one.gpus != other.gpus;
+  return is_change(std::min(one.median, other.median), std::max(one.median, other.median),
+                   std::max(one.deviation, other.deviation));
+}
+
+std::size_t longest_axis(const SweepAnswer& answer) {
+  std::vector<std::set<std::string>> values(answer.axes.size());
+  for (const auto& setting : answer.settings) {
+    for (std::size_t axis = 0; axis < values.size(); ++axis) values[axis].insert(setting[axis]);
+  }
+  const auto longest = std::ranges::max_element(values, {}, &std::set<std::string>::size);
+  return static_cast<std::size_t>(longest - values.begin());
+}
+
+std::vector<std::size_t> rows_to_show(const SweepAnswer& answer,
+                                      const std::vector<SweptMetric>& metrics) {
+  std::vector<std::size_t> rows(answer.settings.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  if (!is_long(answer)) return rows;
+  const std::size_t axis = longest_axis(answer);
+  std::map<std::vector<std::string>, std::vector<std::size_t>> lines;  // along the axis
+  for (const std::size_t row : rows) {
+    std::vector<std::string> others = answer.settings[row];
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(axis));
+    std::vector<std::size_t>& line = lines[others];
+    const auto is_other = [&](const SweptMetric& swept) {
+      return line.empty() || differ(swept.values[line.back()], swept.values[row]);
+    };
+    if (std::ranges::any_of(metrics, is_other)) line.push_back(row);
+  }
+  rows.clear();
+  for (const auto& [others, line] : lines) rows.insert(rows.end(), line.begin(), line.end());
+  return rows;
+}
+
 }  // namespace
 
 SweepAnswer answer_sweep(const RunResult& run, const FleetAnalysis& analysis) {
@@ -158,6 +199,8 @@ SweepAnswer answer_sweep(const RunResult& run, const FleetAnalysis& analysis) {
   return answer;
 }
 
+bool is_long(const SweepAnswer& answer) { return answer.settings.size() > many_rows; }
+
 TextTable sweep_table(const SweepAnswer& answer, const SweptModel& model, std::size_t first,
                       std::size_t count) {
   const auto begin = model.metrics.begin() + static_cast<std::ptrdiff_t>(first);
@@ -169,16 +212,11 @@ TextTable sweep_table(const SweepAnswer& answer, const SweptModel& model, std::s
     const std::string unit = display.divisor == 1 ? "" : " " + display.text;
     table.columns.push_back({std::string(swept.metric->name) + unit, Align::right});
   }
-  std::vector<std::string> before;
-  for (std::size_t setting = 0; setting < answer.settings.size(); ++setting) {
-    std::vector<std::string> cells;
-    for (const SweptMetric& swept : metrics)
-      cells.push_back(value_cell(swept.values[setting], unit_of(swept)));
-    if (answer.settings.size() > many_rows && cells == before) continue;
+  for (const std::size_t setting : rows_to_show(answer, metrics)) {
     std::vector<std::string> row = answer.settings[setting];
-    row.insert(row.end(), cells.begin(), cells.end());
+    for (const SweptMetric& swept : metrics)
+      row.push_back(value_cell(swept.values[setting], unit_of(swept)));
     table.rows.push_back(std::move(row));
-    before = std::move(cells);
   }
   return table;
 }

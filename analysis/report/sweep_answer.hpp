@@ -45,8 +45,12 @@ struct SweepAnswer {
 /// @pre run = centre_of_repeats(run)
 SweepAnswer answer_sweep(const RunResult& run, const FleetAnalysis& analysis);
 
+/// Whether it has more rows than a person looks through.
+bool is_long(const SweepAnswer& answer);
+
 /// Rows are settings, columns the metrics [first, first + count) of the model. Of a long sweep,
-/// settings at which none of these differs from the row before are left out.
+/// rows go along its longest axis, one combination of the others after the other, and those at
+/// which no metric differs from the row before are left out: of a staircase its steps are left.
 TextTable sweep_table(const SweepAnswer& answer, const SweptModel& model, std::size_t first,
                       std::size_t count);
 

@@ -105,8 +105,9 @@ std::string sweep_text(const RunResult& run, const FleetAnalysis& analysis, Colo
   const SweepAnswer answer = answer_sweep(run, analysis);
   std::string text;
   for (const SweptModel& model : answer.models) {
-    text += title(colour, fmt::format("OVER THE SWEEP: {}, {} GPU{}, median +- deviation",
-                                      model.name, model.gpus, model.gpus == 1 ? "" : "s"));
+    text += title(colour, fmt::format("OVER THE SWEEP: {}, {} GPU{}, median +- deviation{}",
+                                      model.name, model.gpus, model.gpus == 1 ? "" : "s",
+                                      is_long(answer) ? "; rows where it changes" : ""));
     const std::size_t shown = std::min(model.metrics.size(), most_metrics);
     text += swept_metrics_text(answer, model, shown);
     if (const std::size_t more = model.metrics.size() - shown; more > 0)
@@ -230,8 +231,9 @@ std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
   text += paste_text(run, analysis, colour);
   text += sweep_text(run, analysis, colour);
   if (run.devices.size() > 1) text += title(colour, "DEVICES") + devices_text(run, analysis, width);
+  const bool is_sweep = !run.provenance.axes.empty();  // its answer stands above
   if (detail == Detail::summary) {
-    text += drawings_text(run, analysis, colour, width);
+    if (!is_sweep) text += drawings_text(run, analysis, colour, width);
   } else if (run.devices.size() == 1) {
     text += single_device(run, analysis, colour, width);
   } else if (!run.devices.empty()) {

@@ -134,6 +134,36 @@ class DisturbedTest(SweepTest):
                          ["incomplete", "complete"])
 
 
+class SharedTest(SweepTest):
+    """Points share jobs whose options, and those of what they build on, are the same."""
+    SWEEP = ["--sweep", "latency.carveout_bytes=16384,32768,49152"]
+
+    def run_latency(self, *more, **how):
+        return self.run_sonde("sim:gtx780", *more, jobs="latency", **how)
+
+    def points_of(self, job, name="run.h5"):
+        """The carve-outs at which the file has results of the job."""
+        run = export(SONDE, self.folder / name)
+        return [device["setting"].get("latency.carveout_bytes") for device in run["devices"]
+                if job in device["jobs"]]
+
+    def test_a_job_that_does_not_depend_on_what_is_swept_is_measured_once(self):
+        self.assertEqual(self.run_latency(*self.SWEEP), OK, self.said)
+        self.assertEqual(self.points_of("cache.l1"), [16384])
+        self.assertEqual(self.points_of("latency"), [16384, 32768, 49152])
+        single = ["--set", "latency.carveout_bytes=32768"]
+        self.assertEqual(self.run_latency(*single, output="single.h5"), OK, self.said)
+        swept = self.read()["devices"][1]["findings"]
+        alone = self.read("single.h5")["devices"][0]["findings"]
+        self.assertEqual({name: one["value"] for name, one in swept.items()},
+                         {name: one["value"] for name, one in alone.items() if name in swept})
+
+    def test_what_failed_at_one_point_is_tried_at_the_next(self):
+        backend = "sim:gtx780+launch_failure=30"  # in cache.readonly
+        self.assertEqual(self.run_sonde(backend, *self.SWEEP, jobs="latency"), INCOMPLETE, self.said)
+        self.assertEqual(self.points_of("cache.readonly"), [16384, 32768])
+
+
 class MergeTest(SweepTest):
     def test_parts_with_other_seeds_become_one_file(self):
         for seed in ("7", "8"):

@@ -6,7 +6,7 @@
 #include "base/deadline_factor.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/stop_signal.hpp"
+#include "commands/measure/written_behind.hpp"
 #include "device/some_sms.hpp"
 #include "doctor/gpus.hpp"
 #include "fleet/bind_cpu.hpp"
@@ -18,7 +18,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <future>
 #include <utility>
 
 namespace sonde {
@@ -48,48 +47,6 @@ Shard open_shard(const MeasurePlan& plan, const Task& task, DeviceResult& result
   result.again = std::move(resumed.again);
   return std::move(resumed.shard);
 }
-
-/// What is written of a job, in rows of one window: a lane has a row of its own, as long as ten.
-std::size_t count_rows(const JobResult& result) {
-  constexpr std::size_t windows_of_a_lane = 10;
-  std::size_t count = 0;
-  for (const ProbeRecord& probe : result.probes) {
-    for (const LaneTrace& lane : probe.trace.lanes) {
-      count += windows_of_a_lane + lane.window_cycles.size();
-    }
-  }
-  return count;
-}
-
-/// Of a job with fewer rows than this the writing takes some hundredths of a second, and a crash of
-/// the next job shall not cost it. A longer one is lost if the next job crashes before it is
-/// written; another worker then measures it again.
-constexpr std::size_t long_record = 500'000;
-
-/// A shard that one thread at a time writes into: a job with long records while the next one is
-/// measured. HDF5 bears no two threads, so whoever needs the shard waits for that write.
-class WrittenBehind {
- public:
-  explicit WrittenBehind(Shard shard) : shard_(std::move(shard)) {}
-
-  /// @throws StoreError if a job before could not be written
-  void append(JobResult result) {
-    get();
-    if (count_rows(result) < long_record) return shard_.append(result);
-    writing_ =
-        std::async(std::launch::async, [this, job = std::move(result)] { shard_.append(job); });
-  }
-
-  /// All that was appended is in the shard. @throws StoreError if it is not
-  Shard& get() {
-    if (writing_.valid()) writing_.get();
-    return shard_;
-  }
-
- private:
-  Shard shard_;
-  std::future<void> writing_;  // after the shard: it ends first
-};
 
 /// Into the shard with its traces, into memory without them.
 void keep(WrittenBehind& shard, DeviceResult& device, JobResult result) {
@@ -123,17 +80,17 @@ const LostJob* find_lost(const Task& task, const Job& job) {
 
 DeviceResult result_of(const Task& task) {
   DeviceResult result;
-  result.info.uuid = task.device.uuid;
   result.node = node_name();
   result.rank = task.rank;
+  result.info.uuid = task.device.uuid;
   return result;
 }
 
 /// Whether an earlier run has measured the device at this point to its end.
 bool is_measured(const MeasurePlan& point, const std::string& uuid) {
   const auto shard = finished_shard(point.parts, uuid);
-  if (!std::filesystem::exists(shard)) return false;
   try {
+    if (!std::filesystem::exists(shard)) return false;
     const auto devices = read_finished(shard, point.provenance.config_hash);
     return devices.size() == 1 && devices.front().status == DeviceOutcome::complete;
   } catch (const StoreError&) {
@@ -190,6 +147,7 @@ class MeasuredDevice {
           return lost;
         }
         done = &result.jobs.back();
+        hand_on(plan, *done);
       }
       known.push_back(*done);
     }
@@ -242,6 +200,17 @@ class MeasuredDevice {
     return taken;
   }
 
+  /// To further points, a job that the point they take it from could not measure.
+  void hand_on(const MeasurePlan& plan, const JobResult& done) {
+    const auto taken =
+        std::ranges::find(plan.taken, done.job, [](const TakenJob& one) { return one.job->name; });
+    if (taken == plan.taken.end()) return;
+    for (DeviceResult& device : read_[taken->point]) {
+      const auto old = std::ranges::find(device.jobs, done.job, &JobResult::job);
+      if (old != device.jobs.end()) *old = done;
+    }
+  }
+
   /// In running order.
   static std::vector<const Job*> jobs_left(const MeasurePlan& plan,
                                            const std::vector<JobResult>& known) {
@@ -265,30 +234,6 @@ class MeasuredDevice {
 };
 
 }  // namespace
-
-int RunPlan::jobs_total() const {
-  return points.back().jobs_before + static_cast<int>(points.back().jobs.size());
-}
-
-std::size_t RunPlan::points_of_repeat() const {
-  return static_cast<std::size_t>(std::ranges::count(points, 0U, &MeasurePlan::repeat_index));
-}
-
-JobSettings MeasurePlan::settings_of(const Job& job) const {
-  const auto own = settings.find(std::string(job.name));
-  return own == settings.end() ? JobSettings{} : own->second;
-}
-
-std::string why_to_stop(const MeasurePlan& plan) {
-  if (stop_requested()) return "stopped by a signal";
-  const bool is_over = plan.end && std::chrono::steady_clock::now() > *plan.end;
-  return is_over ? "the time budget is over" : "";
-}
-
-bool MeasurePlan::is_on_some_sms(const Job& job) const {
-  const bool is_named = std::ranges::find(options.jobs, job.name) != options.jobs.end();
-  return !sms.empty() && (options.jobs.empty() || is_named);
-}
 
 std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceChoice& choice,
                                         DeviceResult& result) {
@@ -364,9 +309,8 @@ void give_up_device(const RunPlan& run, const Task& task, std::size_t end,
     for (const Job* job : plan.jobs) {
       if (job->reach != JobReach::gpu || find_job(result.jobs, job->name) != nullptr) continue;
       const LostJob* lost = find_lost(at, *job);
-      keep(shard, result,
-           lost != nullptr ? job_without_answers(*job, Status::failed, lost->reason)
-                           : job_without_answers(*job, Status::not_run, reason));
+      const Status status = lost != nullptr ? Status::failed : Status::not_run;
+      keep(shard, result, job_without_answers(*job, status, lost ? lost->reason : reason));
     }
     finish(plan, shard, result);
     at.lost_jobs.clear();
