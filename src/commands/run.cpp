@@ -1,6 +1,7 @@
 // `sonde run`: agree on who measures what, have workers measure, meet again within bounds, write
 // one file, and let rank 0 compare the devices. Every stage that ranks go through together is
 // watched: whoever is left when one of them is lost ends it, and keeps or builds what there is.
+#include "analysis/report/table.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/version.hpp"
@@ -49,6 +50,29 @@ void compare_options(const RunPlan& plan, const RankContext& context) {
       other - texts.begin(), *other, texts.front()));
 }
 
+/// The points of a run, and at how many of them each job is measured.
+std::string describe_points(const RunPlan& plan) {
+  const std::size_t settings = plan.points_of_repeat();
+  std::string text;
+  for (std::size_t i = 0; i < settings && settings > 1; ++i)
+    text += fmt::format("point {}: {}\n", i + 1, describe_setting(plan.provenance, i));
+  TextTable table{{{"job"}, {"points", Align::right}}, {}};
+  for (const Job& job : all_jobs()) {
+    const auto has_job = [&job](const MeasurePlan& point) {
+      return point.repeat_index == 0 && std::ranges::find(point.jobs, &job) != point.jobs.end();
+    };
+    const auto count = std::ranges::count_if(plan.points, has_job);
+    if (count > 0) table.rows.push_back({std::string(job.name), std::to_string(count)});
+  }
+  text += plain_table(table, "");
+  if (plan.fills_budget()) {
+    text += fmt::format("repeated until the time budget of {} is over\n", plan.options.time_budget);
+  } else if (plan.points.size() > settings) {
+    text += fmt::format("repeated {} times\n", plan.points.size() / settings);
+  }
+  return text;
+}
+
 void print_plan(const RunPlan& plan, const std::vector<RankView>& views,
                 const Assignment& assignment) {
   for (std::size_t rank = 0; rank < views.size(); ++rank) {
@@ -58,17 +82,7 @@ void print_plan(const RunPlan& plan, const std::vector<RankView>& views,
   for (const UnauditedDevice& device : assignment.unaudited) {
     fmt::print("nobody measures {} on {}\n", device.uuid, device.node);
   }
-  for (std::size_t i = 0; i < plan.points_of_repeat(); ++i) {
-    const std::string setting = describe_setting(plan.provenance, i);
-    fmt::print("{}jobs:", setting.empty() ? "" : setting + ", ");
-    for (const Job* job : plan.points[i].jobs) fmt::print(" {}", job->name);
-    fmt::print("\n");
-  }
-  if (plan.fills_budget()) {
-    fmt::print("repeated until the time budget of {} is over\n", plan.options.time_budget);
-  } else if (plan.points.size() > plan.points_of_repeat()) {
-    fmt::print("repeated {} times\n", plan.points.size() / plan.points_of_repeat());
-  }
+  fmt::print("{}", describe_points(plan));
 }
 
 std::vector<DeviceChoice> see_devices(const RankContext& context) {
