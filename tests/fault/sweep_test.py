@@ -195,8 +195,10 @@ class MergeTest(SweepTest):
 
 
 class JobOptionTest(SweepTest):
-    def latencies(self, *more):
-        command = [SONDE, "run", "--backend", "sim:h200", "--suite", "quick", "--jobs", "chase", *more,
+    EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+    def latencies(self, *more, backend="sim:h200"):
+        command = [SONDE, "run", "--backend", backend, "--suite", "quick", "--jobs", "chase", *more,
                    "-o", "run.h5", "--force"]
         status = self.finish(self.start(command))
         run = self.read()
@@ -217,13 +219,27 @@ class JobOptionTest(SweepTest):
         self.assertIn("no carve-out of 66560 bytes", found[1]["reason"])
 
     def test_the_example_of_a_night_measures_every_carve_out(self):
-        example = Path(__file__).resolve().parents[2] / "examples" / "overnight.toml"
-        status, found = self.latencies("--config", str(example), "--repeat", "1")
+        status, found = self.latencies("--config", str(self.EXAMPLES / "overnight.toml"), "--repeat", "1")
         self.assertEqual(status, OK, self.said)
         self.assertEqual(len(found), 9)
         for one in found:
             self.assertEqual(one["status"], "ok")
             self.assertLess(abs(one["value"] - 31), 2)  # of the model
+
+    def test_all_examples_can_be_run(self):
+        for example in self.EXAMPLES.glob("*.toml"):
+            command = [SONDE, "run", "--backend", "sim:h200", "--config", str(example), "--dry-run"]
+            self.assertEqual(self.finish(self.start(command)), OK, example)
+
+    def test_the_example_of_staircases_has_a_step_where_the_l1_ends(self):
+        example = self.folder / "short.toml"
+        text = (self.EXAMPLES / "staircases.toml").read_text()
+        text = text.replace('to = "384KiB", step = "4KiB"', 'to = "36KiB", step = "4KiB"')
+        example.write_text(text.replace("[32, 128, 512]", "[32]").replace('["ca", "cg"]', '["ca"]'))
+        status, found = self.latencies("--config", str(example), backend="sim:gtx980")
+        self.assertEqual(status, OK, self.said)
+        values = [one["value"] for one in found]
+        self.assertEqual([value > 150 for value in values], [False] * 6 + [True] * 3)  # 24 KiB
 
     def test_options_of_jobs_that_do_not_run_are_bad_usage(self):
         for item in ("tlb.carveout_bytes=1", "latency.carveout_bytes=64KiB", "chase.path=west",
