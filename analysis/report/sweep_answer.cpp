@@ -22,6 +22,8 @@ namespace {
 constexpr double least_change = 0.01;
 constexpr double least_deviations = 3;
 constexpr std::size_t many_rows = 48;
+// Deviations below this part of a value are not worth their digits.
+constexpr double least_shown = 0.001;
 
 double deviation_of(const Finding& finding) {
   return finding.reproducibility > 0 ? finding.reproducibility : finding.repeatability;

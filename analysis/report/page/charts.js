@@ -3,8 +3,8 @@
 // what Vega draws), and lets readers choose among devices, maps and metrics.
 const charts = JSON.parse(document.getElementById('charts').textContent);
 const parts = [  // name, heading, note; in the order of the page
-  ['sweep', 'Over the sweep', 'Centres of repeats, of the metrics that change most over the sweep: one line for ' +
-    'each device, or, of two axes, the median of the devices.'],
+  ['sweep', 'Over the sweep', 'Medians of the GPUs of a model, of the metrics that change most; the band goes from the smallest to the ' +
+    'largest GPU, or shows the deviation of one.'],
   ['deviation', 'Where devices differ most', ''],
   ['strips', 'One dot a GPU', 'Node by node. Line: the median; the right scale is the distance from it. Orange, ' +
     'named: GPUs with a finding about this metric.'],

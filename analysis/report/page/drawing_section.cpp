@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -90,10 +91,12 @@ std::string drawing_html(const DeviceDrawing& drawing) {
 
 std::string drawings_section(const RunResult& run, const FleetAnalysis& analysis) {
   std::string text;
+  std::set<std::string_view> models;  // each is drawn once
+  for (const ComparisonGroup& group : analysis.groups) models.insert(group.model);
   for (const GroupDrawing& one : draw_groups(run, analysis)) text += group_html(run, one);
   if (text.empty()) return "";
-  if (analysis.groups.size() > most_drawings) {
-    text += fmt::format("<p>and {} smaller groups</p>\n", analysis.groups.size() - most_drawings);
+  if (models.size() > most_drawings) {
+    text += fmt::format("<p>and {} smaller groups</p>\n", models.size() - most_drawings);
   }
   return "<section id=\"device\">\n<h2>The device</h2>\n" + text +
          "<p class=\"note\">Small figures: confidence, where it is below 0.9. Dashed: who shares "

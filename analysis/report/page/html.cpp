@@ -2,10 +2,12 @@
 #include "analysis/report/content.hpp"
 #include "analysis/report/page/sections.hpp"
 #include "analysis/report/report.hpp"
+#include "analysis/report/sweep_answer.hpp"
 #include "base/error.hpp"
 #include "base/escape.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -115,9 +117,31 @@ std::string folded_table(const TextTable& table, std::string_view style, std::st
                      is_short ? folded_if_narrow : "", table.rows.size(), what, html);
 }
 
+/// The answer to a sweep, of each model of GPU.
+std::string sweep_html(const RunResult& run, const FleetAnalysis& analysis) {
+  constexpr std::size_t most_metrics = 12;
+  const SweepAnswer answer = answer_sweep(run, analysis);
+  std::string text;
+  for (const SweptModel& model : answer.models) {
+    const std::size_t shown = std::min(model.metrics.size(), most_metrics);
+    const std::string rows = is_long(answer) ? "; rows where it changes" : "";
+    text += fmt::format("<h3>{}, {} GPU(s), median +- deviation{}</h3>\n",
+                        escape_markup(model.name), model.gpus, rows);
+    if (shown > 0) {
+      text += fmt::format("<div class=\"scrolled\" tabindex=\"0\">{}</div>\n",
+                          html_table(sweep_table(answer, model, 0, shown), "sweep"));
+    }
+    if (model.steady.empty()) continue;
+    text += fmt::format("<p class=\"note\">The same at all settings: {}</p>\n",
+                        folded_html(fmt::format("{}", fmt::join(model.steady, ", "))));
+  }
+  return titled("Over the sweep", text);
+}
+
 std::string tables_html(const RunResult& run, const FleetAnalysis& analysis) {
   std::string text;
-  for (std::size_t group = 0; group < analysis.groups.size(); ++group) {
+  const bool is_sweep = !run.provenance.axes.empty();  // sweep_html has them
+  for (std::size_t group = 0; group < analysis.groups.size() && !is_sweep; ++group) {
     text +=
         fmt::format("<h2>Metrics of {} (n={})</h2>\n", escape_markup(analysis.groups[group].label),
                     analysis.groups[group].devices.size());
@@ -215,8 +239,8 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
   for (std::size_t i = 0; i < wrong.size(); ++i) {
     details += problem_html(wrong[i], i, evidence_link(run, analysis, wrong[i]));
   }
-  body += problem_links(wrong) + drawings_section(run, analysis);
-  body += titled("What is wrong", details) + paste_html(run, analysis) +
+  body += problem_links(wrong) + titled("What is wrong", details) + paste_html(run, analysis) +
+          sweep_html(run, analysis) + drawings_section(run, analysis) +
           devices_html(run, analysis) + charts_place(charts);
   if (run.devices.size() > 1) body += tables_html(run, analysis);
   body += matrices_html(peer_matrices(run, analysis.registry)) + findings_section(run, analysis);
