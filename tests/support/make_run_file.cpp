@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
                     [](std::size_t i) { return std::vector{make_device(i)}; });
     RunResult run{test::some_provenance(), {}, {}};
     FleetAnalysis analysis;
-    analysis.groups = {{.label = "all", .devices = {}}};
+    analysis.groups = {{.model = "all", .label = "all", .devices = {}}};
     MetricStatistics& row = analysis.statistics.emplace_back();
     row.metric = "cache.l1.line_bytes";
     row.unit = "byte";
