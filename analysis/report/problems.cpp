@@ -199,21 +199,32 @@ Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std:
 bool is_of_group(const Charge& charge) { return charge.undecided && charge.n > 2; }
 
 /// Devices with that verdict. In a sweep a GPU is a device at each setting: those at which it shows
-/// the same are together, the worst first.
+/// the same, or for whatever reason has a low clock, are together, the worst first.
 std::vector<std::vector<std::size_t>> alike_devices(const RunResult& run,
                                                     const FleetAnalysis& analysis, Verdict wanted) {
   std::map<std::tuple<std::string_view, DeviceOutcome, Trouble, std::string_view>, std::size_t>
       places;  // by UUID, outcome, likely trouble and what leads
   std::vector<std::vector<std::size_t>> all;
+  std::set<std::pair<std::string_view, Trouble>> failing;  // GPUs, and for what
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
     const DeviceVerdict& verdict = analysis.verdicts[i];
-    if (verdict.verdict != wanted) continue;
+    if (verdict.verdict == Verdict::fail && is_of_clock(verdict.likely))
+      failing.insert({run.devices[i].info.uuid, verdict.likely});
+  }
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    const DeviceVerdict& verdict = analysis.verdicts[i];
+    const bool is_of_failure = verdict.verdict == Verdict::warn &&
+                               failing.contains({run.devices[i].info.uuid, verdict.likely});
+    if ((is_of_failure ? Verdict::fail : verdict.verdict) != wanted) continue;
     const auto weighty = weighty_charges(analysis, verdict);
     const bool has_metric = wanted != Verdict::lost && !weighty.empty();
     const bool of_group = has_metric && is_of_group(*weighty.front());
     const auto [place, is_new] = places.try_emplace(
         {of_group ? std::string_view() : run.devices[i].info.uuid, run.devices[i].status,
-         verdict.likely, has_metric ? weighty.front()->metric : verdict.reason},
+         verdict.likely,
+         !has_metric                                ? std::string_view(verdict.reason)
+         : is_of_clock(verdict.likely) && !of_group ? std::string_view()
+                                                    : std::string_view(weighty.front()->metric)},
         all.size());
     if (is_new || (run.provenance.axes.empty() && !of_group)) {
       all.push_back({i});
