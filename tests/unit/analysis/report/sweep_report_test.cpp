@@ -104,6 +104,20 @@ TEST(SweepReportTest, other_causes_at_other_settings_are_problems_of_their_own) 
   EXPECT_THAT(wrong[1].where, EndsWith("memory-percent=100"));
 }
 
+TEST(SweepReportTest, a_low_clock_is_one_problem_whatever_it_shows_in) {
+  RunResult swept = swept_fleet();  // at one setting a bandwidth shows it, too
+  maker::scale_finding(swept.devices[5], "global.read_bytes_per_s", 1 / 0.8);
+  for (const std::size_t device : {2u, 5u}) {
+    swept.devices[device].after.sm_clock_hz *= 0.8;
+    swept.devices[device].after.throttle_reasons = 0x40;
+  }
+  const auto [run, analysis] = rendered(std::move(swept));
+  const std::vector<Problem> wrong = problems(run, analysis);
+  ASSERT_EQ(wrong.size(), 1u);
+  EXPECT_EQ(wrong[0].badge, "FAIL");
+  EXPECT_EQ(wrong[0].device, 2u);
+}
+
 TEST(SweepReportTest, a_gpu_that_is_bad_at_each_setting_is_a_reason_to_drain_once) {
   const auto [run, analysis] = rendered(swept_fleet());
   EXPECT_EQ(commands_to_paste(run, analysis).at(1),
