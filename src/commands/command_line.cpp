@@ -96,6 +96,9 @@ void add_options(CLI::App& app, ExportOptions& options) {
 
 void add_options(CLI::App& app, CompareOptions& options) {
   app.add_option("runs", options.runs, "two run files")->required()->expected(2);
+  app.add_option("--format", options.format, "what to print")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
 }
 
 void add_options(CLI::App& app, MergeOptions& options) {

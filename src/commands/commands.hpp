@@ -36,6 +36,7 @@ struct ExportOptions {
 
 struct CompareOptions {
   std::vector<std::string> runs;  // two: before, after
+  std::string format = "table";   // or "json"
 };
 
 struct MergeOptions {
