@@ -17,7 +17,8 @@ namespace sonde {
 
 struct AnalyzeOptions {
   std::string run;
-  std::string baseline;  // empty: none
+  std::string baseline;                 // empty: none
+  std::vector<std::string> tolerances;  // "METRIC=FRACTION"
 };
 
 struct ReportOptions {
