@@ -62,8 +62,10 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
 /// sonde never runs them.
 std::vector<std::string> commands_to_paste(const RunResult& run, const FleetAnalysis& analysis);
 
-/// Of `sonde compare`.
+/// Of `sonde compare`: a table, or JSON, schema 1: {"schema", "counts", "other_options",
+/// "only_before", "only_after", "changes": [{"uuid", ..., "before", "after", ..., "reason"}]}.
 std::string render_comparison(const RunComparison& comparison);
+std::string render_comparison_json(const RunComparison& comparison);
 
 /// The formats of `sonde export`: a new one is declared above, gets a row here, and has its writer
 /// in a file of its own.

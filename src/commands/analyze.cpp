@@ -5,6 +5,7 @@
 #include "analysis/fleet/verdict/reduce.hpp"
 #include "base/error.hpp"
 #include "base/standard_output.hpp"
+#include "base/units.hpp"
 #include "commands/commands.hpp"
 #include "commands/fleet_file.hpp"
 #include "commands/measure/again_plan.hpp"
@@ -42,8 +43,34 @@ std::size_t stdout_width() {
 
 }  // namespace
 
-FleetAnalysis analyze_run(const std::filesystem::path& path, const std::string& baseline) {
-  auto [run, analysis] = read_fleet(path, baseline);
+std::vector<Metric> registry_with(const std::vector<std::string>& tolerances) {
+  std::vector<Metric> registry(all_metrics().begin(), all_metrics().end());
+  for (const std::string& text : tolerances) {
+    const std::size_t end = std::min(text.find('='), text.size());
+    const auto metric = std::ranges::find(registry, text.substr(0, end), &Metric::name);
+    if (metric == registry.end()) {
+      throw ConfigError(fmt::format("--tolerance {}: unknown metric '{}' (see sonde list metrics)",
+                                    text, text.substr(0, end)));
+    }
+    if (metric->kind == MetricKind::structural || metric->kind == MetricKind::inventory) {
+      throw ConfigError(fmt::format("--tolerance {}: '{}' has no tolerance (its value is exact)",
+                                    text, metric->name));
+    }
+    const double fraction = parse_quantity(text.substr(std::min(end + 1, text.size()))).value_or(0);
+    if (!(fraction > 0)) {
+      throw ConfigError(fmt::format(
+          "--tolerance {}: write METRIC=FRACTION with a number above 0 (0.02 is 2 %)", text));
+    }
+    metric->fail *= fraction / metric->warn;
+    metric->warn = fraction;
+  }
+  return registry;
+}
+
+FleetAnalysis analyze_run(const std::filesystem::path& path, const std::string& baseline,
+                          std::span<const Metric> registry) {
+  auto [run, analysis] = read_fleet(path, baseline, Depth::findings, registry);
+  const bool is_usual = registry.data() == all_metrics().data();  // as a run judges
   std::optional<std::string> problem;  // told when the analysis is printed: it may be all there is
   try {
     append_analysis(path, run, analysis);
@@ -51,7 +78,7 @@ FleetAnalysis analyze_run(const std::filesystem::path& path, const std::string& 
     problem = error.what();
   }
   std::cout << render_terminal(run, analysis, stdout_colour(), stdout_width(), Detail::summary)
-            << describe_unconfirmed(run, analysis, path)
+            << (is_usual ? describe_unconfirmed(run, analysis, path) : "")
             << fmt::format("\nall values: sonde export {} --format table\n", path.string());
   finish_output();  // here, too: at the end of a run a worker process prints
   if (problem) throw StoreError(*problem);
@@ -77,10 +104,12 @@ std::string describe_end(ExitStatus status, const FleetCounts& counts,
 }
 
 ExitStatus execute(const AnalyzeOptions& options) {
+  const std::vector<Metric> changed = registry_with(options.tolerances);
+  const auto registry = options.tolerances.empty() ? all_metrics() : std::span(changed);
   check_readable(options.run, Depth::probes);
-  const ExitStatus status = exit_status(analyze_run(options.run, options.baseline));
+  const ExitStatus status = exit_status(analyze_run(options.run, options.baseline, registry));
   if (!options.baseline.empty()) {
-    std::cout << "\n" << render_comparison(compare_files(options.baseline, options.run));
+    std::cout << "\n" << render_comparison(compare_files(options.baseline, options.run, registry));
   }
   return status;
 }

@@ -73,6 +73,10 @@ void add_options(CLI::App& app, RunOptions& options) {
 void add_options(CLI::App& app, AnalyzeOptions& options) {
   add_run_file(app, options.run);
   add_baseline(app, options.baseline);
+  app.add_option("--tolerance", options.tolerances,
+                 "how far a metric may deviate before it is a warning, for this analysis: "
+                 "METRIC=FRACTION (0.02 is 2 %); repeatable")
+      ->allow_extra_args(false);  // the run file may follow
 }
 
 void add_options(CLI::App& app, ReportOptions& options) {
@@ -96,6 +100,9 @@ void add_options(CLI::App& app, ExportOptions& options) {
 
 void add_options(CLI::App& app, CompareOptions& options) {
   app.add_option("runs", options.runs, "two run files")->required()->expected(2);
+  app.add_option("--format", options.format, "what to print")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
 }
 
 void add_options(CLI::App& app, MergeOptions& options) {

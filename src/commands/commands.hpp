@@ -17,7 +17,8 @@ namespace sonde {
 
 struct AnalyzeOptions {
   std::string run;
-  std::string baseline;  // empty: none
+  std::string baseline;                 // empty: none
+  std::vector<std::string> tolerances;  // "METRIC=FRACTION"
 };
 
 struct ReportOptions {
@@ -36,6 +37,7 @@ struct ExportOptions {
 
 struct CompareOptions {
   std::vector<std::string> runs;  // two: before, after
+  std::string format = "table";   // or "json"
 };
 
 struct MergeOptions {

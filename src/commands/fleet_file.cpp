@@ -104,10 +104,10 @@ class TurnReader {
     turns_ = list_turns();
   }
 
-  Fleet reduce() {
+  Fleet reduce(std::span<const Metric> registry) {
     const std::vector<DeviceConditions> conditions = read_conditions(reader_);
     Fleet fleet;
-    fleet.analysis = reduce_fleet(in_turns(), {.conditions = conditions});
+    fleet.analysis = reduce_fleet(in_turns(), {.registry = registry, .conditions = conditions});
     keep_what_is_shown(fleet.analysis);
     fleet.run = std::move(run_);
     return fleet;
@@ -208,43 +208,45 @@ RunResult read_rows(const RunReader& reader, Depth depth) {
 }
 
 /// Repeats become one, with what all their probes saw, and what drifted over them.
-Fleet read_points(const RunReader& reader, Depth depth) {
+Fleet read_points(const RunReader& reader, Depth depth, std::span<const Metric> registry) {
   RunResult run = read_rows(reader, depth);
   const std::vector<DeviceConditions> conditions = conditions_of(run, read_conditions(reader));
   const std::vector<DeviceConditions> centres = centre_of_conditions(run, conditions);
-  const std::vector<Charge> drifts = drift_charges(run, conditions);
+  const std::vector<Charge> drifts = drift_charges(run, conditions, registry);
   Fleet fleet;
   fleet.run = centre_of_repeats(std::move(run));
-  fleet.analysis = reduce_fleet(fleet.run, {.conditions = centres, .drifts = drifts});
+  fleet.analysis =
+      reduce_fleet(fleet.run, {.registry = registry, .conditions = centres, .drifts = drifts});
   return fleet;
 }
 
 bool has_points(const RunReader& reader) { return reader.provenance().points.size() > 1; }
 
-Fleet read_alone(const std::filesystem::path& path, Depth depth) {
+Fleet read_alone(const std::filesystem::path& path, Depth depth, std::span<const Metric> registry) {
   const RunReader reader(path);
-  if (has_points(reader)) return read_points(reader, depth);
-  if (reader.device_count() > most_whole_devices) return TurnReader(reader).reduce();
+  if (has_points(reader)) return read_points(reader, depth, registry);
+  if (reader.device_count() > most_whole_devices) return TurnReader(reader).reduce(registry);
   const std::vector<DeviceConditions> conditions = read_conditions(reader);
   Fleet fleet;
   fleet.run = read_rows(reader, depth);
-  fleet.analysis = reduce_fleet(fleet.run, {.conditions = conditions});
+  fleet.analysis = reduce_fleet(fleet.run, {.registry = registry, .conditions = conditions});
   return fleet;
 }
 
 }  // namespace
 
-RunComparison compare_files(const std::filesystem::path& before,
-                            const std::filesystem::path& after) {
+RunComparison compare_files(const std::filesystem::path& before, const std::filesystem::path& after,
+                            std::span<const Metric> registry) {
   return compare_runs(centre_of_repeats(read_run(before, Depth::probes)),
-                      centre_of_repeats(read_run(after, Depth::probes)));
+                      centre_of_repeats(read_run(after, Depth::probes)), registry);
 }
 
-Fleet read_fleet(const std::filesystem::path& path, const std::string& baseline, Depth depth) {
-  Fleet fleet = read_alone(path, depth);
+Fleet read_fleet(const std::filesystem::path& path, const std::string& baseline, Depth depth,
+                 std::span<const Metric> registry) {
+  Fleet fleet = read_alone(path, depth, registry);
   if (!baseline.empty()) {
     check_readable(baseline, Depth::probes);
-    const RunComparison comparison = compare_files(baseline, path);
+    const RunComparison comparison = compare_files(baseline, path, registry);
     if (comparison.paired_gpus == 0) {
       log_world(
           fmt::format("none of the GPUs in '{}' was measured with the same setting in the baseline "

@@ -71,7 +71,8 @@ ExitStatus execute(const ExportOptions& options) {
 ExitStatus execute(const CompareOptions& options) {
   for (const std::string& run : options.runs) check_readable(run, Depth::probes);
   const RunComparison comparison = compare_files(options.runs.at(0), options.runs.at(1));
-  std::cout << render_comparison(comparison);
+  std::cout << (options.format == "json" ? render_comparison_json(comparison)
+                                         : render_comparison(comparison));
   return exit_status(comparison);
 }
 

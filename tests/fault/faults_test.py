@@ -2,6 +2,7 @@
 """Each fault of a simulated GPU, and signals, in `sonde run`: the status, what the run file says of
 the sick GPU, that the healthy one is whole, that --resume comes to the findings of an undisturbed
 run, that nothing is left behind. faults_test.py <sonde> [unittest's arguments]"""
+import json
 import os
 import signal
 import subprocess
@@ -119,6 +120,11 @@ class BaselineTest(FaultTest):
         self.assertIn('"likely": "memory"', self.said_by("export", *baseline)[1])
         exported = self.said_by("export", *baseline, "--format", "prometheus")[1]
         self.assertRegex(exported, r"sonde_device_verdict{.*} 3\n")
+        status, said = self.said_by("compare", "before.h5", "run.h5", "--format", "json")
+        changes = json.loads(said)["changes"]
+        self.assertEqual((status, {change["severity"] for change in changes}), (FAILED, {"fail"}))
+        wide = [word for change in changes for word in ("--tolerance", change["metric"] + "=0.5")]
+        self.assertEqual(self.said_by("analyze", *baseline, *wide)[0], OK)
         self.assertEqual(self.said_by("compare", "before.h5", "run.h5")[0], FAILED)
         self.assertEqual(self.said_by("compare", "before.h5", "before.h5")[0], OK)
         self.assertEqual(self.said_by("analyze", "run.h5")[0], OK)

@@ -127,9 +127,12 @@ class DriftTest(NightTest):
             self.assertIn("a line fitted to 8 repeats", drift["reason"])
         clock = next(drift for drift in drifts if drift["metric"] == "clock.sm_hz (drift)")
         self.assertAlmostEqual(1 + clock["deviation_fraction"], 0.99 ** 7, delta=0.01)
-        text = subprocess.run([SONDE, "analyze", "run.h5"], cwd=self.folder, text=True, timeout=60,
-                              stdout=subprocess.PIPE, check=False).stdout
+        text, wide = (subprocess.run([SONDE, "analyze", "run.h5", *more], cwd=self.folder, text=True, timeout=60,
+                                     stdout=subprocess.PIPE, check=False).stdout
+                      for more in ([], ["--tolerance", "clock.sm_hz=0.5"]))
         self.assertRegex(text, r"what +SM clock fell [67].. % in .* \(fitted\), read 1.* GHz, 4. to 7. C")
+        self.assertRegex(text, r"clock\.sm_hz\s+\(drift\)")
+        self.assertNotRegex(wide, r"clock\.sm_hz\s+\(drift\)")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const RunResult other = read_run(file.path(), Depth::probes);
     test::check_printable(render_comparison(compare_runs(other, good)));
     test::check_printable(render_comparison(compare_runs(good, other)));
+    test::check_printable(render_comparison_json(compare_runs(good, other)));
   } catch (const StoreError&) {
     // Refused.
   }

@@ -10,6 +10,8 @@
 #include "base/embedded_file.hpp"
 #include "base/exit_status.hpp"
 
+#include <optional>
+
 namespace sonde {
 
 /// A device that is charged on the ground of itself.
@@ -102,6 +104,11 @@ std::vector<Charge> drift_charges(const RunResult& run,
 struct Change {
   std::string uuid = "";
   std::string setting = "";  // of a sweep
+  std::string unit = "";     // of the values
+  Value before = {};         // nothing: not present
+  Value after = {};
+  std::optional<std::size_t> place = {};  // in a map, from 0: the values are those of this place
+  double tolerance = Charge::no_number;   // fraction that is no change; NaN: compared exactly
   /// On the ground of the past, with the values of both days. A device of the later run. The size
   /// is a fraction of the earlier value, NaN where there is none.
   Charge charge = {.ground = Ground::past};

@@ -40,8 +40,8 @@ struct Pair {
   const Finding& after;
 };
 
-/// Size, severity and reason of a change; nothing if there is none.
-using Told = std::optional<Charge>;
+/// Values, size, severity and reason of a change; nothing if there is none.
+using Told = std::optional<Change>;
 
 /// A change that the tolerance and both days' repeats cannot explain.
 /// @param within standard deviations that chance explains
@@ -50,11 +50,13 @@ Told number_change(const Pair& pair, double before, double after, double within)
   const double fraction =
       unexplained_fraction(pair.metric, after, {before, before}, pair.metric.warn, within * repeat);
   if (!(std::abs(fraction) > 0)) return {};
-  Charge change{.ground = Ground::past, .size = fraction};
+  Change change{.before = before, .after = after, .tolerance = pair.metric.warn};
+  change.charge.size = fraction;
   if (is_worse(pair.metric.better, fraction)) {
-    change.severity = std::abs(fraction) >= pair.metric.fail ? Severity::fail : Severity::warn;
+    change.charge.severity =
+        std::abs(fraction) >= pair.metric.fail ? Severity::fail : Severity::warn;
   }
-  change.reason =
+  change.charge.reason =
       fmt::format("{} {} than before", percent_text(fraction), fraction > 0 ? "more" : "less");
   return change;
 }
@@ -70,9 +72,11 @@ Told map_change(const Pair& pair, const std::vector<double>& before,
       std::max(within_factor, -boost::math::quantile(boost::math::normal(), chance / 2));
   for (std::size_t sm = 0; sm < before.size(); ++sm) {
     Told change = number_change(pair, before[sm], after[sm], within);
-    if (!change || (worst && std::abs(change->size) <= std::abs(worst->size))) continue;
-    change->reason = fmt::format("place {} moved from {:.6g} to {:.6g}, {}", sm, before[sm],
-                                 after[sm], change->reason);
+    if (!change) continue;
+    if (worst && std::abs(change->charge.size) <= std::abs(worst->charge.size)) continue;
+    change->place = sm;
+    change->charge.reason = fmt::format("place {} moved from {:.6g} to {:.6g}, {}", sm, before[sm],
+                                        after[sm], change->charge.reason);
     worst = change;
   }
   return worst;
@@ -84,16 +88,20 @@ Told structure_change(const Pair& pair) {
   if (before.empty() || after.empty() || before == after) return {};
   const auto from = number_of(pair.before);
   const auto to = number_of(pair.after);
-  if (pair.metric.kind == MetricKind::capacity && from && to &&
+  const bool is_capacity = pair.metric.kind == MetricKind::capacity;
+  if (is_capacity && from && to &&
       capacities_agree(edge_of(pair.before), edge_of(pair.after), pair.metric.warn)) {
     return {};
   }
   if (from && to && std::min(pair.before.confidence, pair.after.confidence) < sure_confidence) {
     return number_change(pair, *from, *to, within_factor);
   }
-  return Charge{.ground = Ground::past,
-                .severity = Severity::fail,
-                .reason = "structure does not change: one of the two is wrong"};
+  return Change{.before = pair.before.value,
+                .after = pair.after.value,
+                .tolerance = is_capacity ? pair.metric.warn : Charge::no_number,
+                .charge = {.ground = Ground::past,
+                           .severity = Severity::fail,
+                           .reason = "structure does not change: one of the two is wrong"}};
 }
 
 Told change_of(const Pair& pair) {
@@ -122,18 +130,20 @@ void compare_device(const DeviceResult& before, const RunResult& run, std::size_
     if (from == nullptr || to == nullptr) continue;
     Told change = change_of({.metric = metric, .before = *from, .after = *to});
     if (!change) continue;
-    if (!comparison.other_options.empty() && std::isnan(change->size)) {
-      change->severity = std::min(change->severity, Severity::warn);
-      change->reason += ", or the suites are: they look at other things";
+    Charge& charge = change->charge;
+    if (!comparison.other_options.empty() && std::isnan(charge.size)) {
+      charge.severity = std::min(charge.severity, Severity::warn);
+      charge.reason += ", or the suites are: they look at other things";
     }
-    change->device = row;
-    change->node = after.node;
-    change->metric = metric.name;
-    change->value = value_text(*to, metric.unit);
-    change->reference = value_text(*from, metric.unit);
-    comparison.changes.push_back({.uuid = after.info.uuid,
-                                  .setting = describe_setting(run.provenance, after.point_index),
-                                  .charge = *std::move(change)});
+    charge.device = row;
+    charge.node = after.node;
+    charge.metric = metric.name;
+    charge.value = value_text(*to, metric.unit);
+    charge.reference = value_text(*from, metric.unit);
+    change->uuid = after.info.uuid;
+    change->setting = describe_setting(run.provenance, after.point_index);
+    change->unit = metric.unit;
+    comparison.changes.push_back(*std::move(change));
   }
 }
 

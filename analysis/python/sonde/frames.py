@@ -96,13 +96,16 @@ def findings(run, metric="*", uuid=None):
     return frame[chosen].reset_index(drop=True)
 
 
-def _probe_rows(file, job):
-    """The rows of a job in /probes, device after device."""
+def _probe_rows(file, job, uuid=None, point=None):
+    """The rows of a job in /probes, device after device; of one GPU or point alone if these are given."""
     outcomes = read_table(file["outcomes"], "outcome")
     own = (outcomes["job"] == job) & (outcomes["probe_length"] > 0)
     if not own.any():
         jobs = sorted(set(outcomes["job"][outcomes["probe_length"] > 0]))
         raise KeyError(f"{file.filename} has no job {job} with probes (it has {', '.join(jobs)})")
+    owners = read_table(file["devices"], "device")
+    for column, wanted in (("uuid", uuid), ("point_index", point)):
+        own &= wanted is None or owners[column][outcomes["device_index"].astype(np.int64)] == wanted
     return rows_of(outcomes["probe_offset"][own], outcomes["probe_length"][own])
 
 
@@ -111,24 +114,26 @@ def _label_numbers(label):
             for word, number in LABEL_NUMBER.findall(label)}
 
 
-def probes(run, job, uuid=None):
-    """One row per probe of a job, indexed by its row in the file.
+def probes(run, job, uuid=None, point=None):
+    """One row per probe of a job, indexed by its row in the file; of all GPUs and points, or of one.
 
     What its parameters and its label say stands in columns of their own (`path`, `buffer_bytes`,
     `span_bytes` ...), `start` is a time in UTC. Raises KeyError if the file has no probes of the job.
     """
     with opened(run) as file:
-        rows = _probe_rows(file, job)
+        rows = _probe_rows(file, job, uuid, point)
         frame = _frame(file["probes"], "probe").loc[rows]
         units = frame.attrs["units"]
-        uuids = read_table(file["devices"], "device")["uuid"]
-    frame.insert(0, "uuid", uuids[frame.pop("device_index").astype(np.int64)])
+        owners = read_table(file["devices"], "device")
+    index = frame.pop("device_index").astype(np.int64)
+    frame.insert(0, "uuid", owners["uuid"][index])
+    frame.insert(1, "point", owners["point_index"][index])
     frame["start"] = pd.to_datetime(frame.pop("start_unix_ns").astype("int64"), utc=True)
     said = pd.DataFrame([{**_label_numbers(label), **json.loads(text)} for label, text
                          in zip(frame["label"], frame.pop("parameters_json"))], index=frame.index)
     frame = frame.join(said[[name for name in said if name not in frame]])
     frame.attrs["units"] = units
-    return frame if uuid is None else frame[frame["uuid"] == uuid]
+    return frame
 
 
 def _lanes(file, job, chosen):
@@ -220,21 +225,30 @@ def _median_cycles(counted):
     return summed[2 * so_far >= total].groupby("probe")["cycles"].first()
 
 
-def evidence(run, metric, uuid=None):
+def _asked_for(file, finding, uuid):
+    """Metric, job, GPU and point of a row of `findings`; of a metric's name: those of all points."""
+    if not isinstance(finding, str):
+        return finding
+    found = findings(file, finding, uuid)
+    found = found[~found["job"].str.startswith("again.")] if len(found) else found
+    if len(found) == 0:
+        raise KeyError(f"{file.filename} has no finding {finding}" + (f" of {uuid}" if uuid else ""))
+    return {"metric": finding, "job": found["job"].iloc[0], "uuid": uuid, "point": None}
+
+
+def evidence(run, finding, uuid=None):
     """The probes that a finding rests on, as `probes` has them, with `accesses`, `mean_cycles` and
     `median_cycles` of their clock windows.
 
-    Those of the metric's job whose label begins with a part of the metric's name ("tlb" and "tlb.l1"
-    for tlb.l1.reach_bytes, but not "tlb.l2"); where no label does, all probes of the job.
-    Raises KeyError if the run has no such finding.
+    `finding` is a row of `findings`, or a metric's name: that gives the probes of all GPUs (or of the
+    one with this `uuid`) at all points. The probes are those of the metric's job whose label begins
+    with a part of the metric's name ("tlb" and "tlb.l1" for tlb.l1.reach_bytes, but not "tlb.l2");
+    where no label does, all probes of the job. Raises KeyError if the run has no such finding.
     """
     with opened(run) as file:
-        found = findings(file, metric, uuid)
-        found = found[~found["job"].str.startswith("again.")] if len(found) else found
-        if len(found) == 0:
-            raise KeyError(f"{file.filename} has no finding {metric}" + (f" of {uuid}" if uuid else ""))
-        job = found["job"].iloc[0]
-        rows = probes(file, job, uuid)
+        asked = _asked_for(file, finding, uuid)
+        metric, job = asked["metric"], asked["job"]
+        rows = probes(file, job, asked["uuid"], asked["point"])
         named = [metric == word or metric.startswith(word + ".")
                  for word in (label.split(" ")[0].rstrip(".") or " " for label in rows["label"])]
         rows = rows[named] if any(named) else rows
@@ -242,3 +256,13 @@ def evidence(run, metric, uuid=None):
     sums = counted.assign(cycles=counted["cycles"] * counted["accesses"]).groupby("probe").sum()
     rows = rows.assign(job=job, accesses=sums["accesses"], mean_cycles=sums["cycles"] / sums["accesses"])
     return rows.assign(median_cycles=_median_cycles(counted))
+
+
+def trace_of(run, finding, uuid=None):
+    """One row per recorded access of the probes that a finding rests on: what `traces` has of it, and
+    `uuid`, `point` and `label` of its probe. `finding` is what `evidence` takes.
+    """
+    with opened(run) as file:
+        asked = _asked_for(file, finding, uuid)
+        rows = evidence(file, asked)
+        return traces(file, asked["job"], rows.index).join(rows[["uuid", "point", "label"]], on="probe")

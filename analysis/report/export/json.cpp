@@ -1,43 +1,16 @@
 // The machine-readable report, schema 1 (docs/json-report.md).
 #include "analysis/report/content.hpp"
+#include "analysis/report/export/json_text.hpp"
 #include "analysis/report/report.hpp"
-#include "base/escape.hpp"
 #include "base/units.hpp"
 #include "trace/health.hpp"
 
-#include <nlohmann/json.hpp>
-
-#include <cmath>
-#include <cstdint>
 #include <ostream>
 #include <string>
 #include <utility>
 
 namespace sonde {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-// Whole numbers up to here are exact doubles.
-constexpr double largest_exact_whole = 9007199254740992.0;  // 2^53
-
-Json json_of_number(double number) {
-  if (std::trunc(number) == number && std::abs(number) <= largest_exact_whole) {
-    return static_cast<std::int64_t>(number);
-  }
-  return number;
-}
-
-/// Whole numbers have no point; numbers that are not finite are null.
-Json json_of(const Value& value) {
-  if (const auto* number = std::get_if<double>(&value)) return json_of_number(*number);
-  if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  const auto* numbers = std::get_if<std::vector<double>>(&value);
-  if (numbers == nullptr) return nullptr;
-  Json list = Json::array();
-  for (const double number : *numbers) list.push_back(json_of_number(number));
-  return list;
-}
 
 Json health_json(const Health& health) {
   Json json;
@@ -177,10 +150,6 @@ Json counts_json(const FleetCounts& counts) {
       {"expected", counts.expected},     {"seen", counts.seen},     {"audited", counts.audited},
       {"passed", counts.passed},         {"warned", counts.warned}, {"failed", counts.failed},
       {"incomplete", counts.incomplete}, {"lost", counts.lost},     {"flagged", counts.flagged}};
-}
-
-std::string dump(const Json& json, int indent = -1) {
-  return escape_json_controls(json.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 /// Its findings stand as its last member, each in a line. They are put together as text: a tree of

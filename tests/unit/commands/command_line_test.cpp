@@ -74,10 +74,15 @@ TEST(CommandLineTest, every_command_has_its_own_options_and_defaults) {
   EXPECT_EQ(parse_run({}).output, "sonde-run.h5");
   EXPECT_EQ(parse_file_command<AnalyzeOptions>({"analyze", "a.h5", "--baseline", "b.h5"}).baseline,
             "b.h5");
+  EXPECT_THAT(
+      parse_file_command<AnalyzeOptions>({"analyze", "--tolerance", "a=1", "a.h5", "--tolerance=b"})
+          .tolerances,
+      ElementsAre("a=1", "b"));
   EXPECT_EQ(parse_file_command<ReportOptions>({"report", "a.h5"}).output, "report.html");
   EXPECT_EQ(parse_file_command<ExportOptions>({"export", "a.h5"}).format, "json");
   EXPECT_THAT(parse_file_command<CompareOptions>({"compare", "a.h5", "b.h5"}).runs,
               ElementsAre("a.h5", "b.h5"));
+  EXPECT_EQ(parse_file_command<CompareOptions>({"compare", "a.h5", "b.h5"}).format, "table");
   EXPECT_THAT(parse_file_command<MergeOptions>({"merge", "a.h5", "b.h5", "-o", "c.h5"}).sources,
               ElementsAre("a.h5", "b.h5"));
   EXPECT_EQ(parse_file_command<StatusOptions>({"status", "a.h5"}).run, "a.h5");
@@ -96,6 +101,8 @@ TEST(CommandLineTest, a_choice_is_one_of_its_table) {
 TEST(CommandLineTest, formats_of_an_export_are_those_there_are_and_verdicts_alone_are_json) {
   EXPECT_THAT(refusal({"export", "a.h5", "--format", "yaml"}),
               AllOf(HasSubstr("yaml"), HasSubstr("prometheus")));
+  EXPECT_THAT(refusal({"compare", "a.h5", "b.h5", "--format", "csv"}),
+              AllOf(HasSubstr("csv"), HasSubstr("json")));
   EXPECT_TRUE(
       parse_file_command<ExportOptions>({"export", "a.h5", "--verdicts-only"}).verdicts_only);
   EXPECT_THROW(execute(ExportOptions{.run = "a.h5", .format = "csv", .verdicts_only = true}),

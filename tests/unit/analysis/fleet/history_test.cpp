@@ -36,6 +36,9 @@ TEST(HistoryTest, one_sm_that_slowed_down_is_found_by_its_place) {
 
   ASSERT_EQ(comparison.changes.size(), 1u);
   EXPECT_THAT(comparison.changes[0].charge.reason, HasSubstr("place 99 moved"));
+  EXPECT_EQ(comparison.changes[0].place, 99u);
+  EXPECT_EQ(std::get<double>(comparison.changes[0].after),
+            std::get<double>(comparison.changes[0].before) + 15);
 }
 
 /// Of 132 places the farthest one moves by three deviations, in any healthy pair of runs.

@@ -1,0 +1,120 @@
+// Other tolerances than those of the registry, for one analysis.
+#include "commands/analyze.hpp"
+
+#include "base/error.hpp"
+#include "commands/commands.hpp"
+#include "store/write_run.hpp"
+#include "support/random_run.hpp"
+
+#include "unit/analysis/report/reported_fleets.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sonde {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+void write(const std::filesystem::path& path, const RunResult& run) {
+  write_run_alone(path, run.provenance, {}, run.devices.size(),
+                  [&run](std::size_t i) { return std::vector{run.devices[i]}; });
+}
+
+struct Said {
+  ExitStatus status;
+  std::string text;
+};
+
+Said analyze(const AnalyzeOptions& options) {
+  testing::internal::CaptureStdout();
+  const ExitStatus status = execute(options);
+  return {status, testing::internal::GetCapturedStdout()};
+}
+
+RunResult with_slow_memory(RunResult run, std::size_t device, double factor) {
+  maker::scale_finding(run.devices[device], "global.read_bytes_per_s", factor);
+  return run;
+}
+
+constexpr const char* wide = "global.read_bytes_per_s=0.5";
+
+TEST(ToleranceTest, decides_the_verdicts_of_small_large_and_swept_fleets) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "run.h5";
+  for (const RunResult& run :
+       {with_slow_memory(maker::healthy_fleet(5, 7), 2, 0.8),
+        with_slow_memory(maker::healthy_fleet(260, 7), 2, 0.8), swept_fleet()}) {
+    write(path, run);
+    const Said usual = analyze({.run = path, .baseline = "", .tolerances = {}});
+    EXPECT_EQ(usual.status, ExitStatus::verdict) << run.devices.size();
+    EXPECT_EQ(analyze({.run = path, .baseline = "", .tolerances = {wide}}).status, ExitStatus::ok)
+        << run.devices.size();
+  }
+}
+
+TEST(ToleranceTest, decides_what_changed_since_the_baseline) {
+  const test::TemporaryFolder folder;
+  const std::string before = folder / "before.h5";
+  const std::string after = folder / "after.h5";
+  write(before, maker::healthy_fleet(1, 7));
+  write(after, with_slow_memory(maker::healthy_fleet(1, 7), 0, 0.975));
+  EXPECT_THAT(analyze({.run = after, .baseline = before, .tolerances = {}}).text,
+              HasSubstr("0 changed values"));
+
+  const Said said = analyze(
+      {.run = after, .baseline = before, .tolerances = {wide, "global.read_bytes_per_s=0.01"}});
+
+  EXPECT_EQ(said.status, ExitStatus::verdict);  // it fails from 5/3 of what it warns from
+  EXPECT_THAT(said.text, HasSubstr("1 changed value\n"));
+  const std::string edge = "global.read_bytes_per_s=0.02";
+  EXPECT_EQ(analyze({.run = after, .baseline = before, .tolerances = {edge}}).status,
+            ExitStatus::ok);
+}
+
+TEST(ToleranceTest, no_run_is_asked_to_confirm_what_only_this_analysis_finds) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "run.h5";
+  write(path, with_slow_memory(maker::healthy_fleet(5, 7), 2, 0.8));
+
+  const Said usual = analyze({.run = path, .baseline = "", .tolerances = {}});
+  const Said other =
+      analyze({.run = path, .baseline = "", .tolerances = {"global.write_bytes_per_s=0.1"}});
+
+  EXPECT_THAT(usual.text, HasSubstr("sonde run --resume"));
+  EXPECT_THAT(other.text, Not(HasSubstr("sonde run --resume")));
+}
+
+std::string refusal(const std::string& tolerance) {
+  try {
+    registry_with({tolerance});
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(ToleranceTest, is_a_number_above_0_of_a_metric_that_has_one) {
+  EXPECT_EQ(refusal("global.read_bytes_per_s=0.02"), "accepted");
+  EXPECT_EQ(refusal("cache.l2.size_bytes=1e-3"), "accepted");
+  for (const char* number : {"", "=", "=0", "=-0.1", "=nan", "=inf", "=two", "=0.1 ", "=0.1=0.1"}) {
+    EXPECT_THAT(refusal(std::string("global.read_bytes_per_s") + number),
+                HasSubstr("METRIC=FRACTION"))
+        << number;
+  }
+  for (const char* text : {"", "=0.1", "global.raed=0.1"}) {
+    EXPECT_THAT(refusal(text), AllOf(HasSubstr("unknown metric"), HasSubstr("sonde list metrics")));
+  }
+  EXPECT_THAT(refusal("device.sm_count=0.1"), HasSubstr("has no tolerance"));
+  EXPECT_THROW(execute(AnalyzeOptions{.run = "none.h5", .baseline = "", .tolerances = {"x=1"}}),
+               ConfigError);
+}
+
+}  // namespace
+}  // namespace sonde
