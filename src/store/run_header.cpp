@@ -10,7 +10,8 @@ namespace sonde {
 
 // The JSON library finds these by name. The members of a Provenance are also its attributes.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Axis, option, unit, is_number)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Point, config_hash, config_json, seed, repeat_index, at)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SharedJob, job, config_hash)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Point, config_hash, config_json, seed, repeat_index, at, shared)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Provenance, command_line, config_json, config_hash, sweep_hash,
                                    sonde_version, git_revision, library_versions, started_utc,
                                    slurm_job_id, seed, world_size, axes, points)

@@ -6,10 +6,12 @@ import unittest
 from pathlib import Path
 from statistics import median, stdev
 
+import h5py
 import numpy as np
 import xarray  # noqa: F401
 
 import sonde
+from sonde.tables import read_table
 
 SONDE = sys.argv[1]
 LATENCY, DEVIATION = "chase.latency_cycles", "chase.latency_cycles_deviation"
@@ -33,6 +35,14 @@ class SweepTest(unittest.TestCase):
         swept = ("--sweep", "chase.order=random,ascending", "--sweep", "memory-percent=50,100", "--repeat", "2")
         runs = [self.chase(f"{seed}.h5", *swept, "--seed", seed) for seed in ("1", "2")]
         return self.sonde("both.h5", "merge", *runs)
+
+    def test_the_file_says_which_point_measured_what_several_share(self):
+        run = self.chase("run.h5", "--sweep", "chase.order=random,ascending")
+        with h5py.File(run) as file:
+            shared = read_table(file["shared_jobs"], "shared_job")
+        first, second = sonde.points(run)["config_hash"]
+        self.assertEqual([shared[name].tolist() for name in ("config_hash", "job", "measured_at")],
+                         [[second], ["clock"], [first]])
 
     def test_a_setting_has_the_centre_of_its_repeats_and_their_deviation(self):
         run = self.two_gpus()
