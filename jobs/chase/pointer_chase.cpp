@@ -95,11 +95,11 @@ namespace {
 ChaseSetup set_up_chase_as_set(JobRun& run, LoadPath path, std::uint64_t carveout_bytes) {
   const std::vector<std::uint64_t>& there = run.info().shared_carveouts_bytes;
   if (std::ranges::find(there, carveout_bytes) == there.end()) {
-    throw SettingError(Status::not_present,
-                       fmt::format("this GPU has no carve-out of {} bytes (it has: {})",
-                                   carveout_bytes,
-                                   there.empty() ? "one that is fixed"
-                                                 : fmt::format("{}", fmt::join(there, ", "))));
+    throw SettingError(
+        Status::not_present,
+        fmt::format(
+            "this GPU has no carve-out of {} bytes (it has: {})", carveout_bytes,
+            there.empty() ? "one that is fixed" : fmt::format("{}", fmt::join(there, ", "))));
   }
   if (const auto setup = set_up_chase_with_carveout(run, path, carveout_bytes)) return *setup;
   throw SettingError(
