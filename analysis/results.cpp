@@ -91,8 +91,6 @@ Provenance at_point(Provenance provenance, const Point& point) {
   return provenance;
 }
 
-bool is_same_setting(const Point& one, const Point& other) { return one.at == other.at; }
-
 std::string describe_setting(const Provenance& provenance, std::uint64_t point_index) {
   if (point_index >= provenance.points.size()) return {};
   const Point& point = provenance.points[point_index];

@@ -135,9 +135,6 @@ std::string hash_points(const std::vector<Point>& points);
 /// The provenance of a shard: that of the run, as if it had this point alone.
 Provenance at_point(Provenance provenance, const Point& point);
 
-/// Whether the points vary nothing but the seed, or are repeats: their values have a centre.
-bool is_same_setting(const Point& one, const Point& other);
-
 /// "latency.carveout_bytes=65536, suite=full": the axes of a point; empty without axes.
 std::string describe_setting(const Provenance& provenance, std::uint64_t point_index);
 
