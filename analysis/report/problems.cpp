@@ -77,7 +77,9 @@ const DeviceResult* passing_peer(const RunResult& run, const FleetAnalysis& anal
 
 /// The options under which it was measured that are not the usual ones, but for the jobs:
 /// " --suite quick --set latency.carveout_bytes=8192".
-std::string options_of(const Provenance& provenance, const DeviceResult& device) {
+/// @param jobs gets the jobs of which options are set: a run must measure them, or it refuses these
+std::string options_of(const Provenance& provenance, const DeviceResult& device,
+                       std::set<std::string>& jobs) {
   const std::vector<Point> points = points_of(provenance);
   const bool of_point = device.point_index < points.size();
   const auto options = nlohmann::json::parse(
@@ -99,7 +101,11 @@ std::string options_of(const Provenance& provenance, const DeviceResult& device)
   if (percent.is_number() && percent != 100) text += " --memory-percent " + percent.dump();
   const std::vector<std::string> sms = texts_of("sms");
   if (!sms.empty()) text += " --sms " + quote_shell(fmt::format("{}", fmt::join(sms, ",")));
-  for (const std::string& setting : texts_of("set")) text += " --set " + quote_shell(setting);
+  for (const std::string& setting : texts_of("set")) {
+    text += " --set " + quote_shell(setting);
+    const std::size_t dot = setting.rfind('.', setting.find('='));
+    if (dot != std::string::npos) jobs.insert(setting.substr(0, dot));
+  }
   return text;
 }
 
@@ -119,8 +125,9 @@ std::string measure_again(const RunResult& run, const FleetAnalysis& analysis, s
   const DeviceResult* peer = passing_peer(run, analysis, index);
   std::string gpus = quote_shell(device.info.uuid);
   if (peer != nullptr) gpus += "," + quote_shell(peer->info.uuid);
-  const std::string sonde = fmt::format("sonde run{} --jobs {} -o again.h5",
-                                        options_of(run.provenance, device), fmt::join(jobs, ","));
+  const std::string options = options_of(run.provenance, device, jobs);
+  const std::string sonde = fmt::format("sonde run{} --jobs {} -o again.h5", options,
+                                        quote_shell(fmt::format("{}", fmt::join(jobs, ","))));
   const std::string command =
       run.provenance.slurm_job_id.empty()
           ? fmt::format("CUDA_VISIBLE_DEVICES={} {}{}", gpus, peer != nullptr ? "mpirun -n 2 " : "",

@@ -84,7 +84,7 @@ TEST(SweepReportTest, measuring_again_asks_for_the_setting) {
 
   EXPECT_EQ(command_of(swept),
             "sonde run --suite quick --memory-percent 50 --set latency.carveout_bytes=8192 "
-            "--jobs global.throughput -o again.h5");
+            "--jobs global.throughput,latency -o again.h5");
   swept.provenance.points[0].config_json = R"({"sms": ["17", "20-23", 4]})";
   EXPECT_EQ(command_of(swept), "sonde run --sms 17,20-23 --jobs global.throughput -o again.h5");
   swept.provenance.points[0].config_json =
