@@ -150,7 +150,8 @@ void reach_verdict(const DeviceResult& device, const std::vector<Charge>& charge
   }
 }
 
-/// A GPU that has nowhere what an option of a job asks for has not been measured by that job.
+/// A job whose option asks for what a GPU lacks measures nothing. Where that is so at every
+/// setting, the GPU is incomplete.
 void note_refused_settings(const RunResult& run, std::vector<DeviceVerdict>& verdicts) {
   using Place = std::pair<std::string_view, std::string_view>;  // GPU and job
   const auto is_refused = [](const JobResult& job) { return job.status == Status::not_present; };

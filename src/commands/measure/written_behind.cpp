@@ -4,7 +4,8 @@
 namespace sonde {
 namespace {
 
-/// What is written of a job, in rows of one window: a lane has a row of its own, as long as ten.
+/// How much the file takes for the traces of a job, counted in windows of one access. The row of a
+/// lane takes as much as ten.
 std::size_t count_rows(const JobResult& result) {
   constexpr std::size_t windows_of_a_lane = 10;
   std::size_t count = 0;
