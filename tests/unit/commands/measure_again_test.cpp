@@ -27,10 +27,10 @@ class MeasureAgainTest : public testing::Test {
  protected:
   void measure(const std::string& backend, int ranks) {
     run_ = plan_run({.backend = backend,
-                      .suite = "quick",
-                      .jobs = {"clock", "shared", "global.throughput"},
-                      .output = (folder_ / "run.h5").string()},
-                     "sonde run");
+                     .suite = "quick",
+                     .jobs = {"clock", "shared", "global.throughput"},
+                     .output = (folder_ / "run.h5").string()},
+                    "sonde run");
     plan_ = run_.points.front();
     fs::create_directories(plan_.parts);
     Roster roster{.provenance = plan_.provenance};

@@ -59,10 +59,10 @@ class MeasureTogetherTest : public testing::Test {
  protected:
   void measure(const std::string& backend, int ranks) {
     run_ = plan_run({.backend = backend,
-                      .suite = "quick",
-                      .jobs = {"peer"},
-                      .output = (folder_ / "run.h5").string()},
-                     "sonde run");
+                     .suite = "quick",
+                     .jobs = {"peer"},
+                     .output = (folder_ / "run.h5").string()},
+                    "sonde run");
     plan_ = run_.points.front();
     fs::create_directories(plan_.parts);
     clear_turns(plan_.parts);
