@@ -71,13 +71,15 @@ Chains lone_chain(const ArithmeticOp& op) {
 }
 
 /// As many as fill an SM: many warps with four chains each, or two groups of warps where a step
-/// takes a group.
-Chains filling_chains(const DeviceInfo& info, const ArithmeticOp& op) {
+/// takes a group. Or as many as the run sets: whole groups, at least one.
+Chains filling_chains(const JobRun& run, const ArithmeticOp& op) {
   const bool alone = op.group_warps == 1;
+  const int usual = alone ? most_warps(run.info()) : 2 * op.group_warps;
+  const int warps = run.choices(options::warps, {usual}).front();
   return {.op = std::string(op.name),
           .second = {},
-          .warps = alone ? most_warps(info) : 2 * op.group_warps,
-          .ilp = alone ? op.filling_chains : 1};
+          .warps = std::max(warps / op.group_warps, 1) * op.group_warps,
+          .ilp = alone ? run.choices(options::ilp, {op.filling_chains}).front() : 1};
 }
 
 /// Cycles of a step of all chains, by SM, from two launches of different length.
@@ -259,7 +261,7 @@ std::vector<double> mean_by_sm(const SmTimes& times) {
 double report_op(JobRun& run, const ArithmeticOp& op) {
   const std::string prefix = fmt::format("arithmetic.{}.", op.name);
   const Chains lone = lone_chain(op);
-  const Chains filling = filling_chains(run.info(), op);
+  const Chains filling = filling_chains(run, op);
   double rate = 0;
   const auto measure = [&] {
     const SmTimes latencies = measure_times(run, lone);
@@ -288,6 +290,9 @@ void run_arithmetic(JobRun& run) {
   double most_steps_per_cycle = 0;
   for (const ArithmeticOp& op : arithmetic_ops) {
     most_steps_per_cycle = std::max(most_steps_per_cycle, report_op(run, op));
+  }
+  if (run.has_settings()) {
+    return run.report_rest("", Status::skipped, "not with one number of warps or one ilp");
   }
   report_warp_sweeps(run);
   report_ilp_sweeps(run);

@@ -183,15 +183,19 @@ void report_bulk(JobRun& run) {
 
 /// Reports `global.light_latency_ns`, `global.loaded_latency_ns` and
 /// `global.loaded_bytes_in_flight`: means over tiles whose loads were timed, with a warp on each SM
-/// and with all threads of each SM.
+/// and with all threads of each SM, or as many as the run sets.
 /// @param reads with elements of 16 bytes
 void report_latency_of_tiles(JobRun& run, const StreamProbe& reads) {
   const double overhead_cycles = window_overhead_cycles(run);
   const Shape light{static_cast<int>(warp_threads), run.info().sm_count, 1};
   const TileTimes alone = time_tiles(run, reads, light, overhead_cycles);
   const DeviceInfo& gpu = run.info();
-  const int threads = std::min(gpu.max_threads_per_block, full_block_threads);
-  const Shape full{threads, gpu.max_threads_per_sm / threads * gpu.sm_count, 1};
+  const int usual = std::min(gpu.max_threads_per_block, full_block_threads);
+  const int threads = run.choices(options::block_threads, {usual}).front();
+  const int blocks =
+      run.choices(options::blocks_per_sm, {gpu.max_threads_per_sm / threads}).front();
+  const int ilp = run.choices(options::ilp, {1}).front();
+  const Shape full{threads, blocks * gpu.sm_count, ilp};
   const TileTimes loaded = time_tiles(run, reads, full, overhead_cycles);
   run.report(found_replicated("global.light_latency_ns", alone.latency_ns));
   run.report(found_replicated("global.loaded_latency_ns", loaded.latency_ns), to_text(full));

@@ -81,7 +81,7 @@ constexpr Job with_options(Job job, const JobOption (&options)[count]) {
 
 constexpr JobOption of_chases[]{options::carveout_bytes};
 constexpr JobOption of_streams[]{options::block_threads, options::blocks_per_sm, options::ilp};
-
+constexpr JobOption of_operations[]{options::warps, options::ilp};
 constexpr JobOption of_a_soak[]{
     {"duration_s", "s", 1, 86'400, {}, "60", "for how long the GPU is at work"}};
 
@@ -137,10 +137,12 @@ constexpr std::array jobs{
                           "clock", "cache.l1", "cache.readonly", "cache.l2", "cache.texture_l1",
                           "cache.texture_l2", "cache.constant_l1", "cache.constant_l2",
                           "cache.constant_l3", "cache.instruction", "topology")),
-    make_job("shared", quick, run_shared, "latency, bank conflicts and throughput of shared memory",
-             "clock"),
-    make_job("arithmetic", standard, run_arithmetic,
-             "latency and throughput of operations, against warps and side by side"),
+    with_options(make_job("shared", quick, run_shared,
+                          "latency, bank conflicts and throughput of shared memory", "clock"),
+                 of_streams),
+    with_options(make_job("arithmetic", standard, run_arithmetic,
+                          "latency and throughput of operations, against warps and side by side"),
+                 of_operations),
     over_all_sms(make_job("dsm", standard, run_dsm,
                           "latency and bandwidth of the shared memory of other blocks of a cluster",
                           "clock", "topology")),

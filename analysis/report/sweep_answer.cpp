@@ -131,8 +131,8 @@ SweptModel answer_of_model(const std::string& name, const RunResult& run,
 std::string value_cell(const SweptValue& value, const DisplayUnit& display) {
   if (value.gpus == 0) return "-";
   const std::string text = number_text(value.median, display);
-  return value.deviation > 0 ? fmt::format("{} +- {:.2g}", text, value.deviation / display.divisor)
-                             : text;
+  const bool deviates = value.deviation > 1e-6 * std::abs(value.median);  // else it is rounding
+  return deviates ? fmt::format("{} +- {:.2g}", text, value.deviation / display.divisor) : text;
 }
 
 DisplayUnit unit_of(const SweptMetric& swept) {

@@ -25,23 +25,25 @@ constexpr std::size_t finalists = 3;    // shapes of a surface that are measured
 constexpr std::size_t wide_shapes = 8;  // best shapes for 4-byte words that 8-byte ones try
 
 /// Shapes of a copy that fit on an SM: each thread holds `ilp` elements twice (source and target).
+/// What the options of the job set does not vary.
 /// In the quick suite the corners and diagonals that the maximum is known to sit on (Mei and Chu
 /// 2016, figure 16: throughput grows with warps and ILP until the banks are busy).
 std::vector<Shape> choose_shapes(const JobRun& run, int element_bytes) {
   const DeviceInfo& gpu = run.info();
   const bool quick = run.level() == SuiteLevel::quick;
   std::vector<Shape> shapes;
-  for (int threads = 32; threads <= std::min(1024, gpu.max_threads_per_block); threads *= 2) {
-    for (int blocks = 1; blocks <= 6; ++blocks) {
-      for (int ilp : {1, 2, 4, 6, 8}) {
-        if (quick && (blocks == 3 || blocks > 4 || ilp == 6 || threads == 64)) continue;
+  for (int threads : run.choices(options::block_threads, {32, 64, 128, 256, 512, 1024})) {
+    for (int blocks : run.choices(options::blocks_per_sm, {1, 2, 3, 4, 5, 6})) {
+      for (int ilp : run.choices(options::ilp, {1, 2, 4, 6, 8})) {
+        const bool corner = blocks != 3 && blocks <= 4 && ilp != 6 && threads != 64;
+        if (quick && !corner && !run.has_settings()) continue;
         const auto block_bytes = 2 * element_bytes * static_cast<std::uint64_t>(ilp) *
                                  static_cast<std::uint64_t>(threads);
         const std::uint64_t sm_bytes = (block_bytes + gpu.reserved_shared_bytes_per_block) *
                                        static_cast<std::uint64_t>(blocks);
-        const bool fits = block_bytes <= gpu.shared_bytes_per_block &&
-                          sm_bytes <= gpu.shared_bytes_per_sm &&
-                          threads * blocks <= gpu.max_threads_per_sm;
+        const bool fits =
+            threads <= gpu.max_threads_per_block && block_bytes <= gpu.shared_bytes_per_block &&
+            sm_bytes <= gpu.shared_bytes_per_sm && threads * blocks <= gpu.max_threads_per_sm;
         if (fits) shapes.push_back({.block_threads = threads, .blocks = blocks, .ilp = ilp});
       }
     }
@@ -158,7 +160,11 @@ void report_wide_words(JobRun& run, std::vector<SurfacePoint> points) {
 
 void report_shared_copies(JobRun& run) {
   const DeviceInfo& gpu = run.info();
-  const auto points = measure_surface(run, choose_shapes(run, 4), 4);
+  const auto shapes = choose_shapes(run, 4);
+  if (shapes.empty()) {
+    throw SettingError(Status::not_present, "no block of the shape that is set fits on an SM");
+  }
+  const auto points = measure_surface(run, shapes, 4);
   require(!points.empty(), "no copy inside shared memory runs on this device");
   report_surface(run, points);
   report_matrix(run, points);

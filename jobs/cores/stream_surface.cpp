@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace sonde {
@@ -27,18 +26,6 @@ std::string to_text(const StreamProbe& probe) {
   }
   if (!probe.groups.empty()) text += " of groups";
   return text + " " + format_bytes(probe.footprint_bytes);
-}
-
-bool is_shape_set(const JobRun& run) {
-  return std::ranges::any_of(
-      std::array{options::block_threads, options::blocks_per_sm, options::ilp},
-      [&run](const JobOption& option) { return run.number_setting(option.name).has_value(); });
-}
-
-/// The one value that the run sets, or else the usual ones.
-std::vector<int> choices(const JobRun& run, const JobOption& option, std::vector<int> usual) {
-  const auto set = run.number_setting(option.name);
-  return set ? std::vector{static_cast<int>(*set)} : std::move(usual);
 }
 
 }  // namespace
@@ -87,11 +74,11 @@ StreamProbe with_shape(StreamProbe stream, const Shape& shape) {
 
 std::vector<Shape> choose_grid_shapes(const JobRun& run, Surface surface) {
   const DeviceInfo& gpu = run.info();
-  const bool whole = surface == Surface::whole || is_shape_set(run);
+  const bool whole = surface == Surface::whole || run.has_settings();
   std::vector<Shape> shapes;
-  for (int threads : choices(run, options::block_threads, {64, 128, 256, 512, 1024})) {
-    for (int blocks_per_sm : choices(run, options::blocks_per_sm, {1, 2, 4, 8, 16})) {
-      for (int ilp : choices(run, options::ilp, {1, 2, 4, 8})) {
+  for (int threads : run.choices(options::block_threads, {64, 128, 256, 512, 1024})) {
+    for (int blocks_per_sm : run.choices(options::blocks_per_sm, {1, 2, 4, 8, 16})) {
+      for (int ilp : run.choices(options::ilp, {1, 2, 4, 8})) {
         const bool upper = threads * blocks_per_sm >= gpu.max_threads_per_sm / 2 && ilp != 2;
         const bool more_than_fits = threads * blocks_per_sm > 4 * gpu.max_threads_per_sm;
         const bool asked = run.number_setting(options::blocks_per_sm.name).has_value();
@@ -108,7 +95,7 @@ std::vector<Shape> choose_grid_shapes(const JobRun& run, Surface surface) {
 std::vector<Shape> choose_tile_shapes(const JobRun& run) {
   const DeviceInfo& gpu = run.info();
   std::vector<Shape> shapes;
-  if (is_shape_set(run)) return shapes;
+  if (run.has_settings()) return shapes;
   for (int threads : {256, 512}) {
     for (int ilp : {1, 2, 4}) {
       if (threads <= gpu.max_threads_per_block) shapes.push_back({threads, blocks_by_tiles, ilp});

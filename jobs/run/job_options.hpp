@@ -43,20 +43,26 @@ inline constexpr JobOption block_threads{.name = "block_threads",
                                          .unit = "1",
                                          .least = 32,
                                          .most = 1024,
-                                         .usual = "64 to 1024",
-                                         .help = "threads of each block of a stream"};
+                                         .usual = "up to 1024",
+                                         .help = "threads of each block"};
 inline constexpr JobOption blocks_per_sm{.name = "blocks_per_sm",
                                          .unit = "1",
                                          .least = 1,
                                          .most = 1024,
-                                         .usual = "1 to 16",
-                                         .help = "blocks of a stream for each SM"};
+                                         .usual = "1 and more",
+                                         .help = "blocks for each SM"};
+inline constexpr std::string_view ilps[]{"1", "2", "4", "8"};
 inline constexpr JobOption ilp{.name = "ilp",
-                               .unit = "1",
-                               .least = 1,
-                               .most = 8,
+                               .unit = "",
+                               .choices = ilps,
                                .usual = "1 to 8",
-                               .help = "loads or stores of a thread under way at once"};
+                               .help = "loads, stores or operations of a thread under way at once"};
+inline constexpr JobOption warps{.name = "warps",
+                                 .unit = "1",
+                                 .least = 1,
+                                 .most = 32,
+                                 .usual = "1 to 32",
+                                 .help = "warps of each SM"};
 /// Of the job `chase`.
 inline constexpr std::string_view chase_orders[]{"random", "ascending"};
 inline constexpr std::string_view chase_paths[]{"ca", "cg", "nc", "cv"};

@@ -55,6 +55,11 @@ std::optional<std::uint64_t> JobRun::number_setting(std::string_view option) con
   return text ? std::optional<std::uint64_t>(std::stoull(*text)) : std::nullopt;
 }
 
+std::vector<int> JobRun::choices(const JobOption& option, std::vector<int> usual) const {
+  const auto set = number_setting(option.name);
+  return set ? std::vector{static_cast<int>(*set)} : std::move(usual);
+}
+
 const Trace& JobRun::run(std::string label, const ProbeSpec& spec) {
   ProbeRecord record{std::move(label), std::string(probe_kind(spec)), describe_probe(spec),
                      device_.run(spec)};

@@ -36,6 +36,10 @@ class JobRun {
   void set_settings(JobSettings settings) { settings_ = std::move(settings); }
   std::optional<std::uint64_t> number_setting(std::string_view option) const;
   std::optional<std::string> text_setting(std::string_view option) const;
+  /// The one value that the run sets, or else the usual ones.
+  std::vector<int> choices(const JobOption& option, std::vector<int> usual) const;
+  /// Whether the run sets any of its options.
+  bool has_settings() const { return !settings_.empty(); }
 
   const DeviceInfo& info() const;
   Device& device() { return device_; }
