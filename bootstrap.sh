@@ -14,7 +14,7 @@ usage: ./bootstrap.sh run [options of `sonde run`]
   run      install what is missing, build, audit the GPUs of this machine (without any: a simulated
            fleet of four, one of them broken) and write results/latest/report.html
   test     install what is missing, build everything with warnings as errors, lint, run every test
-  lint     build, then check formatting, scripts and the short clang-tidy list
+  lint     check formatting and scripts, build, then check the short clang-tidy list
   package  make the relocatable tarball in dist/
   soak     what takes hours (docs/soak.md): fuzz the readers of files for 50 minutes, or as told, run
            the tests under the sanitizers, kill runs, mangle files; a summary is in build/soak
@@ -259,7 +259,6 @@ has_linter() {
 
 lint() {
   install_packages "${build_packages[@]}" "${test_packages[@]}" "${lint_packages[@]}"
-  configure_and_build ci
   say "linting"
   if has_linter "$formatter"; then
     git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs -r "$formatter" --dry-run --Werror
@@ -267,6 +266,7 @@ lint() {
   if has_linter shellcheck; then
     git ls-files -- bootstrap.sh .ci/run '*.sh' '*.sbatch' | xargs -r shellcheck
   fi
+  configure_and_build ci
   if has_linter "$tidy"; then tests/lint/tidy.py "$tidy" build/ci src analysis jobs; fi
   say "lint: done"
 }
