@@ -29,7 +29,9 @@ namespace {
 bool speaks_for_all() { return launched_rank() == 0; }
 
 ExitStatus status_of(const std::exception& error) {
-  return dynamic_cast<const ConfigError*>(&error) ? ExitStatus::usage : ExitStatus::error;
+  const bool is_usage = dynamic_cast<const ConfigError*>(&error) != nullptr ||
+                        dynamic_cast<const AgreedConfigError*>(&error) != nullptr;
+  return is_usage ? ExitStatus::usage : ExitStatus::error;
 }
 
 /// Workers do what touches a GPU: their keeper is forked before MPI starts. The watch bounds what
@@ -63,6 +65,7 @@ ExitStatus run_with_mpi(const RunOptions& options, int argc, char** argv) {
         plan, {.mpi = mpi, .keeper = keeper, .watch = watch, .asked_as_rank = asked_as_rank});
   } catch (const AgreedError& error) {
     log_world(error.what());
+    status = status_of(error);
   } catch (const std::exception& error) {
     log_local(error.what());
     if (mpi.size() > 1) end_all_ranks(status_of(error));

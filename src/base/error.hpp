@@ -33,6 +33,11 @@ class AgreedError : public CommError {
   using CommError::CommError;
 };
 
+/// One of bad usage: ends the program with status 2, as a ConfigError does.
+class AgreedConfigError : public AgreedError {
+  using AgreedError::AgreedError;
+};
+
 /// A probe failed. The suite records it and goes on.
 class DeviceError : public Error {
   using Error::Error;

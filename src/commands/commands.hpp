@@ -82,6 +82,15 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv);
 /// @throws ConfigError
 RunPlan plan_run(const RunOptions& options, const std::string& command_line);
 
+/// Lays out anew what sweeps over "each" SM or over "pairs" of them, once it is known how many
+/// there are; any other plan stays as it is.
+void name_sms(int sm_count, RunPlan& plan);
+
+struct RankView;  // fleet/assign.hpp
+
+/// What the run sets or sweeps that none of the GPUs has, and what they have; empty: they have all.
+std::string describe_refused(const RunPlan& plan, const std::vector<RankView>& views);
+
 class RankLink;  // worker/keeper.hpp
 
 /// Does a task of a rank (measure/worker_task.hpp) in a worker process, and reports to the rank.
@@ -92,7 +101,7 @@ struct RankContext;  // finish.hpp
 
 /// Measures the GPUs that the ranks of the session see, and writes the run file.
 /// @returns the same on every rank
-ExitStatus run_fleet(RunPlan plan, const RankContext& context);
+ExitStatus run_fleet(RunPlan plan, RankContext context);
 
 /// The file commands. @throws Error
 ExitStatus execute(const AnalyzeOptions& options);

@@ -34,7 +34,10 @@ constexpr double late_end_s = 60;
 constexpr double open_peers_s = 60;
 
 Task task_of(const RankContext& context, TaskKind kind) {
-  return {.kind = kind, .rank = context.mpi.rank(), .ranks = context.mpi.size()};
+  return {.kind = kind,
+          .rank = context.mpi.rank(),
+          .ranks = context.mpi.size(),
+          .sm_count = context.sm_count};
 }
 
 /// What the ranks that are left do, when one of them is lost: one builds the file from the shards.

@@ -16,6 +16,7 @@ struct RankContext {
   Keeper& keeper;
   StageWatch& watch;
   int asked_as_rank = 0;  // the rank for which ask_devices was called, before MPI told the rank
+  int sm_count = 0;       // of the largest GPU of the run
 };
 
 /// Waits for the others, writes the run file with them, and has rank 0 analyse it. If a rank is

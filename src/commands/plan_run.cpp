@@ -7,6 +7,7 @@
 #include "commands/commands.hpp"
 #include "config/sweep.hpp"
 #include "device/some_sms.hpp"
+#include "fleet/assign.hpp"
 #include "mpi/session.hpp"
 #include "store/output.hpp"
 
@@ -20,6 +21,7 @@
 #include <ctime>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -57,13 +59,13 @@ Point describe_point(const SweepPoint& from, const std::vector<SweepAxis>& axes)
 }
 
 Provenance describe_run(const RunOptions& options, const std::string& command_line,
-                        const SweepLayout& layout) {
+                        const std::string& started_utc, const SweepLayout& layout) {
   Provenance provenance;
   provenance.command_line = command_line;
   provenance.config_json = to_json(options);
   provenance.sonde_version = version;
   provenance.git_revision = git_revision;
-  provenance.started_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  provenance.started_utc = started_utc;
   provenance.library_versions =
       fmt::format("{}, {}", store_library_version(), mpi_library_version());
   if (const char* job = std::getenv("SLURM_JOB_ID")) provenance.slurm_job_id = job;
@@ -155,25 +157,82 @@ MeasurePlan plan_point(const SweepPoint& point, RunPlan& run, Sources& sources) 
   return plan;
 }
 
-}  // namespace
+using Time = std::chrono::steady_clock::time_point;
 
-RunPlan plan_run(const RunOptions& options, const std::string& command_line) {
+RunPlan lay_out_run(RunOptions options, int sm_count, const std::string& command_line,
+                    const std::string& started_utc, const std::optional<Time>& end) {
+  for (std::string& axis : options.sweep) axis = name_sms_of(axis, sm_count);
   const SweepLayout layout = lay_out_sweep(options);
   RunPlan run{.options = options,
               .parts = parts_folder(options.output),
-              .provenance = describe_run(options, command_line, layout),
+              .provenance = describe_run(options, command_line, started_utc, layout),
               .points = {}};
-  std::optional<std::chrono::steady_clock::time_point> end;
-  if (const auto budget_s = time_budget_s(options)) {
-    end = std::chrono::steady_clock::now() +
-          std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-              std::chrono::duration<double>(*budget_s));
-  }
   Sources sources;
   for (const SweepPoint& point : layout.points) {
     run.points.push_back(plan_point(point, run, sources));
     run.points.back().end = end;
   }
+  return run;
+}
+
+}  // namespace
+
+void name_sms(int sm_count, RunPlan& plan) {
+  if (plan.asked_sweep == plan.options.sweep) return;
+  RunOptions options = plan.options;
+  options.sweep = plan.asked_sweep;
+  const auto asked = plan.asked_sweep;
+  plan = lay_out_run(std::move(options), sm_count, plan.provenance.command_line,
+                     plan.provenance.started_utc, plan.points.front().end);
+  plan.asked_sweep = asked;
+}
+
+std::string describe_refused(const RunPlan& plan, const std::vector<RankView>& views) {
+  int sm_count = 0;
+  std::set<std::uint64_t> carveouts;
+  for (const RankView& view : views) {
+    sm_count = std::max(sm_count, view.sm_count);
+    carveouts.insert(view.shared_carveouts_bytes.begin(), view.shared_carveouts_bytes.end());
+  }
+  std::set<std::uint64_t> no_carveouts;
+  std::set<int> no_sms;
+  for (const MeasurePlan& point : plan.points) {
+    for (const int sm : point.sms) {
+      if (sm >= sm_count) no_sms.insert(sm);
+    }
+    for (const auto& [job, settings] : point.settings) {
+      const auto set = settings.find(options::carveout_bytes.name);
+      if (set == settings.end()) continue;
+      const std::uint64_t bytes = std::stoull(set->second);
+      if (!carveouts.contains(bytes)) no_carveouts.insert(bytes);
+    }
+  }
+  std::string text;
+  if (!no_sms.empty()) {
+    text += fmt::format("no GPU of this run has the SM {} (their SMs are 0 to {})",
+                        fmt::join(no_sms, ", "), sm_count - 1);
+  }
+  if (!no_carveouts.empty()) {
+    text += fmt::format(
+        "{}no GPU of this run has a carve-out of {} bytes ({}{})", text.empty() ? "" : "; ",
+        fmt::join(no_carveouts, ", "),
+        carveouts.empty() ? "theirs is fixed" : "they have: ", fmt::join(carveouts, ", "));
+  }
+  return text;
+}
+
+RunPlan plan_run(const RunOptions& options, const std::string& command_line) {
+  std::optional<Time> end;
+  if (const auto budget_s = time_budget_s(options)) {
+    end = std::chrono::steady_clock::now() +
+          std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+              std::chrono::duration<double>(*budget_s));
+  }
+  constexpr int one_sm = 1;  // until name_sms: that many there are
+  RunPlan run =
+      lay_out_run(options, one_sm, command_line,
+                  fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))), end);
+  run.asked_sweep = options.sweep;
   check_backend(run.points.front().backend);
   if (!options.force && !options.resume && !options.dry_run) refuse_existing(options.output);
   return run;

@@ -187,6 +187,7 @@ Supervised measure_own(const RunPlan& plan, const RankContext& context,
                                     {.kind = TaskKind::measure,
                                      .rank = context.mpi.rank(),
                                      .ranks = context.mpi.size(),
+                                     .sm_count = context.sm_count,
                                      .device = *choice,
                                      .resume = plan.options.resume},
                                     context.keeper, progress);
@@ -209,10 +210,8 @@ Progress first_progress(const RunPlan& plan, const RankContext& context,
 
 }  // namespace
 
-ExitStatus run_fleet(RunPlan plan, const RankContext& context) {
+ExitStatus run_fleet(RunPlan plan, RankContext context) {
   MpiSession& mpi = context.mpi;
-  plan.provenance.world_size = mpi.size();
-  for (MeasurePlan& point : plan.points) point.provenance.world_size = mpi.size();
   set_log_speaker(node_name(), mpi.rank(), mpi.size());
   context.watch.enter({.name = "comparing the options"});
   compare_options(plan, context);
@@ -224,6 +223,12 @@ ExitStatus run_fleet(RunPlan plan, const RankContext& context) {
   const std::vector<DeviceChoice> visible = see_devices(context);
   context.watch.enter({.name = "dealing the GPUs"});
   const std::vector<RankView> views = gather_views(mpi.world(), visible);
+  context.sm_count = std::ranges::max(views, {}, &RankView::sm_count).sm_count;
+  name_sms(context.sm_count, plan);
+  plan.provenance.world_size = mpi.size();
+  for (MeasurePlan& point : plan.points) point.provenance.world_size = mpi.size();
+  const std::string refused = describe_refused(plan, views);
+  if (!refused.empty()) throw AgreedConfigError(refused);
   const Assignment assignment = assign_devices(views);
   log_world(describe_shared_names(views));
   if (plan.options.dry_run) {

@@ -140,6 +140,7 @@ Report do_parsed(const RunPlan& run, const Task& task, const RankLink& rank) {
 
 int do_task(RunPlan run, const std::string& text, const RankLink& rank) {
   const Task task = task_from_json(text);
+  if (task.sm_count > 0) name_sms(task.sm_count, run);
   for (MeasurePlan& point : run.points) point.provenance.world_size = task.ranks;
   set_log_speaker(node_name(), task.rank, task.ranks);
   rank.say(to_json(do_parsed(run, task, rank)));

@@ -220,6 +220,17 @@ SweepAxis parse_axis(const std::string& text) {
   return axis;
 }
 
+std::string name_sms_of(const std::string& axis, int sm_count) {
+  const bool by_pairs = axis == "sms=pairs";
+  if (!by_pairs && axis != "sms=each") return axis;
+  std::string named = "sms=";
+  for (int sm = 0; sm < sm_count; sm += by_pairs ? 2 : 1) {
+    named +=
+        by_pairs && sm + 1 < sm_count ? fmt::format("{}-{};", sm, sm + 1) : fmt::format("{};", sm);
+  }
+  return named;
+}
+
 SweepLayout lay_out_sweep(const RunOptions& options) {
   SweepLayout layout;
   for (const std::string& text : options.sweep) layout.axes.push_back(parse_axis(text));

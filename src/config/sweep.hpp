@@ -32,6 +32,10 @@ struct SweepLayout {
 /// @throws ConfigError
 SweepAxis parse_axis(const std::string& text);
 
+/// The axis with the SMs of a GPU in the place of "each" (0; 1; 2; ...) or "pairs" (0-1; 2-3; ...:
+/// the SMs of a TPC, which every GPU since Pascal numbers so); any other as it is.
+std::string name_sms_of(const std::string& axis, int sm_count);
+
 /// All points of a run: repeat after repeat, so that a run that stops early has whole sweeps; in
 /// each the first axis changes slowest. A run without repeats and sweep has one point.
 /// @throws ConfigError for an axis that is none, a value that its option cannot have, axes of

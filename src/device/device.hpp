@@ -93,6 +93,9 @@ class Device {
 struct DeviceChoice {
   std::string uuid;
   int ordinal = 0;
+  // As in DeviceInfo, so that a run that asks for more can be refused:
+  int sm_count = 0;
+  std::vector<std::uint64_t> shared_carveouts_bytes = {};
 };
 
 }  // namespace sonde

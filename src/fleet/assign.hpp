@@ -16,10 +16,12 @@ namespace sonde {
 /// What one rank sees. Ranks are on one machine if they share memory, whatever its name is.
 struct RankView {
   int rank = 0;
-  int machine = 0;                 // the lowest rank on it
-  std::string node;                // its name
-  std::vector<std::string> uuids;  // in the order of their ordinals
-  bool restricted = false;         // CUDA_VISIBLE_DEVICES is set for this rank
+  int machine = 0;                                      // the lowest rank on it
+  std::string node;                                     // its name
+  std::vector<std::string> uuids;                       // in the order of their ordinals
+  bool restricted = false;                              // CUDA_VISIBLE_DEVICES is set for this rank
+  int sm_count = 0;                                     // of the largest of these GPUs
+  std::vector<std::uint64_t> shared_carveouts_bytes{};  // that any of them has
 };
 
 struct Assignment {

@@ -3,12 +3,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 namespace sonde {
 
 // The JSON library finds it by name.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankView, rank, machine, node, uuids, restricted)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankView, rank, machine, node, uuids, restricted, sm_count,
+                                   shared_carveouts_bytes)
 
 namespace {
 
@@ -36,7 +39,12 @@ std::vector<RankView> gather_views(MPI_Comm comm, const std::vector<DeviceChoice
                 .node = node_name(),
                 .uuids = {},
                 .restricted = is_restricted()};
-  for (const DeviceChoice& choice : visible) mine.uuids.push_back(choice.uuid);
+  for (const DeviceChoice& choice : visible) {
+    mine.uuids.push_back(choice.uuid);
+    mine.sm_count = std::max(mine.sm_count, choice.sm_count);
+    std::ranges::copy(choice.shared_carveouts_bytes,
+                      std::back_inserter(mine.shared_carveouts_bytes));
+  }
   std::vector<RankView> views;
   for (const std::string& text : gather_texts(comm, nlohmann::json(mine).dump())) {
     views.push_back(nlohmann::json::parse(text).get<RankView>());

@@ -212,11 +212,51 @@ class JobOptionTest(SweepTest):
         self.assertLess(found[0]["value"], 50)
         self.assertGreater(found[1]["value"], 150)
 
-    def test_a_carve_out_that_the_gpu_has_not_is_not_present(self):
-        status, found = self.latencies("--sweep", "chase.carveout_bytes=64KiB,65KiB")
-        self.assertEqual(status, OK, self.said)
-        self.assertEqual([one["status"] for one in found], ["ok", "not_present"])
-        self.assertIn("no carve-out of 66560 bytes", found[1]["reason"])
+    def test_what_no_gpu_has_is_refused_before_anything_is_measured(self):
+        for ranks, item, has in (
+                (1, "chase.carveout_bytes=64KiB,65KiB",
+                 "no GPU of this run has a carve-out of 66560 bytes (they have: 0, 8192, 16384, "),
+                (2, "sms=130;131;132;133", "has the SM 132, 133 (their SMs are 0 to 131)")):
+            for more in ([], ["--dry-run"]):
+                status = self.run_sonde("sim:h200", "--sweep", item, *more, jobs="chase", ranks=ranks)
+                self.assertEqual(status, USAGE, item)
+                self.assertIn(has, self.said)
+                self.assertEqual(left_behind(self.folder), [])
+
+    def test_a_carve_out_of_another_gpu_of_the_run_is_not_present(self):
+        self.assertEqual(self.run_sonde("sim:h200,gtx780", "--sweep", "chase.carveout_bytes=32KiB,64KiB",
+                                        jobs="chase", ranks=2), OK, self.said)
+        found = {(device["name"], device["setting"]["chase.carveout_bytes"]):
+                 device["findings"]["chase.latency_cycles"] for device in self.read()["devices"]}
+        self.assertEqual([one["status"] for one in found.values()].count("ok"), 3)
+        lacking = next(one for (name, _), one in found.items() if one["status"] != "ok")
+        self.assertEqual(lacking["status"], "not_present")
+        self.assertIn("no carve-out of 65536 bytes", lacking["reason"])
+
+    def test_each_sm_and_each_pair_of_them_is_a_point(self):
+        for named, points in (("each", list(range(16))),
+                              ("pairs", [f"{sm}-{sm + 1}" for sm in range(0, 16, 2)])):
+            self.assertEqual(self.run_sonde("sim:gtx980,gtx780", "--sweep", f"sms={named}", "--force",
+                                            jobs="chase", ranks=2), OK, self.said)
+            for sm_count, model in ((16, "980"), (12, "780")):
+                answered = [device["setting"]["sms"] for device in self.read()["devices"]
+                            if model in device["name"]
+                            and device["findings"]["chase.latency_cycles"]["status"] == "ok"]
+                self.assertEqual(answered, points[:sm_count * len(points) // 16])
+
+    def test_more_warps_and_more_operations_under_way_reach_more(self):
+        for job, axes, metric in (
+                ("shared", ("block_threads=32,256", "ilp=1,4"), "shared.bytes_per_cycle_per_sm"),
+                ("arithmetic", ("warps=1,8", "ilp=1,4"), "arithmetic.float_fma.throughput_per_cycle_per_sm"),
+                ("global.throughput", ("block_threads=32,512", "ilp=1,4"), "global.loaded_latency_ns")):
+            sweep = [word for axis in axes for word in ("--sweep", f"{job}.{axis}")]
+            self.assertEqual(self.run_sonde("sim:gtx980", *sweep, "--force", jobs=job,
+                                            suite="standard"), OK, self.said)
+            values = [device["findings"][metric]["value"] for device in self.read()["devices"]]
+            self.assertEqual(len(values), 4, metric)
+            self.assertLess(1.1 * values[0], values[1], metric)
+            self.assertLess(1.1 * values[0], values[2], metric)
+            self.assertLessEqual(max(values[1:3]), 1.001 * values[3], metric)
 
     def test_the_example_of_a_night_measures_every_carve_out(self):
         status, found = self.latencies("--config", str(self.EXAMPLES / "overnight.toml"), "--repeat", "1")

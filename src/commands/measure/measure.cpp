@@ -164,11 +164,6 @@ class MeasuredDevice {
     if (!device_) return result;
     result.before = device_->health();
     for (; draws_ < plan.repeat_index; ++draws_) device_->draw_anew();
-    try {
-      if (!plan.sms.empty()) limit_to_sms(*device_, plan.sms);
-    } catch (const DeviceError& error) {
-      result.reason = error.what();
-    }
     return result;
   }
 
@@ -259,8 +254,12 @@ std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceCho
 JobOutcome run_planned(const MeasurePlan& plan, const Job& job, Device& device, std::uint64_t seed,
                        const std::vector<JobResult>& earlier, const std::function<void()>& on_probe,
                        const NodeGpus& node) {
-  const std::unique_ptr<Device> some =
-      plan.is_on_some_sms(job) ? limit_to_sms(device, plan.sms) : nullptr;
+  std::unique_ptr<Device> some;
+  try {
+    if (plan.is_on_some_sms(job)) some = limit_to_sms(device, plan.sms);
+  } catch (const DeviceError& error) {  // another GPU of the run has these SMs
+    return {job_without_answers(job, Status::not_present, error.what())};
+  }
   return run_job(job, some ? *some : device, plan.level, seed, earlier,
                  plan.options.job_timeout_s * deadline_factor(), on_probe, plan.settings_of(job),
                  node);

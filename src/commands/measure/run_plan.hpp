@@ -51,6 +51,7 @@ struct RunPlan {
   std::filesystem::path parts;  // of the one point of a plain run; else each has a folder in it
   Provenance provenance;        // with all points
   std::vector<MeasurePlan> points;
+  std::vector<std::string> asked_sweep = {};  // may have "sms=each" where `options` have numbers
 
   /// The points are repeated until the time budget is over: those are left that are whole then.
   bool fills_budget() const { return fills_time_budget(options); }

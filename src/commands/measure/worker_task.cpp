@@ -23,11 +23,11 @@ NLOHMANN_JSON_SERIALIZE_ENUM(ReportKind, {{ReportKind::devices, "devices"},
                                           {ReportKind::job_lost, "job_lost"},
                                           {ReportKind::failed, "failed"},
                                           {ReportKind::finished, "finished"}})
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceChoice, uuid, ordinal)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceChoice, uuid, ordinal, sm_count, shared_carveouts_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeGpu, uuid, rank, reachable)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LostJob, job, reason)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Task, kind, rank, ranks, point, device, resume, lost_jobs,
-                                   again_jobs, limit_s, node_gpus, lost_ranks)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Task, kind, rank, ranks, sm_count, point, device, resume,
+                                   lost_jobs, again_jobs, limit_s, node_gpus, lost_ranks)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Report, kind, point, devices, job, jobs_done, probes_done,
                                    reason, exit_status)
 

@@ -30,6 +30,7 @@ struct Task {
   TaskKind kind = TaskKind::list_devices;
   int rank = 0;
   int ranks = 1;
+  int sm_count = 0;  // of the largest GPU of the run; 0: not known yet
   std::size_t point =
       0;  // of the run, for all but the tasks on whole files; `measure` goes on from it
   // Of `measure`:

@@ -92,7 +92,11 @@ void check_backend(const BackendChoice& choice) {
 std::vector<DeviceChoice> list_visible_devices(const BackendChoice& choice, int world_rank,
                                                std::uint64_t seed) {
   if (choice.backend == Backend::cuda) return list_cuda_devices();
-  return {{.uuid = sim::make_uuid(sim::die_seed(seed, world_rank)), .ordinal = world_rank}};
+  const DeviceInfo info = model_of_rank(choice, world_rank).model.device;
+  return {{.uuid = sim::make_uuid(sim::die_seed(seed, world_rank)),
+           .ordinal = world_rank,
+           .sm_count = info.sm_count,
+           .shared_carveouts_bytes = info.shared_carveouts_bytes}};
 }
 
 bool can_reach(const BackendChoice& backend, const std::vector<DeviceChoice>& visible,

@@ -92,7 +92,7 @@ std::vector<DeviceChoice> list_cuda_devices() {
   }
   std::vector<DeviceChoice> choices;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
-    choices.push_back({cuda::read_uuid(ordinal), ordinal});
+    choices.push_back(cuda::read_choice(ordinal));
   }
   return choices;
 }

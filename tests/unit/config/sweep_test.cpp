@@ -40,6 +40,12 @@ TEST(SweepTest, lists_and_ranges_give_their_values) {
   EXPECT_THAT(values_of("suite=quick,full"), ElementsAre("quick", "full"));
 }
 
+TEST(SweepTest, each_sm_and_each_pair_is_named_once_their_number_is_known) {
+  EXPECT_EQ(name_sms_of("sms=each", 3), "sms=0;1;2;");
+  EXPECT_EQ(name_sms_of("sms=pairs", 5), "sms=0-1;2-3;4;");
+  EXPECT_EQ(name_sms_of("seed=1,2", 3), "seed=1,2");
+}
+
 TEST(SweepTest, what_has_no_end_or_no_values_is_refused) {
   for (const char* axis :
        {"seed", "seed=", "=1", "x=3:1", "x=1:9:0", "x=1:9:*1", "x=0:9:*2", "x=1,1", "x=;"}) {

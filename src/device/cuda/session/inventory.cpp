@@ -95,6 +95,15 @@ std::string read_uuid(int ordinal) {
   return text;
 }
 
+DeviceChoice read_choice(int ordinal) {
+  return {.uuid = read_uuid(ordinal),
+          .ordinal = ordinal,
+          .sm_count = attribute(cudaDevAttrMultiProcessorCount, ordinal),
+          .shared_carveouts_bytes =
+              shared_carveouts(attribute(cudaDevAttrComputeCapabilityMajor, ordinal),
+                               attribute(cudaDevAttrComputeCapabilityMinor, ordinal))};
+}
+
 DeviceInfo read_inventory(int ordinal, const Nvml* nvml) {
   DeviceInfo info;
   cudaDeviceProp properties{};

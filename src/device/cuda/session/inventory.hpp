@@ -9,6 +9,9 @@ namespace sonde::cuda {
 /// "GPU-..." as NVML and nvidia-smi print it, or "MIG-..." for a slice.
 std::string read_uuid(int ordinal);
 
+/// What ranks agree on. @throws DeviceError
+DeviceChoice read_choice(int ordinal);
+
 /// @param nvml may be null: fields that only NVML knows stay empty
 /// @throws DeviceError
 DeviceInfo read_inventory(int ordinal, const Nvml* nvml);
