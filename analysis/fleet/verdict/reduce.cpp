@@ -78,17 +78,14 @@ void insert_sorted(std::vector<T>& all, const T& one) {
   if (place == all.end() || *place != one) all.insert(place, one);
 }
 
-/// What has no answer, by job, status and reason: collected while the findings are there, as a
-/// large fleet has millions. The same may be added again.
-/// @param only the job that is looked at; "": all
-void add_gaps(const RunResult& run, std::string_view only, std::vector<Gap>& gaps) {
+/// What has no answer, by job, status and reason.
+void add_gaps(const RunResult& run, std::vector<Gap>& gaps) {
   const auto key_of = [](const Gap& gap) {
     return std::tuple<std::string_view, std::string_view, std::string_view>(gap.job, gap.status,
                                                                             gap.reason);
   };
   for (std::size_t device = 0; device < run.devices.size(); ++device) {
     for (const JobResult& job : run.devices[device].jobs) {
-      if (!only.empty() && job.job != only) continue;
       const auto add_if_gap = [&](Status status, const std::string& reason,
                                   const std::string& metric) {
         if (status == Status::ok) return;
@@ -113,13 +110,11 @@ void append(std::vector<T>& all, std::vector<T> more) {
   std::ranges::move(more, std::back_inserter(all));
 }
 
-/// Judges the findings that are there. Series take about as long as all else, which goes on
+/// Judges the findings. Series take about as long as all else, which goes on
 /// meanwhile.
-void gather(const RunResult& run, const Turn& turn, const ReduceOptions& options,
-            FleetAnalysis& analysis) {
-  const std::vector<Metric> metrics = turn.metrics_among(options.registry);
+void gather(const RunResult& run, const ReduceOptions& options, FleetAnalysis& analysis) {
   FleetAnalysis of_series;
-  of_series.registry = metrics;
+  of_series.registry = options.registry;
   of_series.groups = analysis.groups;
   FleetAnalysis others = of_series;
   auto series = std::async(std::launch::async, [&] {
@@ -129,7 +124,7 @@ void gather(const RunResult& run, const Turn& turn, const ReduceOptions& options
   compare_structure(run, others);
   judge_by_references(run, options.references, others);
   judge_links(run, others);
-  add_gaps(run, turn.job, analysis.gaps);
+  add_gaps(run, analysis.gaps);
   series.get();
   for (FleetAnalysis* part : {&of_series, &others}) {
     append(analysis.statistics, std::move(part->statistics));
@@ -164,43 +159,21 @@ std::map<std::size_t, double> compare_clocks(const RunResult& run,
 
 }  // namespace
 
-std::vector<Metric> Turn::metrics_among(std::span<const Metric> all) const {
-  if (job.empty()) return {all.begin(), all.end()};
-  std::vector<Metric> found;
-  for (const std::string& name : metrics) {
-    const Metric* metric = find_metric(name, all);
-    if (metric != nullptr) found.push_back(*metric);
-  }
-  return found;
-}
-
-FleetAnalysis reduce_fleet(const RunInTurns& source, const ReduceOptions& options) {
-  const RunResult& run = source.run;
+FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
   FleetAnalysis analysis;
   analysis.registry = options.registry;
   analysis.groups = comparison_groups(run, options);
-  for (const Turn& turn : source.turns) {
-    source.load(turn);
-    gather(run, turn, options, analysis);
-    source.drop(turn);
-  }
+  gather(run, options, analysis);
   const std::vector<DeviceConditions> conditions = conditions_of(run, options.conditions);
   const auto deviations = compare_clocks(run, conditions, analysis);
   sort_by_registry(analysis);
   judge_health(run, conditions, analysis);
   drop_explained_summaries(analysis.charges);
-  look_again(source, options, analysis);
+  look_again(run, options, analysis);
   append(analysis.charges, {options.drifts.begin(), options.drifts.end()});
   add_causes(run, conditions, deviations, analysis.charges);
   decide(run, analysis);
   return analysis;
-}
-
-FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
-  const auto keep = [](const Turn&) {};
-  return reduce_fleet(
-      RunInTurns{.run = run, .turns = {{.job = "", .metrics = {}}}, .load = keep, .drop = keep},
-      options);
 }
 
 ExitStatus exit_status(const FleetAnalysis& analysis) {

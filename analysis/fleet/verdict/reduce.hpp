@@ -6,7 +6,6 @@
 #include "analysis/fleet/fleet.hpp"
 #include "base/exit_status.hpp"
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,29 +17,6 @@ struct RunComparison;
 /// The decision procedure of docs/fleet-analysis.md. Deterministic; never throws for data that a
 /// run can contain.
 FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options = {});
-
-/// Findings of one job, or some metrics of it.
-struct Turn {
-  std::string job;
-  std::vector<std::string> metrics;
-
-  /// Those of them that the turn has.
-  std::vector<Metric> metrics_among(std::span<const Metric> all) const;
-};
-
-/// A run that has its jobs' outcomes, all second tries, and the job `topology`, but whose other
-/// findings are in memory in turns only.
-struct RunInTurns {
-  const RunResult& run;
-  std::vector<Turn> turns;  // all findings of all jobs once; of job "" those of all jobs
-  /// Puts the findings of a turn into their places in the run, and takes them out again, but for
-  /// those that failed or were not measured.
-  std::function<void(const Turn& turn)> load;
-  std::function<void(const Turn& turn)> drop;
-};
-
-/// The same, of a fleet too large to be in memory. @throws what `load` throws
-FleetAnalysis reduce_fleet(const RunInTurns& source, const ReduceOptions& options = {});
 
 /// A device that deviates in a metric, and the job that measures that metric again.
 struct Suspect {
@@ -64,7 +40,7 @@ std::optional<std::size_t> median_peer(const FleetAnalysis& analysis, const RunR
 
 /// Judges what was measured again as the first values were, and settles the charges by that: a step
 /// of reduce_fleet.
-void look_again(const RunInTurns& source, const ReduceOptions& options, FleetAnalysis& analysis);
+void look_again(const RunResult& run, const ReduceOptions& options, FleetAnalysis& analysis);
 
 /// Sorts the charges and makes from them the verdict of each device, and the counts: the last step
 /// of reduce_fleet. The worst charge decides, with three exceptions: a GPU that is gone is lost;

@@ -233,18 +233,12 @@ std::optional<std::size_t> median_peer(const FleetAnalysis& analysis, const RunR
   return std::ranges::min_element(candidates, {}, distance)->first;
 }
 
-void look_again(const RunInTurns& source, const ReduceOptions& options, FleetAnalysis& analysis) {
-  const std::vector<Metric> doubted = doubted_metrics(analysis, source.run);
+void look_again(const RunResult& run, const ReduceOptions& options, FleetAnalysis& analysis) {
+  const std::vector<Metric> doubted = doubted_metrics(analysis, run);
   if (doubted.empty()) return;
   RunResult second;
-  for (const Turn& turn : source.turns) {
-    const std::vector<Metric> metrics = turn.metrics_among(doubted);
-    if (metrics.empty()) continue;
-    source.load(turn);
-    add_second_tries(source.run, metrics, second);
-    source.drop(turn);
-  }
-  settle(source.run, reduce_fleet(second, {.registry = doubted, .references = options.references}),
+  add_second_tries(run, doubted, second);
+  settle(run, reduce_fleet(second, {.registry = doubted, .references = options.references}),
          analysis);
 }
 

@@ -33,7 +33,9 @@ RunResult run_with_gaps() {
   return run;
 }
 
-void expect_all(const std::vector<Gap>& gaps) {
+TEST(GapsTest, there_is_one_for_each_job_status_and_reason) {
+  const std::vector<Gap> gaps = reduce_fleet(run_with_gaps()).gaps;
+
   ASSERT_EQ(gaps.size(), 4u);
   EXPECT_EQ(gaps[0].job, "a");
   EXPECT_EQ(gaps[0].status, "failed");
@@ -44,27 +46,6 @@ void expect_all(const std::vector<Gap>& gaps) {
   EXPECT_THAT(gaps[1].metrics, ElementsAre("x.one", "x.two"));
   EXPECT_THAT(gaps[1].devices, ElementsAre(0u, 1u, 2u));
   EXPECT_EQ(gaps[3].job, "b");
-}
-
-TEST(GapsTest, one_for_each_job_status_and_reason_in_whatever_turns) {
-  const RunResult whole = run_with_gaps();
-  expect_all(reduce_fleet(whole).gaps);
-
-  RunResult run = whole;
-  RunInTurns source{.run = run, .turns = {}, .load = {}, .drop = [](const Turn&) {}};
-  for (const char* job : {"a", "b"}) {
-    for (const char* dropped : {"x.one", "x.two"}) source.turns.push_back({job, {dropped}});
-  }
-  source.load = [&](const Turn& turn) {
-    run = whole;
-    for (DeviceResult& device : run.devices) {
-      for (JobResult& job : device.jobs) {
-        std::erase_if(job.findings,
-                      [&](const Finding& one) { return one.metric == turn.metrics.front(); });
-      }
-    }
-  };
-  expect_all(reduce_fleet(source).gaps);
 }
 
 }  // namespace

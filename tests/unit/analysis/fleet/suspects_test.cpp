@@ -173,60 +173,6 @@ TEST(SuspectsTest, a_slow_slice_comes_back_under_another_number) {
   EXPECT_EQ(reduce_fleet(run).counts.passed, 3u);
 }
 
-/// Findings of a run, job by job, and which jobs were loaded.
-struct LoadedJobs {
-  RunResult run;
-  RunResult whole = run;
-  std::vector<std::string> jobs = {};
-
-  RunInTurns in_turns() {
-    std::vector<Turn> turns;
-    for (JobResult& job : run.devices.front().jobs) {
-      Turn turn{job.job, {}};
-      for (const Finding& finding : job.findings) turn.metrics.push_back(finding.metric);
-      turns.push_back(std::move(turn));
-    }
-    for (DeviceResult& device : run.devices) {
-      for (JobResult& job : device.jobs) job.findings.clear();
-    }
-    return {.run = run,
-            .turns = std::move(turns),
-            .load =
-                [this](const Turn& turn) {
-                  jobs.push_back(turn.job);
-                  set(turn, [](const JobResult& job) { return job.findings; });
-                },
-            .drop =
-                [this](const Turn& turn) {
-                  set(turn, [](const JobResult&) { return std::vector<Finding>{}; });
-                }};
-  }
-
- private:
-  void set(const Turn& turn, const auto& findings) {
-    for (std::size_t i = 0; i < run.devices.size(); ++i) {
-      for (std::size_t j = 0; j < run.devices[i].jobs.size(); ++j) {
-        if (run.devices[i].jobs[j].job != turn.job) continue;
-        run.devices[i].jobs[j].findings = findings(whole.devices[i].jobs[j]);
-      }
-    }
-  }
-};
-
-TEST(SuspectsTest, of_a_fleet_in_turns_only_doubted_metrics_are_loaded_again) {
-  RunResult run = healthy_fleet(8, 1);
-  scale_finding(run.devices[5], read, 0.8);
-  measure_again(run.devices[5], read, 1.25);  // well when measured again
-  LoadedJobs loaded{.run = run};
-  const RunInTurns source = loaded.in_turns();
-
-  const FleetAnalysis analysis = reduce_fleet(source, options());
-
-  EXPECT_EQ(analysis.verdicts[5].verdict, Verdict::pass);
-  ASSERT_EQ(loaded.jobs.size(), source.turns.size() + 1);
-  EXPECT_EQ(loaded.jobs.back(), "global.throughput");
-}
-
 /// Copies are compared with the link, which a second try does not measure.
 TEST(SuspectsTest, slow_copies_come_back_and_narrow_links_are_no_matter_of_a_second_look) {
   RunResult run = healthy_fleet(1, 1);
