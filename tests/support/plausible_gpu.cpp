@@ -171,10 +171,14 @@ json draw_tlbs(Draws& draws, const Generation& from, Plan& plan) {
                     {"tlbs", json::array()}};
   plan.tlbs = {"l1", "l2"};
   const std::uint64_t first_bytes = std::min(entry_bytes, second_bytes);
-  pages_of_gpu["tlbs"].push_back(
-      tlb_of("l1", draws.pick({"sm", "sm", "tpc"}), first_bytes, first_bytes / plan.page_bytes,
-             full_associativity(static_cast<std::uint32_t>(draws.pick({12, 16, 16, 16, 20, 32})))));
-  const std::uint64_t entries = std::bit_floor(draw_round(draws, from.second_tlb_entries));
+  const auto first_entries = static_cast<std::uint32_t>(draws.pick({12, 16, 16, 16, 20, 32}));
+  pages_of_gpu["tlbs"].push_back(tlb_of("l1", draws.pick({"sm", "sm", "tpc"}), first_bytes,
+                                        first_bytes / plan.page_bytes,
+                                        full_associativity(first_entries)));
+  // One that reaches no further than the first would never be of use.
+  const std::uint64_t least_entries = std::bit_ceil(2 * first_entries * first_bytes / second_bytes);
+  const std::uint64_t entries =
+      std::max(std::bit_floor(draw_round(draws, from.second_tlb_entries)), least_entries);
   const DrawnSets second = from.second_tlb_entries.least == 65
                                ? unequal_sets(second_bytes)
                                : draw_sets(draws, second_bytes, entries / 8, 8, 0.6);
