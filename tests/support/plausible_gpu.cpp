@@ -175,8 +175,9 @@ json draw_tlbs(Draws& draws, const Generation& from, Plan& plan) {
   pages_of_gpu["tlbs"].push_back(tlb_of("l1", draws.pick({"sm", "sm", "tpc"}), first_bytes,
                                         first_bytes / plan.page_bytes,
                                         full_associativity(first_entries)));
-  // One that reaches no further than the first would never be of use.
-  const std::uint64_t least_entries = std::bit_ceil(2 * first_entries * first_bytes / second_bytes);
+  // It reaches four times as far as the first or more: Kepler and Maxwell 130 MB and 32 MB (Mei and
+  // Chu 2016, table 6), later ones more.
+  const std::uint64_t least_entries = std::bit_ceil(4 * first_entries * first_bytes / second_bytes);
   const std::uint64_t entries =
       std::max(std::bit_floor(draw_round(draws, from.second_tlb_entries)), least_entries);
   const DrawnSets second = from.second_tlb_entries.least == 65
