@@ -1,11 +1,13 @@
-// What a sweep shows: over one axis a curve with a band for each model of GPU, over two a heat map.
+// What a sweep shows: curves over its longest axis, or heat maps over the last two.
 #include "analysis/report/charts/charts.hpp"
 #include "analysis/report/sweep_answer.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,8 +17,12 @@ namespace {
 
 // What a person looks through.
 constexpr std::size_t most_charts = 6;
-// Values of an axis that have room.
-constexpr std::size_t most_values = 64;
+// Values of an axis that have room, on a curve and in a heat map; curves in one chart, and panels.
+constexpr std::size_t most_on_curve = 512;
+constexpr std::size_t most_in_map = 64;
+constexpr std::size_t most_beside = 12;
+// An axis with more values is a curve, even where there are others.
+constexpr std::size_t short_axis = 16;
 
 /// A metric that changes, in each model in which it does.
 struct Changing {
@@ -47,48 +53,89 @@ std::vector<std::string> values_of(const SweepAnswer& answer, std::size_t axis) 
   return values;
 }
 
+/// "stride_bytes" of "chase.stride_bytes": the metric in the title names the job.
+std::string short_name(const std::string& axis) { return axis.substr(axis.rfind('.') + 1); }
+
 Json axis_of(const SweepAnswer& answer, std::size_t axis, const char* values) {
-  return {{"title", answer.axes[axis]}, {values, values_of(answer, axis)}};
+  return {{"title", short_name(answer.axes[axis])}, {values, values_of(answer, axis)}};
 }
 
-Json draw_curves(const SweepAnswer& answer, const Changing& changing) {
+/// Of several axes the last one with most values.
+std::size_t longest_axis(const SweepAnswer& answer) {
+  std::size_t longest = 0;
+  for (std::size_t axis = 1; axis < answer.axes.size(); ++axis) {
+    if (values_of(answer, axis).size() >= values_of(answer, longest).size()) longest = axis;
+  }
+  return longest;
+}
+
+/// What a curve or a panel is of, besides its own axes: "NVIDIA H200, stride_bytes=32 B, path=ca".
+std::string name_rest(const SweepAnswer& answer, std::size_t setting,
+                      const std::vector<std::size_t>& own_axes, const SweptModel& model) {
+  std::vector<std::string> parts;
+  if (answer.models.size() > 1) parts.push_back(model.name);
+  for (std::size_t axis = 0; axis < answer.axes.size(); ++axis) {
+    if (std::ranges::find(own_axes, axis) != own_axes.end()) continue;
+    parts.push_back(
+        fmt::format("{}={}", short_name(answer.axes[axis]), answer.settings[setting][axis]));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// How many curves or panels there are.
+std::size_t count_rest(const SweepAnswer& answer, const std::vector<std::size_t>& own_axes) {
+  std::set<std::string> names;
+  for (const SweptModel& model : answer.models) {
+    for (std::size_t i = 0; i < answer.settings.size(); ++i) {
+      names.insert(name_rest(answer, i, own_axes, model));
+    }
+  }
+  return names.size();
+}
+
+Json draw_curves(const SweepAnswer& answer, const Changing& changing, std::size_t axis) {
   Json points = Json::array();
   for (const auto& [model, swept] : changing.of_models) {
     for (std::size_t i = 0; i < swept->values.size(); ++i) {
       const SweptValue& value = swept->values[i];
       if (value.gpus == 0) continue;
-      points.push_back({{"line", model->name},
-                        {"x", answer.settings[i].front()},
+      const std::string& at = answer.settings[i][axis];
+      const std::string rest = name_rest(answer, i, {axis}, *model);
+      const std::string& line = rest.empty() ? model->name : rest;
+      points.push_back({{"line", line},
+                        {"x", at},
                         {"y", value.median},
                         {"low", value.low},
                         {"high", value.high},
-                        {"text", fmt::format("{}, {}: {:.5g} +- {:.2g}, {} GPU(s)", model->name,
-                                             answer.settings[i].front(), value.median,
-                                             value.deviation, value.gpus)}});
+                        {"text", fmt::format("{}, {}: {:.5g} +- {:.2g}, {} GPU(s)", line, at,
+                                             value.median, value.deviation, value.gpus)}});
     }
   }
-  Json x = axis_of(answer, 0, "domain");
+  Json x = axis_of(answer, axis, "domain");
   x["type"] = "point";
   return {{"kind", "lines"},
           {"title", changing.metric->name},
+          {"wide", true},
           {"x", std::move(x)},
           {"y", {{"title", changing.metric->unit}, {"type", "linear"}}},
           {"points", std::move(points)}};
 }
 
-Json draw_map(const SweepAnswer& answer, const Changing& changing) {
+Json draw_map(const SweepAnswer& answer, const Changing& changing, std::size_t rows,
+              std::size_t columns) {
   Json cells = Json::array();
   for (const auto& [model, swept] : changing.of_models) {
     for (std::size_t i = 0; i < swept->values.size(); ++i) {
       if (swept->values[i].gpus == 0) continue;
-      cells.push_back({{"panel", answer.models.size() > 1 ? model->name : ""},
-                       {"row", answer.settings[i][0]},
-                       {"column", answer.settings[i][1]},
+      cells.push_back({{"panel", name_rest(answer, i, {rows, columns}, *model)},
+                       {"row", answer.settings[i][rows]},
+                       {"column", answer.settings[i][columns]},
                        {"value", swept->values[i].median}});
     }
   }
   return heat_chart(std::string(changing.metric->name), changing.metric->unit,
-                    axis_of(answer, 0, "values"), axis_of(answer, 1, "values"), std::move(cells));
+                    axis_of(answer, rows, "values"), axis_of(answer, columns, "values"),
+                    std::move(cells));
 }
 
 }  // namespace
@@ -97,12 +144,22 @@ Json sweep_charts(const RunResult& run, const FleetAnalysis& analysis) {
   const SweepAnswer answer = answer_sweep(run, analysis);
   Json charts = Json::array();
   const std::size_t axes = answer.axes.size();
-  if (axes < 1 || axes > 2) return charts;
-  for (std::size_t axis = 0; axis < axes; ++axis) {
-    if (values_of(answer, axis).size() > most_values) return charts;
+  if (axes == 0) return charts;
+  const std::size_t longest = longest_axis(answer);
+  const std::size_t on_curve = values_of(answer, longest).size();
+  const bool is_curve =
+      axes == 1 || (on_curve > short_axis && count_rest(answer, {longest}) <= most_beside);
+  const std::size_t columns = axes - 1;
+  const std::size_t rows = axes - std::min<std::size_t>(axes, 2);
+  const bool has_room = is_curve ? on_curve <= most_on_curve
+                                 : values_of(answer, rows).size() <= most_in_map &&
+                                       values_of(answer, columns).size() <= most_in_map &&
+                                       count_rest(answer, {rows, columns}) <= most_beside;
+  if (!has_room) return charts;
+  for (const Changing& changing : list_changing(answer)) {
+    charts.push_back(is_curve ? draw_curves(answer, changing, longest)
+                              : draw_map(answer, changing, rows, columns));
   }
-  for (const Changing& changing : list_changing(answer))
-    charts.push_back(axes == 1 ? draw_curves(answer, changing) : draw_map(answer, changing));
   return charts;
 }
 

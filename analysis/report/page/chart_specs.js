@@ -90,7 +90,7 @@ const makers = {
       axes: [
         x.bytes ? {orient: 'bottom', scale: 'x', title: x.title, grid: true, values: round_bytes(x.domain, x.type),
           encode: {labels: {update: {text: signal(in_bytes)}}}}
-          : {orient: 'bottom', scale: 'x', title: x.title, grid: true, ...(x.type === 'point' ? {} : {tickCount: 10, format: '~r'})},
+          : {orient: 'bottom', scale: 'x', title: x.title, ...(x.type === 'point' ? {labelOverlap: true} : {grid: true, tickCount: 10, format: '~r'})},
         {orient: 'left', scale: 'y', title: y.title, grid: true, tickCount: 6, format: y.type === 'log' ? '~s' : '.4~g'},
       ],
       marks: [...marks.marks, {

@@ -172,6 +172,43 @@ TEST(SweepChartTest, two_axes_give_a_heat_map) {
   EXPECT_EQ(charts[0]["cells"].size(), 4);
 }
 
+TEST(SweepChartTest, of_three_axes_the_first_makes_panels) {
+  const Axis stride{.option = "chase.stride_bytes", .unit = "byte", .is_number = true};
+  std::vector<std::vector<std::string>> settings;
+  for (const char* step : {"32", "128"}) {
+    for (const char* way : {"ca", "cg"}) {
+      for (const char* bytes : {"4096", "8192"}) settings.push_back({step, way, bytes});
+    }
+  }
+
+  Json charts =
+      charts_of(sweep_over({stride, path, footprint}, settings, {31, 32, 33, 34, 35, 36, 37, 38}));
+
+  ASSERT_EQ(charts.size(), 1);
+  ASSERT_EQ(charts[0]["cells"].size(), 8);
+  EXPECT_EQ(charts[0]["cells"][5]["panel"], "stride_bytes=128 B");
+  EXPECT_EQ(charts[0]["cells"][5]["row"], "ca");
+  EXPECT_EQ(charts[0]["cells"][5]["column"], "8 KiB");
+}
+
+TEST(SweepChartTest, a_long_axis_beside_a_short_one_gives_a_curve_for_each_value_of_that) {
+  std::vector<std::vector<std::string>> settings;
+  std::vector<double> latencies;
+  for (int sm = 0; sm < 20; ++sm) {
+    for (const char* way : {"ca", "cg"}) settings.push_back({std::to_string(sm), way});
+    latencies.insert(latencies.end(), {30.0 + sm, 250});
+  }
+
+  Json charts = charts_of(
+      sweep_over({{.option = "sms", .unit = "1", .is_number = true}, path}, settings, latencies));
+
+  ASSERT_EQ(charts.size(), 1);
+  EXPECT_EQ(charts[0]["x"]["domain"].size(), 20);
+  EXPECT_EQ(charts[0]["points"].size(), 40);
+  EXPECT_EQ(charts[0]["points"][3]["line"], "path=cg");
+  EXPECT_EQ(charts[0]["points"][3]["x"], "1");
+}
+
 TEST(SweepChartTest, without_a_sweep_there_is_nothing) {
   EXPECT_TRUE(charts_of(sweep_over({}, {{}}, {31})).empty());
   EXPECT_TRUE(charts_of(sweep_over({path}, {{"ca"}, {"cg"}}, {31, 31})).empty());
