@@ -147,26 +147,19 @@ bool differ(const SweptValue& one, const SweptValue& other) {
                    std::max(one.deviation, other.deviation));
 }
 
-std::size_t longest_axis(const SweepAnswer& answer) {
-  std::vector<std::set<std::string>> values(answer.axes.size());
-  for (const auto& setting : answer.settings) {
-    for (std::size_t axis = 0; axis < values.size(); ++axis) values[axis].insert(setting[axis]);
-  }
-  const auto longest = std::ranges::max_element(values, {}, &std::set<std::string>::size);
-  return static_cast<std::size_t>(longest - values.begin());
-}
-
 std::vector<std::size_t> rows_to_show(const SweepAnswer& answer,
                                       const std::vector<SweptMetric>& metrics) {
   std::vector<std::size_t> rows(answer.settings.size());
   std::iota(rows.begin(), rows.end(), 0);
   if (!is_long(answer)) return rows;
   const std::size_t axis = longest_axis(answer);
-  std::map<std::vector<std::string>, std::vector<std::size_t>> lines;  // along the axis
+  std::vector<std::pair<std::vector<std::string>, std::vector<std::size_t>>> lines;  // along it
   for (const std::size_t row : rows) {
     std::vector<std::string> others = answer.settings[row];
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(axis));
-    std::vector<std::size_t>& line = lines[others];
+    auto place = std::ranges::find(lines, others, &decltype(lines)::value_type::first);
+    if (place == lines.end()) place = lines.insert(lines.end(), {others, {}});
+    std::vector<std::size_t>& line = place->second;
     const auto is_other = [&](const SweptMetric& swept) {
       return line.empty() || differ(swept.values[line.back()], swept.values[row]);
     };
@@ -199,6 +192,15 @@ SweepAnswer answer_sweep(const RunResult& run, const FleetAnalysis& analysis) {
   for (const auto& [name, devices] : models)
     answer.models.push_back(answer_of_model(name, run, devices, places, analysis));
   return answer;
+}
+
+std::size_t longest_axis(const SweepAnswer& answer) {
+  std::vector<std::set<std::string>> values(answer.axes.size());
+  for (const auto& setting : answer.settings) {
+    for (std::size_t axis = 0; axis < values.size(); ++axis) values[axis].insert(setting[axis]);
+  }
+  const auto longest = std::ranges::max_element(values, {}, &std::set<std::string>::size);
+  return static_cast<std::size_t>(longest - values.begin());
 }
 
 bool is_long(const SweepAnswer& answer) { return answer.settings.size() > many_rows; }

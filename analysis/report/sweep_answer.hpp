@@ -45,6 +45,9 @@ struct SweepAnswer {
 /// @pre run = centre_of_repeats(run)
 SweepAnswer answer_sweep(const RunResult& run, const FleetAnalysis& analysis);
 
+/// The axis with most values, of several the first. @pre there is one
+std::size_t longest_axis(const SweepAnswer& answer);
+
 /// Whether it has more rows than a person looks through.
 bool is_long(const SweepAnswer& answer);
 

@@ -60,15 +60,6 @@ Json axis_of(const SweepAnswer& answer, std::size_t axis, const char* values) {
   return {{"title", short_name(answer.axes[axis])}, {values, values_of(answer, axis)}};
 }
 
-/// Of several axes the last one with most values.
-std::size_t longest_axis(const SweepAnswer& answer) {
-  std::size_t longest = 0;
-  for (std::size_t axis = 1; axis < answer.axes.size(); ++axis) {
-    if (values_of(answer, axis).size() >= values_of(answer, longest).size()) longest = axis;
-  }
-  return longest;
-}
-
 /// What a curve or a panel is of, besides its own axes: "NVIDIA H200, stride_bytes=32 B, path=ca".
 std::string name_rest(const SweepAnswer& answer, std::size_t setting,
                       const std::vector<std::size_t>& own_axes, const SweptModel& model) {

@@ -240,6 +240,25 @@ TEST(SweepAnswerTest, of_a_long_sweep_rows_that_repeat_the_one_before_are_left_o
   EXPECT_EQ(table.rows[1][0], "51");
 }
 
+TEST(SweepAnswerTest, lines_of_a_long_sweep_stand_in_its_order) {
+  SweepAnswer answer{
+      .axes = {"chase.stride_bytes", "chase.footprint_bytes"}, .settings = {}, .models = {{}}};
+  SweptMetric latency{.metric = find_metric("chase.latency_cycles"), .values = {}};
+  for (const char* stride : {"32 B", "128 B"}) {
+    for (int footprint = 0; footprint < 30; ++footprint) {
+      answer.settings.push_back({stride, std::to_string(footprint)});
+      latency.values.push_back({.gpus = 1, .median = footprint < 10 ? 30.0 : 250});
+    }
+  }
+  answer.models[0].metrics = {latency};
+
+  const TextTable table = sweep_table(answer, answer.models[0], 0, 1);
+
+  ASSERT_EQ(table.rows.size(), 4u);
+  EXPECT_THAT(table.rows[1], ElementsAre("32 B", "10", "250"));
+  EXPECT_THAT(table.rows[2], ElementsAre("128 B", "0", "30"));
+}
+
 TEST(SweepAnswerTest, of_named_jobs_alone_and_without_a_number_there_is_none) {
   RunResult fleet = rising_fleet(4);
   fleet.provenance.config_json = R"({"jobs": ["latency"]})";
