@@ -21,22 +21,33 @@ constexpr std::uint64_t most_looped = 16384;
 
 LoadPath path_of(const JobRun& run) {
   const std::string name = run.text_setting("path").value_or("ca");
-  for (const LoadPath path : {LoadPath::all_levels, LoadPath::past_l1, LoadPath::read_only}) {
-    if (to_text(path) == name) return path;
-  }
-  return LoadPath::uncached;
+  std::size_t path = 0;
+  while (to_text(static_cast<LoadPath>(path)) != name) ++path;  // the option has no other names
+  return static_cast<LoadPath>(path);
 }
 
-/// @throws SettingError if the device has too little memory, or there are too many addresses
+/// What can be chased through the path of the setup.
+std::uint64_t most_bytes(const JobRun& run, const ChaseSetup& setup) {
+  if (setup.path == LoadPath::constant) return constant_bank_bytes;
+  if (setup.path == LoadPath::instruction) return most_code_bytes(setup);
+  return run.info().memory_bytes / 2;
+}
+
+/// @throws SettingError if the path reaches no such footprint, or there are too many addresses
 ChasePlan plan_chase(const JobRun& run, const ChaseSetup& setup, std::uint64_t seed) {
   const std::uint64_t footprint_bytes =
       run.number_setting("footprint_bytes").value_or(usual_footprint_bytes);
   const std::uint64_t stride_bytes =
       run.number_setting("stride_bytes").value_or(usual_stride_bytes);
-  if (footprint_bytes > run.info().memory_bytes / 2) {
+  if (footprint_bytes > most_bytes(run, setup)) {
     throw SettingError(Status::not_present,
-                       fmt::format("half of the memory of this GPU is less than {}",
-                                   format_bytes(footprint_bytes)));
+                       fmt::format("at most {} can be chased through {} on this GPU",
+                                   format_bytes(most_bytes(run, setup)), to_text(setup.path)));
+  }
+  if (stride_bytes % entry_bytes(setup.path) != 0) {
+    throw SettingError(Status::not_resolvable,
+                       fmt::format("accesses through {} begin at multiples of {} bytes",
+                                   to_text(setup.path), entry_bytes(setup.path)));
   }
   if (footprint_bytes < stride_bytes || footprint_bytes / stride_bytes > most_accesses) {
     throw SettingError(

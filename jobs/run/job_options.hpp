@@ -65,7 +65,8 @@ inline constexpr JobOption warps{.name = "warps",
                                  .help = "warps of each SM"};
 /// Of the job `chase`.
 inline constexpr std::string_view chase_orders[]{"random", "ascending"};
-inline constexpr std::string_view chase_paths[]{"ca", "cg", "nc", "cv"};
+inline constexpr std::string_view chase_paths[]{
+    "ca", "cg", "nc", "cv", "constant", "texture_1d", "texture_2d", "instruction"};
 inline constexpr JobOption of_one_chase[]{
     carveout_bytes,
     {.name = "footprint_bytes",
@@ -89,7 +90,7 @@ inline constexpr JobOption of_one_chase[]{
      .unit = "",
      .choices = chase_paths,
      .usual = "ca",
-     .help = "load path: all levels, past the L1, read-only, uncached"}};
+     .help = "load path: all levels, past the L1, read-only, uncached; or others"}};
 
 }  // namespace options
 

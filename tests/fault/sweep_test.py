@@ -281,6 +281,24 @@ class JobOptionTest(SweepTest):
         values = [one["value"] for one in found]
         self.assertEqual([value > 150 for value in values], [False] * 6 + [True] * 3)  # 24 KiB
 
+    def test_the_example_of_paths_has_the_stairs_of_the_paper(self):
+        """Wong et al. 2010, table III and Figs. 10, 12 to 14, 22: GTX 280."""
+        example = self.folder / "short.toml"
+        text = (self.EXAMPLES / "paths.toml").read_text()
+        whole = '{from = "1KiB", to = "64KiB", step = "1KiB"}'
+        self.assertIn(whole, text)
+        example.write_text(text.replace(whole, '["2KiB", "8KiB", "32KiB", "48KiB", "128KiB"]'))
+        status, found = self.latencies("--config", str(example), backend="sim:gtx280")
+        self.assertEqual(status, OK, self.said)
+        texture, constant, code = found[:5], found[5:10], found[10:]
+        for values, stairs in ((texture, (261, 371, 371, 371)), (constant, (8, 81, 220, 476)),
+                               (code, (72, 145, 284, 540))):
+            for one, stair in zip(values, stairs):
+                self.assertLess(abs(one["value"] - stair), 2, stair)
+        self.assertEqual([one[4]["status"] for one in (texture, constant, code)],
+                         ["ok", "not_present", "ok"])
+        self.assertIn("at most 64 KiB can be chased through constant", constant[4]["reason"])
+
     def test_options_of_jobs_that_do_not_run_are_bad_usage(self):
         for item in ("tlb.carveout_bytes=1", "latency.carveout_bytes=64KiB", "chase.path=west",
                      "chase.stride_bytes=0.5"):
