@@ -91,7 +91,7 @@ TEST(ModelTest, distances_need_a_number_for_each_tpc) {
                 const int tpcs = model["chip"]["tpcs_per_gpc"];
                 model["caches"][0]["tpc_cycles"] = std::vector<double>(tpcs, -2e6);
               }),
-              HasSubstr("between -1000000 and 1000000"));
+              AllOf(HasSubstr("at least -1000000"), HasSubstr("at most 1000000")));
 }
 
 TEST(ModelTest, instruction_caches_of_partitions_are_assumed_from_volta_on) {

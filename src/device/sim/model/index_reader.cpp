@@ -38,15 +38,17 @@ DeclaredIndex read_index(Fields& fields) {
       break;
     case Kind::xor_masks:
     case Kind::xor_modulo:
-      index.masks = fields.mask_list("masks");
-      if (index.masks.size() > 24) fields.fail("masks", "must be at most 24 masks");
+      index.masks = fields.list("masks", &Value::mask);
+      if (index.masks.empty() || index.masks.size() > 24) {
+        fields.fail("masks", "must be 1 to 24 masks");
+      }
       break;
     case Kind::modulo:
       index.granularity_bytes = fields.bytes("granularity_bytes", limits::entry_bytes);
       break;
     case Kind::table:
       index.granularity_bytes = fields.bytes("granularity_bytes", limits::entry_bytes);
-      index.table = fields.list<std::uint32_t>("table");
+      index.table = fields.counts("table", {0, limits::sets});
       if (index.table.empty()) fields.fail("table", "must not be empty");
       break;
     case Kind::slices:
@@ -67,9 +69,7 @@ Slices::Slices(Fields& fields) : Section(fields), index(fields.object("index", r
   if (second_order.mask != 0 && !std::ranges::is_permutation(second_order.slices, all)) {
     fields.fail("second_order.slices", "must name every slice once");
   }
-  const bool known =
-      std::ranges::none_of(sides.of_slice, [](std::uint32_t side) { return side > 1; });
-  if (fields.has("sides") && (!known || sides.of_slice.size() != all.size())) {
+  if (fields.has("sides") && sides.of_slice.size() != all.size()) {
     fields.fail("sides.of_slice", "must hold side 0 or 1 for each slice");
   }
 }

@@ -85,7 +85,7 @@ enum class Addressing { virtual_address, physical_address };
 enum class StoreHit { update, invalidate, ignore };
 enum class StoreMiss { allocate, allocate_stored, no_allocate };
 struct WritePolicy {
-  StoreHit hit = StoreHit::update;
+  StoreHit hit = StoreHit::ignore;
   StoreMiss miss = StoreMiss::no_allocate;
 };
 
@@ -151,14 +151,14 @@ struct SecondOrder : Section {
   using Section::Section;
   std::uint64_t mask = Section::mask("mask");  // 0: none
   /// Instead of each that the index gives.
-  std::vector<std::uint32_t> slices = list<std::uint32_t>("slices");
+  std::vector<std::uint32_t> slices = counts("slices", {0, limits::slices});
 };
 
 /// Slices on two sides of the chip. GPCs of odd number lie on side 1.
 struct SliceSides : Section {
   using Section::Section;
   /// 0 or 1; empty: there are no sides.
-  std::vector<std::uint32_t> of_slice = list<std::uint32_t>("of_slice");
+  std::vector<std::uint32_t> of_slice = counts("of_slice", {0, 1});
   /// Of hits on the other side beyond those on the SM's own, half of it above the declared latency
   /// and half below.
   double far_cycles = number("far_cycles", any_cycles);

@@ -33,7 +33,9 @@ DeviceInfo read_device(Fields& fields) {
   info.reserved_shared_bytes_per_block =
       fields.bytes("reserved_shared_bytes_per_block", limits::on_chip_bytes, 0);
   if (fields.has("shared_carveouts_bytes")) {
-    info.shared_carveouts_bytes = fields.byte_list("shared_carveouts_bytes", limits::on_chip_bytes);
+    info.shared_carveouts_bytes = fields.list("shared_carveouts_bytes", [](const Value& size) {
+      return size.bytes(limits::on_chip_bytes, 0);
+    });
     if (!std::is_sorted(info.shared_carveouts_bytes.begin(), info.shared_carveouts_bytes.end())) {
       fields.fail("shared_carveouts_bytes", "must ascend (the smallest that fits is searched)");
     }
@@ -143,7 +145,7 @@ std::vector<std::string> outcome_names(const PathModel& path, const PageModel& p
 LatencyRow read_row(Fields& latencies, const std::string& key,
                     const std::vector<std::string>& outcomes) {
   if (outcomes.empty()) return {latencies.count(key, some_cycles)};
-  if (latencies.is_number(key))
+  if (latencies.at(key).json().is_number())
     return LatencyRow(outcomes.size(), latencies.count(key, some_cycles));
   return latencies.object(key, [&](Fields& fields) {
     LatencyRow row;
@@ -159,7 +161,7 @@ std::vector<std::size_t> read_tlb_places(Fields& fields, const PageModel& pages)
     for (std::size_t place = 0; place < pages.tlbs.size(); ++place) places.push_back(place);
     return places;
   }
-  for (const std::string& name : fields.list<std::string>("tlbs")) {
+  for (const std::string& name : fields.list("tlbs", &Value::text)) {
     std::size_t place = 0;
     const std::size_t count = pages.tlbs.size() + pages.path_tlbs.size();
     while (place < count && pages.tlb(place).name != name) ++place;
@@ -172,7 +174,7 @@ std::vector<std::size_t> read_tlb_places(Fields& fields, const PageModel& pages)
 std::vector<std::size_t> read_cache_places(Fields& fields, const Model& model) {
   std::vector<std::size_t> places;
   bool translated = false;
-  for (const std::string& name : fields.list<std::string>("caches")) {
+  for (const std::string& name : fields.list("caches", &Value::text)) {
     const CacheModel* cache = model.find_cache(name);
     if (cache == nullptr) fields.fail("caches", "names '" + name + "', which is no cache");
     if (cache->addressing == Addressing::virtual_address && translated) {
@@ -251,7 +253,7 @@ json read_whole(const std::string& text, const std::string& origin) {
 
 Model parse_model(const std::string& text, const std::string& origin) {
   const json root = read_whole(text, origin);
-  Fields fields(root, origin);
+  Fields fields(Value(root, origin));
   Model model;
   model.name = origin;
   model.source = fields.text("source");

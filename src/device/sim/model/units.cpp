@@ -90,7 +90,7 @@ std::vector<OpModel> read_ops(Fields& fields, const std::vector<InstructionModel
     const std::string name(known.name);
     if (!fields.has(name)) continue;
     OpModel& op = ops.emplace_back(OpModel{.name = name, .instructions = {}});
-    for (const std::string& instruction : fields.list<std::string>(name)) {
+    for (const std::string& instruction : fields.list(name, &Value::text)) {
       op.instructions.push_back(place_of(instructions, instruction, fields, name.c_str()));
     }
     if (op.instructions.empty()) fields.fail(name, "must hold an instruction");
