@@ -1,7 +1,6 @@
 // The ways to the host and to peers on a simulated GPU: copies that take their bytes over the rate
 // of the link, and loads that cross it. Of streams whose buffer lies in the memory of another GPU
 // only the link counts.
-#include "base/error.hpp"
 #include "device/sim/play/noise.hpp"
 #include "device/sim/play/play.hpp"
 

@@ -1,6 +1,5 @@
 // Streams on a simulated GPU: which caches hold the footprint is played on a scaled copy of them;
 // how fast the bytes flow comes out of a queue.
-#include "base/error.hpp"
 #include "base/gpu_facts.hpp"
 #include "device/sim/cores/stream_queue.hpp"
 #include "device/sim/memory/cache_array.hpp"
