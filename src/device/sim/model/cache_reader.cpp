@@ -99,14 +99,14 @@ void read_sets(Fields& fields, Geometry& geometry) {
 }
 
 /// Equal sets, or `ways_per_set` as runs of such.
-/// @param cache has the index and the replacement that all its carve-outs have, if they have none
+/// @param cache has what all its carve-outs have, if they have none
 Geometry read_geometry(Fields& fields, Fields& cache) {
   Geometry geometry;
   if (fields.has("ways_per_set")) {
     fields.objects("ways_per_set", [&](Fields& run) { return read_sets(run, geometry), 0; });
     if (geometry.ways_per_set.empty()) fields.fail("ways_per_set", "must not be empty");
   } else {
-    read_sets(fields, geometry);
+    read_sets(fields.has("sets") ? fields : cache, geometry);
   }
   geometry.index = (fields.has("index") ? fields : cache).object("index", read_index);
   check_index(fields, geometry.index, geometry.ways_per_set.size());

@@ -2,12 +2,15 @@
 // a SimDevice. Tests compare findings with it; jobs and analysis may not include this header.
 #pragma once
 
+#include "base/error.hpp"
 #include "device/probe/probe.hpp"
 #include "device/sim/model/units.hpp"
 #include "trace/inventory.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,10 +74,12 @@ struct Geometry {
   std::uint64_t data_lines = 0;  // capacity for data, if less than there are tags: then the line
                                  // filled longest ago leaves, whatever its set
 
-  std::uint64_t lines() const;
+  std::uint64_t lines() const {
+    return std::accumulate(ways_per_set.begin(), ways_per_set.end(), std::uint64_t{0});
+  }
   /// Lines that can be there at once.
   std::uint64_t capacity_lines() const { return data_lines > 0 ? data_lines : lines(); }
-  std::uint32_t most_ways() const;
+  std::uint32_t most_ways() const { return std::ranges::max(ways_per_set); }
 };
 
 enum class Addressing { virtual_address, physical_address };
@@ -116,7 +121,14 @@ struct CacheModel {
   std::uint64_t size_bytes(const Geometry& geometry) const {
     return geometry.capacity_lines() * line_bytes;
   }
-  const Geometry& geometry_for(std::uint64_t shared_bytes) const;
+  /// @throws Error if there is none for that carve-out
+  const Geometry& geometry_for(std::uint64_t shared_bytes) const {
+    for (const Geometry& geometry : geometries) {
+      if (geometries.size() == 1 || geometry.shared_bytes == shared_bytes) return geometry;
+    }
+    throw Error("cache " + name + " has no geometry for a carve-out of " +
+                std::to_string(shared_bytes) + " bytes");
+  }
 };
 
 /// Partitions of the L2: one, or two, where a line's home is the parity of its physical address
@@ -187,7 +199,9 @@ struct PageModel {
   std::vector<CacheModel> path_tlbs;  // only of paths that name them
 
   /// By place in `tlbs` and, behind them, `path_tlbs`.
-  const CacheModel& tlb(std::size_t place) const;
+  const CacheModel& tlb(std::size_t place) const {
+    return place < tlbs.size() ? tlbs[place] : path_tlbs[place - tlbs.size()];
+  }
 };
 
 /// Latency by translation outcome: hit in TLB level 0, 1, ... of the path, then walk_cached,
@@ -280,7 +294,11 @@ struct Model {
   UnitsModel units;
   double watchdog_s = 2;
 
-  const CacheModel* find_cache(const std::string& cache_name) const;
+  /// nullptr if there is none
+  const CacheModel* find_cache(const std::string& cache_name) const {
+    const auto found = std::ranges::find(caches, cache_name, &CacheModel::name);
+    return found == caches.end() ? nullptr : &*found;
+  }
 };
 
 }  // namespace sonde::sim
