@@ -56,29 +56,20 @@ DeviceInfo read_device(Fields& fields) {
 
 /// Refuses an object that says the same key twice, of whose values the reader would drop one, and
 /// what is nested so deep that no reader could follow.
-class KeyCheck {
- public:
-  explicit KeyCheck(std::string origin) : origin_(std::move(origin)) {}
-
-  bool operator()(int depth, json::parse_event_t event, const json& parsed) {
-    if (depth > limits::depth) throw ConfigError(origin_ + " holds lists in lists without end");
-    if (event == json::parse_event_t::object_start) open_.emplace_back();
-    if (event == json::parse_event_t::object_end) open_.pop_back();
-    if (event == json::parse_event_t::key && !open_.back().insert(parsed).second) {
-      throw ConfigError(origin_ + " has the key " + parsed.dump() +
+json parse_json(const std::string& text, const std::string& origin) {
+  std::vector<std::set<std::string>> open;  // keys of each object that has not ended
+  const auto check = [&](int depth, json::parse_event_t event, const json& parsed) {
+    if (depth > limits::depth) throw ConfigError(origin + " holds lists in lists without end");
+    if (event == json::parse_event_t::object_start) open.emplace_back();
+    if (event == json::parse_event_t::object_end) open.pop_back();
+    if (event == json::parse_event_t::key && !open.back().insert(parsed).second) {
+      throw ConfigError(origin + " has the key " + parsed.dump() +
                         " twice in one object (one of its values would be lost) remove one");
     }
     return true;
-  }
-
- private:
-  std::string origin_;
-  std::vector<std::set<std::string>> open_;
-};
-
-json parse_json(const std::string& text, const std::string& origin) {
+  };
   try {
-    return json::parse(text, KeyCheck(origin));
+    return json::parse(text, check);
   } catch (const json::exception& error) {
     throw ConfigError(origin + " is no JSON (a model is a JSON file): " + error.what());
   }
