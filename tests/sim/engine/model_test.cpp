@@ -91,7 +91,7 @@ TEST(ModelTest, distances_need_a_number_for_each_tpc) {
                 const int tpcs = model["chip"]["tpcs_per_gpc"];
                 model["caches"][0]["tpc_cycles"] = std::vector<double>(tpcs, -2e6);
               }),
-              HasSubstr("between -1000000 and 1000000"));
+              AllOf(HasSubstr("at least -1000000"), HasSubstr("at most 1000000")));
 }
 
 TEST(ModelTest, instruction_caches_of_partitions_are_assumed_from_volta_on) {
@@ -163,6 +163,32 @@ TEST(ModelTest, way_weights_must_match_the_ways) {
                 m["caches"][0]["way_weights"] = {1, 3, 1};
               }),
               HasSubstr("must hold one for each way"));
+}
+
+TEST(ModelTest, what_a_cache_says_holds_for_its_carveouts) {
+  const Model model = load_model("h200");
+  const CacheModel& l1 = *model.find_cache("l1");
+  ASSERT_EQ(l1.geometries.size(), 10u);
+  for (const Geometry& geometry : l1.geometries) {
+    EXPECT_EQ(geometry.ways_per_set, std::vector<std::uint32_t>(512, 4)) << geometry.shared_bytes;
+  }
+}
+
+TEST(ModelTest, a_cache_without_write_policy_ignores_stores) {
+  json model = quiet_json("gtx980");
+  model["caches"][0].erase("write_policy");
+  const WritePolicy policy = parse_model(model.dump(), "mine.json").caches[0].write_policy;
+  EXPECT_EQ(policy.hit, StoreHit::ignore);
+  EXPECT_EQ(policy.miss, StoreMiss::no_allocate);
+}
+
+TEST(ModelTest, lists_hold_what_their_items_may_be) {
+  EXPECT_THAT(complaint([](json& m) { m["caches"][0]["index"]["masks"] = json::array(); }),
+              HasSubstr("index.masks must be 1 to 24 masks"));
+  EXPECT_THAT(complaint([](json& m) { m["caches"][0]["index"]["masks"][1] = "0xg"; }),
+              HasSubstr("index.masks[1] must be a mask"));
+  EXPECT_THAT(complaint([](json& m) { m["paths"]["ca"]["caches"] = "l1"; }),
+              HasSubstr("paths.ca.caches must be a list"));
 }
 
 TEST(ModelTest, carveouts_and_geometries_must_match) {

@@ -37,18 +37,9 @@ struct Server {
   }
 };
 
-/// When the last of some turns ended, and how long a round of theirs takes once it is settled.
-struct Pace {
-  double end = 0;
-  double round_cycles = 0;
-
-  /// Cycles for `rounds` rounds, of which `played` were played.
-  double cycles_for(double rounds, int played) const {
-    return std::max(end * std::min(1.0, rounds), end + (rounds - played) * round_cycles);
-  }
-};
-
-Pace pace_of(std::vector<double> ends, int warps) {
+/// Cycles for `rounds` rounds of so many warps, of which `played` were played.
+/// @param ends of the turns that were played
+double extend(std::vector<double> ends, int warps, double rounds, int played) {
   const auto turns = static_cast<double>(ends.size() - 1);
   const auto from = static_cast<std::ptrdiff_t>(settled_from * turns);
   const auto to = static_cast<std::ptrdiff_t>(settled_to * turns);
@@ -58,7 +49,7 @@ Pace pace_of(std::vector<double> ends, int warps) {
   const double settled = begin[to];
   std::nth_element(begin, begin + from, begin + to);
   const double pace = (settled - begin[from]) / std::max(1.0, static_cast<double>(to - from));
-  return {last, pace * warps};
+  return std::max(last * std::min(1.0, rounds), last + (rounds - played) * (pace * warps));
 }
 
 /// When a warp's turn comes, and its number: the earliest turn is the first, of those at one time
@@ -76,13 +67,8 @@ class StreamQueue {
         gpcs_(rates.tpc_port.size()),
         row_left_(rates.row_bytes) {}
 
-  struct Result {
-    Pace all;
-    std::vector<Pace> of;  // by SM
-    std::vector<StreamWindow> windows;
-  };
-
-  Result run(int rounds) {
+  /// Plays so many rounds, and gives the cycles of `rounds`.
+  StreamCycles run(double rounds, int played) {
     std::vector<Turn> turns;  // by warp
     for (std::size_t sm = 0; sm < sms_.size(); ++sm) {
       for (int i = 0; i < traffic_.sms[sm].warps; ++i) {
@@ -92,7 +78,7 @@ class StreamQueue {
     std::vector<double> ends;
     std::vector<std::vector<double>> ends_of(sms_.size());
     std::vector<StreamWindow> windows;
-    ends.reserve(turns.size() * static_cast<std::size_t>(rounds));
+    ends.reserve(turns.size() * static_cast<std::size_t>(played));
     std::priority_queue<WarpTurn, std::vector<WarpTurn>, std::greater<>> next;
     for (std::size_t warp = 0; warp < turns.size(); ++warp) next.emplace(0, warp);
     while (!next.empty()) {
@@ -105,7 +91,7 @@ class StreamQueue {
         next.emplace(turn.time, warp);
         continue;
       }
-      if (is_settled(turn.round, rounds)) windows.push_back({turn.sm, turn.end - turn.begin});
+      if (is_settled(turn.round, played)) windows.push_back({turn.sm, turn.end - turn.begin});
       turn.begin = turn.time = turn.end;
       turn.end = 0;
       turn.stage = Stage::issue;
@@ -115,13 +101,15 @@ class StreamQueue {
         if (traffic_.each_sm) ends_of[turn.sm].push_back(turn.time);
       }
       turn.is_read = goes_on ? false : traffic_.reads;
-      if (goes_on || ++turn.round < rounds) next.emplace(turn.time, warp);
+      if (goes_on || ++turn.round < played) next.emplace(turn.time, warp);
     }
-    Result result{pace_of(std::move(ends), static_cast<int>(turns.size())), {}, thin_out(windows)};
+    StreamCycles cycles{extend(std::move(ends), static_cast<int>(turns.size()), rounds, played),
+                        {},
+                        thin_out(windows)};
     for (std::size_t sm = 0; traffic_.each_sm && sm < sms_.size(); ++sm) {
-      result.of.push_back(pace_of(std::move(ends_of[sm]), traffic_.sms[sm].warps));
+      cycles.of.push_back(extend(std::move(ends_of[sm]), traffic_.sms[sm].warps, rounds, played));
     }
-    return result;
+    return cycles;
   }
 
  private:
@@ -293,11 +281,8 @@ StreamCycles run_stream_queue(const StreamRates& rates, const StreamTraffic& tra
   int warps = 0;
   for (const StreamSm& sm : traffic.sms) warps += sm.warps;
   const int played = std::clamp(played_turns / warps, least_rounds, most_rounds);
-  const int wanted = static_cast<int>(std::min<double>(std::ceil(rounds), played));
-  const StreamQueue::Result result = StreamQueue(rates, traffic, seed).run(std::max(wanted, 1));
-  StreamCycles cycles{result.all.cycles_for(rounds, wanted), {}, result.windows};
-  for (const Pace& pace : result.of) cycles.of.push_back(pace.cycles_for(rounds, wanted));
-  return cycles;
+  const auto wanted = static_cast<int>(std::min<double>(std::ceil(rounds), played));
+  return StreamQueue(rates, traffic, seed).run(rounds, std::max(wanted, 1));
 }
 
 }  // namespace sonde::sim

@@ -2,7 +2,6 @@
 #include "device/sim/memory/memory_system.hpp"
 
 #include "base/error.hpp"
-#include "base/random.hpp"
 #include "device/probe/code_blocks.hpp"
 
 #include <algorithm>
@@ -15,6 +14,13 @@ namespace {
 // distinguish them.
 constexpr std::uint64_t constant_base = 1ULL << 48;
 constexpr std::uint64_t code_base = 1ULL << 49;
+
+/// A distance may lie below the middle; whatever it is, a load takes a cycle.
+Load answer(const LatencyRow& row, std::size_t outcome, std::int64_t distance_cycles,
+            double jitter_cycles) {
+  const std::int64_t cycles = row[outcome] + distance_cycles;
+  return {static_cast<std::uint32_t>(std::max<std::int64_t>(1, cycles)), jitter_cycles};
+}
 
 std::uint64_t base_of(AddressSpace space, std::uint64_t buffer_address) {
   switch (space) {
@@ -47,17 +53,6 @@ bool prefetched(Stream& stream, const Prefetch& prefetch, std::uint64_t address,
   return ahead;
 }
 
-/// Stores meet at the home of the line; copies in other partitions leave.
-void store_partitioned(const Level& level, const Access& access, int partitions) {
-  for (std::uint32_t home = 0; home < static_cast<std::uint32_t>(partitions); ++home) {
-    if (home == access.home) {
-      level.by_home[home]->store(access.physical);
-    } else {
-      level.by_home[home]->drop(access.physical);
-    }
-  }
-}
-
 }  // namespace
 
 MemorySystem::MemorySystem(const Model& model, const Die& die)
@@ -66,10 +61,9 @@ MemorySystem::MemorySystem(const Model& model, const Die& die)
       arrays_(model, die),
       pages_(model.pages, die.memory_address, model.device.memory_bytes,
              derive_seed(die.seed, "pages")),
+      half_copy_cycles_(std::lround(model.partitions.copy_cycles / 2)),
       routes_(load_path_count * die.sms.size()) {
   if (model.slices) slice_of_.emplace(*model.slices);
-  const auto half = static_cast<std::int32_t>(std::lround(model.partitions.copy_cycles / 2));
-  side_cycles_ = {-half, half};
 }
 
 const PathModel& MemorySystem::path(LoadPath path) const {
@@ -92,8 +86,7 @@ void MemorySystem::begin_probe(std::uint64_t buffer_address, std::uint64_t buffe
     Route& route = routes_[route_of(lane)];
     route = arrays_.open_route(through, lane.sm, shared_bytes);
     route.base = base_of(through.space, buffer_address);
-    route.executes = through.space == AddressSpace::code;
-    if (!route.translated) continue;
+    if (!route.translated()) continue;
     // The last rows of a texture end with whole tiles.
     const std::uint64_t rows = through.tile ? through.tile->rows : 0;
     tail_bytes = std::max(tail_bytes.value_or(0), rows * texture_row_bytes);
@@ -108,37 +101,27 @@ std::uint32_t MemorySystem::home_of(std::uint64_t physical) const {
 /// Only global memory is translated.
 Access MemorySystem::locate(std::size_t number, std::uint64_t offset_bytes) const {
   const Route& route = routes_[number];
-  Access access{.address =
-                    route.base + (route.tile != nullptr ? find_in_tiles(*route.tile, offset_bytes)
-                                                        : offset_bytes)};
-  access.physical = route.translated ? pages_.to_physical(access.address) : access.address;
+  const auto& tile = route.path->tile;
+  Access access{.address = route.base + (tile ? find_in_tiles(*tile, offset_bytes) : offset_bytes)};
+  access.physical = route.translated() ? pages_.to_physical(access.address) : access.address;
   access.home = home_of(access.physical);
-  if (route.level_count > 0) {
-    const bool is_virtual = route.virtual_levels == route.level_count;
-    const Level& level = route.last();
-    level.by_home[access.home]->fetch_ahead(is_virtual ? access.address : access.physical);
-    if (route.copied && level.partitioned) level.array->fetch_ahead(access.physical);
+  if (!route.levels.empty()) {
+    const Level& last = route.levels.back();
+    last.by_home[access.home]->fetch_ahead(last_address(route, access));
+    if (route.copied && last.partitioned) last.array->fetch_ahead(access.physical);
   }
   return access;
 }
 
 [[gnu::always_inline]] inline Translation MemorySystem::translate(const Route& route,
                                                                   const Access& access) {
-  return route.translated ? pages_.translate(route.tlbs, access.address) : Translation{};
+  return route.translated() ? pages_.translate(route.tlbs, access.address) : Translation{};
 }
 
-/// Of the last cache of a path, or from behind it.
-[[gnu::always_inline]] inline Load MemorySystem::answer_sliced(const Route& route,
-                                                               const Source& source,
-                                                               std::size_t outcome,
-                                                               std::uint64_t physical,
-                                                               std::uint32_t partition) const {
-  Load load = answer(source, outcome);
-  if (route.sliced) {
-    load.latency_cycles =
-        add_cycles(load.latency_cycles, route.slice_cycles[slice_number(partition, physical)]);
-  }
-  return load;
+/// Of the last cache of a path, and of what lies behind it.
+[[gnu::always_inline]] inline std::int64_t MemorySystem::slice_cycles(
+    const Route& route, std::uint64_t physical, std::uint32_t partition) const {
+  return route.slice_cycles.empty() ? 0 : route.slice_cycles[slice_number(partition, physical)];
 }
 
 /// Several partitions: look here if the line may be here, then at its home over there.
@@ -146,49 +129,52 @@ Access MemorySystem::locate(std::size_t number, std::uint64_t offset_bytes) cons
                                                                   const Access& access,
                                                                   std::size_t outcome,
                                                                   std::uint64_t span_bytes) const {
-  const Level& level = route.last();
+  const Level& level = route.levels.back();
   const bool home_is_near = access.home == route.partition;
-  if (route.copied || home_is_near) {
-    const bool hit = level.array->access(access.physical, span_bytes);
-    if (hit) {
-      Load load = answer_sliced(route, level.hit, outcome, access.physical, route.partition);
-      load.latency_cycles = add_cycles(load.latency_cycles, side_cycles_[home_is_near ? 0 : 1]);
-      return load;
-    }
+  if ((route.copied || home_is_near) && level.array->access(access.physical, span_bytes)) {
+    return answer(*level.hit, outcome,
+                  level.distance_cycles + (home_is_near ? -half_copy_cycles_ : half_copy_cycles_) +
+                      slice_cycles(route, access.physical, route.partition),
+                  level.model->jitter_cycles);
   }
-  if (!home_is_near && level.by_home[access.home]->access(access.physical, span_bytes)) {
-    return answer_sliced(route, route.far_hit, outcome, access.physical, access.home);
-  }
-  const Source& source = home_is_near ? route.dram : route.dram_far;
-  return answer_sliced(route, source, outcome, access.physical, access.home);
+  const bool hit = !home_is_near && level.by_home[access.home]->access(access.physical, span_bytes);
+  const std::int64_t distance_cycles =
+      level.distance_cycles + slice_cycles(route, access.physical, access.home);
+  const PathModel& path = *route.path;
+  if (hit) return answer(path.far_hit, outcome, distance_cycles, level.model->jitter_cycles);
+  return answer(home_is_near ? path.dram : path.dram_far, outcome, distance_cycles,
+                model_.units.dram.jitter_cycles);
 }
 
 Load MemorySystem::fetch(std::size_t number, const Access& access) {
   Route& route = routes_[number];
-  const std::size_t count = route.level_count;
+  const std::size_t count = route.levels.size();
   std::uint64_t span_bytes = 1;
   std::size_t at = 0;
   for (; at < route.virtual_levels; ++at) {
     const Level& level = route.levels[at];
-    if (level.array->access(access.address, span_bytes)) return answer(level.hit, 0);
+    if (level.array->access(access.address, span_bytes)) {
+      return answer(*level.hit, 0, level.distance_cycles, level.model->jitter_cycles);
+    }
     span_bytes = std::max(span_bytes, level.array->fetch_bytes());
   }
-  const Translation translation = translate(route, access);
+  const auto [outcome, cold] = translate(route, access);
   for (; at < count; ++at) {
     const Level& level = route.levels[at];
-    if (level.partitioned) return load_partitioned(route, access, translation.outcome, span_bytes);
+    if (level.partitioned) return load_partitioned(route, access, outcome, span_bytes);
     bool hit = level.array->access(access.physical, span_bytes);
-    if (!hit && level.prefetch != nullptr) {
-      hit = prefetched(route.stream, *level.prefetch, access.physical, translation.cold);
+    if (!hit && level.model->prefetch) {
+      hit = prefetched(route.stream, *level.model->prefetch, access.physical, cold);
     }
     if (hit) {
-      return at + 1 == count
-                 ? answer_sliced(route, level.hit, translation.outcome, access.physical, 0)
-                 : answer(level.hit, translation.outcome);
+      const std::int64_t slice = at + 1 == count ? slice_cycles(route, access.physical, 0) : 0;
+      return answer(*level.hit, outcome, level.distance_cycles + slice, level.model->jitter_cycles);
     }
     span_bytes = std::max(span_bytes, level.array->fetch_bytes());
   }
-  return answer_sliced(route, route.dram, translation.outcome, access.physical, 0);
+  return answer(route.path->dram, outcome,
+                route.distance_cycles + slice_cycles(route, access.physical, 0),
+                model_.units.dram.jitter_cycles);
 }
 
 /// The instructions of a block come one after the other: it takes as long as the slowest fetch.
@@ -206,7 +192,7 @@ Load MemorySystem::fetch(std::size_t number, const Access& access) {
 Load MemorySystem::load(std::size_t number, const Access& access) {
   if (neighbour_share_ > 0) [[unlikely]]
     return load_beside_neighbour(number, access);
-  if (routes_[number].executes) [[unlikely]]
+  if (routes_[number].executes()) [[unlikely]]
     return execute(number, access);
   return fetch(number, access);
 }
@@ -223,17 +209,13 @@ void MemorySystem::share_with(const std::optional<Neighbour>& neighbour, std::ui
   constexpr double evicted = 0.1;  // of the lines, for each unit of its share
   const Route& route = routes_[number];
   if (route.shares_last && neighbour_draws_.unit() < evicted * neighbour_share_) {
-    const bool is_virtual = route.virtual_levels == route.level_count;
-    for (CacheArray* array : route.last().by_home) {
-      array->drop(is_virtual ? access.address : access.physical);
-    }
+    for (CacheArray* array : route.levels.back().by_home) array->drop(last_address(route, access));
   }
-  Load load = route.executes ? execute(number, access) : fetch(number, access);
+  Load load = route.executes() ? execute(number, access) : fetch(number, access);
   const double drawn = neighbour_draws_.unit();
-  const bool hits_first =
-      route.level_count > 1 &&
-      load.latency_cycles <= std::ranges::max(route.levels.front().hit.latency_cycles);
-  if (!hits_first) {
+  const Level* first = route.levels.size() > 1 ? &route.levels.front() : nullptr;
+  if (first == nullptr ||
+      load.latency_cycles > std::ranges::max(*first->hit) + first->distance_cycles) {
     const double wait_cycles = neighbour_share_ * load.latency_cycles * drawn * drawn * drawn;
     load.latency_cycles += static_cast<std::uint32_t>(wait_cycles);
   }
@@ -275,17 +257,16 @@ std::uint32_t MemorySystem::wait_cycles(const ChaseLane& lane, const Access& acc
 void MemorySystem::store(std::size_t number, std::uint64_t offset_bytes) {
   const Route& route = routes_[number];
   const Access access = locate(number, offset_bytes);
-  for (std::size_t at = 0; at < route.level_count; ++at) {
-    const bool is_virtual = at < route.virtual_levels;
-    if (at == route.virtual_levels) translate(route, access);
-    const Level& level = route.levels[at];
-    if (level.partitioned) {
-      store_partitioned(level, access, model_.partitions.count);
-      continue;
-    }
-    level.array->store(is_virtual ? access.address : access.physical);
+  for (std::size_t at = 0; at < route.virtual_levels; ++at) {
+    route.levels[at].array->store(access.address);
   }
-  if (route.virtual_levels == route.level_count) translate(route, access);
+  translate(route, access);
+  for (std::size_t at = route.virtual_levels; at < route.levels.size(); ++at) {
+    const Level& level = route.levels[at];
+    level.by_home[access.home]->store(access.physical);
+    // Copies in other partitions leave.
+    if (level.partitioned) level.by_home[1 - access.home]->drop(access.physical);
+  }
 }
 
 }  // namespace sonde::sim

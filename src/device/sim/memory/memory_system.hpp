@@ -6,8 +6,6 @@
 #include "device/sim/memory/page_tables.hpp"
 #include "device/sim/memory/routes.hpp"
 
-#include <array>
-
 namespace sonde::sim {
 
 /// What a load took.
@@ -71,22 +69,24 @@ class MemorySystem {
   Translation translate(const Route& route, const Access& access);
   Load load_partitioned(Route& route, const Access& access, std::size_t outcome,
                         std::uint64_t span_bytes) const;
-  Load answer(const Source& source, std::size_t outcome) const {
-    return {source.latency_cycles[outcome], source.jitter_cycles};
-  }
   std::size_t slice_number(std::uint32_t partition, std::uint64_t physical) const {
     return partition * static_cast<std::size_t>(model_.slices->count) + (*slice_of_)(physical);
   }
-  Load answer_sliced(const Route& route, const Source& source, std::size_t outcome,
-                     std::uint64_t physical, std::uint32_t partition) const;
+  /// The one by which the last cache knows the line.
+  static std::uint64_t last_address(const Route& route, const Access& access) {
+    return route.virtual_levels == route.levels.size() ? access.address : access.physical;
+  }
+  std::int64_t slice_cycles(const Route& route, std::uint64_t physical,
+                            std::uint32_t partition) const;
 
   const Model& model_;
   const Die& die_;
   Arrays arrays_;
   PageTables pages_;
   std::optional<SliceIndex> slice_of_;
-  std::array<std::int32_t, 2> side_cycles_{};  // of hits of lines at home, and of copies
-  std::vector<Route> routes_;                  // as route_of counts
+  std::int64_t
+      half_copy_cycles_;       // hits of copies are so much slower, those of lines at home faster
+  std::vector<Route> routes_;  // as route_of counts
   std::uint64_t buffer_address_ = 0;
   std::vector<int> reducing_sms_by_slice_;
   std::vector<int> reducing_sms_by_gpc_;

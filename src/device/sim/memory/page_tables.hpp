@@ -2,8 +2,11 @@
 // translation met on its way. MemorySystem picks the latency by it.
 #pragma once
 
+#include "base/random.hpp"
 #include "device/sim/memory/cache_array.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <span>
 
 namespace sonde::sim {
@@ -22,11 +25,28 @@ class PageTables {
   /// @param memory_bytes of the device: pages beyond keep their places
   /// @param seed of the pages' places
   PageTables(const PageModel& model, std::uint64_t memory_address, std::uint64_t memory_bytes,
-             std::uint64_t seed);
+             std::uint64_t seed)
+      : model_(model),
+        memory_address_(memory_address),
+        page_shift_(std::countr_zero(model.page_bytes)),
+        block_shift_(std::countr_zero(model.block_bytes)),
+        block_mask_(model.block_bytes - 1),
+        seed_(seed) {
+    if (model.mapping == PageMapping::contiguous) return;
+    block_count_ = memory_bytes >> block_shift_;
+    places_.assign(block_count_ + 1, unknown);
+  }
 
   /// No entry has been read; the page-table window is where the buffer begins.
   /// @param first_address of the buffer, a multiple of the page
-  void begin_probe(std::uint64_t first_address, std::uint64_t span_bytes);
+  void begin_probe(std::uint64_t first_address, std::uint64_t span_bytes) {
+    first_page_ = first_address >> page_shift_;
+    walked_.assign((span_bytes >> page_shift_) + 1, false);
+    active_table_window_ = model_.window_bytes > 0 ? first_address / model_.window_bytes : 0;
+    if (places_.empty()) return;  // contiguous: there are no blocks
+    const std::uint64_t end_block = (first_address - memory_address_ + span_bytes) >> block_shift_;
+    if (places_.size() <= end_block) places_.resize(end_block + 1, unknown);
+  }
 
   /// Asks the TLBs in order; if none has the page, walks the page tables, and moves the page-table
   /// window there.
@@ -48,10 +68,36 @@ class PageTables {
  private:
   static constexpr std::uint64_t unknown = ~std::uint64_t{0};
 
-  Translation walk(std::size_t levels, std::uint64_t address);
-  bool read_entry(std::uint64_t address);
-  std::uint64_t permute_block(std::uint64_t block) const;
-  std::uint64_t permute_once(std::uint64_t block) const;
+  /// No TLB has the page. A walk is cold if this probe had not read the entry of the page before.
+  Translation walk(std::size_t levels, std::uint64_t address) {
+    const std::size_t page = (address >> page_shift_) - first_page_;
+    Translation result{.cold = !walked_[page]};
+    walked_[page] = true;
+    result.outcome = result.cold ? levels + 1 : levels;
+    if (model_.window_bytes > 0) {
+      const std::uint64_t table_window = address / model_.window_bytes;
+      if (table_window != active_table_window_) result.outcome = levels + 2;
+      active_table_window_ = table_window;
+    }
+    return result;
+  }
+  /// A permutation of the numbers below the power of two that holds all blocks. Numbers beyond the
+  /// blocks of the memory are permuted again until they lie in it (Black and Rogaway 2002, ciphers
+  /// with arbitrary finite domains).
+  std::uint64_t permute_block(std::uint64_t block) const {
+    if (block >= block_count_) return block;
+    const auto bits = static_cast<int>(std::bit_width(block_count_ - 1));
+    const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+    do {
+      std::uint64_t key = seed_;
+      for (int round = 0; round < 3; ++round) {
+        key = mix_bits(key);
+        block = (block * (key | 1) + (key >> 32)) & mask;
+        block ^= block >> std::max(1, bits / 2);
+      }
+    } while (block >= block_count_);
+    return block;
+  }
 
   const PageModel& model_;
   std::uint64_t memory_address_ = 0;

@@ -10,30 +10,21 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 
 namespace sonde::sim {
-
-/// A latency and a distance that may lie below the middle: at least one cycle.
-inline std::uint32_t add_cycles(std::uint32_t latency_cycles, std::int64_t more_cycles) {
-  return static_cast<std::uint32_t>(std::max<std::int64_t>(1, latency_cycles + more_cycles));
-}
-
-/// Who answers a load, as one SM sees it.
-struct Source {
-  std::vector<std::uint32_t> latency_cycles;  // by translation outcome
-  double jitter_cycles = 0;
-};
 
 using ByPartition = std::array<CacheArray*, static_cast<std::size_t>(limits::partitions)>;
 
 /// One cache on a route.
 struct Level {
-  CacheArray* array = nullptr;         // that this SM asks first
-  ByPartition by_home{};               // by home of the line; the same one unless partitioned
-  bool partitioned = false;            // an array for each partition of the L2
-  const Prefetch* prefetch = nullptr;  // if it has one
-  Source hit;
+  const CacheModel* model = nullptr;
+  CacheArray* array = nullptr;       // that this SM asks first
+  ByPartition by_home{};             // by home of the line; the same one unless partitioned
+  bool partitioned = false;          // an array for each partition of the L2
+  const LatencyRow* hit = nullptr;   // as the path declares it
+  std::int64_t distance_cycles = 0;  // of this SM, beyond that
 };
 
 /// A stream of the sequential prefetcher.
@@ -44,25 +35,21 @@ struct Stream {
 
 /// What the loads of one SM through one path go through.
 struct Route {
-  std::uint64_t base = 0;      // of the addresses of the path's space
-  const Tile* tile = nullptr;  // of a texture of rows
-  bool translated = true;      // addresses of global memory
-  bool executes = false;       // code: an access is all of a block from there on
-  bool copied = false;         // the partition of the SM may hold copies for this path
+  const PathModel* path = nullptr;
+  std::uint64_t base = 0;  // of the addresses of the path's space
   std::vector<Level> levels;
-  std::size_t level_count = 0;     // of levels; asked many times for each load
   std::size_t virtual_levels = 0;  // the first ones, which are asked before any translation
   std::vector<CacheArray*> tlbs;
-  Source far_hit;  // in another partition of the L2
-  Source dram;
-  Source dram_far;  // home in another partition
-  std::uint32_t partition = 0;
-  bool shares_last = false;  // the last cache belongs to several SMs: an L2
-  bool sliced = false;       // lines of the last cache lie at distances of their own, by slice
+  std::int64_t distance_cycles = 0;  // of this SM from the last cache and what lies behind it
+  std::uint32_t partition = 0;       // of the L2, that serves this SM first
+  bool copied = false;               // that one may hold copies for this path
+  bool shares_last = false;          // the last cache belongs to several SMs: an L2
+  /// Of lines of the last cache and what lies behind it; empty: there are no slices.
   std::span<const std::int32_t> slice_cycles;
   Stream stream;
 
-  const Level& last() const { return levels[level_count - 1]; }
+  bool translated() const { return path->space == AddressSpace::global; }
+  bool executes() const { return path->space == AddressSpace::code; }
 };
 
 /// All arrays of a die. They are made when first needed and emptied for each probe, but for those
@@ -70,37 +57,119 @@ struct Route {
 class Arrays {
  public:
   /// Keeps references to both.
-  Arrays(const Model& model, const Die& die);
+  Arrays(const Model& model, const Die& die) : model_(model), die_(die) {}
 
   /// All arrays that are opened from now on are empty, but for those of code alone; `seed` for
   /// random replacement.
-  void begin_probe(std::uint64_t seed);
+  void begin_probe(std::uint64_t seed) {
+    ++probe_;
+    seed_ = seed;
+  }
 
   /// The route without its base. Routes of one probe meet in whatever arrays the model says.
   /// @param path must outlive the route
   /// @param shared_bytes carve-out in force
-  Route open_route(const PathModel& path, int sm, std::uint64_t shared_bytes);
+  Route open_route(const PathModel& path, int sm, std::uint64_t shared_bytes) {
+    const auto at = static_cast<std::size_t>(sm);
+    const SmPlace& place = die_.sms[at];
+    Route route;
+    route.path = &path;
+    route.distance_cycles = die_.slow_sm_cycles[at];
+    route.partition = static_cast<std::uint32_t>(place.partition);
+    route.copied = model_.partitions.replicate && !path.at_home;
+    for (std::size_t i = 0; i < path.caches.size(); ++i) {
+      const Level& level =
+          route.levels.emplace_back(open_level(sm, path.caches[i], path.hit[i], shared_bytes));
+      route.virtual_levels += level.model->addressing == Addressing::virtual_address ? 1 : 0;
+      route.distance_cycles = level.distance_cycles;
+      route.shares_last =
+          level.model->scope == Scope::device || level.model->scope == Scope::partition;
+    }
+    for (std::size_t i : path.tlbs) {
+      const CacheModel& tlb = model_.pages.tlb(i);
+      route.tlbs.push_back(ready(tlb, instance_of(place, sm, tlb.scope), tlb.geometries.front()));
+    }
+    if (route.shares_last) {
+      const std::span<const std::int32_t> of_sides(die_.slice_offset_cycles);
+      const std::size_t slices = of_sides.size() / 2;
+      route.slice_cycles = of_sides.subspan(static_cast<std::size_t>(place.side) * slices, slices);
+    }
+    return route;
+  }
 
  private:
+  /// Whether only code passes this cache.
+  bool holds_code_alone(const CacheModel& cache) const {
+    std::set<AddressSpace> spaces;
+    for (const std::optional<PathModel>& path : model_.paths) {
+      for (std::size_t i = 0; path && i < path->caches.size(); ++i) {
+        if (&model_.caches[path->caches[i]] == &cache) spaces.insert(path->space);
+      }
+    }
+    return spaces == std::set{AddressSpace::code};
+  }
+
   struct Instance {
     std::unique_ptr<CacheArray> array;
     const Geometry* geometry = nullptr;
     std::uint64_t probe = 0;  // the last one that used it
   };
 
-  /// @param keeps what earlier probes left in it
-  CacheArray* ready(std::vector<Instance>& instances, int number, const CacheModel& model,
-                    const Geometry& geometry, bool keeps = false);
-  CacheArray* ready_cache(std::size_t cache, int number, const Geometry& geometry);
-  Level open_level(int sm, std::size_t cache, const LatencyRow& hit, std::uint64_t shared_bytes);
+  /// The array of that number.
+  CacheArray* ready(const CacheModel& model, int number, const Geometry& geometry) {
+    Instance& instance = instances_[{&model, number}];
+    if (instance.geometry != &geometry) {
+      const Slices* slices = model_.slices ? &*model_.slices : nullptr;
+      const SetIndex& index = indexes_.try_emplace(&geometry, geometry, slices).first->second;
+      instance.array = std::make_unique<CacheArray>(model, geometry, index);
+      instance.geometry = &geometry;
+      instance.probe = 0;
+    }
+    if (instance.probe == 0 || (instance.probe != probe_ && !holds_code_alone(model))) {
+      instance.array->clear(derive_seed(seed_, model.name + " victims " + std::to_string(number)));
+      instance.probe = probe_;
+    }
+    return instance.array.get();
+  }
+  Level open_level(int sm, std::size_t cache, const LatencyRow& hit, std::uint64_t shared_bytes) {
+    const auto at = static_cast<std::size_t>(sm);
+    const CacheModel& model = model_.caches[cache];
+    const Geometry& geometry = geometry_of(sm, cache, shared_bytes);
+    const int number = instance_of(die_.sms[at], sm, model.scope);
+    const bool split = model.scope == Scope::partition && model_.partitions.count > 1;
+    CacheArray* near = ready(model, number, geometry);
+    ByPartition by_home;
+    by_home.fill(near);
+    for (int home = 0; split && home < model_.partitions.count; ++home) {
+      by_home[static_cast<std::size_t>(home)] = ready(model, home, geometry);
+    }
+    return {.model = &model,
+            .array = near,
+            .by_home = by_home,
+            .partitioned = split,
+            .hit = &hit,
+            .distance_cycles =
+                std::int64_t{die_.cache_offset_cycles[cache][at]} + die_.slow_sm_cycles[at]};
+  }
   /// That of this SM, which may have lost ways.
-  const Geometry& geometry_of(int sm, std::size_t cache, std::uint64_t shared_bytes);
+  const Geometry& geometry_of(int sm, std::size_t cache, std::uint64_t shared_bytes) {
+    const Geometry& geometry = model_.caches[cache].geometry_for(shared_bytes);
+    const auto lost = std::ranges::find(die_.lost_ways, sm, &LostWay::sm);
+    const auto& plain = model_.paths[static_cast<std::size_t>(LoadPath::all_levels)];
+    if (lost == die_.lost_ways.end() || !plain || plain->caches.front() != cache) return geometry;
+    const auto [place, is_new] = faulty_geometries_.try_emplace({sm, &geometry}, geometry);
+    if (is_new) {
+      std::vector<std::uint32_t>& ways = place->second.ways_per_set;
+      for (std::uint32_t set = 0; set < ways.size(); ++set) {
+        if (!lost->set || *lost->set == set) --ways[set];
+      }
+    }
+    return place->second;
+  }
 
   const Model& model_;
   const Die& die_;
-  std::vector<std::vector<Instance>> caches_;  // by place in Model::caches, then number
-  std::vector<bool> of_code_alone_;            // by place in Model::caches
-  std::vector<std::vector<Instance>> tlbs_;    // as PageModel::tlb counts, then number
+  std::map<std::pair<const CacheModel*, int>, Instance> instances_;  // by cache or TLB, and number
   std::map<const Geometry*, SetIndex> indexes_;
   std::map<std::pair<int, const Geometry*>, Geometry> faulty_geometries_;  // by SM
   std::uint64_t probe_ = 0;

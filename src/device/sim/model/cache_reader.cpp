@@ -1,5 +1,5 @@
-// Reads caches, TLBs and pages of a model file; bad values end here, so that the memory system
-// never meets them.
+// Reads caches, TLBs and pages of a model file, and the functions that choose sets and slices; bad
+// values end here, so that the memory system never meets them.
 #include "base/units.hpp"
 #include "device/sim/model/limits.hpp"
 #include "device/sim/model/readers.hpp"
@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
+#include <numeric>
 
 namespace sonde::sim {
 namespace {
@@ -32,12 +32,6 @@ int arrays_of(const Model& model, Scope scope) {
   return 1;
 }
 
-/// The key that says how many sets there are.
-const char* sets_key(const Fields& fields) {
-  if (fields.has("by_carveout")) return "by_carveout";
-  return fields.has("ways_per_set") ? "ways_per_set" : "sets";
-}
-
 /// How much memory of the host a model would take, counted while it is read: upper bounds of what
 /// CacheArray, ReplacementState and PageTables allocate when a probe needs them.
 class MemoryBudget {
@@ -59,13 +53,16 @@ class MemoryBudget {
 /// One array for each of those that share the cache, of one geometry at a time: the largest counts.
 void spend_arrays(const Fields& fields, const Model& model, const CacheModel& cache,
                   MemoryBudget& budget) {
+  double declared_bytes = 0;
   double array_bytes = 0;
   for (const Geometry& geometry : cache.geometries) {
-    const double set_bytes = bytes_per_set + bytes_per_slot * geometry.most_ways();
+    const auto sets = static_cast<double>(geometry.ways_per_set.size());
+    declared_bytes += declared_bytes_per_set * sets;
     array_bytes =
-        std::max(array_bytes, set_bytes * static_cast<double>(geometry.ways_per_set.size()));
+        std::max(array_bytes, sets * (bytes_per_set + bytes_per_slot * geometry.most_ways()));
   }
-  budget.spend(fields, sets_key(fields), array_bytes * arrays_of(model, cache.scope));
+  budget.spend(fields, fields.has("sets") ? "sets" : "ways_per_set",
+               declared_bytes + array_bytes * arrays_of(model, cache.scope));
 }
 
 /// A buffer as large as the memory.
@@ -80,44 +77,93 @@ void spend_page_tables(const Fields& fields, const PageModel& pages, std::uint64
   budget.spend(fields, "page_bytes", size_bytes);
 }
 
+/// @throws ConfigError if the index reaches beyond so many sets, which would be read outside the
+/// arrays
+void check_index(const Fields& fields, const DeclaredIndex& index, std::size_t sets) {
+  std::uint64_t largest = 0;
+  if (index.kind == DeclaredIndex::Kind::bit_field) largest = (1ULL << index.bits) - 1;
+  if (index.kind == DeclaredIndex::Kind::xor_masks) largest = (1ULL << index.masks.size()) - 1;
+  if (index.kind == DeclaredIndex::Kind::table) {
+    largest = *std::max_element(index.table.begin(), index.table.end());
+  }
+  if (largest >= sets) {
+    fields.fail("index", "reaches set " + std::to_string(largest) + ", but there are only " +
+                             std::to_string(sets));
+  }
+}
+
+/// Of what has no slices of its own: TLBs and the slices themselves.
+void refuse_slices(const Fields& fields, const std::string& key, const DeclaredIndex& index) {
+  if (index.kind != DeclaredIndex::Kind::slices) return;
+  fields.fail(key, "must not be of kind slices (only the sets of the l2 lie in slices)");
+}
+
+DeclaredIndex read_index(Fields& fields) {
+  using Kind = DeclaredIndex::Kind;
+  DeclaredIndex index;
+  index.kind = fields.one_of<Kind>(
+      "kind", {"bit_field", "xor_masks", "modulo", "table", "xor_modulo", "slices"});
+  switch (index.kind) {
+    case Kind::bit_field:
+      index.low_bit = fields.count<int>("low_bit", {0, 47});
+      index.bits = fields.count<int>("bits", {0, 24});
+      break;
+    case Kind::xor_masks:
+    case Kind::xor_modulo:
+      index.masks = fields.list("masks", &Value::mask);
+      if (index.masks.empty() || index.masks.size() > 24) {
+        fields.fail("masks", "must be 1 to 24 masks");
+      }
+      break;
+    case Kind::modulo:
+      index.granularity_bytes = fields.bytes("granularity_bytes", limits::entry_bytes);
+      break;
+    case Kind::table:
+      index.granularity_bytes = fields.bytes("granularity_bytes", limits::entry_bytes);
+      index.table = fields.counts("table", {0, limits::sets});
+      if (index.table.empty()) fields.fail("table", "must not be empty");
+      break;
+    case Kind::slices:
+      index.within.push_back(fields.object("within", read_index));
+      if (index.within.front().kind == Kind::slices) {
+        fields.fail("within", "must choose among the sets of a slice");
+      }
+      break;
+  }
+  return index;
+}
+
 Replacement read_replacement(Fields& fields) {
   Replacement replacement;
   replacement.policy = fields.one_of<DeclaredPolicy>(
       "replacement", {"lru", "fifo", "tree_plru", "nru", "clock", "srrip", "brrip", "guarded_lru",
                       "set_duelling", "random", "weighted_ways"});
   if (replacement.policy != DeclaredPolicy::weighted_ways) return replacement;
-  replacement.way_weights = fields.list<double>("way_weights");
-  double sum = 0;
-  for (double weight : replacement.way_weights) {
-    if (!(weight >= 0)) fields.fail("way_weights", "must not be negative");
-    sum += weight;
+  replacement.way_weights = fields.numbers("way_weights", {0, limits::weight});
+  if (std::ranges::count(replacement.way_weights, 0) == std::ssize(replacement.way_weights)) {
+    fields.fail("way_weights", "must hold a positive weight");
   }
-  if (!(sum > 0)) fields.fail("way_weights", "must hold a positive weight");
   return replacement;
 }
 
-/// Equal sets.
-struct SetRun {
-  std::uint32_t sets = 0;
-  std::uint32_t ways = 0;
-};
-
-SetRun read_sets(Fields& fields) {
-  return {.sets = fields.count("sets", {1, limits::sets}),
-          .ways = fields.count("ways", {1, limits::ways})};
+/// `sets` and `ways` for equal sets.
+void read_sets(Fields& fields, Geometry& geometry) {
+  const std::uint32_t sets = fields.count("sets", {1, limits::sets});
+  const std::uint32_t ways = fields.count("ways", {1, limits::ways});
+  std::vector<std::uint32_t>& all = geometry.ways_per_set;
+  if (static_cast<double>(all.size() + sets) > limits::sets) fields.fail("sets", "are too many");
+  all.insert(all.end(), sets, ways);
 }
 
-/// `sets` and `ways` for equal sets, else `ways_per_set` as runs of {sets, ways}.
-/// @param cache has the index and the replacement that all its carve-outs have, if they have none
-Geometry read_geometry(Fields& fields, Fields& cache, MemoryBudget& budget) {
+/// Equal sets, or `ways_per_set` as runs of such.
+/// @param cache has what all its carve-outs have, if they have none
+Geometry read_geometry(Fields& fields, Fields& cache) {
   Geometry geometry;
-  const std::vector<SetRun> runs = fields.has("ways_per_set")
-                                       ? fields.objects("ways_per_set", read_sets)
-                                       : std::vector{read_sets(fields)};
-  if (runs.empty()) fields.fail("ways_per_set", "must not be empty");
-  for (const SetRun& run : runs) {
-    budget.spend(fields, sets_key(fields), declared_bytes_per_set * run.sets);
-    geometry.ways_per_set.insert(geometry.ways_per_set.end(), run.sets, run.ways);
+  if (fields.has("ways_per_set")) {
+    fields.objects("ways_per_set", [&](Fields& run) { return read_sets(run, geometry), 0; });
+    if (geometry.ways_per_set.empty()) fields.fail("ways_per_set", "must not be empty");
+  } else {
+    read_sets(fields.has("sets") ? fields : cache, geometry);
   }
   geometry.index = (fields.has("index") ? fields : cache).object("index", read_index);
   check_index(fields, geometry.index, geometry.ways_per_set.size());
@@ -133,25 +179,18 @@ Geometry read_geometry(Fields& fields, Fields& cache, MemoryBudget& budget) {
   return geometry;
 }
 
-void read_geometries(Fields& fields, CacheModel& cache, const DeviceInfo& device,
-                     MemoryBudget& budget) {
-  if (!fields.has("by_carveout")) {
-    cache.geometries.push_back(read_geometry(fields, fields, budget));
-    return;
-  }
-  cache.geometries = fields.objects("by_carveout", [&](Fields& item) {
-    Geometry geometry = read_geometry(item, fields, budget);
+std::vector<Geometry> read_geometries(Fields& fields, const DeviceInfo& device) {
+  if (!fields.has("by_carveout")) return {read_geometry(fields, fields)};
+  std::vector<Geometry> geometries = fields.objects("by_carveout", [&](Fields& item) {
+    Geometry geometry = read_geometry(item, fields);
     geometry.shared_bytes =
         item.count<std::uint64_t>("shared_kib", {0, limits::on_chip_bytes / 1024}) * 1024;
     return geometry;
   });
-  const auto& carveouts = device.shared_carveouts_bytes;
-  const bool matched = std::equal(
-      cache.geometries.begin(), cache.geometries.end(), carveouts.begin(), carveouts.end(),
-      [](const Geometry& geometry, std::uint64_t bytes) { return geometry.shared_bytes == bytes; });
-  if (!matched) {
+  if (!std::ranges::equal(geometries, device.shared_carveouts_bytes, {}, &Geometry::shared_bytes)) {
     fields.fail("by_carveout", "must list each of device.shared_carveouts_bytes, in order");
   }
+  return geometries;
 }
 
 void check_sizes(const Fields& fields, const CacheModel& cache) {
@@ -178,11 +217,7 @@ WritePolicy read_write_policy(Fields& fields) {
 
 /// Distances from a middle: they may lie below it.
 std::vector<double> read_tpc_cycles(Fields& fields, const ChipModel& chip) {
-  std::vector<double> cycles = fields.list<double>("tpc_cycles");
-  const auto is_possible = [](double value) { return std::abs(value) <= limits::cycles; };
-  if (!std::ranges::all_of(cycles, is_possible)) {
-    fields.fail("tpc_cycles", fmt::format("must be numbers between -{0} and {0}", limits::cycles));
-  }
+  std::vector<double> cycles = fields.numbers("tpc_cycles", {-limits::cycles, limits::cycles});
   if (cycles.size() != static_cast<std::size_t>(chip.tpcs_per_gpc)) {
     fields.fail("tpc_cycles", "must have a number for each TPC of a whole GPC");
   }
@@ -202,7 +237,7 @@ CacheModel read_tlb(Fields& fields, const Model& model, MemoryBudget& budget) {
     fields.fail("sub_entries", "must divide entry_bytes");
   }
   check_sizes(fields, tlb);
-  tlb.geometries.push_back(read_geometry(fields, fields, budget));
+  tlb.geometries = {read_geometry(fields, fields)};
   spend_arrays(fields, model, tlb, budget);
   refuse_slices(fields, "index", tlb.geometries.front().index);
   return tlb;
@@ -220,9 +255,11 @@ CacheModel read_cache(Fields& fields, const Model& model, MemoryBudget& budget) 
   cache.sector_bytes = fields.bytes("sector_bytes", limits::line_bytes, cache.line_bytes);
   cache.fetch_bytes = fields.bytes("fetch_bytes", limits::line_bytes, cache.sector_bytes);
   check_sizes(fields, cache);
-  read_geometries(fields, cache, model.device, budget);
+  cache.geometries = read_geometries(fields, model.device);
   spend_arrays(fields, model, cache, budget);
-  cache.write_policy = fields.object("write_policy", read_write_policy);
+  if (fields.has("write_policy")) {
+    cache.write_policy = fields.object("write_policy", read_write_policy);
+  }
   cache.prefetch = fields.object_or_none<Prefetch>("prefetch");
   cache.jitter_cycles = fields.number("jitter_cycles", any_cycles, 0);
   cache.sm_spread_cycles = fields.number("sm_spread_cycles", any_cycles, 0);
@@ -251,7 +288,36 @@ PageModel read_pages(Fields& fields, const Model& model, MemoryBudget& budget) {
   return pages;
 }
 
+/// Where a cache has its sets in slices, those must be there.
+void check_sliced_sets(const Fields& fields, const CacheModel& cache,
+                       const std::optional<Slices>& slices) {
+  for (const Geometry& geometry : cache.geometries) {
+    if (geometry.index.kind != DeclaredIndex::Kind::slices) continue;
+    const std::size_t sets = geometry.ways_per_set.size();
+    const auto count = slices ? static_cast<std::size_t>(slices->count) : 0;
+    if (count == 0 || cache.name != "l2" || sets % count != 0) {
+      fields.fail("caches",
+                  "must have an index of kind slices in the l2 alone, where there are "
+                  "`slices`, with as many sets in each");
+    }
+    check_index(fields, geometry.index.within.front(), sets / count);
+  }
+}
+
 }  // namespace
+
+Slices::Slices(Fields& fields) : Section(fields), index(fields.object("index", read_index)) {
+  refuse_slices(fields, "index", index);
+  check_index(fields, index, static_cast<std::size_t>(count));
+  std::vector<std::uint32_t> all(static_cast<std::size_t>(count));
+  std::iota(all.begin(), all.end(), 0u);
+  if (second_order.mask != 0 && !std::ranges::is_permutation(second_order.slices, all)) {
+    fields.fail("second_order.slices", "must name every slice once");
+  }
+  if (fields.has("sides") && sides.of_slice.size() != all.size()) {
+    fields.fail("sides.of_slice", "must hold side 0 or 1 for each slice");
+  }
+}
 
 void read_memory(Fields& root, Model& model) {
   MemoryBudget budget;

@@ -2,14 +2,19 @@
 // in range; errors name file, key and why.
 #pragma once
 
+#include "device/sim/model/limits.hpp"
+
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace sonde::sim {
@@ -20,56 +25,107 @@ struct Range {
   double most = 0;
 };
 
+/// One value of a model file, and where it stands there. Each function @throws ConfigError if the
+/// value is of another kind, or out of range.
+class Value {
+ public:
+  Value(const nlohmann::json& json, std::string where) : json_(&json), where_(std::move(where)) {}
+
+  /// Text without control characters, which would reach terminals and reports.
+  std::string text() const;
+  bool flag() const;
+  double number(Range range) const;
+  /// Whole number, in any case at most 2^31 - 1.
+  std::uint32_t whole(Range range) const;
+  /// A number of bytes, or text such as "48 KiB".
+  std::uint64_t bytes(double most_bytes, std::uint64_t least_bytes = 1) const;
+  /// Bits of an address as text in hexadecimal: "0x0AB000".
+  std::uint64_t mask() const;
+  /// Which of the names it is.
+  std::size_t place_among(std::initializer_list<const char*> names) const;
+  /// Of a list.
+  std::vector<Value> items(double most = std::numeric_limits<double>::infinity()) const;
+
+  const nlohmann::json& json() const { return *json_; }
+  const std::string& where() const { return where_; }
+  [[noreturn]] void fail(const std::string& why) const;
+
+ private:
+  const nlohmann::json* json_;
+  std::string where_;
+};
+
 /// One JSON object on its way into a struct; copies are of the same object. Without one
-/// everything has its fallback, or is 0 or empty.
+/// everything has its fallback, or is 0 or empty. A value with a fallback may be missing.
 class Fields {
  public:
   Fields() = default;
-  /// @param where file and path of the object, for errors
   /// @throws ConfigError if `value` is no object
-  Fields(const nlohmann::json& value, std::string where);
+  explicit Fields(const Value& value);
 
   bool has(const std::string& key) const;
+  /// @throws ConfigError if there is none
+  Value at(const std::string& key);
 
-  // A value with a fallback may be missing.
-
-  /// Text without control characters, which would reach terminals and reports.
-  std::string text(const std::string& key, const char* fallback = nullptr);
-  /// One such text, or a list of them.
+  std::string text(const std::string& key, const std::optional<std::string>& fallback = {}) {
+    return get(key, fallback, &Value::text);
+  }
+  /// One text, or a list of them.
   std::vector<std::string> texts(const std::string& key);
-  bool flag(const std::string& key, bool fallback = false);
-  double number(const std::string& key, Range range, std::optional<double> fallback = {});
-  /// Whole number, in any case at most 2^31 - 1.
+  bool flag(const std::string& key, bool fallback = false) {
+    return get(key, std::optional(fallback), &Value::flag);
+  }
+  double number(const std::string& key, Range range, std::optional<double> fallback = {}) {
+    return get(key, fallback, [&](const Value& value) { return value.number(range); });
+  }
   template <class Whole = std::uint32_t>
   Whole count(const std::string& key, Range range, std::optional<Whole> fallback = {}) {
-    return is_left_out(key, fallback) ? fallback.value_or(Whole{})
-                                      : static_cast<Whole>(whole(key, range));
+    return get(key, fallback,
+               [&](const Value& value) { return static_cast<Whole>(value.whole(range)); });
   }
-  /// Positive size: a number of bytes, or text such as "48 KiB".
   std::uint64_t bytes(const std::string& key, double most_bytes,
-                      std::optional<std::uint64_t> fallback = {});
-  /// Sizes, also 0.
-  std::vector<std::uint64_t> byte_list(const std::string& key, double most_bytes);
-  /// Bits of an address as text in hexadecimal: "0x0AB000".
-  std::uint64_t mask(const std::string& key);
-  std::vector<std::uint64_t> mask_list(const std::string& key);
+                      std::optional<std::uint64_t> fallback = {}) {
+    return get(key, fallback, [&](const Value& value) { return value.bytes(most_bytes); });
+  }
+  std::uint64_t mask(const std::string& key) {
+    return get(key, std::optional<std::uint64_t>(), &Value::mask);
+  }
+  /// One of the names of the enumerators, in their order.
+  template <class Enum>
+  Enum one_of(const std::string& key, std::initializer_list<const char*> names,
+              std::optional<Enum> fallback = {}) {
+    return get(key, fallback,
+               [&](const Value& value) { return static_cast<Enum>(value.place_among(names)); });
+  }
+  /// What `read` makes of each Value of the list below `key`, in order.
+  template <class Read>
+  auto list(const std::string& key, Read read) {
+    using Items = std::vector<std::invoke_result_t<Read, const Value&>>;
+    return get(key, std::optional<Items>(), [&](const Value& value) {
+      Items items;
+      for (const Value& item : value.items()) items.push_back(std::invoke(read, item));
+      return items;
+    });
+  }
 
-  /// Names (std::string) or numbers (double; std::uint32_t, which are whole).
-  template <class Item>
-  std::vector<Item> list(const std::string& key);
-  bool is_number(const std::string& key);
+  std::vector<double> numbers(const std::string& key, Range range) {
+    return list(key, [&](const Value& value) { return value.number(range); });
+  }
+  /// Whole numbers.
+  std::vector<std::uint32_t> counts(const std::string& key, Range range) {
+    return list(key, [&](const Value& value) { return value.whole(range); });
+  }
 
   /// What `read` makes of the Fields of the object below `key`; it must ask for every key there.
   template <class Read>
   auto object(const std::string& key, Read read) {
-    Fields fields = below(key);
-    return read_all(fields, read);
+    return read_all(at(key), read);
   }
-  /// The same for each object of the array below `key`, in order.
+  /// The same for each object of the list below `key`, in order.
   template <class Read>
   auto objects(const std::string& key, Read read) {
     std::vector<decltype(read(*this))> made;
-    for (Fields& item : items_below(key)) made.push_back(read_all(item, read));
+    for (const Value& item : at(key).items(limits::objects)) made.push_back(read_all(item, read));
     return made;
   }
   /// A Section; those that may be missing.
@@ -90,37 +146,24 @@ class Fields {
     return has(key) ? objects(key, make<Part>) : std::vector<Part>{};
   }
 
-  /// One of the names of the enumerators, in their order.
-  template <class Enum>
-  Enum one_of(const std::string& key, std::initializer_list<const char*> names,
-              std::optional<Enum> fallback = {}) {
-    return is_left_out(key, fallback) ? fallback.value_or(Enum{})
-                                      : static_cast<Enum>(place_among(key, names));
-  }
-
   /// @throws ConfigError if the object holds a key that nobody asked for
   void finish() const;
 
   [[noreturn]] void fail(const std::string& key, const std::string& why) const;
 
  private:
-  /// @param fallback converts to true if there is one
-  template <class Fallback>
-  bool is_left_out(const std::string& key, const Fallback& fallback) const {
-    return !has(key) && (fallback || object_ == nullptr);
+  template <class Item, class Read>
+  Item get(const std::string& key, const std::optional<Item>& fallback, Read read) {
+    if (!has(key) && (fallback || object_ == nullptr)) return fallback.value_or(Item{});
+    return std::invoke(read, at(key));
   }
-  std::string checked(const std::string& key, std::string text) const;
-  const nlohmann::json& need(const std::string& key);
-  std::uint32_t whole(const std::string& key, Range range);
-  std::size_t place_among(const std::string& key, std::initializer_list<const char*> names);
-  Fields below(const std::string& key);
-  std::vector<Fields> items_below(const std::string& key);
   template <class Part>
   static Part make(Fields& fields) {
     return Part(fields);
   }
   template <class Read>
-  static auto read_all(Fields& fields, Read read) {
+  static auto read_all(const Value& value, Read read) {
+    Fields fields(value);
     auto made = read(fields);
     fields.finish();
     return made;

@@ -25,6 +25,7 @@ inline constexpr double entries = 65536;      // of a queue, or waiting for one 
 inline constexpr double partition_entries = 1024;  // MSHRs or requests of a part of the L2 [32]
 inline constexpr double ways = 65536;              // [192]
 inline constexpr double sets = 1 << 20;            // [16,384]
+inline constexpr double weight = 1e9;              // of a way among those of its set [5]
 inline constexpr double texts = 4096;              // characters [460]
 inline constexpr double instructions = 1024;       // that pipelines know [67]
 inline constexpr double rows = 4096;               // of a texture's tile [4]

@@ -2,12 +2,15 @@
 // a SimDevice. Tests compare findings with it; jobs and analysis may not include this header.
 #pragma once
 
+#include "base/error.hpp"
 #include "device/probe/probe.hpp"
 #include "device/sim/model/units.hpp"
 #include "trace/inventory.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,10 +74,12 @@ struct Geometry {
   std::uint64_t data_lines = 0;  // capacity for data, if less than there are tags: then the line
                                  // filled longest ago leaves, whatever its set
 
-  std::uint64_t lines() const;
+  std::uint64_t lines() const {
+    return std::accumulate(ways_per_set.begin(), ways_per_set.end(), std::uint64_t{0});
+  }
   /// Lines that can be there at once.
   std::uint64_t capacity_lines() const { return data_lines > 0 ? data_lines : lines(); }
-  std::uint32_t most_ways() const;
+  std::uint32_t most_ways() const { return std::ranges::max(ways_per_set); }
 };
 
 enum class Addressing { virtual_address, physical_address };
@@ -85,7 +90,7 @@ enum class Addressing { virtual_address, physical_address };
 enum class StoreHit { update, invalidate, ignore };
 enum class StoreMiss { allocate, allocate_stored, no_allocate };
 struct WritePolicy {
-  StoreHit hit = StoreHit::update;
+  StoreHit hit = StoreHit::ignore;
   StoreMiss miss = StoreMiss::no_allocate;
 };
 
@@ -116,7 +121,14 @@ struct CacheModel {
   std::uint64_t size_bytes(const Geometry& geometry) const {
     return geometry.capacity_lines() * line_bytes;
   }
-  const Geometry& geometry_for(std::uint64_t shared_bytes) const;
+  /// @throws Error if there is none for that carve-out
+  const Geometry& geometry_for(std::uint64_t shared_bytes) const {
+    for (const Geometry& geometry : geometries) {
+      if (geometries.size() == 1 || geometry.shared_bytes == shared_bytes) return geometry;
+    }
+    throw Error("cache " + name + " has no geometry for a carve-out of " +
+                std::to_string(shared_bytes) + " bytes");
+  }
 };
 
 /// Partitions of the L2: one, or two, where a line's home is the parity of its physical address
@@ -151,14 +163,14 @@ struct SecondOrder : Section {
   using Section::Section;
   std::uint64_t mask = Section::mask("mask");  // 0: none
   /// Instead of each that the index gives.
-  std::vector<std::uint32_t> slices = list<std::uint32_t>("slices");
+  std::vector<std::uint32_t> slices = counts("slices", {0, limits::slices});
 };
 
 /// Slices on two sides of the chip. GPCs of odd number lie on side 1.
 struct SliceSides : Section {
   using Section::Section;
   /// 0 or 1; empty: there are no sides.
-  std::vector<std::uint32_t> of_slice = list<std::uint32_t>("of_slice");
+  std::vector<std::uint32_t> of_slice = counts("of_slice", {0, 1});
   /// Of hits on the other side beyond those on the SM's own, half of it above the declared latency
   /// and half below.
   double far_cycles = number("far_cycles", any_cycles);
@@ -187,7 +199,9 @@ struct PageModel {
   std::vector<CacheModel> path_tlbs;  // only of paths that name them
 
   /// By place in `tlbs` and, behind them, `path_tlbs`.
-  const CacheModel& tlb(std::size_t place) const;
+  const CacheModel& tlb(std::size_t place) const {
+    return place < tlbs.size() ? tlbs[place] : path_tlbs[place - tlbs.size()];
+  }
 };
 
 /// Latency by translation outcome: hit in TLB level 0, 1, ... of the path, then walk_cached,
@@ -280,7 +294,11 @@ struct Model {
   UnitsModel units;
   double watchdog_s = 2;
 
-  const CacheModel* find_cache(const std::string& cache_name) const;
+  /// nullptr if there is none
+  const CacheModel* find_cache(const std::string& cache_name) const {
+    const auto found = std::ranges::find(caches, cache_name, &CacheModel::name);
+    return found == caches.end() ? nullptr : &*found;
+  }
 };
 
 }  // namespace sonde::sim

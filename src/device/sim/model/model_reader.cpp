@@ -33,7 +33,9 @@ DeviceInfo read_device(Fields& fields) {
   info.reserved_shared_bytes_per_block =
       fields.bytes("reserved_shared_bytes_per_block", limits::on_chip_bytes, 0);
   if (fields.has("shared_carveouts_bytes")) {
-    info.shared_carveouts_bytes = fields.byte_list("shared_carveouts_bytes", limits::on_chip_bytes);
+    info.shared_carveouts_bytes = fields.list("shared_carveouts_bytes", [](const Value& size) {
+      return size.bytes(limits::on_chip_bytes, 0);
+    });
     if (!std::is_sorted(info.shared_carveouts_bytes.begin(), info.shared_carveouts_bytes.end())) {
       fields.fail("shared_carveouts_bytes", "must ascend (the smallest that fits is searched)");
     }
@@ -54,29 +56,20 @@ DeviceInfo read_device(Fields& fields) {
 
 /// Refuses an object that says the same key twice, of whose values the reader would drop one, and
 /// what is nested so deep that no reader could follow.
-class KeyCheck {
- public:
-  explicit KeyCheck(std::string origin) : origin_(std::move(origin)) {}
-
-  bool operator()(int depth, json::parse_event_t event, const json& parsed) {
-    if (depth > limits::depth) throw ConfigError(origin_ + " holds lists in lists without end");
-    if (event == json::parse_event_t::object_start) open_.emplace_back();
-    if (event == json::parse_event_t::object_end) open_.pop_back();
-    if (event == json::parse_event_t::key && !open_.back().insert(parsed).second) {
-      throw ConfigError(origin_ + " has the key " + parsed.dump() +
+json parse_json(const std::string& text, const std::string& origin) {
+  std::vector<std::set<std::string>> open;  // keys of each object that has not ended
+  const auto check = [&](int depth, json::parse_event_t event, const json& parsed) {
+    if (depth > limits::depth) throw ConfigError(origin + " holds lists in lists without end");
+    if (event == json::parse_event_t::object_start) open.emplace_back();
+    if (event == json::parse_event_t::object_end) open.pop_back();
+    if (event == json::parse_event_t::key && !open.back().insert(parsed).second) {
+      throw ConfigError(origin + " has the key " + parsed.dump() +
                         " twice in one object (one of its values would be lost) remove one");
     }
     return true;
-  }
-
- private:
-  std::string origin_;
-  std::vector<std::set<std::string>> open_;
-};
-
-json parse_json(const std::string& text, const std::string& origin) {
+  };
   try {
-    return json::parse(text, KeyCheck(origin));
+    return json::parse(text, check);
   } catch (const json::exception& error) {
     throw ConfigError(origin + " is no JSON (a model is a JSON file): " + error.what());
   }
@@ -143,7 +136,7 @@ std::vector<std::string> outcome_names(const PathModel& path, const PageModel& p
 LatencyRow read_row(Fields& latencies, const std::string& key,
                     const std::vector<std::string>& outcomes) {
   if (outcomes.empty()) return {latencies.count(key, some_cycles)};
-  if (latencies.is_number(key))
+  if (latencies.at(key).json().is_number())
     return LatencyRow(outcomes.size(), latencies.count(key, some_cycles));
   return latencies.object(key, [&](Fields& fields) {
     LatencyRow row;
@@ -159,7 +152,7 @@ std::vector<std::size_t> read_tlb_places(Fields& fields, const PageModel& pages)
     for (std::size_t place = 0; place < pages.tlbs.size(); ++place) places.push_back(place);
     return places;
   }
-  for (const std::string& name : fields.list<std::string>("tlbs")) {
+  for (const std::string& name : fields.list("tlbs", &Value::text)) {
     std::size_t place = 0;
     const std::size_t count = pages.tlbs.size() + pages.path_tlbs.size();
     while (place < count && pages.tlb(place).name != name) ++place;
@@ -172,7 +165,7 @@ std::vector<std::size_t> read_tlb_places(Fields& fields, const PageModel& pages)
 std::vector<std::size_t> read_cache_places(Fields& fields, const Model& model) {
   std::vector<std::size_t> places;
   bool translated = false;
-  for (const std::string& name : fields.list<std::string>("caches")) {
+  for (const std::string& name : fields.list("caches", &Value::text)) {
     const CacheModel* cache = model.find_cache(name);
     if (cache == nullptr) fields.fail("caches", "names '" + name + "', which is no cache");
     if (cache->addressing == Addressing::virtual_address && translated) {
@@ -251,7 +244,7 @@ json read_whole(const std::string& text, const std::string& origin) {
 
 Model parse_model(const std::string& text, const std::string& origin) {
   const json root = read_whole(text, origin);
-  Fields fields(root, origin);
+  Fields fields(Value(root, origin));
   Model model;
   model.name = origin;
   model.source = fields.text("source");

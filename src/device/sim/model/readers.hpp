@@ -1,6 +1,6 @@
 // From the JSON text of a model to its struct: the whole with its load paths (model_reader.cpp),
-// and what is more than a Section: caches and pages (cache_reader.cpp) and index functions
-// (index_reader.cpp). Each checks its values and refuses unknown keys.
+// and what is more than a Section: caches and pages (cache_reader.cpp). Each checks its values and
+// refuses unknown keys.
 #pragma once
 
 #include "device/sim/model/json_fields.hpp"
@@ -16,19 +16,8 @@ nlohmann::json read_whole(const std::string& text, const std::string& origin);
 /// A model from JSON text; `origin` names it in errors. @throws ConfigError naming key and why
 Model parse_model(const std::string& text, const std::string& origin);
 
-DeclaredIndex read_index(Fields& fields);
-/// @throws ConfigError if the index reaches beyond so many sets, which would be read outside the
-/// arrays
-void check_index(const Fields& fields, const DeclaredIndex& index, std::size_t sets);
 /// The caches and pages. Needs the model's device, chip, partitions and slices.
 /// @throws ConfigError, also if their arrays would take more memory than limits::host_bytes
 void read_memory(Fields& root, Model& model);
 
-/// Of what has no slices of its own: TLBs and the slices themselves.
-/// @throws ConfigError if the index needs them
-void refuse_slices(const Fields& fields, const std::string& key, const DeclaredIndex& index);
-
-/// Where a cache has its sets in slices, those must be there. @throws ConfigError if not
-void check_sliced_sets(const Fields& fields, const CacheModel& cache,
-                       const std::optional<Slices>& slices);
 }  // namespace sonde::sim

@@ -5,6 +5,7 @@
 #include "base/gpu_facts.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace sonde::sim {
 
@@ -42,10 +43,9 @@ std::size_t place_of(const std::vector<Item>& items, const std::string& name, co
 
 template <class Item>
 void refuse_twins(const std::vector<Item>& items, const Fields& fields, const char* key) {
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (items[i].name == items[j].name) fields.fail(key, "holds '" + items[i].name + "' twice");
-    }
+  std::set<std::string> names;
+  for (const Item& item : items) {
+    if (!names.insert(item.name).second) fields.fail(key, "holds '" + item.name + "' twice");
   }
 }
 
@@ -90,7 +90,7 @@ std::vector<OpModel> read_ops(Fields& fields, const std::vector<InstructionModel
     const std::string name(known.name);
     if (!fields.has(name)) continue;
     OpModel& op = ops.emplace_back(OpModel{.name = name, .instructions = {}});
-    for (const std::string& instruction : fields.list<std::string>(name)) {
+    for (const std::string& instruction : fields.list(name, &Value::text)) {
       op.instructions.push_back(place_of(instructions, instruction, fields, name.c_str()));
     }
     if (op.instructions.empty()) fields.fail(name, "must hold an instruction");

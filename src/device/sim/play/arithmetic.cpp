@@ -1,6 +1,5 @@
 // Chains of operations on a simulated GPU: one SM is played through its pipelines, and again for
 // SMs that are slower.
-#include "base/error.hpp"
 #include "device/sim/cores/issue.hpp"
 #include "device/sim/play/noise.hpp"
 #include "device/sim/play/play.hpp"

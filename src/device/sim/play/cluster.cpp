@@ -1,5 +1,4 @@
 // Thread block clusters on a simulated GPU: which SMs can lie in one.
-#include "base/error.hpp"
 #include "base/random.hpp"
 #include "device/sim/play/play.hpp"
 

@@ -1,8 +1,6 @@
 // Streams of constants on a simulated GPU: a few rows of every thread go through the queue, the
 // others follow at their pace.
-#include "base/error.hpp"
 #include "base/gpu_facts.hpp"
-#include "device/sim/memory/cache_array.hpp"
 #include "device/sim/play/noise.hpp"
 #include "device/sim/play/play.hpp"
 
@@ -40,28 +38,31 @@ class ConstantQueue {
   /// @pre the model declares constants, and its constant path has a cache
   ConstantQueue(const Model& model, const Die& die, const ConstantStreamProbe& probe,
                 const std::vector<int>& sms, std::uint64_t seed)
-      : model_(model), die_(die), probe_(probe), seed_(seed), noise_(model, seed) {
-    const PathModel& path = *model.paths[static_cast<std::size_t>(LoadPath::constant)];
-    behind_cycles_ = path.dram.front();
-    double line_bytes = 0;
-    for (std::size_t i = 0; i < path.caches.size(); ++i) {
-      const CacheModel& cache = model.caches[path.caches[i]];
-      if (cache.addressing == Addressing::physical_address) {  // the L2 of global memory
-        behind_cycles_ = path.hit[i].front();
-        break;
+      : rates_(*model.units.constants),
+        die_(die),
+        probe_(probe),
+        path_(*model.paths[static_cast<std::size_t>(LoadPath::constant)]),
+        arrays_(model, die),
+        noise_(model, seed) {
+    const auto own =
+        std::ranges::find(path_.caches, Addressing::physical_address,
+                          [&](std::size_t cache) { return model.caches[cache].addressing; });
+    const auto count = static_cast<std::size_t>(own - path_.caches.begin());
+    // Behind the constant caches lies the L2 of global memory.
+    behind_cycles_ = (count < path_.hit.size() ? path_.hit[count] : path_.dram).front();
+    path_.caches.resize(count);
+    for (std::size_t cache : path_.caches) {
+      double& rate = port_bytes_per_cycle_.emplace_back(0);
+      for (const ConstantPort& port : rates_.ports) {
+        if (port.cache == model.caches[cache].name) rate = port.bytes_per_cycle;
       }
-      Level& level = levels_.emplace_back();
-      level.model = &cache;
-      level.place = path.caches[i];
-      level.latency_cycles = path.hit[i].front();
-      level.line_bytes = line_bytes;
-      for (const ConstantPort& port : model.units.constants->ports) {
-        if (port.cache == cache.name) level.bytes_per_cycle = port.bytes_per_cycle;
-      }
-      line_bytes = static_cast<double>(cache.fetch_bytes);
     }
+    arrays_.begin_probe(seed);
+    const std::uint64_t shared_bytes = choose_carveout(model.device, 0, {});
     for (int number : sms) {
-      sms_.emplace_back().number = number;
+      Sm& sm = sms_.emplace_back();
+      sm.number = number;
+      sm.route = arrays_.open_route(path_, number, shared_bytes);
       for (int warp = 0; warp < probe.warps; ++warp) {
         warps_.push_back({.sm = sms_.size() - 1, .first_thread = warp * probe.warp_threads});
       }
@@ -90,18 +91,9 @@ class ConstantQueue {
   }
 
  private:
-  /// A cache and its instances, made when first asked.
-  struct Level {
-    const CacheModel* model = nullptr;
-    std::size_t place = 0;       // in Model::caches
-    double latency_cycles = 0;   // of a hit
-    double line_bytes = 0;       // that the cache before it asks for
-    double bytes_per_cycle = 0;  // of the port of each instance; 0: it holds nothing up
-    std::map<int, CacheArray> arrays;
-    std::map<int, double> port_free;
-  };
   struct Sm {
     int number = 0;
+    Route route;  // through the constant caches
     double unit_free = 0;
     std::uint32_t misses = 0;         // in flight
     std::deque<std::size_t> waiting;  // warps whose load must wait for a miss to end
@@ -123,16 +115,6 @@ class ConstantQueue {
     auto operator<=>(const Event&) const = default;
   };
 
-  CacheArray& array(Level& level, int sm) {
-    const int number = instance_of(die_.sms[static_cast<std::size_t>(sm)], sm, level.model->scope);
-    const auto [found, is_new] =
-        level.arrays.try_emplace(number, *level.model, level.model->geometries.front());
-    if (is_new) {
-      found->second.clear(derive_seed(seed_, level.model->name + " " + std::to_string(number)));
-    }
-    return found->second;
-  }
-
   std::uint64_t address_of(const Warp& warp) const {
     const auto threads = static_cast<std::uint64_t>(probe_.warp_threads);
     const int thread = warp.first_thread + static_cast<int>(warp.made % threads);
@@ -141,11 +123,11 @@ class ConstantQueue {
   }
 
   /// The first level that has the address; all before it have it afterwards.
-  std::size_t find(int sm, std::uint64_t address) {
+  static std::size_t find(const Sm& sm, std::uint64_t address) {
     std::uint64_t span_bytes = 1;
     std::size_t at = 0;
-    for (; at < levels_.size(); ++at) {
-      CacheArray& asked = array(levels_[at], sm);
+    for (; at < sm.route.levels.size(); ++at) {
+      CacheArray& asked = *sm.route.levels[at].array;
       if (asked.access(address, span_bytes)) break;
       span_bytes = std::max(span_bytes, asked.fetch_bytes());
     }
@@ -153,23 +135,24 @@ class ConstantQueue {
   }
 
   /// A miss passes the ports of all caches down to the one that has its line.
-  double serve(int sm, std::size_t level, double time) {
-    const auto at = static_cast<std::size_t>(sm);
-    double latency_cycles = behind_cycles_;
+  double serve(const Sm& sm, std::size_t found, double time) {
+    double latency_cycles =
+        behind_cycles_ + die_.slow_sm_cycles[static_cast<std::size_t>(sm.number)];
     double jitter_cycles = 0;
-    for (std::size_t i = 0; i < levels_.size() && i <= level; ++i) {
-      Level& passed = levels_[i];
-      if (passed.bytes_per_cycle > 0) {
-        double& free = passed.port_free[instance_of(die_.sms[at], sm, passed.model->scope)];
+    double asked_bytes = 4;
+    for (std::size_t at = 0; at < sm.route.levels.size() && at <= found; ++at) {
+      const Level& passed = sm.route.levels[at];
+      if (port_bytes_per_cycle_[at] > 0) {
+        double& free = port_free_[passed.array];
         time = std::max(time, free);
-        free = time + std::max(passed.line_bytes, 4.0) / passed.bytes_per_cycle;
+        free = time + asked_bytes / port_bytes_per_cycle_[at];
       }
+      asked_bytes = static_cast<double>(passed.array->fetch_bytes());
       jitter_cycles = passed.model->jitter_cycles;
-      if (i == level) {
-        latency_cycles = passed.latency_cycles + die_.cache_offset_cycles[passed.place][at];
+      if (at == found) {
+        latency_cycles = passed.hit->front() + static_cast<double>(passed.distance_cycles);
       }
     }
-    latency_cycles += die_.slow_sm_cycles[at];
     // No outliers: the few loads that are played stand for thousands.
     return time + std::max(1.0, latency_cycles + jitter_cycles * noise_.bell());
   }
@@ -180,7 +163,7 @@ class ConstantQueue {
         constant_warmup_accesses(probe_) * static_cast<std::uint64_t>(probe_.warp_threads);
     for (std::uint64_t load = 0; load < loads; ++load) {
       for (Warp& warp : warps_) {
-        find(sms_[warp.sm].number, address_of(warp));
+        find(sms_[warp.sm], address_of(warp));
         ++warp.made;
       }
     }
@@ -193,7 +176,7 @@ class ConstantQueue {
   void arrive(std::size_t warp, double time) {
     Sm& sm = sms_[warps_[warp].sm];
     const double turn = std::max(time, sm.unit_free);
-    sm.unit_free = turn + model_.units.constants->load_cycles;
+    sm.unit_free = turn + rates_.load_cycles;
     push(turn, Step::access, warp);
   }
 
@@ -201,12 +184,12 @@ class ConstantQueue {
     Warp& warp = warps_[number];
     Sm& sm = sms_[warp.sm];
     const std::uint64_t address = address_of(warp);
-    const bool hits = array(levels_.front(), sm.number).contains(address);
-    if (!hits && sm.misses == model_.units.constants->misses_in_flight) {
+    const bool hits = sm.route.levels.front().array->contains(address);
+    if (!hits && sm.misses == rates_.misses_in_flight) {
       sm.waiting.push_back(number);
       return;
     }
-    const double done = serve(sm.number, find(sm.number, address), time);
+    const double done = serve(sm, find(sm, address), time);
     if (!hits) {
       ++sm.misses;
       push(done, Step::miss_ends, number);
@@ -241,13 +224,15 @@ class ConstantQueue {
     push(warp.row_ready, Step::arrive, number);
   }
 
-  const Model& model_;
+  const ConstantModel& rates_;
   const Die& die_;
   const ConstantStreamProbe& probe_;
-  std::uint64_t seed_;
+  PathModel path_;  // as far as the constant caches go
+  Arrays arrays_;
   Noise noise_;
-  double behind_cycles_ = 0;  // of loads that no constant cache answers
-  std::vector<Level> levels_;
+  double behind_cycles_ = 0;                  // of loads that no constant cache answers
+  std::vector<double> port_bytes_per_cycle_;  // by level; 0: it holds nothing up
+  std::map<const CacheArray*, double> port_free_;
   std::vector<Sm> sms_;
   std::vector<Warp> warps_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;

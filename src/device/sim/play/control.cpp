@@ -1,6 +1,5 @@
 // Branches, threads that wait for each other, barriers and sleeping on a simulated GPU. Branches
 // and waits are programs for the warps of cores/simt; barriers are counted arrival by arrival.
-#include "base/error.hpp"
 #include "device/sim/cores/simt.hpp"
 #include "device/sim/play/noise.hpp"
 #include "device/sim/play/play.hpp"
@@ -78,42 +77,6 @@ Program branch_program(const BranchProbe& probe) {
   program.push_back({.op = SimtOp::stamp, .slot = slot_of(BranchStamp::behind)});
   program.push_back({.op = SimtOp::end});
   return program;
-}
-
-/// The warps of a block come to a barrier one after the other; the first arrival is part of the
-/// latency that one warp sees.
-double arrivals_cycles(const ControlModel& control, int warps) {
-  return control.barrier.arrival_cycles * (warps - 1.0);
-}
-
-Trace barrier_lanes(const Launch& launch, const std::vector<int>& sms, double cycles,
-                    const BarrierProbe& probe) {
-  Noise noise(launch.model, launch.seed);
-  Trace trace;
-  for (int sm : sms) {
-    LaneTrace& lane = add_lane(trace, sm, static_cast<std::uint64_t>(probe.barriers));
-    lane.elapsed_cycles = noise.disturb(static_cast<std::uint32_t>(std::lround(cycles)),
-                                        launch.model.units.control->jitter_cycles);
-  }
-  return trace;
-}
-
-Trace play_cluster_barrier(const Launch& launch, const BarrierProbe& probe) {
-  const ControlModel& control = declared(launch.model.units.control, "control flow");
-  const std::vector<std::vector<int>> clusters = fill_with_clusters(launch, probe.cluster_blocks);
-  if (control.cluster_barrier_cycles == 0) {
-    throw DeviceError("this GPU has no barrier of clusters (its model declares none)");
-  }
-  std::vector<int> sms;
-  for (const std::vector<int>& cluster : clusters) {
-    sms.insert(sms.end(), cluster.begin(), cluster.end());
-  }
-  const double once_cycles = control.cluster_barrier_cycles + arrivals_cycles(control, probe.warps);
-  Trace trace = barrier_lanes(launch, sms, once_cycles * probe.barriers, probe);
-  for (std::size_t i = 0; i < trace.lanes.size(); ++i) {
-    trace.lanes[i].cluster = static_cast<int>(i) / probe.cluster_blocks;
-  }
-  return trace;
 }
 
 constexpr ThreadMask upper_half = 0xffff0000;
@@ -209,21 +172,40 @@ Trace play(const Launch& launch, const BranchProbe& probe) {
   return trace;
 }
 
+/// Those who come to a barrier come one after the other; the first arrival is part of the latency
+/// that one alone sees.
 Trace play(const Launch& launch, const BarrierProbe& probe) {
   const ControlModel& control = declared(launch.model.units.control, "control flow");
-  if (probe.kind == BarrierKind::cluster) return play_cluster_barrier(launch, probe);
+  double once_cycles = control.barrier.arrival_cycles * (probe.warps - 1.0);
+  std::vector<int> sms;
   if (probe.kind == BarrierKind::grid) {
-    const double sms = launch.die.info.sm_count;
-    const double cycles =
-        control.grid_barrier.latency_cycles + (sms - 1) * control.grid_barrier.arrival_cycles;
-    return barrier_lanes(launch, first_sms(launch.die.info.sm_count), cycles * probe.barriers,
-                         probe);
+    sms = first_sms(launch.die.info.sm_count);
+    once_cycles = control.grid_barrier.latency_cycles +
+                  (static_cast<double>(sms.size()) - 1) * control.grid_barrier.arrival_cycles;
+  } else if (probe.kind == BarrierKind::cluster) {
+    for (const auto& cluster : fill_with_clusters(launch, probe.cluster_blocks)) {
+      sms.insert(sms.end(), cluster.begin(), cluster.end());
+    }
+    if (control.cluster_barrier_cycles == 0) {
+      throw DeviceError("this GPU has no barrier of clusters (its model declares none)");
+    }
+    once_cycles += control.cluster_barrier_cycles;
+  } else {
+    sms = probe.sms;
+    resident_blocks(launch.model, probe.warps * static_cast<int>(warp_threads), 0);
+    once_cycles += control.barrier.latency_cycles;
   }
-  resident_blocks(launch.model, probe.warps * static_cast<int>(warp_threads), 0);
-  return barrier_lanes(
-      launch, probe.sms,
-      (control.barrier.latency_cycles + arrivals_cycles(control, probe.warps)) * probe.barriers,
-      probe);
+  const auto cycles = static_cast<std::uint32_t>(std::lround(once_cycles * probe.barriers));
+  Noise noise(launch.model, launch.seed);
+  Trace trace;
+  for (std::size_t i = 0; i < sms.size(); ++i) {
+    LaneTrace& lane = add_lane(trace, sms[i], static_cast<std::uint64_t>(probe.barriers));
+    lane.elapsed_cycles = noise.disturb(cycles, control.jitter_cycles);
+    if (probe.kind == BarrierKind::cluster) {
+      lane.cluster = static_cast<int>(i) / probe.cluster_blocks;
+    }
+  }
+  return trace;
 }
 
 Trace play(const Launch& launch, const SleepProbe& probe) {

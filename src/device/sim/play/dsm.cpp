@@ -1,6 +1,5 @@
 // Distributed shared memory on a simulated GPU: a latency by where both SMs lie, and the ports that
 // all readers of a GPC share.
-#include "base/error.hpp"
 #include "device/sim/play/noise.hpp"
 #include "device/sim/play/play.hpp"
 

@@ -1,7 +1,6 @@
 // The ways to the host and to peers on a simulated GPU: copies that take their bytes over the rate
 // of the link, and loads that cross it. Of streams whose buffer lies in the memory of another GPU
 // only the link counts.
-#include "base/error.hpp"
 #include "device/sim/play/noise.hpp"
 #include "device/sim/play/play.hpp"
 
@@ -24,21 +23,14 @@ double share_of_link(const Launch& launch) {
          std::exp2(*link.generation - host.pcie_generation);
 }
 
-/// Of all that moves at once, both ways together.
-double bytes_per_s(const HostModel& host, HostKind kind) {
-  switch (kind) {
-    case HostKind::to_device: return host.to_device_bytes_per_s;
-    case HostKind::from_device: return host.from_device_bytes_per_s;
-    default: return host.both_bytes_per_s;
-  }
-}
-
 Trace play_copies(const Launch& launch, const HostProbe& probe) {
   const HostModel& host = host_of(launch);
   check_data(launch);
   const double moved = static_cast<double>(probe.bytes) * (probe.kind == HostKind::both ? 2 : 1);
-  const double rate =
-      bytes_per_s(host, probe.kind) * share_of_link(launch) * launch.faults.host_copies_factor;
+  const double whole_rate = probe.kind == HostKind::to_device     ? host.to_device_bytes_per_s
+                            : probe.kind == HostKind::from_device ? host.from_device_bytes_per_s
+                                                                  : host.both_bytes_per_s;
+  const double rate = whole_rate * share_of_link(launch) * launch.faults.host_copies_factor;
   Noise noise(launch.model, launch.seed);
   Trace trace;
   trace.buffer_offset_bytes = buffer_address(launch, probe.place, 2 * probe.bytes);

@@ -42,16 +42,23 @@ std::uint64_t choose_carveout(const DeviceInfo& info, std::uint64_t block_bytes,
   return layout::plan_shared(info, block_bytes, wanted_bytes).carveout_bytes;
 }
 
-int resident_blocks(const Model& model, int block_threads, std::uint64_t block_shared_bytes) {
+int most_blocks(const Model& model, int block_threads, std::uint64_t block_shared_bytes) {
   const DeviceInfo& info = model.device;
-  const auto shared = static_cast<int>(
-      block_shared_bytes == 0
-          ? info.max_threads_per_sm
-          : info.shared_bytes_per_sm / (block_shared_bytes + info.reserved_shared_bytes_per_block));
-  const int resident = std::min(
-      {model.units.throughput.max_blocks_per_sm, info.max_threads_per_sm / block_threads, shared});
-  if (block_threads > info.max_threads_per_block || resident == 0 ||
+  if (block_threads > info.max_threads_per_block ||
       block_shared_bytes > info.shared_bytes_per_block) {
+    return 0;
+  }
+  const int slots = model.units.throughput.max_blocks_per_sm;
+  const std::uint64_t block_bytes = block_shared_bytes + info.reserved_shared_bytes_per_block;
+  const std::uint64_t by_shared =
+      block_bytes == 0 ? info.shared_bytes_per_sm : info.shared_bytes_per_sm / block_bytes;
+  return static_cast<int>(
+      std::min<std::uint64_t>(by_shared, std::min(slots, info.max_threads_per_sm / block_threads)));
+}
+
+int resident_blocks(const Model& model, int block_threads, std::uint64_t block_shared_bytes) {
+  const int resident = most_blocks(model, block_threads, block_shared_bytes);
+  if (resident == 0) {
     throw DeviceError("a block of " + std::to_string(block_threads) + " threads with " +
                       format_bytes(static_cast<double>(block_shared_bytes)) +
                       " of shared memory does not fit on an SM, ask for a smaller one");

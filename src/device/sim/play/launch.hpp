@@ -60,8 +60,10 @@ void check_data(const Launch& launch);
 std::uint64_t choose_carveout(const DeviceInfo& info, std::uint64_t block_bytes,
                               std::optional<std::uint64_t> wanted_bytes);
 
-/// Blocks of this size that live on one SM at a time.
-/// @throws DeviceError if not even one does
+/// Blocks of this size for which an SM has slots, threads and shared memory.
+int most_blocks(const Model& model, int block_threads, std::uint64_t block_shared_bytes);
+
+/// The same. @throws DeviceError if there is not even one
 int resident_blocks(const Model& model, int block_threads, std::uint64_t block_shared_bytes);
 
 /// Warps of one block.

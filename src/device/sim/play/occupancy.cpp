@@ -1,6 +1,5 @@
 // How many blocks an SM of a simulated GPU takes: one block after the other is put where registers,
 // threads, slots and shared memory are left for it.
-#include "base/error.hpp"
 #include "base/gpu_facts.hpp"
 #include "device/sim/play/play.hpp"
 
@@ -32,23 +31,6 @@ bool take(std::vector<std::uint64_t>& parts, const Need& need) {
   return true;
 }
 
-/// Blocks for which there are slots, threads and shared memory.
-std::uint64_t most_blocks(const Model& model, std::uint64_t warps, std::uint64_t shared_bytes) {
-  const DeviceInfo& info = model.device;
-  const auto slots = static_cast<std::uint64_t>(model.units.throughput.max_blocks_per_sm);
-  const std::uint64_t by_threads =
-      static_cast<std::uint64_t>(info.max_threads_per_sm) / (warps * warp_threads);
-  const std::uint64_t block_bytes = shared_bytes + info.reserved_shared_bytes_per_block;
-  const std::uint64_t by_shared = block_bytes == 0 ? slots : info.shared_bytes_per_sm / block_bytes;
-  return std::min({slots, by_threads, by_shared});
-}
-
-bool may_run(const Model& model, const OccupancyModel& rules, const OccupancyProbe& probe) {
-  return probe.block_threads <= model.device.max_threads_per_block &&
-         probe.shared_bytes <= model.device.shared_bytes_per_block &&
-         static_cast<std::uint32_t>(probe.registers_per_thread) <= rules.max_registers_per_thread;
-}
-
 }  // namespace
 
 Trace play(const Launch& launch, const OccupancyProbe& probe) {
@@ -62,13 +44,15 @@ Trace play(const Launch& launch, const OccupancyProbe& probe) {
                   .registers_per_thread = round_up(
                       static_cast<std::uint64_t>(probe.registers_per_thread), rules.register_unit)};
   std::vector<std::uint64_t> parts(rules.parts, rules.registers_per_sm / rules.parts);
-  const std::uint64_t most =
-      may_run(model, rules, probe) ? most_blocks(model, warps, probe.shared_bytes) : 0;
-  std::uint64_t blocks = 0;
+  const bool may_run =
+      static_cast<std::uint32_t>(probe.registers_per_thread) <= rules.max_registers_per_thread;
+  const int most =
+      may_run ? most_blocks(model, static_cast<int>(warps * warp_threads), probe.shared_bytes) : 0;
+  int blocks = 0;
   while (blocks < most && take(parts, need)) ++blocks;
   Trace trace;
   for (std::size_t sm = 0; sm < launch.die.sms.size(); ++sm) {
-    add_lane(trace, static_cast<int>(sm), blocks);
+    add_lane(trace, static_cast<int>(sm), static_cast<std::uint64_t>(blocks));
   }
   return trace;
 }

@@ -8,10 +8,17 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdint>
+#include <functional>
+#include <limits>
 
 namespace sonde::sim {
 namespace {
+
+struct MachineModel {
+  SmModel sm;
+  std::optional<L1Model> l1;
+  MemorySideModel memory;
+};
 
 /// The first cache of plain loads that an SM has to itself, and the one that all share.
 struct PathCaches {
@@ -125,6 +132,99 @@ MachineModel describe_machine(const Launch& launch, const ProgramProbe& probe,
           .memory = describe_memory(launch, caches, share)};
 }
 
+/// The first blocks, one to each SM in turn until all SMs are full.
+void give_first_blocks(std::vector<ProgramSm>& sms, int resident_blocks) {
+  for (int block = 0; block < resident_blocks; ++block) {
+    for (ProgramSm& sm : sms) sm.add_block();
+  }
+}
+
+/// All SMs whose time has come do what they have to, each time another one first, so that requests
+/// reach the memory side in order and nobody is favoured.
+void play_together(std::vector<ProgramSm>& sms) {
+  constexpr double never = std::numeric_limits<double>::infinity();
+  std::vector<double> times;
+  for (const ProgramSm& sm : sms) times.push_back(sm.done() ? never : sm.time());
+  std::size_t first = 0;
+  for (double now = std::ranges::min(times); now < never;) {
+    double next = never;
+    for (std::size_t i = 0, at = first; i < sms.size(); ++i) {
+      if (times[at] <= now) {
+        sms[at].step();
+        times[at] = sms[at].done() ? never : sms[at].time();
+      }
+      next = std::min(next, times[at]);
+      if (++at == sms.size()) at = 0;
+    }
+    if (++first == sms.size()) first = 0;
+    now = next;
+  }
+}
+
+/// Plays the program on SMs 0 .. sm_count - 1 of the machine, which share out its blocks and
+/// accesses as they have room.
+/// @param ranks SMs of the whole machine, a multiple of sm_count: those that do not play have the
+/// blocks between
+/// @param buffer_address where the program's arrays begin
+std::vector<SmResult> play_machine(const MachineModel& model, const ProgramProbe& probe,
+                                   int sm_count, std::uint64_t ranks,
+                                   std::uint64_t buffer_address) {
+  MemorySide memory(model.memory, sm_count);
+  std::vector<L1Tags> l1s;
+  if (model.l1) l1s.assign(static_cast<std::size_t>(sm_count), L1Tags(*model.l1));
+  std::vector<BypassGenerator> generators;  // of each SM, or of the first one for all
+  if (const auto& dynamic = probe.machine.dynamic; dynamic && model.l1) {
+    const L1Model& l1 = *model.l1;
+    generators.assign(dynamic->one_for_all ? 1 : static_cast<std::size_t>(sm_count),
+                      {*dynamic, bypass_units(probe), l1.sets, l1.ways, l1.set_of});
+  }
+  const auto bypass_of = [&](std::size_t at) -> SmBypass {
+    BypassGenerator* own = at < generators.size() ? &generators[at] : nullptr;
+    return {.decider = own == nullptr && !generators.empty() ? &generators.front() : own,
+            .observer = own};
+  };
+  std::vector<SmResult> results(static_cast<std::size_t>(sm_count));
+  const auto shares = share_accesses(probe.program, probe.sm_accesses, 1);
+  std::vector<std::uint64_t> arrays = array_offsets_bytes(probe.program);
+  for (std::uint64_t& array : arrays) array += buffer_address;
+  double begin = 0;
+  for (std::size_t kernel = 0; kernel < probe.program.kernels.size(); ++kernel) {
+    KernelWork work({.program = probe.program,
+                     .kernel = probe.program.kernels[kernel],
+                     .array_addresses = arrays,
+                     .line_bytes = model.memory.line_bytes},
+                    ranks / results.size(), shares[kernel] * results.size());
+    std::vector<ProgramSm> sms;
+    sms.reserve(results.size());
+    for (std::size_t at = 0; at < results.size(); ++at) {
+      if (model.l1) l1s[at].clear();
+      sms.emplace_back(model.sm, probe, static_cast<int>(at), model.l1 ? &l1s[at] : nullptr, memory,
+                       work, begin, bypass_of(at), results[at]);
+    }
+    give_first_blocks(sms, probe.resident_blocks);
+    play_together(sms);
+    double end = begin;
+    for (std::size_t at = 0; at < results.size(); ++at) {
+      results[at].cycles += sms[at].end() - begin;
+      end = std::max(end, sms[at].end());
+    }
+    begin = end;
+  }
+  for (std::size_t at = 0; at < results.size(); ++at) {
+    const auto set = [&](ProgramCount what, std::uint64_t count) {
+      results[at].counts[static_cast<std::size_t>(what)] = static_cast<double>(count);
+    };
+    const MemoryCounts& requests = memory.counts(static_cast<int>(at));
+    set(ProgramCount::l2_requests, requests.l2_requests);
+    set(ProgramCount::dram_requests, requests.dram_requests);
+    if (const BypassGenerator* decider = bypass_of(at).decider) {
+      set(ProgramCount::periods, decider->periods());
+      set(ProgramCount::cached_in_periods, decider->cached_in_periods());
+    }
+  }
+  return results;
+}
+
 void check_machine(const Launch& launch, const ProgramProbe& probe) {
   if (!launch.model.units.programs && !is_unchanged(probe.machine)) {
     throw DeviceError(
@@ -153,7 +253,7 @@ void check_machine(const Launch& launch, const ProgramProbe& probe) {
 std::uint64_t whole(double count) { return static_cast<std::uint64_t>(std::llround(count)); }
 
 /// Counts of a whole SM stand in the lane of its first warp.
-std::vector<std::uint64_t> counts_of(const MachineSm& sm, const WarpResult& warp, bool first,
+std::vector<std::uint64_t> counts_of(const SmResult& sm, const WarpResult& warp, bool first,
                                      bool windows) {
   std::vector<std::uint64_t> counts(program_count_total, not_counted);
   if (first) std::ranges::transform(sm.counts, counts.begin(), whole);
@@ -162,7 +262,7 @@ std::vector<std::uint64_t> counts_of(const MachineSm& sm, const WarpResult& warp
   return counts;
 }
 
-void add_lanes(const Launch& launch, const ProgramProbe& probe, int sm, const MachineSm& played,
+void add_lanes(const Launch& launch, const ProgramProbe& probe, int sm, const SmResult& played,
                Noise& noise, Trace& trace) {
   const std::uint32_t slow = launch.die.slow_sm_cycles[static_cast<std::size_t>(sm)];
   const std::uint32_t sink = launch.model.clock.sink_window_cycles;
@@ -205,7 +305,7 @@ Trace play(const Launch& launch, const ProgramProbe& probe) {
   const bool whole = launch.model.units.programs.has_value();
   const int played_sms = whole ? static_cast<int>(sms.size()) : 1;
   const double share = whole ? 1 : 1 / static_cast<double>(sms.size());
-  const std::vector<MachineSm> played =
+  const std::vector<SmResult> played =
       play_machine(describe_machine(launch, probe, trace.shared_carveout_bytes, share), probe,
                    played_sms, sms.size(), trace.buffer_offset_bytes);
   Noise noise(launch.model, launch.seed);

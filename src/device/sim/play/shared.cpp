@@ -1,6 +1,5 @@
 // Shared memory probes on a simulated GPU: conflicts and the turns of atomics counted from the
 // banks, copies played through one pipelined unit per SM.
-#include "base/error.hpp"
 #include "base/gpu_facts.hpp"
 #include "device/sim/cores/bank_conflicts.hpp"
 #include "device/sim/play/noise.hpp"

@@ -1,6 +1,5 @@
 // Streams on a simulated GPU: which caches hold the footprint is played on a scaled copy of them;
 // how fast the bytes flow comes out of a queue.
-#include "base/error.hpp"
 #include "base/gpu_facts.hpp"
 #include "device/sim/cores/stream_queue.hpp"
 #include "device/sim/memory/cache_array.hpp"
@@ -233,18 +232,14 @@ double far_share_of(const Launch& launch, const StreamPlan& plan, int sm) {
 StreamCycles play_wave(const Launch& launch, const StreamPlan& plan, const std::vector<int>& blocks,
                        int waves) {
   StreamTraffic traffic = plan.traffic;
-  double part = 1;
-  if (are_alike(launch, plan, blocks) && blocks.size() > most_played_sms) {
-    part = static_cast<double>(most_played_sms) / static_cast<double>(blocks.size());
-    const auto sms_per_tpc = static_cast<std::size_t>(launch.model.chip.sms_per_tpc);
-    for (std::size_t i = 0; i < most_played_sms; ++i) {
-      traffic.sms.push_back(
-          {.warps = blocks[i] * plan.warps_per_block, .tpc = i / sms_per_tpc, .gpc = 0});
-    }
-  }
-  for (std::size_t i = 0; part == 1 && i < blocks.size(); ++i) {
+  const bool some_for_all = are_alike(launch, plan, blocks) && blocks.size() > most_played_sms;
+  const std::size_t played = some_for_all ? most_played_sms : blocks.size();
+  const double part = static_cast<double>(played) / static_cast<double>(blocks.size());
+  for (std::size_t i = 0; i < played; ++i) {
     if (blocks[i] == 0) continue;
-    const SmPlace& place = launch.die.sms[static_cast<std::size_t>(plan.sms[i])];
+    const SmPlace place = some_for_all
+                              ? SmPlace{.tpc = static_cast<int>(i) / launch.model.chip.sms_per_tpc}
+                              : launch.die.sms[static_cast<std::size_t>(plan.sms[i])];
     traffic.sms.push_back({.warps = blocks[i] * plan.warps_per_block,
                            .tpc = static_cast<std::size_t>(place.tpc),
                            .gpc = static_cast<std::size_t>(place.gpc),

@@ -1,17 +1,45 @@
-// Where the lines of a stream with groups are at home: play/stream.cpp asks for it.
+// Where the chunks of a stream with groups are at home: it follows from their physical addresses,
+// as for the lines of a chase. play/stream.cpp asks for it.
 #pragma once
 
 #include "device/sim/play/launch.hpp"
 
+#include <set>
 #include <vector>
 
 namespace sonde::sim {
 
 /// The part of the chunks of each SM's group that lie at home in another partition of the L2, by
 /// number of the SM. Empty for a stream without groups.
-std::vector<double> far_shares(const Launch& launch, const StreamProbe& probe);
+inline std::vector<double> far_shares(const Launch& launch, const StreamProbe& probe) {
+  if (probe.groups.empty()) return {};
+  const ChaseLane lane{.sm = 0, .offsets_bytes = {0}, .path = probe.path};
+  launch.memory.begin_probe(buffer_address(launch, probe.place, probe.footprint_bytes),
+                            probe.footprint_bytes, choose_carveout(launch.die.info, 0, {}), {lane},
+                            launch.seed);
+  std::vector<double> shares(launch.die.sms.size(), 0);
+  for (const StreamGroup& group : probe.groups) {
+    std::vector<double> chunks(static_cast<std::size_t>(launch.model.partitions.count));  // by home
+    for (const std::uint64_t offset_bytes : group.chunk_offsets_bytes) {
+      chunks[launch.memory.locate(launch.memory.route_of(lane), offset_bytes).home] += 1;
+    }
+    const auto all = static_cast<double>(group.chunk_offsets_bytes.size());
+    for (const int sm : group.sms) {
+      const auto at = static_cast<std::size_t>(sm);
+      const double near = chunks[static_cast<std::size_t>(launch.die.sms[at].partition)];
+      shares[at] = (all - near) / all;
+    }
+  }
+  return shares;
+}
 
 /// Bytes of all chunks that some group takes.
-double grouped_bytes(const StreamProbe& probe);
+inline double grouped_bytes(const StreamProbe& probe) {
+  std::set<std::uint64_t> chunks;
+  for (const StreamGroup& group : probe.groups) {
+    chunks.insert(group.chunk_offsets_bytes.begin(), group.chunk_offsets_bytes.end());
+  }
+  return static_cast<double>(chunks.size() * stream_chunk_bytes);
+}
 
 }  // namespace sonde::sim

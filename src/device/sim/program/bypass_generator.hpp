@@ -5,6 +5,8 @@
 #include "device/probe/program_probe.hpp"
 #include "device/sim/program/l1_tags.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -15,11 +17,38 @@ class BypassGenerator {
   /// @param units N: warps of a block, or blocks of an SM
   /// @param set_of as in the L1, of `sets` sets of `ways` ways
   BypassGenerator(const DynamicBypass& rule, int units, std::uint32_t sets, std::uint32_t ways,
-                  const LineToSet& set_of);
+                  const LineToSet& set_of)
+      : rule_(rule), units_(units), ways_(ways), set_of_(set_of), cached_(units) {
+    const std::size_t sampled = (sets + sampled_ratio - 1) / sampled_ratio;
+    for (int count = 1; count <= std::min(units, most_calculators); ++count) {
+      calculators_.push_back({.units = count,
+                              .hits = 0,
+                              .lines = std::vector<std::uint64_t>(sampled * ways, no_line)});
+      estimates_.push_back(std::pow(static_cast<double>(count) / units, rule.exponent));
+    }
+  }
 
   /// An access of that unit, by whatever way it goes.
   /// @param failures of the SM since the kernel began
-  void access(int unit, std::uint64_t line, std::uint64_t failures);
+  void access(int unit, std::uint64_t line, std::uint64_t failures) {
+    const std::uint32_t set = set_of_(line);
+    if (set % sampled_ratio == 0) {
+      for (Calculator& calculator : calculators_) {
+        if (unit >= calculator.units) continue;
+        const auto first = calculator.lines.begin() + set / sampled_ratio * ways_;
+        const auto found = std::find(first, first + ways_, line);
+        const bool hit = found != first + ways_;
+        calculator.hits += hit ? 1 : 0;
+        // The line comes to the front, those before it move back by one.
+        const auto last = hit ? found : first + ways_ - 1;
+        std::copy_backward(first, last, last + 1);
+        *first = line;
+      }
+    }
+    if (++accesses_ < rule_.period_accesses) return;
+    accesses_ = 0;
+    choose(failures);
+  }
 
   /// The first so many units use the L1: all of them at first.
   int cached() const { return cached_; }
@@ -27,13 +56,39 @@ class BypassGenerator {
   std::uint64_t cached_in_periods() const { return cached_in_periods_; }
 
  private:
+  static constexpr int most_calculators = 8;         // Dai 2016, section 6
+  static constexpr std::uint32_t sampled_ratio = 8;  // 4 of 32 sets, likewise
+  static constexpr std::uint64_t no_line = ~std::uint64_t{0};
+
   /// What an L1 would hold that only the first `units` units used.
   struct Calculator {
     int units = 0;
     double hits = 0;
     std::vector<std::uint64_t> lines;  // [sampled set][way], the last used first
   };
-  void choose(std::uint64_t failures);
+  /// The base of the estimates is what the one counter has counted, with however many units used
+  /// the L1 meanwhile: the paper's hardware has a table of (L/N)^3 and a multiplier, and nothing
+  /// that scales the count to all units.
+  void choose(std::uint64_t failures) {
+    if (failures < last_failures_) last_failures_ = 0;  // a kernel began: it counts from 0
+    failures_ += static_cast<double>(failures - last_failures_);
+    last_failures_ = failures;
+    int best = units_;
+    double most = -INFINITY;
+    for (std::size_t at = 0; at < calculators_.size(); ++at) {
+      const double adjusted =
+          calculators_[at].hits * sampled_ratio - rule_.e * failures_ * estimates_[at];
+      if (adjusted < most) continue;  // of equal ones the last: bypass no more than is of use
+      most = adjusted;
+      best = calculators_[at].units;
+    }
+    // The last calculator says that there is nothing to gain, also where there are more units.
+    cached_ = best == most_calculators ? units_ : best;
+    ++periods_;
+    cached_in_periods_ += static_cast<std::uint64_t>(cached_);
+    for (Calculator& calculator : calculators_) calculator.hits = std::floor(calculator.hits / 2);
+    failures_ = std::floor(failures_ / 2);
+  }
 
   DynamicBypass rule_;
   int units_;

@@ -145,11 +145,15 @@ class ResidentWarps {
  public:
   /// Slots without warps. @param work outlives this
   ResidentWarps(const ResidentShape& shape, KernelWork& work)
-      : shape_(shape), work_(&work), next_warp_(static_cast<std::uint64_t>(shape.block_warps)) {
-    const int held = shape.blocks * shape.block_warps;
-    one_by_one_ = shape.active > 0 && shape.active < held;
-    warps_.resize(static_cast<std::size_t>(one_by_one_ ? shape.active : held));
-    running_.resize(static_cast<std::size_t>(shape.blocks));
+      : work_(&work),
+        block_warps_(static_cast<std::size_t>(shape.block_warps)),
+        next_warp_(block_warps_) {
+    const auto held = static_cast<std::size_t>(shape.blocks) * block_warps_;
+    const auto active = static_cast<std::size_t>(shape.active);
+    const bool one_by_one = active > 0 && active < held;
+    warps_.resize(one_by_one ? active : held);
+    group_warps_ = one_by_one ? 1 : block_warps_;
+    running_.resize(warps_.size() / group_warps_);
   }
 
   std::size_t count() const { return warps_.size(); }
@@ -158,74 +162,61 @@ class ResidentWarps {
   /// The warps of one more block, in slots that had none; no slots if all have.
   ReplacedSlots add_block(double time) {
     const std::size_t first = filled_;
-    if (first == warps_.size()) return {};
-    filled_ = std::min(first + static_cast<std::size_t>(shape_.block_warps), warps_.size());
-    if (one_by_one_) {
-      for (std::size_t slot = first; slot < filled_; ++slot) begin_next_warp(slot, time);
-    } else {
-      begin_block(first, time);
-    }
+    filled_ = std::min(first + block_warps_, warps_.size());
+    for (std::size_t slot = first; slot < filled_; slot += group_warps_) begin_group(slot, time);
     return {.first = first, .end = filled_};
   }
 
   /// The warp of that slot has made its accesses; its data come at pass_ready. If its block is done
   /// with it, the next block begins; with fewer active warps than the SM holds, the next warp does.
   ReplacedSlots end_warp(std::size_t slot) {
-    if (one_by_one_) {
-      begin_next_warp(slot, warps_[slot].pass_ready);
-      return {.first = slot, .end = slot + 1};
-    }
-    const auto block_warps = static_cast<std::size_t>(shape_.block_warps);
-    const std::size_t first = slot / block_warps * block_warps;
-    if (--running_[slot / block_warps] > 0) return {};
+    const std::size_t group = slot / group_warps_;
+    if (--running_[group] > 0) return {};
+    const std::size_t first = group * group_warps_;
+    const std::size_t end = first + group_warps_;
     double done = 0;
-    for (std::size_t other = first; other < first + block_warps; ++other) {
+    for (std::size_t other = first; other < end; ++other) {
       done = std::max(done, warps_[other].pass_ready);
     }
-    begin_block(first, done);
-    return {.first = first, .end = first + block_warps};
+    begin_group(first, done);
+    return {.first = first, .end = end};
   }
 
   /// The number of the block among those that the SM holds.
-  int block_of(std::size_t slot) const { return static_cast<int>(slot) / shape_.block_warps; }
+  int block_of(std::size_t slot) const { return static_cast<int>(slot / block_warps_); }
 
  private:
-  void begin_block(std::size_t first, double time) {
-    const auto block_warps = static_cast<std::size_t>(shape_.block_warps);
-    const std::uint64_t block = work_->take_block();
-    int& running = running_[first / block_warps];
-    running = 0;
-    for (std::size_t warp = 0; warp < block_warps; ++warp) {
-      begin_warp(first + warp, block, warp, time);
-      running += warps_[first + warp].accesses.at_end() ? 0 : 1;
+  /// Of warps that are replaced together at least one has an access.
+  void begin_group(std::size_t first, double time) {
+    int& running = running_[first / group_warps_];
+    for (running = 0; running == 0;) {
+      for (std::size_t slot = first; slot < first + group_warps_; ++slot) {
+        begin_warp(slot, time);
+        running += warps_[slot].accesses.at_end() ? 0 : 1;
+      }
     }
   }
 
-  /// The next warp with an access, of the SM's block or of the one that comes then.
-  void begin_next_warp(std::size_t slot, double time) {
-    do {
-      if (next_warp_ == static_cast<std::uint64_t>(shape_.block_warps)) {
-        block_ = work_->take_block();
-        next_warp_ = 0;
-      }
-      begin_warp(slot, block_, next_warp_++, time);
-    } while (warps_[slot].accesses.at_end());
-  }
-
-  void begin_warp(std::size_t slot, std::uint64_t block, std::uint64_t warp, double time) {
-    warps_[slot] = {.accesses = work_->warp_of(block, warp),
-                    .warp = static_cast<int>(warp),
+  /// The next warp of the block that begins, or of the one that comes then.
+  void begin_warp(std::size_t slot, double time) {
+    if (next_warp_ == block_warps_) {
+      block_ = work_->take_block();
+      next_warp_ = 0;
+    }
+    warps_[slot] = {.accesses = work_->warp_of(block_, next_warp_),
+                    .warp = static_cast<int>(next_warp_),
                     .pass_ready = time};
+    ++next_warp_;
   }
 
-  ResidentShape shape_;
   KernelWork* work_;
   std::vector<ResidentWarp> warps_;
-  std::vector<int> running_;  // warps of each block that are not done
-  std::size_t filled_ = 0;    // slots that have had a warp
-  bool one_by_one_ = false;
-  std::uint64_t block_ = 0;      // whose warps begin one by one ...
-  std::uint64_t next_warp_ = 0;  // ... and the next of them
+  std::size_t block_warps_;
+  std::size_t group_warps_ = 1;  // that are replaced together: those of a block, or each alone
+  std::vector<int> running_;     // warps of each group that are not done
+  std::size_t filled_ = 0;       // slots that have had a warp
+  std::uint64_t block_ = 0;      // whose warps begin ...
+  std::size_t next_warp_;        // ... and the next of them
 };
 
 }  // namespace sonde::sim

@@ -6,6 +6,8 @@
 #include "device/sim/memory/set_index.hpp"
 #include "device/sim/program/memory_side.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -47,21 +49,86 @@ struct L1Answer {
 
 class L1Tags {
  public:
-  explicit L1Tags(const L1Model& model);
+  explicit L1Tags(const L1Model& model)
+      : model_(model), tags_(std::size_t{model.sets} * model.ways) {
+    if (!model_.protects) return;
+    const std::size_t sampled = (model.sets + sampled_ratio - 1) / sampled_ratio;
+    distances_.recent.assign(sampled, std::vector<std::uint64_t>(longest_distance, no_line));
+    distances_.next.assign(sampled, 0);
+    distances_.reused.assign(longest_distance, 0);
+    distances_.protecting = model.ways;  // what LRU gives, until something is known
+  }
 
   /// Empty.
-  void clear();
+  void clear() { std::ranges::fill(tags_, Tag{}); }
 
   /// An access comes to the set of the line, once however often it must be tried.
   void begin_access(std::uint64_t line) {
     if (model_.protects) age(line);
   }
   /// A load of some sectors of a line. A miss changes nothing until reserve().
-  L1Answer look_up(const LineAccess& access, double time);
+  L1Answer look_up(const LineAccess& access, double time) {
+    Tag* victim = nullptr;
+    double earliest = INFINITY;
+    double earliest_unprotected = INFINITY;  // of lines on their way
+    for (Tag& tag : tags_of(model_.set_of(access.line))) {
+      if (tag.line == access.line) {
+        const Sectors missing = access.sectors & ~tag.sectors;
+        if (missing == 0 && tag.filled <= time) {
+          tag.used = ++accesses_;
+          if (model_.protects) tag.protected_for = distances_.protecting;
+          return {.outcome = L1Outcome::hit, .time = time};
+        }
+        if (missing == 0) {
+          if (tag.waiting >= model_.mshr_merges) {
+            return {.outcome = L1Outcome::stalled, .time = tag.filled};
+          }
+          ++tag.waiting;
+          tag.used = ++accesses_;
+          return {.outcome = L1Outcome::merged, .time = tag.filled};
+        }
+        return {.outcome = L1Outcome::miss,
+                .fetched = missing_of(missing),
+                .slot = static_cast<std::uint32_t>(&tag - tags_.data())};
+      }
+      if (tag.filled > time) {
+        earliest = std::min(earliest, tag.filled);
+        if (tag.protected_for == 0) {
+          earliest_unprotected = std::min(earliest_unprotected, tag.filled);
+        }
+        continue;
+      }
+      if (tag.protected_for > 0 && tag.line != no_line) continue;
+      if (victim == nullptr || tag.used < victim->used) victim = &tag;
+    }
+    if (victim == nullptr) {
+      // All lines are on their way, or some are and the others are protected: what is protected no
+      // more is waited for.
+      if (!model_.protects) return {.outcome = L1Outcome::stalled, .time = earliest};
+      if (std::isinf(earliest_unprotected)) return {.outcome = L1Outcome::bypassed, .time = time};
+      return {.outcome = L1Outcome::stalled, .time = earliest_unprotected};
+    }
+    return {.outcome = L1Outcome::miss,
+            .fetched = missing_of(access.sectors),
+            .slot = static_cast<std::uint32_t>(victim - tags_.data())};
+  }
   /// The miss has all that it needs: its data come at `filled`.
   /// @param keep false: the line is the first to go
-  void reserve(const LineAccess& access, const L1Answer& miss, double filled, bool keep);
-  void store(const LineAccess& access);
+  void reserve(const LineAccess& access, const L1Answer& miss, double filled, bool keep) {
+    Tag& tag = tags_[miss.slot];
+    if (tag.line != access.line) tag = {.line = access.line};
+    tag.sectors |= miss.fetched;
+    tag.filled = std::max(tag.filled, filled);
+    tag.waiting = 1;
+    tag.used = keep ? ++accesses_ : 0;
+    if (model_.protects) tag.protected_for = distances_.protecting;
+  }
+  void store(const LineAccess& access) {
+    if (model_.update_on_store) return;
+    for (Tag& tag : tags_of(model_.set_of(access.line))) {
+      if (tag.line == access.line) tag = {.filled = tag.filled};
+    }
+  }
 
  private:
   struct Tag {
@@ -73,6 +140,11 @@ class L1Tags {
     std::uint32_t protected_for = 0;  // accesses to the set
   };
   static constexpr std::uint64_t no_line = ~std::uint64_t{0};
+  // Duong et al. 2012 sample a few sets, count distances up to 256 and choose anew now and then; an
+  // L1 of 4 ways needs shorter ones.
+  static constexpr std::uint32_t sampled_ratio = 8;
+  static constexpr std::uint32_t longest_distance = 64;
+  static constexpr std::uint64_t period_accesses = 1024;  // to sampled sets
 
   /// The protecting distance of Duong et al. (MICRO 2012): reuse distances of some sets are counted
   /// in accesses to the set, and the distance with the most hits for what the lines' stay costs is
@@ -87,9 +159,46 @@ class L1Tags {
   std::span<Tag> tags_of(std::uint32_t set) {
     return std::span(tags_).subspan(std::size_t{set} * model_.ways, model_.ways);
   }
-  void age(std::uint64_t line);
-  void sample(std::uint32_t set, std::uint64_t line);
-  void choose_distance();
+  /// Every line of the set is protected for one access less.
+  void age(std::uint64_t line) {
+    const std::uint32_t set = model_.set_of(line);
+    for (Tag& tag : tags_of(set)) {
+      if (tag.protected_for > 0) --tag.protected_for;
+    }
+    if (set % sampled_ratio == 0) sample(set / sampled_ratio, line);
+  }
+  void sample(std::uint32_t set, std::uint64_t line) {
+    std::vector<std::uint64_t>& recent = distances_.recent[set];
+    std::uint32_t& next = distances_.next[set];
+    for (std::uint32_t distance = 1; distance <= longest_distance; ++distance) {
+      if (recent[(next + longest_distance - distance) % longest_distance] != line) continue;
+      ++distances_.reused[distance - 1];
+      break;
+    }
+    recent[next] = line;
+    next = (next + 1) % longest_distance;
+    if (++distances_.accesses >= period_accesses) choose_distance();
+  }
+  /// Hits over what the lines' stay costs, in accesses: those reused within the distance stay until
+  /// then, all others for the whole distance and until they are evicted, another `ways` accesses
+  /// (Duong et al. 2012, section 3, E(d_p)).
+  void choose_distance() {
+    double hits = 0;
+    double stay = 0;
+    double best = 0;
+    const auto all = static_cast<double>(distances_.accesses);
+    for (std::uint32_t distance = 1; distance <= longest_distance; ++distance) {
+      const auto reused = static_cast<double>(distances_.reused[distance - 1]);
+      hits += reused;
+      stay += reused * distance;
+      const double gain = hits / (stay + (all - hits) * (distance + model_.ways));
+      if (gain <= best) continue;
+      best = gain;
+      distances_.protecting = distance;
+    }
+    for (std::uint64_t& count : distances_.reused) count /= 2;
+    distances_.accesses /= 2;
+  }
 
   Sectors missing_of(Sectors sectors) const {
     return fetched_sectors(sectors, model_.fetch_bytes, model_.set_of.line_bytes);

@@ -4,8 +4,11 @@
 
 #include "device/probe/program_probe.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -17,33 +20,111 @@ inline constexpr std::size_t most_sm_warps = 64;
 class WarpSchedulers {
  public:
   /// @param warps most_sm_warps at most
-  WarpSchedulers(WarpScheduler rule, int schedulers, std::size_t warps, double begin);
+  WarpSchedulers(WarpScheduler rule, int schedulers, std::size_t warps, double begin)
+      : rule_(rule),
+        own_(static_cast<std::size_t>(schedulers)),
+        free_(own_.size(), begin),
+        last_(own_.size(), no_slot),
+        ages_(warps),
+        times_(warps),
+        first_wake_(never) {
+    for (std::size_t slot = 0; slot < warps; ++slot) own_[slot % own_.size()] |= bit(slot);
+  }
 
   /// What the warp does next can issue from `time` on.
   /// @param is_access it needs the load-store unit
-  void set_next(std::size_t slot, double time, bool is_access);
+  void set_next(std::size_t slot, double time, bool is_access) {
+    accessing_ = is_access ? accessing_ | bit(slot) : accessing_ & ~bit(slot);
+    ready_ &= ~bit(slot);
+    asleep_ |= bit(slot);
+    times_[slot] = time;
+    first_wake_ = std::min(first_wake_, time);
+  }
   /// Nothing, until told otherwise.
-  void set_waiting(std::size_t slot);
+  void set_waiting(std::size_t slot) {
+    ready_ &= ~bit(slot);
+    asleep_ &= ~bit(slot);
+  }
   /// The slot holds another warp now, the youngest.
   void set_youngest(std::size_t slot) { ages_[slot] = ++youngest_; }
   /// The scheduler issues nothing else before `until`.
-  void occupy(int scheduler, std::size_t slot, double until);
+  void occupy(int scheduler, std::size_t slot, double until) {
+    free_[static_cast<std::size_t>(scheduler)] = until;
+    last_[static_cast<std::size_t>(scheduler)] = slot;
+  }
 
   /// The slot that the scheduler takes at that time. Times never go back.
   /// @param unit_full accesses cannot issue
-  std::optional<std::size_t> choose(int scheduler, double now, bool unit_full);
+  std::optional<std::size_t> choose(int scheduler, double now, bool unit_full) {
+    wake(now);
+    const auto at = static_cast<std::size_t>(scheduler);
+    if (free_[at] > now) return std::nullopt;
+    Slots can = ready_ & own_[at];
+    if (unit_full) can &= ~accessing_;
+    if (can == 0) return std::nullopt;
+    const std::size_t last = last_[at];
+    if (rule_ == WarpScheduler::greedy_then_oldest) {
+      return last != no_slot && (can & bit(last)) != 0 ? last : oldest(can);
+    }
+    if (rule_ == WarpScheduler::two_level && last != no_slot) {
+      // The group that issued last goes on, warp after warp, while any of it can.
+      const std::size_t width = group_warps * own_.size();
+      const std::size_t first = last / width * width;
+      const Slots behind = first + width < most_sm_warps ? ~(bit(first + width) - 1) : 0;
+      const Slots group = can & ~(bit(first) - 1) & ~behind;
+      if (group != 0) can = group;
+    }
+    return next_after(can, last);
+  }
 
   /// When, after `now`, something could issue; infinite if never.
-  double next_time(bool unit_full) const;
+  double next_time(bool unit_full) const {
+    double next = first_wake_;
+    const Slots can = unit_full ? ready_ & ~accessing_ : ready_;
+    for (std::size_t at = 0; at < own_.size(); ++at) {
+      if ((can & own_[at]) != 0) next = std::min(next, free_[at]);
+    }
+    return next;
+  }
 
   int count() const { return static_cast<int>(free_.size()); }
 
  private:
   using Slots = std::uint64_t;  // a bit each
+  /// Warps of a scheduler that the two-level one takes together (fetch groups of 8: Narasiman et
+  /// al., MICRO 2011).
+  static constexpr std::size_t group_warps = 8;
+  static constexpr std::size_t no_slot = most_sm_warps;
+  static constexpr double never = std::numeric_limits<double>::infinity();
 
-  void wake(double now);
-  std::size_t oldest(Slots slots) const;
-  std::size_t next_after(Slots slots, std::size_t last) const;
+  static constexpr Slots bit(std::size_t slot) { return Slots{1} << slot; }
+
+  void wake(double now) {
+    if (first_wake_ > now) return;
+    first_wake_ = never;
+    for (Slots left = asleep_; left != 0; left &= left - 1) {
+      const auto slot = static_cast<std::size_t>(std::countr_zero(left));
+      if (times_[slot] > now) {
+        first_wake_ = std::min(first_wake_, times_[slot]);
+      } else {
+        asleep_ &= ~bit(slot);
+        ready_ |= bit(slot);
+      }
+    }
+  }
+  std::size_t oldest(Slots slots) const {
+    auto found = static_cast<std::size_t>(std::countr_zero(slots));
+    for (Slots left = slots & (slots - 1); left != 0; left &= left - 1) {
+      const auto slot = static_cast<std::size_t>(std::countr_zero(left));
+      if (ages_[slot] < ages_[found]) found = slot;
+    }
+    return found;
+  }
+  /// The first of them behind the last slot, or from the beginning again.
+  std::size_t next_after(Slots slots, std::size_t last) const {
+    const Slots behind = last + 1 < most_sm_warps ? slots & ~(bit(last + 1) - 1) : 0;
+    return static_cast<std::size_t>(std::countr_zero(behind != 0 ? behind : slots));
+  }
 
   WarpScheduler rule_;
   std::vector<Slots> own_;         // by scheduler
