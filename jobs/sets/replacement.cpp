@@ -1,6 +1,6 @@
 // Chases that every policy answers differently, then, where victims are chosen at random, cyclic
 // ones: their records go to analysis/structure/replacement, set by set, and the fits are combined.
-#include "jobs/sets/replacement.hpp"
+#include "jobs/sets/search.hpp"
 
 #include "base/random.hpp"
 
