@@ -18,7 +18,6 @@
 #include "jobs/chase/known_latencies.hpp"
 #include "jobs/run/attempt.hpp"
 #include "jobs/run/clock_window.hpp"
-#include "jobs/sets/replacement.hpp"
 #include "jobs/sets/search.hpp"
 #include "jobs/sets/sets_probe.hpp"
 
@@ -182,15 +181,15 @@ std::optional<CacheUnderTest> find_first_cache(JobRun& run, LoadPath path,
   }
   cache.limit_bytes = largest_l1_bytes;
   cache.seed = derive_seed(run.seed(), name);
-  const auto classes = separate_hits(hits, l2_latencies, least_first_cache_gap_cycles);
-  if (!classes) {
+  const auto threshold_cycles = separate_hits(hits, l2_latencies, least_first_cache_gap_cycles);
+  if (!threshold_cycles) {
     run.report_rest("", Status::not_present,
                     fmt::format("{} loads take {:.0f} cycles at best, loads that pass the L1 by "
                                 "{:.0f}: no cache serves them",
                                 to_text(path), median(hits), median(l2_latencies)));
     return std::nullopt;
   }
-  cache.threshold_cycles = classes->threshold_cycles;
+  cache.threshold_cycles = *threshold_cycles;
   return cache;
 }
 
@@ -226,10 +225,10 @@ void report_first_latencies(const CacheUnderTest& cache, std::uint64_t size_byte
                             std::uint64_t line_bytes) {
   const Replicates hits = measure_hits(cache);
   const Replicates misses = measure_misses(cache, size_bytes, line_bytes);
-  report_hit_latency(cache.run, cache.name, hits);
-  if (!misses.samples.empty()) return report_miss_latency(cache.run, cache.name, misses);
-  cache.run.report(
-      not_resolvable(cache.name + ".miss_latency_cycles", "four times its size still fits"));
+  const std::string of_misses = cache.name + ".miss_latency_cycles";
+  report_latency(cache.run, cache.name + ".hit_latency_cycles", hits);
+  if (!misses.samples.empty()) return report_latency(cache.run, of_misses, misses);
+  cache.run.report(not_resolvable(of_misses, "four times its size still fits"));
 }
 
 /// Sets first: where plain footprints fill them unevenly they tell the size. The quick suite leaves
@@ -241,7 +240,7 @@ void characterize(CacheUnderTest cache, std::optional<CacheGeometry> geometry = 
     std::string reason;
     geometry = measure_geometry(cache, reason);
     if (!geometry) {
-      report_hit_latency(run, cache.name, measure_hits(cache));
+      report_latency(run, cache.name + ".hit_latency_cycles", measure_hits(cache));
       return run.leave_open("", reason);
     }
     geometry = measure_size(cache, *geometry);

@@ -189,16 +189,17 @@ std::vector<double> measure_hits(JobRun& run, const ChaseSetup& setup, std::uint
 }
 
 void report_hits(JobRun& run, const ChaseSetup& setup) {
-  report_hit_latency(run, "cache.l2", measure_replicates(run, "hits", [&](const Draw& draw) {
-                       return measure_hits(run, at_draw(setup, draw), draw.seed, 2);
-                     }));
+  report_latency(run, "cache.l2.hit_latency_cycles",
+                 measure_replicates(run, "hits", [&](const Draw& draw) {
+                   return measure_hits(run, at_draw(setup, draw), draw.seed, 2);
+                 }));
 }
 
 void report_misses(JobRun& run, const ChaseSetup& setup) {
-  report_miss_latency(run, "cache.l2", measure_replicates(run, "misses", [&](const Draw& draw) {
-                        return measure_memory_latencies(run, at_draw(setup, draw),
-                                                        "cache.l2 memory", draw.seed, 1);
-                      }));
+  report_latency(
+      run, "cache.l2.miss_latency_cycles", measure_replicates(run, "misses", [&](const Draw& draw) {
+        return measure_memory_latencies(run, at_draw(setup, draw), "cache.l2 memory", draw.seed, 1);
+      }));
 }
 
 /// Sets, and what they tell of the size; gives back why they were not looked for, if they were not.
@@ -255,14 +256,14 @@ void run_cache_l2(JobRun& run) {
   const std::vector<double> hits = measure_hits(run, cache.chase, run.seed(), 8);
   const std::vector<double> memory =
       measure_memory_latencies(run, cache.chase, "cache.l2 memory", run.seed());
-  const auto classes = separate_hits(hits, memory, least_memory_gap_cycles);
-  if (!classes) {
+  const auto threshold_cycles = separate_hits(hits, memory, least_memory_gap_cycles);
+  if (!threshold_cycles) {
     return run.report_rest(
         "", Status::not_present,
         fmt::format("a second load of a line takes {:.0f} cycles, a first one {:.0f}", median(hits),
                     median(memory)));
   }
-  cache.threshold_cycles = classes->threshold_cycles;
+  cache.threshold_cycles = *threshold_cycles;
   cache.limit_bytes = std::min(largest_l2_bytes, run.info().memory_bytes / 4);
   cache.seed = derive_seed(run.seed(), "cache.l2");
   characterize_l2(cache, hits, memory);

@@ -91,19 +91,6 @@ std::vector<Lines> regions_before(const CacheUnderTest& cache, std::uint64_t lin
   return regions;
 }
 
-/// Each line twice in a row, or all of them in other orders.
-Lines order_of_accesses(const Lines& lines, std::uint64_t orders, std::uint64_t seed) {
-  Lines order;
-  if (orders == 0) {
-    for (std::uint64_t line : lines) order.insert(order.end(), 2, line);
-  }
-  for (std::uint64_t number = 0; number < orders; ++number) {
-    const Lines others = shuffled(lines, seed + number);
-    order.insert(order.end(), others.begin(), others.end());
-  }
-  return order;
-}
-
 constexpr std::uint64_t count_passes = 2;
 
 /// Accesses of a chase over the lines, with the others after each of them, that did not pass the
@@ -123,12 +110,12 @@ std::uint64_t count_held(const CacheUnderTest& cache, std::span<const std::uint6
   return held;
 }
 
-/// In such an order, with the others accessed after each access. What is too long for one chase is
+/// Of accesses in this order, with the others after each of them. What is too long for one chase is
 /// dealt to several.
 bool evicts_in_access(const CacheUnderTest& cache, const Lines& order,
                       const Lines& access_evictors) {
   const std::size_t most =
-      longest_recorded_list(cache.chase, 0, count_passes) / (access_evictors.size() + 1);
+      longest_recorded_list(cache.chase, count_passes) / (access_evictors.size() + 1);
   if (most == 0) return false;
   std::uint64_t held = 0;
   for (std::size_t first = 0; first < order.size() && held <= tolerated; first += most) {
@@ -162,14 +149,12 @@ std::optional<Lines> find_pass_evictors(const CacheUnderTest& cache, std::uint64
 std::optional<Lines> find_access_evictors(const CacheUnderTest& cache, const Lines& lines,
                                           const Lines& candidates,
                                           const std::function<void()>& check_end) {
-  constexpr std::uint64_t other_orders = 4;
-  const Lines twice = order_of_accesses(lines, 0, cache.seed);
-  const Lines shuffled_often = order_of_accesses(lines, other_orders, cache.seed);
-  const auto evict_in = [&](const Lines& order, const Lines& evictors) {
+  Lines twice;  // each line in a row
+  for (std::uint64_t line : lines) twice.insert(twice.end(), 2, line);
+  const auto evict = [&](const Lines& evictors) {
     check_end();
-    return evicts_in_access(cache, order, evictors);
+    return evicts_in_access(cache, twice, evictors);
   };
-  const auto evict = [&](const Lines& evictors) { return evict_in(twice, evictors); };
   std::size_t tried = 4;
   Lines access_evictors;
   do {
@@ -187,16 +172,6 @@ std::optional<Lines> find_access_evictors(const CacheUnderTest& cache, const Lin
         first += chunk;
       }
     }
-  }
-  // Few lines that do in one order may not in others, where trees choose the victims.
-  while (!evict_in(shuffled_often, access_evictors)) {
-    const std::size_t wanted = 2 * access_evictors.size();
-    for (std::uint64_t candidate : candidates) {
-      if (access_evictors.size() == wanted) break;
-      if (std::ranges::find(access_evictors, candidate) == access_evictors.end())
-        access_evictors.push_back(candidate);
-    }
-    if (access_evictors.size() < wanted) break;
   }
   return access_evictors;
 }

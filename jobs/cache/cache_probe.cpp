@@ -71,8 +71,7 @@ CacheProbe::CacheProbe(const CacheUnderTest& cache, std::uint64_t size_bytes,
                             .pool = choose_pool(cache, size_bytes, line_bytes),
                             .choice = 8,
                             .trace_seed = cache.seed,
-                            .measures_filled = true,
-                            .answers_in_part = true}),
+                            .measures_filled = true}),
       cache_(cache),
       size_bytes_(size_bytes),
       sms_{cache.chase.sm} {}
@@ -93,10 +92,6 @@ std::optional<PassEvictors> CacheProbe::find_pass_evictors(std::uint64_t end_byt
   if (!lines) return std::nullopt;
   PassEvictors evictors{.accessed = std::move(*lines)};
   evictors.co_resident = lines_under(evictors.accessed, pool().line_bytes);
-  LinePool with_residents = pool();
-  with_residents.co_resident = evictors.co_resident;
-  evictors.taken = find_taken_lines(with_residents, ask_behind(*this, evictors));
-  evictors.excluded = evictors.taken;
   return evictors;
 }
 

@@ -20,8 +20,6 @@ constexpr double coarse_miss_fraction = 0.002;
 constexpr std::uint64_t outlier_samples = 16384;
 // Up to here further warm-up passes cost nothing to speak of.
 constexpr std::uint64_t cheap_positions = 8192;
-// Up to here footprints are asked for line by line; beyond, one return pass has to tell.
-constexpr std::uint64_t asked_positions = 65536;
 
 std::uint64_t round_down(std::uint64_t bytes, std::uint64_t step_bytes) {
   return std::max(step_bytes, bytes / step_bytes * step_bytes);
@@ -275,16 +273,13 @@ CapacityBound measure_coarse_bound(const CacheUnderTest& cache, std::uint64_t fe
 }
 
 CapacityBound measure_coarse_bound_near(const CacheUnderTest& cache, const CapacityBound& seen,
-                                        std::uint64_t step_bytes, double most_growth) {
+                                        std::uint64_t step_bytes) {
+  constexpr double most_growth = 1.25;  // beyond that bound
   return find_capacity_bound_near(
       {.step_bytes = step_bytes,
        .limit_bytes = scale_span(seen.overflowing_bytes, most_growth, step_bytes),
        .relative_precision = 1.0 / 16},
       seen, [&](std::uint64_t span_bytes) { return ask_roughly(cache, span_bytes, step_bytes); });
-}
-
-bool is_large(std::uint64_t size_bytes, std::uint64_t line_bytes) {
-  return size_bytes / line_bytes > asked_positions;
 }
 
 TriedBound find_tried_bound(const CacheUnderTest& cache, const CapacityBound& coarse,

@@ -36,12 +36,9 @@ double most_outlier_share(const CacheUnderTest& cache, std::uint64_t line_bytes)
 CapacityBound measure_coarse_bound(const CacheUnderTest& cache, std::uint64_t fetch_bytes);
 
 /// The same, looked for in a narrower bracket, around a bound that was met elsewhere.
-/// @param step_bytes between accesses  @param most_growth beyond that bound at most, as a factor
+/// @param step_bytes between accesses
 CapacityBound measure_coarse_bound_near(const CacheUnderTest& cache, const CapacityBound& seen,
-                                        std::uint64_t step_bytes, double most_growth = 1.25);
-
-/// Too many lines to ask for footprints line by line: the steps to the exact bound differ.
-bool is_large(std::uint64_t size_bytes, std::uint64_t line_bytes);
+                                        std::uint64_t step_bytes);
 
 /// A bound to one line, or a few if one more stays in some orders, with what chases in other orders
 /// made of it.

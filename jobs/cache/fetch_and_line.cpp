@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace sonde {
 namespace {
@@ -23,6 +24,38 @@ std::optional<BlockSize> distance_of_misses(const CacheUnderTest& cache, const C
   const ChaseLatencies chase = measure_chase(cache, "fetch", plan);
   return miss_distance(positions_above(chase, cache.threshold_cycles, 2),
                        entry_bytes(cache.chase.path));
+}
+
+/// A span of so many times the size: one line for each block thrashes, half as many leave space in
+/// every set even if they fall unevenly.
+constexpr double sparse_span = 1.4;
+
+struct SparseBlocks {
+  bool stay = false;    // fewer of them miss than the limit
+  double contrast = 0;  // 0..1: how far from that limit
+  double missing = 0;   // share of them, 0..1
+};
+
+/// Blocks of one line each miss in one access of four, and more often.
+constexpr double one_line_miss_fraction = 0.25;
+
+/// Whether one access to each of so many blocks stays, over several orders where they are few.
+SparseBlocks chase_sparse_blocks(const CacheUnderTest& cache, const std::string& label,
+                                 std::uint64_t blocks,
+                                 const std::function<Offsets(std::uint64_t seed)>& order,
+                                 double miss_limit = one_line_miss_fraction) {
+  // Small caches have few sets: one order may fall badly. In six random orders of so few blocks the
+  // share of misses varies by a quarter of that limit.
+  constexpr std::uint64_t few_blocks = 128;
+  const std::uint64_t orders = blocks < few_blocks ? 24 : blocks < coarse_samples ? 6 : 1;
+  double sum = 0;
+  for (std::uint64_t number = 0; number < orders; ++number) {
+    const ChasePlan plan{.offsets = order(cache.seed + number), .warmup_passes = 2};
+    sum += measure_miss_fraction(cache, label, plan);
+  }
+  const double missing = sum / static_cast<double>(orders);
+  const double apart = std::abs(missing - miss_limit) / miss_limit;
+  return {missing < miss_limit, std::min(1.0, apart), missing};
 }
 
 /// A span to be touched once in each block.
@@ -87,24 +120,6 @@ LineLength line_by_footprint(const CacheUnderTest& cache, std::uint64_t coarse_s
 
 }  // namespace
 
-SparseBlocks chase_sparse_blocks(const CacheUnderTest& cache, const std::string& label,
-                                 std::uint64_t blocks,
-                                 const std::function<Offsets(std::uint64_t seed)>& order,
-                                 double miss_limit) {
-  // Small caches have few sets: one order may fall badly. In six random orders of so few blocks the
-  // share of misses varies by a quarter of that limit.
-  constexpr std::uint64_t few_blocks = 128;
-  const std::uint64_t orders = blocks < few_blocks ? 24 : blocks < coarse_samples ? 6 : 1;
-  double sum = 0;
-  for (std::uint64_t number = 0; number < orders; ++number) {
-    const ChasePlan plan{.offsets = order(cache.seed + number), .warmup_passes = 2};
-    sum += measure_miss_fraction(cache, label, plan);
-  }
-  const double missing = sum / static_cast<double>(orders);
-  const double apart = std::abs(missing - miss_limit) / miss_limit;
-  return {missing < miss_limit, std::min(1.0, apart), missing};
-}
-
 std::optional<BlockSize> measure_fetch(const CacheUnderTest& cache) {
   constexpr std::uint64_t accessed_bytes = 4 * longest_line_bytes;
   ChasePlan plan;
@@ -132,18 +147,15 @@ std::optional<BlockSize> measure_fetch(const CacheUnderTest& cache) {
   return distance_of_misses(cache, plan);
 }
 
-LineLength measure_line(const CacheUnderTest& cache, std::uint64_t coarse_size_bytes,
-                        std::uint64_t fetch_bytes) {
-  const LineLength line = line_by_footprint(cache, coarse_size_bytes, fetch_bytes);
-  const std::uint64_t lines = coarse_size_bytes / line.bytes;
-  const bool is_clear = line.contrast >= clear_contrast && lines >= few_lines;
-  if (is_clear || cache.space_bytes == 0) return line;
-  const auto by_pairs = measure_line_by_pairs(cache, fetch_bytes);
-  if (by_pairs && by_pairs->contrast > line.contrast) return *by_pairs;
-  return line;
-}
-
 namespace {
+
+/// Two halves of a block, and from where on others are drawn that push them out.
+struct Pair {
+  std::uint64_t distance_bytes = 0;
+  std::uint64_t step_bytes = 0;  // others lie at multiples of this
+
+  std::uint64_t block_bytes() const { return 2 * distance_bytes; }
+};
 
 /// How often the second place was missing, by whether the first one was.
 struct PairCounts {
@@ -156,29 +168,27 @@ struct PairCounts {
 };
 
 /// One pair behind so many others.
-ChasePlan plan_pair(const CacheUnderTest& cache, const PairQuestion& question, std::uint64_t others,
+ChasePlan plan_pair(const CacheUnderTest& cache, const Pair& pair, std::uint64_t others,
                     Random& random) {
   const std::uint64_t block =
-      random.below(cache.space_bytes / question.block_bytes) * question.block_bytes;
+      random.below(cache.space_bytes / pair.block_bytes()) * pair.block_bytes();
   ChasePlan plan{.warmup_passes = 2};
-  for (std::uint64_t offset :
-       shuffled_order(cache.space_bytes, question.others_step_bytes, random())) {
+  for (std::uint64_t offset : shuffled_order(cache.space_bytes, pair.step_bytes, random())) {
     if (plan.offsets.size() == others) break;
-    if (offset / question.block_bytes * question.block_bytes == block) continue;
-    plan.offsets.push_back(offset + question.others_at_bytes);
+    if (offset / pair.block_bytes() * pair.block_bytes() == block) continue;
+    plan.offsets.push_back(offset);
   }
   plan.skipped = plan.offsets.size();
-  plan.offsets.push_back(block + question.first_bytes);
-  plan.offsets.push_back(block + question.second_bytes);
+  plan.offsets.push_back(block);
+  plan.offsets.push_back(block + pair.distance_bytes);
   return plan;
 }
 
-void count_pair(const CacheUnderTest& cache, const PairQuestion& question, std::uint64_t others,
-                Random& random, PairCounts& counts) {
-  ChasePlan plan = plan_pair(cache, question, others, random);
+void count_pair(const CacheUnderTest& cache, const Pair& pair, std::uint64_t others, Random& random,
+                PairCounts& counts) {
+  ChasePlan plan = plan_pair(cache, pair, others, random);
   plan.evidence = Evidence::of_a_search;
-  const std::string label =
-      fmt::format("pair {} {} behind {}", question.first_bytes, question.second_bytes, others);
+  const std::string label = fmt::format("pair 0 {} behind {}", pair.distance_bytes, others);
   const ChaseLatencies seen = measure_chase(cache, label, plan);
   const double inner_cycles = cache.inner ? cache.inner->threshold_cycles : 0;
   if (std::ranges::min(seen.cycles) <= inner_cycles) return;
@@ -193,18 +203,16 @@ void count_pair(const CacheUnderTest& cache, const PairQuestion& question, std::
 }
 
 /// So many others that the first place leaves now and then; 0 if there is no such number.
-std::uint64_t find_others(const CacheUnderTest& cache, const PairQuestion& question,
-                          Random& random) {
+std::uint64_t find_others(const CacheUnderTest& cache, const Pair& pair, Random& random) {
   constexpr int tries = 12;
   constexpr double seldom = 0.25;
   std::uint64_t low = 0;
-  std::uint64_t high =
-      std::min((cache.space_bytes - question.block_bytes) / question.others_step_bytes,
-               longest_list(cache.chase) - 2);  // the pair
+  std::uint64_t high = std::min((cache.space_bytes - pair.block_bytes()) / pair.step_bytes,
+                                longest_list(cache.chase) - 2);  // the pair
   while (high - low > std::max<std::uint64_t>(1, low / 16)) {
     const std::uint64_t others = low + (high - low) / 2;
     PairCounts counts;
-    for (int i = 0; i < tries; ++i) count_pair(cache, question, others, random, counts);
+    for (int i = 0; i < tries; ++i) count_pair(cache, pair, others, random, counts);
     if (counts.left + counts.stayed == 0) return 0;
     const double left = counts.left_share();
     if (left >= seldom && left <= 1 - seldom) return others;
@@ -213,35 +221,49 @@ std::uint64_t find_others(const CacheUnderTest& cache, const PairQuestion& quest
   return 0;
 }
 
-}  // namespace
-
-std::optional<PairAnswer> ask_pair(const CacheUnderTest& cache, const PairQuestion& question) {
+/// The two places of one block, anywhere, are accessed in turn, behind others that push out the
+/// first one about every other time: how much oftener is the second one missing when the first one
+/// is? Of one line always and never, of two lines as often. nullopt where no number of others does
+/// that.
+/// @pre the cache is of a space of its own
+std::optional<double> ask_pair(const CacheUnderTest& cache, const Pair& pair) {
   constexpr int most_draws = 128;
   constexpr double enough = 24;  // a share of so many scatters by a tenth
   Random random(derive_seed(cache.seed, "pairs"));
-  const std::uint64_t others = find_others(cache, question, random);
+  const std::uint64_t others = find_others(cache, pair, random);
   if (others == 0) return std::nullopt;
   PairCounts counts;
   for (int draw = 0; draw < most_draws && std::min(counts.left, counts.stayed) < enough; ++draw)
-    count_pair(cache, question, others, random, counts);
+    count_pair(cache, pair, others, random, counts);
   if (std::min(counts.left, counts.stayed) < enough / 2) return std::nullopt;
-  const double depends = counts.both_left / counts.left - counts.second_left / counts.stayed;
-  return PairAnswer{depends > 0.5, std::min(1.0, std::abs(2 * depends - 1))};
+  return counts.both_left / counts.left - counts.second_left / counts.stayed;
 }
 
+/// The largest block of which both halves are one line, from one access on. nullopt if pairs do not
+/// tell.
 std::optional<LineLength> measure_line_by_pairs(const CacheUnderTest& cache,
                                                 std::uint64_t unit_bytes) {
   LineLength line{.bytes = unit_bytes, .contrast = 1};
   for (std::uint64_t bytes = unit_bytes; bytes < longest_line_bytes; bytes *= 2) {
-    const auto answer = ask_pair(cache, {.block_bytes = 2 * bytes,
-                                         .first_bytes = 0,
-                                         .second_bytes = bytes,
-                                         .others_step_bytes = unit_bytes});
-    if (!answer) return std::nullopt;
-    line.contrast = std::min(line.contrast, answer->contrast);
-    if (!answer->one_line) break;
+    const auto depends = ask_pair(cache, {.distance_bytes = bytes, .step_bytes = unit_bytes});
+    if (!depends) return std::nullopt;
+    line.contrast = std::min({line.contrast, 1.0, std::abs(2 * *depends - 1)});
+    if (*depends <= 0.5) break;
     line.bytes = 2 * bytes;
   }
+  return line;
+}
+
+}  // namespace
+
+LineLength measure_line(const CacheUnderTest& cache, std::uint64_t coarse_size_bytes,
+                        std::uint64_t fetch_bytes) {
+  const LineLength line = line_by_footprint(cache, coarse_size_bytes, fetch_bytes);
+  const std::uint64_t lines = coarse_size_bytes / line.bytes;
+  const bool is_clear = line.contrast >= clear_contrast && lines >= few_lines;
+  if (is_clear || cache.space_bytes == 0) return line;
+  const auto by_pairs = measure_line_by_pairs(cache, fetch_bytes);
+  if (by_pairs && by_pairs->contrast > line.contrast) return *by_pairs;
   return line;
 }
 

@@ -154,10 +154,11 @@ std::optional<CacheGeometry> measure_geometry(const CacheUnderTest& of, std::str
 }
 
 CacheGeometry measure_size(const CacheUnderTest& of, CacheGeometry geometry) {
+  constexpr std::uint64_t most_asked_lines = 65536;  // one by one; of more one return pass tells
   CacheUnderTest cache = of;
   cache.outlier_share = geometry.outlier_share;
   const std::uint64_t line_bytes = geometry.line_bytes;
-  if (is_large(geometry.bound.fitting_bytes, line_bytes)) {
+  if (geometry.bound.fitting_bytes / line_bytes > most_asked_lines) {
     const TriedBound step = find_step(cache, geometry.bound, line_bytes);
     if (!step.tried.bear_out()) return spread_of_draws(cache, std::move(geometry));
     geometry.bound = step.bound;

@@ -149,7 +149,8 @@ Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurv
     cache.threshold_cycles = hits.high_cycles + least_level_gap_cycles;
     return report_full(cache, path, hits);
   }
-  report_latencies(run, cache.name, {.samples = {hits.cycles}}, {.samples = {misses.cycles}});
+  report_latency(run, cache.name + ".hit_latency_cycles", {.samples = {hits.cycles}});
+  report_latency(run, cache.name + ".miss_latency_cycles", {.samples = {misses.cycles}});
   if (level == 0) return report_structure(cache, {});
   std::string reason;
   cache.inner = describe_inner(run, path, survey, level, reason);
@@ -242,38 +243,10 @@ std::size_t find_l2(const JobRun& run, const std::vector<LatencyClass>& classes,
   return first;
 }
 
-/// Who serves what the last class does not, of the largest footprints: some policies keep most of
-/// what is asked for again and again, so that no chase has half of its loads from there.
-std::optional<LatencyClass> find_behind_last(const std::vector<FootprintChase>& chases,
-                                             const LatencyClass& last) {
-  constexpr double least_share = 0.05;  // outliers are a few in a thousand
-  // Of those that come later, which the L2, a cache behind it and the memory may share.
-  constexpr double least_share_of_late = 0.25;
-  FootprintChase late{.span_bytes = chases.back().span_bytes, .cycles = {}};
-  double loads = 0;
-  for (const FootprintChase& chase : chases) {
-    if (chase.span_bytes < late.span_bytes) continue;
-    loads += static_cast<double>(chase.cycles.size());
-    for (double cycles : chase.cycles)
-      if (cycles > last.high_cycles + least_level_gap_cycles) late.cycles.push_back(cycles);
-  }
-  if (static_cast<double>(late.cycles.size()) < least_share * loads) return std::nullopt;
-  auto classes = find_latency_classes({late}, least_level_gap_cycles, least_share_of_late);
-  if (classes.empty()) return std::nullopt;
-  return std::move(classes.front());
-}
-
 /// Sorts the classes into caches of the path and what lies behind them.
 void sort_classes(JobRun& run, const CachePath& path, const std::vector<FootprintChase>& chases,
                   const std::vector<double>& cold, PathSurvey& survey) {
-  const bool translated = path.space_bytes == 0;
-  std::vector<LatencyClass> classes = translated
-                                          ? find_latency_classes(chases, least_level_gap_cycles)
-                                          : find_passing_classes(chases, least_level_gap_cycles);
-  if (!translated && !classes.empty()) {
-    if (auto behind = find_behind_last(chases, classes.back()))
-      classes.push_back(*std::move(behind));
-  }
+  std::vector<LatencyClass> classes = find_latency_classes(chases, least_level_gap_cycles);
   std::size_t served = classes.size();  // by caches; the others by the memory, near or far
   const double soonest_cold = quantile(cold, 0.1);
   // What answers sooner than the L2 is no memory: a cache of code that holds all of the space.

@@ -6,7 +6,6 @@
 #include "base/units.hpp"
 #include "jobs/cache/try_line.hpp"
 #include "jobs/cache/writes_and_prefetch.hpp"
-#include "jobs/sets/report.hpp"
 #include "jobs/sets/search.hpp"
 
 #include <fmt/format.h>
@@ -223,21 +222,8 @@ void report_fetch(const CacheUnderTest& cache, const BlockSize& fetch) {
                        : not_resolvable(metric, none));
 }
 
-void report_latencies(JobRun& run, const std::string& cache, const Replicates& hits,
-                      const Replicates& misses) {
-  report_hit_latency(run, cache, hits);
-  report_miss_latency(run, cache, misses);
-}
-
-void report_hit_latency(JobRun& run, const std::string& cache, const Replicates& hits) {
-  // Without copies, hits of a divided L2 are near or far.
-  run.report(
-      found_memory(cache + ".hit_latency_cycles", summarize_memory_replicates(hits.samples)));
-}
-
-void report_miss_latency(JobRun& run, const std::string& cache, const Replicates& misses) {
-  run.report(
-      found_memory(cache + ".miss_latency_cycles", summarize_memory_replicates(misses.samples)));
+void report_latency(JobRun& run, const std::string& metric, const Replicates& latencies) {
+  run.report(found_memory(metric, summarize_memory_replicates(latencies.samples)));
 }
 
 }  // namespace sonde

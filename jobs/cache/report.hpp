@@ -26,15 +26,9 @@ void report_geometry(const CacheUnderTest& cache, const CacheGeometry& geometry,
 /// Reports `.fetch_bytes`: not resolvable where misses lie apart now so and now so.
 void report_fetch(const CacheUnderTest& cache, const BlockSize& fetch);
 
-/// Reports `.hit_latency_cycles` and `.miss_latency_cycles` by replicates.
-/// @param cache as metrics name it
-/// @pre both have samples
-void report_latencies(JobRun& run, const std::string& cache, const Replicates& hits,
-                      const Replicates& misses);
-
-/// One of these alone.
-void report_hit_latency(JobRun& run, const std::string& cache, const Replicates& hits);
-void report_miss_latency(JobRun& run, const std::string& cache, const Replicates& misses);
+/// Reports a latency of hits or misses by replicates. Those of a divided L2 or memory may be near
+/// or far. @pre it has samples
+void report_latency(JobRun& run, const std::string& metric, const Replicates& latencies);
 
 /// A cache after the search for its sets: the geometry, with what the sets add to it, and the sets.
 struct CacheStructure {

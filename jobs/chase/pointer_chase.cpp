@@ -135,9 +135,15 @@ ChaseSetup at_draw(ChaseSetup setup, const Draw& draw) {
   return setup;
 }
 
+namespace {
+
+/// The longest list that stands in the shared memory of a block beside a record of half of it, as
+/// lists of code do, and those of data that read a sector more often than it has words.
 std::uint64_t longest_listed(const ChaseSetup& setup) {
   return setup.recordable_accesses * record_bytes / (list_entry_bytes + record_bytes / 2);
 }
+
+}  // namespace
 
 std::uint64_t longest_list(const ChaseSetup& setup) {
   return setup.path == LoadPath::instruction ? longest_listed(setup)
@@ -175,12 +181,8 @@ std::uint64_t most_code_bytes(const ChaseSetup& setup) {
   return bytes;
 }
 
-std::uint64_t longest_recorded_list(const ChaseSetup& setup, std::uint64_t warmup_accesses,
-                                    std::uint64_t passes) {
-  const std::uint64_t room_bytes = setup.recordable_accesses * record_bytes;
-  const std::uint64_t taken_bytes = warmup_accesses * list_entry_bytes;
-  if (taken_bytes >= room_bytes) return 0;
-  return (room_bytes - taken_bytes) / (passes * record_bytes + list_entry_bytes);
+std::uint64_t longest_recorded_list(const ChaseSetup& setup, std::uint64_t passes) {
+  return setup.recordable_accesses * record_bytes / (passes * record_bytes + list_entry_bytes);
 }
 
 namespace {

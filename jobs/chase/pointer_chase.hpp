@@ -54,13 +54,8 @@ ChaseSetup at_draw(ChaseSetup setup, const Draw& draw);
 std::uint64_t recordable_with_list(const ChaseSetup& setup, std::uint64_t length);
 
 /// The most accesses that one launch records in so many passes if they stand in shared memory, too,
-/// each as an entry of a list, and before them `warmup_accesses` that are not recorded.
-std::uint64_t longest_recorded_list(const ChaseSetup& setup, std::uint64_t warmup_accesses = 0,
-                                    std::uint64_t passes = 1);
-
-/// The longest list that stands in the shared memory of a block beside a record of half of it, as
-/// lists of code do, and those of data that read a sector more often than it has words.
-std::uint64_t longest_listed(const ChaseSetup& setup);
+/// each as an entry of a list.
+std::uint64_t longest_recorded_list(const ChaseSetup& setup, std::uint64_t passes = 1);
 
 /// The longest list that can be chased if it reads no sector so often: of data any.
 std::uint64_t longest_list(const ChaseSetup& setup);
@@ -108,7 +103,7 @@ struct ChasePlan {
 
 /// A chase in random order over a span, twice to warm up, recorded as far as one launch can.
 ChasePlan steady_plan(const ChaseSetup& setup, std::uint64_t span_bytes, std::uint64_t step_bytes,
-                      std::uint64_t seed, std::uint64_t most_recorded = ~std::uint64_t{0});
+                      std::uint64_t seed, std::uint64_t most_recorded);
 
 /// The same over several times what a cache holds, to meet what lies behind it, once to warm up: in
 /// the first pass as in any other all other lines are accessed between two accesses to a line, and

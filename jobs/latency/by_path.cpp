@@ -182,21 +182,20 @@ PathLatencies measure_path(JobRun& run, LoadPath load_path, const std::vector<do
   });
   // Near hits of a divided L2 are faster than what passes by on average, and no level of their own.
   const bool may_have_first = find_metric(path.prefix("l1") + "cycles") != nullptr;
-  const auto first = may_have_first
-                         ? separate_hits(resident.pooled(), passing, least_first_cache_gap_cycles)
-                         : std::nullopt;
+  const auto first_threshold =
+      may_have_first ? separate_hits(resident.pooled(), passing, least_first_cache_gap_cycles)
+                     : std::nullopt;
   result.dram = measure_replicates(run, path.label("dram"), [&](const Draw& draw) {
     return measure_memory_latencies(run, at_draw(path.chase, draw), path.label("dram"), draw.seed,
                                     1, page_bytes(run));
   });
-  if (first) {
+  if (first_threshold) {
     report_l1(path, resident);
     result.l1 = std::move(resident);
   } else {
     run.report_rest(path.prefix("l1"), Status::not_present, "no cache before the L2 on this path");
   }
-  result.l2 =
-      report_l2(path, first ? std::optional(first->threshold_cycles) : std::nullopt, result.dram);
+  result.l2 = report_l2(path, first_threshold, result.dram);
   report_dram(path, result.dram);
   return result;
 }

@@ -1,6 +1,6 @@
 // Chases that every policy answers differently, then, where victims are chosen at random, cyclic
 // ones: their records go to analysis/structure/replacement, set by set, and the fits are combined.
-#include "jobs/sets/replacement.hpp"
+#include "jobs/sets/search.hpp"
 
 #include "base/random.hpp"
 
@@ -74,14 +74,11 @@ ReplacementFit match_lines(SetsProbe& probe, const Lines& lines, const Lines& ac
                            probe.record(lines, access_evictors, cyclic_orders(ways, longest)));
 }
 
-/// Other sets than number `home`: where they may duel, as many as a leader takes.
+/// Some sets but number `home`.
 std::vector<std::uint64_t> sets_to_compare(const SetsProbe& probe, std::uint32_t sets,
-                                           std::uint64_t home, const ReplacementFit& of_home) {
-  constexpr std::uint32_t duelling_sets = 40;  // one leader in 32 (Qureshi 2007)
-  const bool may_duel = of_home.policy == Policy::srrip || of_home.policy == Policy::brrip;
-  const std::uint32_t wanted = may_duel ? duelling_sets : probe.traits().compared_sets;
+                                           std::uint64_t home) {
   std::vector<std::uint64_t> others;
-  for (std::uint64_t set = 0; set < std::min(sets, wanted); ++set) {
+  for (std::uint64_t set = 0; set < std::min(sets, probe.traits().compared_sets); ++set) {
     if (set != home) others.push_back(set);
   }
   if (others.empty()) others.push_back(sets - 1);
@@ -122,7 +119,7 @@ ReplacementFit measure_replacement(SetsProbe& probe, const SetFindings& found) {
   // Sets of other associativity would need chases of their own.
   if (numbered && layout.index.sets > 1 &&
       layout.ways_per_set.front() == layout.ways_per_set.back()) {
-    for (std::uint64_t set : sets_to_compare(probe, layout.index.sets, home, *first)) {
+    for (std::uint64_t set : sets_to_compare(probe, layout.index.sets, home)) {
       auto fit = match_set(probe, found, set, known, none.reason);
       if (fit) fits.push_back(std::move(*fit));
     }

@@ -1,12 +1,12 @@
 // Sets as findings, each with what it rests on; what was not found is left to the job, which
 // reports the rest of its metrics with the reason given here.
-#include "jobs/sets/report.hpp"
+#include "jobs/sets/search.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <bit>
-#include <cmath>
 #include <map>
 
 namespace sonde {
@@ -80,56 +80,16 @@ void report_layout(const SetsProbe& probe, const SetLayout& layout, double line_
   report_index(probe, layout, confidence);
 }
 
-/// The commonest associativity among the sets seen, and how many have it.
-struct UsualWays {
-  std::uint32_t ways = 0;
-  std::size_t sets = 0;
-};
-UsualWays usual_ways(const std::vector<SeenSet>& seen) {
-  std::map<std::uint32_t, std::size_t> counts;
-  for (const SeenSet& set : seen) ++counts[set.ways];
-  UsualWays usual;
-  for (const auto& [ways, sets] : counts) {
-    if (sets > usual.sets) usual = {ways, sets};
-  }
-  return usual;
-}
-
-/// As many sets as the lines searched are parts like those seen, if that is near a power of two:
-/// shares of so few lines are no count. nullopt, too, if they would hold less than what was seen to
-/// fit, or far more.
-std::optional<double> infer_sets(const SetLayout& layout, std::uint32_t ways,
-                                 std::uint64_t fitting_lines) {
-  constexpr double near_power = 0.06;
-  constexpr double most_excess = 1.25;
-  std::uint64_t members = 0;
-  for (const SeenSet& set : layout.seen_sets) members += set.members;
-  const double shares = static_cast<double>(layout.seen_lines * layout.seen_sets.size()) /
-                        static_cast<double>(members);
-  const double sets = std::exp2(std::round(std::log2(shares)));
-  const auto fitting = static_cast<double>(fitting_lines);
-  if (std::abs(shares - sets) > near_power * sets) return std::nullopt;
-  if (sets * ways < fitting || sets * ways > most_excess * fitting) return std::nullopt;
-  return sets;
-}
-
 /// What some of many sets show, where no function tells which lines the others have.
-void report_seen_sets(const SetsProbe& probe, const SetLayout& layout) {
-  constexpr double inferred_confidence = 0.5;
-  const UsualWays usual = usual_ways(layout.seen_sets);
-  const std::uint64_t seen = layout.seen_sets.size();
-  probe.run().report(found(probe.name() + ".ways", static_cast<double>(usual.ways),
-                           static_cast<double>(usual.sets) / static_cast<double>(seen), seen),
-                     fmt::format("{} of {} sets seen have so many", usual.sets, seen));
-  const std::string metric = probe.name() + ".sets";
-  const auto inferred = infer_sets(layout, usual.ways, probe.pool().cached_lines);
-  if (usual.sets < seen || !inferred) {
-    return probe.run().report(not_resolvable(
-        metric, fmt::format("{} sets seen do not tell how many others there are", seen)));
-  }
+void report_seen_ways(const SetsProbe& probe, const std::vector<std::uint32_t>& seen) {
+  std::map<std::uint32_t, std::size_t> counts;
+  for (const std::uint32_t ways : seen) ++counts[ways];
+  const auto usual =
+      std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; });
   probe.run().report(
-      found(metric, *inferred, inferred_confidence, seen),
-      fmt::format("each of {} sets seen has its share of {} lines", seen, layout.seen_lines));
+      found(probe.name() + ".ways", static_cast<double>(usual->first),
+            static_cast<double>(usual->second) / static_cast<double>(seen.size()), seen.size()),
+      fmt::format("{} of {} sets seen have so many", usual->second, seen.size()));
 }
 
 void report_replacement(const SetsProbe& probe, const ReplacementFit& fit, double line_confidence) {
@@ -166,9 +126,7 @@ void report_sets(const SetsProbe& probe, SetFindings& found) {
     found.reason = "found, but not confirmed: " + explain(layout);
   } else {
     found.reason = layout.reason;
-    if (probe.traits().answers_in_part && layout.seen_sets.size() >= enough_seen_sets) {
-      report_seen_sets(probe, layout);
-    }
+    if (layout.seen_ways.size() >= enough_seen_sets) report_seen_ways(probe, layout.seen_ways);
   }
   // Lines of sets that other chases contradict need not be of one set.
   const bool contradicted = layout.resolved() && !found.confirmed();

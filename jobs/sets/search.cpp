@@ -5,7 +5,6 @@
 
 #include "analysis/structure/sets/line_search.hpp"
 #include "base/random.hpp"
-#include "jobs/sets/replacement.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -24,7 +23,6 @@ bool choose_pass_evictors(SetsProbe& probe, SetFindings& found) {
   }
   found.pool.co_resident = evictors->co_resident;
   found.pool.excluded = evictors->excluded;
-  found.pool.taken = evictors->taken;
   found.pass_evictors = std::move(*evictors);
   return true;
 }
@@ -38,9 +36,28 @@ SetLayout search(SetsProbe& probe, const SetFindings& found) {
   return find_set_layout(found.pool, ask_behind(probe, found.pass_evictors), other);
 }
 
+/// The pass evictors found, with lines behind them that always miss, and those of their sets
+/// excluded. nullopt if no lines do.
+std::optional<PassEvictors> keep_room_busy(SetsProbe& probe, const SetFindings& found) {
+  constexpr std::size_t surely_fitting = 4;  // of the level, a quarter
+  const Lines lines = choose_lines(found.pool, found.pool.span_bytes / found.pool.line_bytes,
+                                   derive_seed(found.pool.seed, "busy"));
+  const BusyLines busy = find_busy_lines(lines, found.pool.cached_lines / surely_fitting,
+                                         ask_behind(probe, found.pass_evictors));
+  if (busy.lines.empty()) return std::nullopt;
+  PassEvictors evictors = found.pass_evictors;
+  evictors.busy = busy.lines.size();
+  evictors.accessed.insert(evictors.accessed.end(), busy.lines.begin(), busy.lines.end());
+  for (const Lines& taken : {busy.lines, busy.others}) {
+    evictors.excluded.insert(evictors.excluded.end(), taken.begin(), taken.end());
+  }
+  std::ranges::sort(evictors.excluded);
+  return evictors;
+}
+
 /// Where lines overflow in one order and fit in others, the level may have room that any set takes.
 void search_with_room_busy(SetsProbe& probe, SetFindings& found) {
-  auto evictors = probe.find_busy_evictors(found);
+  auto evictors = probe.traits().may_have_room ? keep_room_busy(probe, found) : std::nullopt;
   if (!evictors) return;
   SetFindings further{.pool = found.pool, .pass_evictors = std::move(*evictors)};
   further.pool.excluded = further.pass_evictors.excluded;
@@ -95,23 +112,6 @@ Lines fill_all_sets(SetsProbe& probe, const SetFindings& found) {
 
 }  // namespace
 
-std::optional<PassEvictors> keep_room_busy(SetsProbe& probe, const SetFindings& found) {
-  constexpr std::size_t surely_fitting = 4;  // of the level, a quarter
-  const Lines lines = choose_lines(found.pool, found.pool.span_bytes / found.pool.line_bytes,
-                                   derive_seed(found.pool.seed, "busy"));
-  const BusyLines busy = find_busy_lines(lines, found.pool.cached_lines / surely_fitting,
-                                         ask_behind(probe, found.pass_evictors));
-  if (busy.lines.empty()) return std::nullopt;
-  PassEvictors evictors = found.pass_evictors;
-  evictors.busy = busy.lines.size();
-  evictors.accessed.insert(evictors.accessed.end(), busy.lines.begin(), busy.lines.end());
-  for (const Lines& taken : {busy.lines, busy.others}) {
-    evictors.excluded.insert(evictors.excluded.end(), taken.begin(), taken.end());
-  }
-  std::ranges::sort(evictors.excluded);
-  return evictors;
-}
-
 SetFindings find_sets(SetsProbe& probe) {
   SetFindings found{.pool = probe.pool()};
   if (!choose_pass_evictors(probe, found)) return found;
@@ -120,9 +120,9 @@ SetFindings find_sets(SetsProbe& probe) {
   if (!found.layout.conflict) search_with_room_busy(probe, found);
   search_more(probe, found);
   const SetLayout& layout = found.layout;
-  const bool resolved = layout.resolved();
-  if (resolved && probe.traits().measures_filled) found.filled = fill_all_sets(probe, found);
-  if (resolved || (layout.conflict && probe.traits().answers_in_part)) {
+  if (layout.resolved() && probe.traits().measures_filled)
+    found.filled = fill_all_sets(probe, found);
+  if (layout.conflict) {
     try {
       found.replacement = measure_replacement(probe, found);
     } catch (const SearchOverTime& error) {

@@ -28,8 +28,7 @@ struct PassEvictors {
   Lines accessed = {};
   Lines co_resident = {};  // lines of the level under test that they take
   Lines excluded = {};   // others that no list may hold: inner levels keep them with those accessed
-  Lines taken = {};      // of these: the co-resident lines leave their sets no way
-  std::size_t busy = 0;  // of `accessed`, at its end: they always miss (find_busy_evictors)
+  std::size_t busy = 0;  // of `accessed`, at its end: they always miss, and keep room taken
 };
 
 /// What was found out about the sets of a cache or of a TLB level.
@@ -64,8 +63,8 @@ class SetsProbe {
     std::size_t most_accesses = 8000;  // of a chase that tells policies apart
     std::uint64_t trace_seed = 0;      // of those chases
     std::uint32_t compared_sets = 3;   // whose policies are compared
+    bool may_have_room = false;        // besides its sets, which any overfull one may take
     bool measures_filled = false;  // whether lines of all sets are to be held against the capacity
-    bool answers_in_part = false;  // whether sets count that were seen where others stay unknown
   };
 
   virtual ~SetsProbe() = default;
@@ -82,13 +81,6 @@ class SetsProbe {
   /// Others, none of them among the first, to see which sets the first ones lie in. nullopt if
   /// there are none, or where none are needed.
   virtual std::optional<PassEvictors> find_other_pass_evictors(const PassEvictors& /*first*/) {
-    return std::nullopt;
-  }
-
-  /// The same evictors and, in every pass, lines of some sets that always miss: where a level has
-  /// room that any set may take, they keep it taken. Their sets are excluded. nullopt if there are
-  /// no such lines. @param found without a conflict
-  virtual std::optional<PassEvictors> find_busy_evictors(const SetFindings& /*found*/) {
     return std::nullopt;
   }
 

@@ -11,7 +11,7 @@
 #include "base/units.hpp"
 #include "jobs/cache/cache_probe.hpp"
 #include "jobs/run/known_groups.hpp"
-#include "jobs/sets/replacement.hpp"
+#include "jobs/sets/search.hpp"
 
 #include <fmt/format.h>
 
@@ -58,11 +58,11 @@ std::optional<CacheUnderTest> slice_under_test(JobRun& run, const Draw& draw,
                       .warmup_passes = 2,
                       .evidence = Evidence::of_a_search};
   const ChasePlan all{.offsets = lines, .evidence = Evidence::of_a_search};
-  const auto classes =
+  const auto threshold_cycles =
       separate_hits(measure_chase(cache, "lines that fit", few).cycles,
                     measure_chase(cache, "all lines", all).cycles, least_memory_gap_cycles);
-  if (!classes) return std::nullopt;
-  cache.threshold_cycles = classes->threshold_cycles;
+  if (!threshold_cycles) return std::nullopt;
+  cache.threshold_cycles = *threshold_cycles;
   return cache;
 }
 

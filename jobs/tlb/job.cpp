@@ -5,9 +5,8 @@
 #include "analysis/structure/latency/latency_classes.hpp"
 #include "base/gpu_facts.hpp"
 #include "jobs/run/attempt.hpp"
-#include "jobs/tlb/levels.hpp"
 #include "jobs/tlb/page_chase.hpp"
-#include "jobs/tlb/texture.hpp"
+#include "jobs/tlb/parts.hpp"
 
 #include <fmt/format.h>
 
@@ -134,39 +133,35 @@ void report_page_table_window(const PageChaseSetup& setup, const TlbLevels& leve
   std::vector<bool> switches(cold.size());
   for (std::size_t i = 1; i < cold.size(); ++i) switches[i] = cold[i] > usual_cycles + gap_cycles;
   const bool all_are_new = knows_entries || take_as_long(cold, 1 - largest_share);
-  const auto count = static_cast<double>(count_set(switches));
+  const std::size_t count = count_set(switches);
   const auto distance = miss_distance(switches, page_step_bytes);
   const std::string seen = fmt::format("first accesses to {} of {}", format_bytes(page_step_bytes),
                                        format_bytes(span_bytes));
   const auto report_none = [&](const std::string& reason) {
     report_no_window(run, cold, all_are_new, seen + reason);
   };
-  if (count == 0) {
-    report_none(": none at regular distances is slower");
-  } else if (count > largest_share * static_cast<double>(cold.size())) {
-    run.report(not_resolvable(
-        "tlb.page_window_bytes",
-        fmt::format("{}: {} slower ones, more than windows of four would have", seen, count)));
-  } else if (!distance) {
-    report_none(": one slower one");
-  } else if (distance->observations < least_distances &&
-             2 * distance->observations * distance->bytes < span_bytes) {
-    report_none(
+  const auto leave_open = [&](const std::string& reason) {
+    run.report(not_resolvable("tlb.page_window_bytes",
+                              fmt::format("{}: {} slower ones{}", seen, count, reason)));
+  };
+  if (count == 0) return report_none(": none at regular distances is slower");
+  if (static_cast<double>(count) > largest_share * static_cast<double>(cold.size()))
+    return leave_open(", more than windows of four would have");
+  if (!distance) return report_none(": one slower one");
+  if (distance->observations < least_distances) {
+    const bool would_repeat = 2 * distance->observations * distance->bytes < span_bytes;
+    if (!would_repeat) return leave_open(", too few to repeat");
+    return report_none(
         fmt::format(": {} slower ones, and none as far from them as they are apart", count));
-  } else if (distance->observations < least_distances) {
-    run.report(not_resolvable("tlb.page_window_bytes",
-                              fmt::format("{}: {} slower ones, too few to repeat", seen, count)));
-  } else if (distance->agreement < least_agreement) {
-    run.report(not_resolvable("tlb.page_window_bytes",
-                              fmt::format("{}: {} slower ones, not at one distance", seen, count)));
-  } else if (distance->bytes < least_window_bytes) {
-    run.report(not_resolvable("tlb.page_window_bytes",
-                              fmt::format("{}: slower ones every {}, which may be pages", seen,
-                                          format_bytes(distance->bytes))));
-  } else {
-    run.report(found("tlb.page_window_bytes", static_cast<double>(distance->bytes),
-                     distance->agreement, distance->observations));
   }
+  if (distance->agreement < least_agreement) return leave_open(", not at one distance");
+  if (distance->bytes < least_window_bytes) {
+    return run.report(not_resolvable(
+        "tlb.page_window_bytes", fmt::format("{}: slower ones every {}, which may be pages", seen,
+                                             format_bytes(distance->bytes))));
+  }
+  run.report(found("tlb.page_window_bytes", static_cast<double>(distance->bytes),
+                   distance->agreement, distance->observations));
 }
 
 }  // namespace
@@ -176,8 +171,7 @@ void run_tlb(JobRun& run) {
   setup.kept_pages = pages_kept_by_l2(setup);
   setup.most_pages = std::max(setup.kept_pages, overfilling_pages);
   const std::vector<PageChaseCosts> chases = measure_growing_chases(setup);
-  TlbLevels levels = find_levels(setup, chases, level_names.size());
-  characterize_tlb_levels(setup, chases, level_names, levels);
+  const TlbLevels levels = characterize_tlb_levels(setup, chases, level_names);
   report_page(run, levels.granularities);
   report_page_table_window(setup, levels);
   report_texture_tlbs(setup, levels);

@@ -1,12 +1,12 @@
 // Up to three searches, each from another place on another SM, within the time that they have
 // together.
-#include "jobs/tlb/level_sets.hpp"
+#include "jobs/tlb/parts.hpp"
 
 #include "analysis/structure/replacement/policy_trace.hpp"
 #include "analysis/structure/sets/set_layout.hpp"
 #include "device/device_error.hpp"
-#include "jobs/sets/report.hpp"
 #include "jobs/sets/search.hpp"
+#include "jobs/tlb/tlb_probe.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,5 @@
 // Level by level, inner ones first: penalty, granularity, entry, reach; then sets, replacement and
 // scope, each reported as it is found, and the rest with the reason.
-#include "jobs/tlb/levels.hpp"
 
 #include "analysis/structure/sets/line_search.hpp"
 #include "base/random.hpp"
@@ -8,11 +7,8 @@
 #include "device/device_error.hpp"
 #include "jobs/run/clock_window.hpp"
 #include "jobs/run/replicates.hpp"
-#include "jobs/sets/report.hpp"
 #include "jobs/sets/search.hpp"
-#include "jobs/tlb/level_sets.hpp"
-#include "jobs/tlb/reach.hpp"
-#include "jobs/tlb/scope.hpp"
+#include "jobs/tlb/parts.hpp"
 #include "jobs/tlb/tlb_probe.hpp"
 
 #include <fmt/format.h>
@@ -173,7 +169,7 @@ void measure_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
                     format_bytes(tlb.inner.answered_bytes)));
   }
   report_units(tlb, *granularity);
-  report_tlb_scope(tlb);
+  tlb.sms_apart = report_tlb_scope(tlb);
   const SetFindings sets = find_sets_in_draws(tlb);
   const Reach reach = settle_reach(tlb, bound, sets.layout);
   report_reach(tlb, reach, samples);
@@ -218,17 +214,11 @@ void report_no_level(const PageChaseSetup& setup, const std::string& name,
 
 }  // namespace
 
-TlbLevels find_levels(const PageChaseSetup& setup, const std::vector<PageChaseCosts>& chases,
-                      std::size_t most_levels) {
-  TlbLevels found;
-  found.levels = find_tlb_levels(chases, setup.least_step_cycles);
-  found.levels.resize(std::min(found.levels.size(), most_levels));
-  found.chased_bytes = chases.back().span_bytes;
-  return found;
-}
-
-void characterize_tlb_levels(const PageChaseSetup& setup, const std::vector<PageChaseCosts>& chases,
-                             std::span<const char* const> names, TlbLevels& found) {
+TlbLevels characterize_tlb_levels(const PageChaseSetup& setup,
+                                  const std::vector<PageChaseCosts>& chases,
+                                  std::span<const char* const> names) {
+  TlbLevels found{.levels = find_tlb_levels(chases, setup.least_step_cycles)};
+  found.levels.resize(std::min(found.levels.size(), names.size()));
   InnerTlbs inner;
   for (std::size_t i = 0; i < found.levels.size(); ++i) {
     TlbUnderTest tlb{setup, names[i], found.levels[i], inner};
@@ -259,6 +249,7 @@ void characterize_tlb_levels(const PageChaseSetup& setup, const std::vector<Page
   const std::string why_not = why_not_absent(chases, found, inner);
   for (std::size_t i = found.levels.size(); i < names.size(); ++i)
     report_no_level(setup, names[i], chases.back(), why_not);
+  return found;
 }
 
 }  // namespace sonde

@@ -19,6 +19,9 @@
 namespace sonde {
 namespace {
 
+// Of growing chases: half of the smallest first-level entry known, of GPUs with pages that are no
+// smaller.
+constexpr std::uint64_t least_step_bytes = 256_KiB;
 constexpr std::uint64_t line_shift = 37;  // prime to the lines of a page, 1184 bytes away
 
 /// Passes over a list for one launch after a flush, see passes_over_new_lines.
@@ -77,56 +80,36 @@ std::vector<double> measure_differences(const PageChaseSetup& setup, const std::
   return differences;
 }
 
-/// What record_pairs and its like have in common: of so many entries the few that are asked for at
-/// the same time matter little.
-LaneChases pair_chases(const PageChaseSetup& setup, std::uint64_t places) {
-  constexpr std::uint64_t many_places = 512;
-  return {.most_at_once = setup.chase.recordable_accesses / 2 * 2,
-          .warm_up = places < many_places ? WarmUp::dependent : WarmUp::overlapped,
-          .evidence = Evidence::of_a_search};
-}
-
-/// Latencies of the accesses of all timed pairs, lane by lane, in one turn.
+/// Latencies of the accesses of all timed pairs, lane by lane, in one turn. From the memory in as
+/// many passes at a time as pages surely have lines for.
 std::vector<std::vector<double>> record_pairs(const PageChaseSetup& setup, const std::string& label,
                                               const std::vector<ChaseLane>& lanes,
                                               const PairPasses& passes, Turn turn) {
-  const std::uint64_t places = lanes.front().offsets_bytes.size();
-  const std::uint64_t of_pass = 2 * places;
-  const std::uint64_t pairs = std::min(passes.timed * places, passes.most_pairs);
-  LaneChases chases = pair_chases(setup, places);
-  chases.warmup_accesses = passes.warmup * of_pass;
-  chases.recorded_accesses = pairs / places * of_pass + 2 * (pairs % places);
-  chases.resume = Resume::within_pass;
-  for (const ChaseLane& lane : lanes) {
-    Offsets list = place_second_accesses(twice_each(lane.offsets_bytes), setup.second_access, turn);
-    chases.lanes.push_back(
-        {.sm = lane.sm, .offsets_bytes = std::move(list), .path = setup.chase.path});
-  }
-  return record_lanes(setup.run, setup.chase, label, std::move(chases));
-}
-
-/// The same from the memory: as many passes at a time as pages surely have lines for.
-std::vector<std::vector<double>> record_pairs_from_memory(const PageChaseSetup& setup,
-                                                          const std::string& label,
-                                                          const std::vector<ChaseLane>& lanes,
-                                                          const PairPasses& passes, Turn turn) {
+  constexpr std::uint64_t many_places = 512;  // the few that are asked for at once matter little
+  const bool is_cold = setup.second_access == SecondAccess::from_memory;
   const std::uint64_t places = lanes.front().offsets_bytes.size();
   const std::uint64_t pairs = std::min(passes.timed * places, passes.most_pairs);
+  const std::uint64_t most_pairs =
+      is_cold ? new_line_passes(setup.part_bytes) * places : passes.timed * places;
+  const std::uint64_t settling =
+      is_cold ? std::min(passes.warmup, most_passes_to_settle) : passes.warmup;
   std::vector<std::vector<double>> cycles(lanes.size());
-  const std::uint64_t most_passes = new_line_passes(setup.part_bytes);
-  const std::uint64_t settling = std::min(passes.warmup, most_passes_to_settle);
-  for (std::uint64_t done = 0; done < pairs; done += most_passes * places) {
-    const std::uint64_t at_once = std::min(most_passes * places, pairs - done);
-    LaneChases chases = pair_chases(setup, places);
-    chases.warmup_accesses = settling * 2 * places;
-    chases.recorded_accesses = 2 * at_once;
-    chases.preparation = Preparation::flushed;
+  for (std::uint64_t done = 0; done < pairs; done += most_pairs) {
+    const std::uint64_t at_once = std::min(most_pairs, pairs - done);
+    LaneChases chases{.warmup_accesses = settling * 2 * places,
+                      .recorded_accesses = 2 * at_once,
+                      .most_at_once = setup.chase.recordable_accesses / 2 * 2,
+                      .preparation = is_cold ? Preparation::flushed : Preparation::as_is,
+                      .warm_up = places < many_places ? WarmUp::dependent : WarmUp::overlapped,
+                      .resume = is_cold ? Resume::behind_all : Resume::within_pass,
+                      .evidence = Evidence::of_a_search};
     for (const ChaseLane& lane : lanes) {
+      Offsets list = twice_each(lane.offsets_bytes);
+      list = is_cold
+                 ? passes_from_memory(setup, list, settling, (at_once + places - 1) / places, turn)
+                 : place_second_accesses(std::move(list), setup.second_access, turn);
       chases.lanes.push_back(
-          {.sm = lane.sm,
-           .offsets_bytes = passes_from_memory(setup, twice_each(lane.offsets_bytes), settling,
-                                               (at_once + places - 1) / places, turn),
-           .path = setup.chase.path});
+          {.sm = lane.sm, .offsets_bytes = std::move(list), .path = setup.chase.path});
     }
     const auto batch = record_lanes(setup.run, setup.chase, label, std::move(chases));
     for (std::size_t lane = 0; lane < lanes.size(); ++lane)
@@ -158,7 +141,7 @@ PageChaseSetup set_up_chases_through(JobRun& run, LoadPath path) {
 
 PageChaseCosts measure_span(const PageChaseSetup& setup, std::uint64_t span_bytes) {
   const std::uint64_t step_bytes =
-      std::max(setup.least_step_bytes, std::bit_ceil(span_bytes / setup.most_pages));
+      std::max(least_step_bytes, std::bit_ceil(span_bytes / setup.most_pages));
   return measure_page_costs(setup, span_bytes, spread_pages(step_bytes, widest_spread_bytes));
 }
 
@@ -241,7 +224,7 @@ std::vector<PageChaseCosts> measure_growing_chases(PageChaseSetup& setup) {
   constexpr std::uint64_t fewest_steps = 4;
   std::vector<PageChaseCosts> chases;
   int failures = 0;
-  for (std::uint64_t span_bytes = fewest_steps * setup.least_step_bytes;;) {
+  for (std::uint64_t span_bytes = fewest_steps * least_step_bytes;;) {
     const std::uint64_t bounded_bytes = std::min(span_bytes, setup.limit_bytes);
     const auto refusal = refusal_of([&] { chases.push_back(measure_span(setup, bounded_bytes)); });
     if (refusal) {
@@ -288,12 +271,10 @@ std::vector<std::vector<double>> pair_costs(const PageChaseSetup& setup, const s
   const std::uint64_t pairs = std::min(passes.timed * places, passes.most_pairs);
   PageChaseSetup placed = setup;
   if (places * lanes.size() > setup.kept_pages) placed.second_access = SecondAccess::from_memory;
-  const bool is_cold = placed.second_access == SecondAccess::from_memory;
   std::vector<std::vector<double>> costs(lanes.size(), std::vector<double>(pairs));
   const std::vector<Turn> turns = turns_of(placed.second_access);
   for (Turn turn : turns) {
-    const auto cycles = is_cold ? record_pairs_from_memory(placed, label, lanes, passes, turn)
-                                : record_pairs(placed, label, lanes, passes, turn);
+    const auto cycles = record_pairs(placed, label, lanes, passes, turn);
     for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
       for (std::size_t pair = 0; pair < pairs; ++pair) {
         costs[lane][pair] += (cycles[lane][2 * pair] - cycles[lane][2 * pair + 1]) /

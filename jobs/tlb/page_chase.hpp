@@ -12,17 +12,13 @@
 
 namespace sonde {
 
-/// Half of the smallest first-level entry known, of GPUs with pages that are no smaller.
-inline constexpr std::uint64_t coarse_step_bytes = 256_KiB;
-
 /// What all page-stride chases of one load path have in common.
 struct PageChaseSetup {
   JobRun& run;
   ChaseSetup chase = {};
-  std::uint64_t least_step_bytes = coarse_step_bytes;  // of growing chases
-  std::uint64_t limit_bytes = 0;                       // memory that may be accessed
-  std::uint64_t most_pages = 0;                        // of one chase
-  std::uint64_t kept_pages = 0;                        // a line of so many stays in the L2
+  std::uint64_t limit_bytes = 0;  // memory that may be accessed
+  std::uint64_t most_pages = 0;   // of one chase
+  std::uint64_t kept_pages = 0;   // a line of so many stays in the L2
   // From the memory: both lines of a pair lie within so much.
   std::uint64_t part_bytes = smallest_page_bytes;
   double least_step_cycles = 0;  // smallest rise of a cost that makes a level
@@ -86,7 +82,7 @@ std::vector<double> measure_steady_costs(const PageChaseSetup& setup, const std:
 PageChaseCosts measure_page_costs(const PageChaseSetup& setup, std::uint64_t span_bytes,
                                   const PageSpread& spread, const LinesTried& lines = {});
 
-/// Chases over spans of 4, 8, ... of the least step up to the limit, in that step or, where that
+/// Chases over spans of 1, 2, ... MiB up to the limit, in steps of 256 KiB or, where that
 /// would be more than most_pages, in the smallest power of two that is not. Ends early, without the
 /// larger ones, if the device cannot give so much memory: the limit is then what it gave.
 std::vector<PageChaseCosts> measure_growing_chases(PageChaseSetup& setup);

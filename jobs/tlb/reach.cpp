@@ -1,6 +1,6 @@
 // The reach by the sets, else by spans at ten other places; and the entry by spans of which blocks
 // are left out.
-#include "jobs/tlb/reach.hpp"
+#include "jobs/tlb/parts.hpp"
 
 #include "analysis/structure/capacity/miss_blocks.hpp"
 #include "analysis/structure/predict/predictions.hpp"

@@ -1,6 +1,6 @@
 // Pairs of SMs that chase different entries at once: where both lose theirs, they share the level.
 // The group that SM 0 shares it with becomes a finding.
-#include "jobs/tlb/scope.hpp"
+#include "jobs/tlb/parts.hpp"
 
 #include "jobs/run/known_groups.hpp"
 
@@ -130,41 +130,44 @@ std::vector<int> find_sms_apart(const std::vector<int>& sharing, int sm_count,
 
 }  // namespace
 
-void report_tlb_scope(TlbUnderTest& tlb) {
+std::vector<int> report_tlb_scope(const TlbUnderTest& tlb) {
   const std::string metric = tlb.name + ".scope";
   const PairChases chases(tlb);
   if (chases.span_bytes() > tlb.limit_bytes || chases.entries() <= tlb.inner.entries) {
-    return tlb.run.report(
+    tlb.run.report(
         not_resolvable(metric, chases.span_bytes() > tlb.limit_bytes
                                    ? "two SMs cannot overfill it with the memory there is"
                                    : "what one SM may fill of it fits an inner level"));
+    return {};
   }
   const OneSm one_sm = ask_one_sm(chases);
   if (!one_sm.tells(chases)) {
-    return tlb.run.report(not_resolvable(
+    tlb.run.report(not_resolvable(
         metric,
         fmt::format("of {} entries {:.0f} % miss when one SM chases them alone, and {:.0f} and "
                     "{:.0f} % when the same SM chases as many others at once",
                     chases.entries(), 100 * std::ranges::max(one_sm.alone), 100 * one_sm.both[0],
                     100 * one_sm.both[1])));
+    return {};
   }
   const int sm_count = tlb.run.info().sm_count;
   const Sharing sharing = find_sharing(chases, sm_count);
   const auto pairs = static_cast<std::uint64_t>(sm_count - 1);
   const KnownGroups groups = known_groups(tlb.run);
-  tlb.sms_apart = find_sms_apart(sharing.sms, sm_count, groups);
   ScopeName scope = name_scope(sharing.sms, sm_count, groups);
   if (!scope.name) scope = guess_scope(sharing.sms, sm_count, groups);
   const std::string shared =
       fmt::format("of {} SMs, {} share it with SM 0", sm_count, sharing.sms.size() - 1);
-  if (!scope.name) {
-    return tlb.run.report(
-        not_resolvable(metric, shared + ", and which SMs form a TPC or a GPC is not known"));
-  }
   const double clear =
       pairs == 0 ? 0 : static_cast<double>(sharing.clear) / static_cast<double>(pairs);
-  tlb.run.report(found(metric, *scope.name, std::min(clear, scope.confidence), pairs),
-                 scope.remark.empty() ? shared : shared + "; " + scope.remark);
+  if (scope.name) {
+    tlb.run.report(found(metric, *scope.name, std::min(clear, scope.confidence), pairs),
+                   scope.remark.empty() ? shared : shared + "; " + scope.remark);
+  } else {
+    tlb.run.report(
+        not_resolvable(metric, shared + ", and which SMs form a TPC or a GPC is not known"));
+  }
+  return find_sms_apart(sharing.sms, sm_count, groups);
 }
 
 }  // namespace sonde

@@ -1,6 +1,6 @@
 // Texture chases against those of plain loads, level by level: levels that cost the same are the
 // same; else the levels of textures are characterized like the others (jobs/tlb/levels).
-#include "jobs/tlb/texture.hpp"
+#include "jobs/tlb/parts.hpp"
 
 #include "analysis/statistics.hpp"
 #include "base/units.hpp"
@@ -135,14 +135,12 @@ bool take_translations(const Offsets& swept, const TlbLevels& plain) {
 void characterize(PageChaseSetup setup, const TlbLevels& plain) {
   const Offsets swept = std::exchange(setup.swept, {});
   const std::vector<PageChaseCosts> chases = measure_growing_chases(setup);
-  TlbLevels own = find_levels(setup, chases, texture_names.size());
-  if (own.levels.empty()) {
+  if (find_tlb_levels(chases, setup.least_step_cycles).empty()) {
     return setup.run.leave_open(both_levels,
                                 "no translation cost anything, though it does for plain loads");
   }
   if (!take_translations(swept, plain)) setup.swept = swept;
-  const auto refusal =
-      refusal_of([&] { characterize_tlb_levels(setup, chases, texture_names, own); });
+  const auto refusal = refusal_of([&] { characterize_tlb_levels(setup, chases, texture_names); });
   if (refusal) setup.run.leave_open(both_levels, *refusal);
 }
 
@@ -152,7 +150,6 @@ void report_texture_tlbs(PageChaseSetup loads, const TlbLevels& plain) {
   JobRun& run = loads.run;
   PageChaseSetup setup = set_up_texture_chases(run);
   setup.most_pages = setup.kept_pages = loads.kept_pages;
-  setup.least_step_bytes = loads.least_step_bytes;
   // Small pages: the lines swept lie in many of them, whose translations take room in both chases.
   setup.swept = loads.swept = sweep_texture_caches(run);
   std::size_t compared = 0;

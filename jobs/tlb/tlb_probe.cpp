@@ -4,7 +4,6 @@
 
 #include "analysis/statistics.hpp"
 #include "base/random.hpp"
-#include "jobs/sets/search.hpp"
 
 #include <algorithm>
 #include <array>
@@ -42,13 +41,14 @@ LinePool choose_pool(const TlbUnderTest& tlb) {
 
 /// Accesses cost two loads each, and are repeated where the costs are noisy.
 SetsProbe::Traits describe(const TlbUnderTest& tlb) {
+  constexpr std::uint64_t large_level = 256;  // of a small one busy entries would leave too few
   const LinePool pool = choose_pool(tlb);
   return {.name = tlb.name,
           .pool = pool,
           .most_accesses = 1000,
           .trace_seed = pool.seed,
           .compared_sets = 1,
-          .answers_in_part = true};
+          .may_have_room = tlb.entries >= large_level};
 }
 
 /// Lines of entries in the order of a pass. Entries that are met again take, every second time,
@@ -191,11 +191,6 @@ std::optional<PassEvictors> TlbProbe::find_other_pass_evictors(const PassEvictor
   if (first.accessed.empty()) return std::nullopt;
   const std::uint64_t step_bytes = std::max(tlb_.step_bytes(), tlb_.inner.step_bytes);
   return find_pass_evictors(first.accessed.front() / step_bytes * step_bytes);
-}
-
-std::optional<PassEvictors> TlbProbe::find_busy_evictors(const SetFindings& found) {
-  constexpr std::uint64_t large_level = 256;  // of a small one too few entries would be left
-  return tlb_.entries < large_level ? std::nullopt : keep_room_busy(*this, found);
 }
 
 /// Lines in rounds, the pass evictors behind each.

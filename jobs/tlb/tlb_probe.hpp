@@ -31,8 +31,6 @@ class TlbProbe final : public SetsProbe {
   /// Entries in a row, each under an inner entry of its own.
   std::optional<PassEvictors> find_pass_evictors(std::uint64_t end_bytes) override;
   std::optional<PassEvictors> find_other_pass_evictors(const PassEvictors& first) override;
-  /// Entries that keep the room taken which a level of a TLB may have besides its sets.
-  std::optional<PassEvictors> find_busy_evictors(const SetFindings& found) override;
   std::vector<MissCounts> ask(std::span<const Lines> lists,
                               const PassEvictors& pass_evictors) override;
   /// As many as the pass evictors, each in an inner entry of its own.

@@ -63,6 +63,7 @@ LIBRARIES = (
 SHARED_HEADERS = {
     "src/main.cpp": None,
     "jobs/tlb/tlb_record.cpp": "jobs/tlb/tlb_probe.hpp",
+    "jobs/tlb/*.cpp": "jobs/tlb/parts.hpp",
     "jobs/*.cpp": None,  # jobs/suite.cpp declares the jobs and lists them
     "jobs/*/job.cpp": None,
     "jobs/bypass/polybench.cpp": "jobs/bypass/programs.hpp",
@@ -71,6 +72,7 @@ SHARED_HEADERS = {
     "jobs/control/*.cpp": "jobs/control/parts.hpp",
     "jobs/cores/*.cpp": "jobs/cores/parts.hpp",
     "jobs/latency/*.cpp": "jobs/latency/parts.hpp",
+    "jobs/sets/*.cpp": "jobs/sets/search.hpp",
     "src/commands/*.cpp": "src/commands/commands.hpp",
     "src/device/cuda/lanes/*_lanes.cpp": "src/device/cuda/lanes/path_lanes.hpp",
     "src/device/cuda/play/*.cpp": "src/device/cuda/play/play.hpp",

@@ -2,7 +2,7 @@
 #include "analysis/structure/capacity/capacity_search.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -26,53 +26,50 @@ CapacityBound narrow_capacity_bound(const CapacityLimits& limits, CapacityBound 
   return bound;
 }
 
+namespace {
+
+/// Asks at `size`, then at sizes beyond it (or below, if that overflows already) until the answer
+/// changes.
+/// @param beyond, below give the next size, before limits
+CapacityBound find_bracket(const CapacityLimits& limits, std::uint64_t size,
+                           const std::function<std::uint64_t(std::uint64_t size)>& beyond,
+                           const std::function<std::uint64_t(std::uint64_t size)>& below,
+                           const std::function<Fit(std::uint64_t bytes)>& ask) {
+  const std::uint64_t step = limits.step_bytes;
+  const std::uint64_t limit = std::max(step, limits.limit_bytes / step * step);
+  size = std::clamp(size / step * step, step, limit);
+  CapacityBound bound;
+  const auto ask_at = [&](std::uint64_t bytes) {
+    (ask(bytes) == Fit::fits ? bound.fitting_bytes : bound.overflowing_bytes) = size = bytes;
+  };
+  ask_at(size);
+  if (bound.fitting_bytes > 0) {
+    while (bound.overflowing_bytes == 0 && size < limit) ask_at(std::min(beyond(size), limit));
+  } else {
+    while (bound.fitting_bytes == 0 && size > step) ask_at(std::max(below(size), step));
+  }
+  const bool is_met = bound.fitting_bytes > 0 && bound.overflowing_bytes > 0;
+  return is_met ? narrow_capacity_bound(limits, bound, ask) : bound;
+}
+
+}  // namespace
+
 CapacityBound find_capacity_bound(const CapacityLimits& limits,
                                   const std::function<Fit(std::uint64_t bytes)>& ask) {
   const std::uint64_t step = limits.step_bytes;
-  const std::uint64_t limit = limits.limit_bytes / step * step;
-  std::uint64_t size = std::clamp(limits.start_bytes / step * step, step, std::max(step, limit));
-  CapacityBound bound;
-  if (ask(size) == Fit::fits) {
-    bound.fitting_bytes = size;
-    while (bound.overflowing_bytes == 0 && size < limit) {
-      size = std::min(size * 2, limit);
-      (ask(size) == Fit::fits ? bound.fitting_bytes : bound.overflowing_bytes) = size;
-    }
-    if (bound.overflowing_bytes == 0) return bound;
-  } else {
-    bound.overflowing_bytes = size;
-    while (bound.fitting_bytes == 0 && size > step) {
-      size = std::max(size / 2 / step * step, step);
-      (ask(size) == Fit::fits ? bound.fitting_bytes : bound.overflowing_bytes) = size;
-    }
-    if (bound.fitting_bytes == 0) return bound;
-  }
-  return narrow_capacity_bound(limits, bound, ask);
+  return find_bracket(
+      limits, limits.start_bytes, [](std::uint64_t size) { return size * 2; },
+      [=](std::uint64_t size) { return size / 2 / step * step; }, ask);
 }
 
 CapacityBound find_capacity_bound_near(const CapacityLimits& limits, const CapacityBound& seen,
                                        const std::function<Fit(std::uint64_t bytes)>& ask) {
   const std::uint64_t step = limits.step_bytes;
-  const std::uint64_t limit = std::max(step, limits.limit_bytes / step * step);
   std::uint64_t width = (seen.overflowing_bytes - seen.fitting_bytes + step - 1) / step * step;
-  std::uint64_t size = std::clamp(seen.fitting_bytes / step * step, step, limit);
-  CapacityBound bound;
-  if (ask(size) == Fit::fits) {
-    bound.fitting_bytes = size;
-    for (; bound.overflowing_bytes == 0 && size < limit; width *= 2) {
-      size = std::min(size + width, limit);
-      (ask(size) == Fit::fits ? bound.fitting_bytes : bound.overflowing_bytes) = size;
-    }
-    if (bound.overflowing_bytes == 0) return bound;
-  } else {
-    bound.overflowing_bytes = size;
-    for (; bound.fitting_bytes == 0 && size > step; width *= 2) {
-      size = size > width + step ? size - width : step;
-      (ask(size) == Fit::fits ? bound.fitting_bytes : bound.overflowing_bytes) = size;
-    }
-    if (bound.fitting_bytes == 0) return bound;
-  }
-  return narrow_capacity_bound(limits, bound, ask);
+  const auto doubled = [&width] { return std::exchange(width, 2 * width); };
+  return find_bracket(
+      limits, seen.fitting_bytes, [&](std::uint64_t size) { return size + doubled(); },
+      [&](std::uint64_t size) { return size - std::min(size, doubled()); }, ask);
 }
 
 }  // namespace sonde

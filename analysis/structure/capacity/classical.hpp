@@ -14,10 +14,6 @@ struct SaavedraCurves {
   std::vector<double> strides_bytes;     // ascending, each twice the one before
   std::vector<double> footprints_bytes;  // ascending
   std::vector<double> cycles;            // [footprint * strides + stride]
-
-  double at(std::size_t footprint, std::size_t stride) const {
-    return cycles[footprint * strides_bytes.size() + stride];
-  }
 };
 
 /// Mean latencies of ascending chases over footprints in equal steps around the size; the last

@@ -49,9 +49,8 @@ struct Targets {
 /// Labels of the sums of some changes.
 class Subspace {
  public:
-  Subspace(const Labels& labels, std::vector<std::uint64_t> changes, std::uint32_t origin = 0)
-      : changes_(std::move(changes)) {
-    for (const std::uint32_t sum : list_sums(changes_)) labels_.push_back(labels[sum ^ origin]);
+  Subspace(const Labels& labels, const std::vector<std::uint64_t>& changes) {
+    for (const std::uint32_t sum : list_sums(changes)) labels_.push_back(labels[sum]);
     for (const std::uint32_t label : labels_) slices_.insert(label);
   }
 
@@ -71,7 +70,6 @@ class Subspace {
   }
 
  private:
-  std::vector<std::uint64_t> changes_;
   Labels labels_;
   std::set<std::uint32_t> slices_;
 };
@@ -177,11 +175,7 @@ std::optional<std::uint64_t> find_parting_mask(const Subspace& space, std::size_
     if (equations.reduce(odd) == 0) return std::nullopt;
   }
   if (equations.rank() != dimensions) return std::nullopt;
-  std::uint64_t mask = 0;
-  for (const std::uint64_t row : equations.rows()) {
-    if ((row & odd) != 0) mask |= row & ~odd;
-  }
-  return mask;
+  return mask_of_parities(equations, odd);
 }
 
 /// The changes that keep the parity under a mask over `changes`, and one that does not.
@@ -206,6 +200,14 @@ bool are_independent(const std::vector<std::uint64_t>& vectors) {
 }
 
 }  // namespace
+
+std::uint64_t mask_of_parities(const Gf2Basis& equations, std::uint64_t odd) {
+  std::uint64_t mask = 0;
+  for (const std::uint64_t row : equations.rows()) {
+    if ((row & odd) != 0) mask |= row & ~odd;
+  }
+  return mask;
+}
 
 std::optional<Remainder> find_remainder(const Labels& labels,
                                         const std::vector<std::uint64_t>& changes) {

@@ -2,6 +2,8 @@
 // line number do to the slices of a page. Used by slice_function.cpp, which finds the rest.
 #pragma once
 
+#include "analysis/structure/index/index_function.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -10,6 +12,11 @@ namespace sonde {
 
 /// Label of a line whose slice is not known.
 inline constexpr std::uint32_t unknown_slice = ~0U;
+
+/// The mask under which vectors have the parities that equations over GF(2) ask for: each is a
+/// vector, with the bit `odd` above those of all vectors where its parity is odd.
+/// @pre as many independent equations as vectors have bits
+std::uint64_t mask_of_parities(const Gf2Basis& equations, std::uint64_t odd);
 
 /// A number, of which bit i tells whether changes[i] (a vector of line number bits) was made, the
 /// other way round where the constant has that bit; and what divides it.

@@ -62,27 +62,6 @@ std::vector<std::uint64_t> complete(Gf2Basis basis, std::size_t dimensions) {
   return added;
 }
 
-/// The mask whose parity on each vector is the value asked. @pre the vectors are a basis of as many
-/// dimensions
-std::uint64_t solve_mask(std::vector<std::uint64_t> vectors, std::vector<int> values) {
-  std::uint64_t mask = 0;
-  for (std::size_t bit = 0; bit < vectors.size(); ++bit) {
-    std::size_t pivot = bit;
-    while ((vectors[pivot] >> bit & 1) == 0) ++pivot;
-    std::swap(vectors[bit], vectors[pivot]);
-    std::swap(values[bit], values[pivot]);
-    for (std::size_t row = 0; row < vectors.size(); ++row) {
-      if (row == bit || (vectors[row] >> bit & 1) == 0) continue;
-      vectors[row] ^= vectors[bit];
-      values[row] ^= values[bit];
-    }
-  }
-  for (std::size_t bit = 0; bit < vectors.size(); ++bit) {
-    if (values[bit] != 0) mask |= std::uint64_t{1} << bit;
-  }
-  return mask;
-}
-
 /// The space of line numbers in three parts: changes that do nothing, those that each change one
 /// bit of the slice number that is an XOR, and those of the number behind which a remainder stands.
 struct Parts {
@@ -103,9 +82,11 @@ std::vector<std::uint64_t> make_masks(const Parts& parts) {
   basis.insert(basis.end(), parts.idle.begin(), parts.idle.end());
   std::vector<std::uint64_t> masks;
   for (std::size_t bit = 0; bit < hashed; ++bit) {
-    std::vector<int> values(basis.size());
-    values[bit] = 1;
-    masks.push_back(solve_mask(basis, std::move(values)));
+    const std::uint64_t odd = std::uint64_t{1} << basis.size();
+    Gf2Basis equations;
+    for (std::size_t i = 0; i < basis.size(); ++i)
+      equations.insert(basis[i] | (i == bit ? odd : 0));
+    masks.push_back(mask_of_parities(equations, odd));
   }
   // With an XOR bit, or in the other order, all bits of the remainder may change at once: of both
   // ways, the smaller mask.
@@ -265,6 +246,9 @@ std::uint32_t slice_of(const SliceFunction& function, std::uint64_t offset_bytes
   return function.orders[place.order][place.remainder];
 }
 
+namespace {
+
+/// "8^11^14": the bits of a mask, from 0 on.
 std::string describe_mask(std::uint64_t mask) {
   std::vector<int> places;
   for (int bit = 0; bit < 64; ++bit) {
@@ -272,6 +256,8 @@ std::string describe_mask(std::uint64_t mask) {
   }
   return fmt::format("{}", fmt::join(places, "^"));
 }
+
+}  // namespace
 
 std::string describe(const SliceFunction& function) {
   if (!function.is_known()) return "unresolved";

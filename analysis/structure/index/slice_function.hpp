@@ -36,9 +36,6 @@ struct SliceFunction {
 SliceFunction fit_slice_function(std::span<const std::uint32_t> labels, std::uint64_t line_bytes,
                                  std::uint64_t choosing_mask = 0);
 
-/// "8^11^14": the bits of a mask, from 0 on.
-std::string describe_mask(std::uint64_t mask);
-
 /// Label of the line at this offset. @pre the function is known
 std::uint32_t slice_of(const SliceFunction& function, std::uint64_t offset_bytes);
 

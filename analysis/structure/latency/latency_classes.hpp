@@ -21,17 +21,10 @@ struct LatencyClass {
   std::vector<double> cycles;  // its latencies there
 };
 
-/// Classes that serve at least `least_share` of the loads of some chase, innermost first: what is
-/// seen in passing only (mixtures, outliers) is none. Latencies further apart than `gap_cycles` are
-/// of different classes.
+/// Classes that serve at least half of the loads of some chase, innermost first: what is seen in
+/// passing only (mixtures, outliers) is none. Latencies further apart than `gap_cycles` are of
+/// different classes.
 std::vector<LatencyClass> find_latency_classes(const std::vector<FootprintChase>& chases,
-                                               double gap_cycles, double least_share = 0.5);
-
-/// Those that serve half of some chase, and what never does, but a tenth of four and more, or 3 %
-/// of eight, at latencies of its own: a cache whose policy keeps old lines (BRRIP) serves some of
-/// every footprint, most of none. Not for loads that wait for translations, which are seen in
-/// passing, too.
-std::vector<LatencyClass> find_passing_classes(const std::vector<FootprintChase>& chases,
                                                double gap_cycles);
 
 /// Loads of which one place served nearly all.
@@ -40,18 +33,11 @@ LatencyClass class_of(const std::vector<double>& cycles);
 /// Halfway between the latencies of two neighbouring classes.
 double threshold_between(const LatencyClass& inner, const LatencyClass& outer);
 
-/// Two classes of latency with an empty gap between them.
-struct HitClasses {
-  double hit_cycles = 0;  // medians
-  double miss_cycles = 0;
-  double threshold_cycles = 0;  // in the middle of the gap
-};
-
-/// nullopt if the classes touch or differ by less than `least_gap_cycles`: then there is no such
+/// The middle of the gap between hits and misses, in cycles. nullopt if they touch or differ by less than `least_gap_cycles`: then there is no such
 /// cache on this path. The outer 2 % of the hits and 10 % of the misses are ignored: single
 /// outliers, and lines that a large chase met by chance.
-std::optional<HitClasses> separate_hits(const std::vector<double>& hits,
-                                        const std::vector<double>& misses, double least_gap_cycles);
+std::optional<double> separate_hits(const std::vector<double>& hits,
+                                    const std::vector<double>& misses, double least_gap_cycles);
 
 /// Half of the smallest difference published between two access patterns (GTX 780: P1 198 cycles,
 /// P2 204; Mei and Chu 2016, section 5.2).

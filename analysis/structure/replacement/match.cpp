@@ -2,7 +2,6 @@
 // replacement.
 #include "analysis/structure/replacement/match.hpp"
 
-#include "analysis/structure/replacement/bimodal_search.hpp"
 #include "analysis/structure/replacement/random_policies.hpp"
 #include "base/error.hpp"
 
@@ -20,9 +19,47 @@ namespace {
 constexpr std::size_t least_lead = 8;
 constexpr double least_lead_share = 0.6;
 constexpr double ambiguous_confidence = 0.5;
-// Insertions of BRRIP that are not distant: one in 32 (Jaleel 2010), others in use from 1 in 64 to
-// 1 in 16.
-constexpr double most_near_share = 0.1;
+
+/// How well a rule met the records. First accesses, which miss under every policy, count only as
+/// accesses; so outliers (slow accesses that were no misses) cost a good rule little, and a rule
+/// that predicts next to no misses gets no credit for all the hits of a large set.
+struct OutcomeTally {
+  std::uint64_t accesses = 0;
+  std::uint64_t explained = 0;
+  std::uint64_t predicted_misses = 0;
+  std::uint64_t false_alarms = 0;  // predicted misses that were hits
+  std::uint64_t seen_misses = 0;
+  std::uint64_t surprises = 0;  // seen misses that were predicted to hit
+
+  void count(bool is_first, bool predicted_miss, bool seen_miss) {
+    ++accesses;
+    explained += predicted_miss == seen_miss;
+    if (is_first) return;
+    predicted_misses += predicted_miss;
+    false_alarms += predicted_miss && !seen_miss;
+    seen_misses += seen_miss;
+    surprises += seen_miss && !predicted_miss;
+  }
+
+  double agreement() const {
+    return accesses == 0 ? 0 : static_cast<double>(explained) / static_cast<double>(accesses);
+  }
+
+  /// At least 0.99 of the accesses and 0.95 of the predicted misses are met; misses come as a
+  /// surprise as seldom as outliers do (one in 10^4; 3 in 10^3 are tolerated) and a few more.
+  bool convincing() const {
+    constexpr double least_agreement = 0.99;
+    constexpr double most_unmet = 0.05;
+    constexpr double most_outliers = 3e-3;
+    const auto share = [](double part, std::uint64_t whole) {
+      return part * static_cast<double>(whole);
+    };
+    return agreement() >= least_agreement &&
+           static_cast<double>(false_alarms) <= share(most_unmet, predicted_misses) &&
+           static_cast<double>(surprises) <=
+               share(most_outliers, accesses) + share(most_unmet, seen_misses);
+  }
+};
 
 /// A candidate's outcome for every access of all records, one record after the other.
 struct Candidate {
@@ -51,7 +88,6 @@ std::vector<bool> mark_first_accesses(const std::vector<AccessRecord>& records) 
 
 std::vector<Candidate> play_candidates(std::uint32_t ways, const std::vector<AccessRecord>& records,
                                        const std::vector<bool>& seen) {
-  using Access = OutcomeTally::Access;
   const std::vector<bool> first = mark_first_accesses(records);
   std::vector<Candidate> candidates;
   for (const ModelRule& rule : all_model_rules()) {
@@ -61,7 +97,7 @@ std::vector<Candidate> play_candidates(std::uint32_t ways, const std::vector<Acc
       candidate.missed.insert(candidate.missed.end(), missed.begin(), missed.end());
     }
     for (std::size_t i = 0; i < seen.size(); ++i) {
-      candidate.tally.count(first[i] ? Access::first : Access::later, candidate.missed[i], seen[i]);
+      candidate.tally.count(first[i], candidate.missed[i], seen[i]);
     }
     candidates.push_back(std::move(candidate));
   }
@@ -115,7 +151,7 @@ ReplacementFit no_choice() {
   for (const ModelRule& rule : all_model_rules()) {
     if (rule.variant.empty()) fit.alike.push_back(rule.policy);
   }
-  fit.alike.insert(fit.alike.end(), {Policy::brrip, Policy::random, Policy::weighted_ways});
+  fit.alike.insert(fit.alike.end(), {Policy::set_duelling, Policy::random, Policy::weighted_ways});
   fit.agreement = 1;
   fit.reason = "one way leaves nothing to choose";
   return fit;
@@ -124,6 +160,8 @@ ReplacementFit no_choice() {
 void conclude(ReplacementFit& fit, const std::vector<Candidate>& candidates,
               const Candidate& chosen, std::uint32_t ways) {
   std::vector<Policy> others = policies_alike(candidates, chosen);
+  // Other sets, or the same one at other times, may insert lines at random intervals.
+  if (chosen.rule->policy == Policy::srrip) others.push_back(Policy::set_duelling);
   if (others.empty()) {
     fit.policy = chosen.rule->policy;
     fit.confidence = confidence_of(fit.agreement);
@@ -135,29 +173,6 @@ void conclude(ReplacementFit& fit, const std::vector<Candidate>& candidates,
   fit.confidence = ambiguous_confidence;
   fit.reason = fmt::format("{} cannot be distinguished with {} ways and these chases",
                            name_all(fit.alike), ways);
-}
-
-/// Fills in BRRIP if it explains the records as well as the best rule or better.
-bool match_bimodal(std::uint32_t ways, const std::vector<AccessRecord>& records,
-                   const Candidate& rule, ReplacementFit& fit) {
-  const BimodalFit bimodal = fit_bimodal(ways, records);
-  fit.scores.push_back({Policy::brrip, "", bimodal.tally.agreement()});
-  if (!bimodal.tally.convincing() || bimodal.near_share > most_near_share) return false;
-  const std::uint64_t by_rule = rule.tally.convincing() ? rule.tally.explained : 0;
-  if (by_rule >= bimodal.tally.explained + least_lead) return false;
-  fit.agreement = bimodal.tally.agreement();
-  fit.reason = fmt::format("{:.1f} % of {} insertions were not distant", 100 * bimodal.near_share,
-                           bimodal.insertions);
-  if (by_rule + least_lead > bimodal.tally.explained) {
-    fit.alike = {Policy::brrip, rule.rule->policy};
-    fit.confidence = ambiguous_confidence;
-    fit.reason += fmt::format("; {} ({}) explains the accesses as well", to_text(rule.rule->policy),
-                              rule.rule->variant);
-  } else {
-    fit.policy = Policy::brrip;
-    fit.confidence = confidence_of(fit.agreement);
-  }
-  return true;
 }
 
 }  // namespace
@@ -185,11 +200,6 @@ ReplacementFit match_replacement(std::uint32_t ways,
   }
   const Candidate& chosen = simplest(candidates);
   fit.agreement = chosen.tally.agreement();
-  // BRRIP is no rule that can be played; what resembles it must not take its place: variants, and
-  // SRRIP where every line is hit before it could be replaced.
-  const bool settled =
-      chosen.tally.convincing() && usual(chosen) && chosen.rule->policy != Policy::srrip;
-  if (!settled && match_bimodal(ways, records, chosen, fit)) return fit;
   if (chosen.tally.convincing()) {
     conclude(fit, candidates, chosen, ways);
     return fit;

@@ -10,9 +10,8 @@
 namespace sonde {
 
 /// The policy that explains the records. Deterministic ones are played and compared access by
-/// access: at least 0.99 of all and 0.95 of the accesses on which candidates differ; then BRRIP by
-/// its likeliest insertions; then random replacement, by the victims in cyclic chases. Method:
-/// docs/methods/replacement.md.
+/// access: at least 0.99 of all and 0.95 of the accesses on which candidates differ; then random
+/// replacement, by the victims in cyclic chases. Method: docs/methods/replacement.md.
 /// @param policy_records chases by policy_trace, the same or different ones
 /// @param cyclic_records chases by cyclic_trace, many short ones (about 2500 victims in all give
 /// probabilities to 0.03); may be empty

@@ -68,7 +68,6 @@ std::string_view to_text(Policy policy) {
     case Policy::nru: return "NRU";
     case Policy::clock: return "CLOCK";
     case Policy::srrip: return "SRRIP";
-    case Policy::brrip: return "BRRIP";
     case Policy::guarded_lru: return "LRU guarding the last two hits";
     case Policy::random: return "random";
     case Policy::weighted_ways: return "weighted ways";

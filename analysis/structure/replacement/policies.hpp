@@ -9,7 +9,8 @@
 
 namespace sonde {
 
-/// set_duelling is no policy of one set: some sets follow SRRIP and some BRRIP (Jaleel 2010).
+/// set_duelling is no policy of one set: some follow SRRIP, and some insert most lines to leave at
+/// once (BRRIP; Jaleel 2010). It is not looked for.
 enum class Policy {
   lru,
   fifo,
@@ -17,7 +18,6 @@ enum class Policy {
   nru,
   clock,
   srrip,
-  brrip,
   guarded_lru,  // lines of the last hits cannot leave, and become youngest when later hits push
                 // them out of that guard; seen in the L1 of the H200 (docs/methods/replacement.md)
   random,

@@ -1,4 +1,4 @@
-// Several sets of one cache: agreement, duelling, or neither.
+// Several sets of one cache: agreement or none.
 #include "analysis/structure/replacement/replacement_fit.hpp"
 
 #include <fmt/format.h>
@@ -18,11 +18,6 @@ bool enough(std::size_t count, const std::vector<ReplacementFit>& sets) {
 bool allows(const ReplacementFit& fit, Policy policy) {
   if (fit.policy) return fit.policy == policy;
   return std::ranges::find(fit.alike, policy) != fit.alike.end();
-}
-
-std::size_t count_of(const std::vector<ReplacementFit>& sets, Policy policy) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(sets, [&](const ReplacementFit& fit) { return fit.policy == policy; }));
 }
 
 /// Shares of ways, agreement and confidence as the mean over the sets that allow a policy.
@@ -50,7 +45,7 @@ std::vector<Policy> common_policies(const std::vector<ReplacementFit>& sets) {
   std::size_t most = 1;
   for (Policy policy :
        {Policy::lru, Policy::fifo, Policy::tree_plru, Policy::nru, Policy::clock, Policy::srrip,
-        Policy::brrip, Policy::guarded_lru, Policy::random, Policy::weighted_ways}) {
+        Policy::set_duelling, Policy::guarded_lru, Policy::random, Policy::weighted_ways}) {
     const auto count = static_cast<std::size_t>(
         std::ranges::count_if(sets, [&](const auto& fit) { return allows(fit, policy); }));
     if (count < most || !enough(count, sets)) continue;
@@ -67,17 +62,6 @@ ReplacementFit combine_sets(const std::vector<ReplacementFit>& sets) {
   ReplacementFit cache;
   if (sets.empty()) {
     cache.reason = "no set was chased";
-    return cache;
-  }
-  const std::size_t near = count_of(sets, Policy::srrip);
-  const std::size_t far = count_of(sets, Policy::brrip);
-  if (near > 0 && far > 0 && enough(near + far, sets)) {
-    cache.policy = Policy::set_duelling;
-    for (const ReplacementFit& fit : sets) {
-      cache.confidence += fit.confidence / static_cast<double>(sets.size());
-      cache.agreement += fit.agreement / static_cast<double>(sets.size());
-    }
-    cache.reason = fmt::format("{} of {} sets follow SRRIP, {} BRRIP", near, sets.size(), far);
     return cache;
   }
   const std::vector<Policy> common = common_policies(sets);

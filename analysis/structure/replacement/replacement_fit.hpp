@@ -28,8 +28,8 @@ struct ReplacementFit {
   std::vector<PolicyScore> scores;      // every candidate tried: the evidence
 };
 
-/// The policy of a cache from those of several of its sets: the one that all of them allow, set
-/// duelling if some follow SRRIP and some BRRIP, else none.
+/// The policy of a cache from those of several of its sets: the one that nearly all of them allow,
+/// else none.
 ReplacementFit combine_sets(const std::vector<ReplacementFit>& sets);
 
 }  // namespace sonde

@@ -51,15 +51,18 @@ struct ConflictSearch {
   bool hangs_on_order = false;  // what overflows does so in this order of accesses alone
 };
 
+/// In so many of other orders of accesses all of the lines fit.
+std::ptrdiff_t count_fitting_orders(const Lines& lines, std::uint64_t orders,
+                                    const MissOracle& ask) {
+  std::vector<Lines> lists;
+  for (std::uint64_t order = 1; order <= orders; ++order) lists.push_back(shuffled(lines, order));
+  return std::ranges::count(overflow_once(lists, ask), false);
+}
+
 /// How a prefix that overflows, and of which no part does, does in other orders of accesses.
 ConflictSearch explain_unsteady(const Lines& prefix, const MissOracle& ask) {
   constexpr std::uint64_t asked_orders = 8;
-  std::vector<Lines> lists;
-  for (std::uint64_t order = 1; order <= asked_orders; ++order) {
-    lists.push_back(shuffled(prefix, order));
-  }
-  const std::vector<bool> overflowing = overflow_once(lists, ask);
-  const auto fitting = std::ranges::count(overflowing, false);
+  const auto fitting = count_fitting_orders(prefix, asked_orders, ask);
   std::string text =
       fmt::format("{} lines overflow, but no smallest part of them does reliably", prefix.size());
   if (fitting > 0) {
@@ -74,11 +77,7 @@ ConflictSearch explain_unsteady(const Lines& prefix, const MissOracle& ask) {
 std::string doubt_conflict(const Lines& lines, const MissOracle& ask) {
   constexpr std::uint64_t asked_orders = 6;
   constexpr std::ptrdiff_t allowed_outliers = 1;
-  std::vector<Lines> lists;
-  for (std::uint64_t order = 1; order <= asked_orders; ++order) {
-    lists.push_back(shuffled(lines, order));
-  }
-  const auto fitting = std::ranges::count(overflow_once(lists, ask), false);
+  const auto fitting = count_fitting_orders(lines, asked_orders, ask);
   if (fitting <= allowed_outliers) return {};
   return fmt::format("{} lines overflow in one order of accesses, but fit in {} of {} others",
                      lines.size(), fitting, asked_orders);

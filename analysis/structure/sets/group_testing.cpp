@@ -21,8 +21,7 @@ constexpr std::size_t first_groups = 16;
 // Lists of so many lines in all take half a minute on a GPU; 24 ways in 2048 sets (GTX 780) take
 // fewer.
 constexpr std::size_t most_listed = 8'000'000;
-// Each line of a set is left out once, so more of them take the square of the time. Beyond, only a
-// sample is: if each of these is needed, all make one set.
+// Each line of a set is left out once, so more of them take the square of the time.
 constexpr std::size_t most_ways = 1024;
 
 Lines join(Lines lines, const Lines& more) {
@@ -178,20 +177,15 @@ Lines drop_together(const Lines& lines, const Lines& needless, const MissOracle&
   return without_first(can_go);
 }
 
-/// Of `count` lines, evenly chosen, those without which the others overflow as well.
-Lines find_needless(const Lines& lines, std::size_t count, const MissOracle& ask) {
-  Lines left_out;
-  std::vector<Lines> lists;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t place = i * lines.size() / count;
-    left_out.push_back(lines[place]);
-    lists.push_back(lines);
-    lists.back().erase(lists.back().begin() + static_cast<std::ptrdiff_t>(place));
-  }
+/// The lines without which the others overflow as well.
+Lines find_needless(const Lines& lines, const MissOracle& ask) {
+  std::vector<Lines> lists(lines.size(), lines);
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    lists[i].erase(lists[i].begin() + static_cast<std::ptrdiff_t>(i));
   const std::vector<bool> overflowing = overflow_twice(lists, ask);
   Lines needless;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (overflowing[i]) needless.push_back(left_out[i]);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (overflowing[i]) needless.push_back(lines[i]);
   }
   return needless;
 }
@@ -201,8 +195,8 @@ Lines find_needless(const Lines& lines, std::size_t count, const MissOracle& ask
 Lines drop_single_lines(Lines lines, const MissOracle& ask) {
   if (lines.size() > most_ways) return {};
   for (int round = 0; round < most_rounds && lines.size() > 1; ++round) {
-    Lines needless = find_needless(lines, lines.size(), ask);
-    if (needless.empty()) needless = find_needless(lines, lines.size(), ask);
+    Lines needless = find_needless(lines, ask);
+    if (needless.empty()) needless = find_needless(lines, ask);
     if (needless.empty()) return overflows(lines, ask) ? lines : Lines{};
     lines = drop_together(lines, needless, ask);
   }
@@ -212,13 +206,7 @@ Lines drop_single_lines(Lines lines, const MissOracle& ask) {
 }  // namespace
 
 Lines reduce_to_one_set(const Lines& lines, const MissOracle& ask) {
-  constexpr std::size_t few_samples = 3;  // where most are needless, one of these is, too
-  constexpr std::size_t samples = 48;
   constexpr std::size_t few_lines = 64;  // of which each can be left out, needed or not
-  if (lines.size() > most_ways && find_needless(lines, few_samples, ask).empty() &&
-      find_needless(lines, samples, ask).empty()) {
-    return lines;
-  }
   if (const auto missing = collect_missing(lines, ask)) {
     Lines set = drop_single_lines(*missing, ask);
     if (set.size() > 1) return set;

@@ -102,33 +102,6 @@ bool others_show_their_ways(const IndexFunction& index, const LinePool& space,
   });
 }
 
-std::optional<Lines> find_fitting_that_overflow(const LinePool& space, std::uint32_t ways,
-                                                const MissOracle& ask) {
-  constexpr std::size_t random_lists = 24;
-  constexpr std::uint64_t fewest_lines = 4;
-  const std::uint64_t lines = space.span_bytes / space.line_bytes;
-  if (ways < fewest_lines || lines < ways) return std::nullopt;
-  std::vector<Lines> lists;
-  Random random(derive_seed(space.seed, "strides"));
-  for (std::uint64_t stride = 2; lines / stride >= fewest_lines; stride *= 2) {
-    const std::uint64_t length = std::min<std::uint64_t>(ways, lines / stride);
-    const std::uint64_t start = random.below(lines - (length - 1) * stride);
-    Lines& list = lists.emplace_back();
-    for (std::uint64_t i = 0; i < length; ++i)
-      list.push_back((start + i * stride) * space.line_bytes);
-  }
-  for (std::size_t i = 0; i < random_lists; ++i) {
-    lists.push_back(
-        choose_lines(space, ways, derive_seed(space.seed, "fitting " + std::to_string(i))));
-  }
-  const std::vector<bool> grown = overflow_once(lists, ask);
-  for (std::size_t i = 0; i < lists.size(); ++i) {
-    const Lines other_order = shuffled(lists[i], derive_seed(space.seed, "other order"));
-    if (grown[i] && overflows(other_order, ask)) return std::move(lists[i]);
-  }
-  return std::nullopt;
-}
-
 SmVote vote(const std::vector<std::vector<bool>>& answers, std::size_t least_disagreements) {
   // One SM in ten may be odd; where more differ from the rest, it is chance that they do.
   constexpr std::size_t most_odd_of = 10;

@@ -33,12 +33,6 @@ bool others_show_their_ways(const IndexFunction& index, const LinePool& space,
                             const std::vector<std::uint32_t>& ways, std::uint64_t home,
                             std::size_t most_more, const MissOracle& ask);
 
-/// Lines that overflow although they are no more than the ways of the only set, at a stride or
-/// anywhere. Where a cache has more tags than data, most lists fill the data before any set of
-/// tags, and the data look like one set. nullopt if there are none among some dozens of lists.
-std::optional<Lines> find_fitting_that_overflow(const LinePool& space, std::uint32_t ways,
-                                                const MissOracle& ask);
-
 struct SmVote {
   std::size_t questions = 0;      // that nearly all SMs answered alike
   std::vector<int> odd_sms = {};  // ascending, by place among the answers

@@ -17,7 +17,6 @@ struct LinePool {
   std::uint64_t seed = 0;
   Lines co_resident = {};  // accessed in every pass of each list: they take ways of their own
   Lines excluded = {};  // others that no list may access: inner caches keep them along with these
-  Lines taken = {};     // those of `excluded` in whose sets the co-resident lines leave no way
   /// Where no function tells which sets lines lie in, sets are looked for one by one as long as
   /// there are no more than these.
   std::size_t most_single_sets = 64;
@@ -28,7 +27,7 @@ struct LinePool {
 /// Whether no list may access the line.
 bool is_taken(const LinePool& space, std::uint64_t line);
 
-/// At most `count` lines of the span in a random order, none of them taken.
+/// At most `count` lines of the span in a random order, all of which a list may access.
 Lines choose_lines(const LinePool& space, std::uint64_t count, std::uint64_t seed);
 
 /// The lines of this length that offsets lie in, each once, ascending.
@@ -41,13 +40,6 @@ Lines lines_of_set(const IndexFunction& index, const LinePool& space, std::uint6
 /// Up to 4096 lines of other sets: the co-resident ones first, which are known to push lines out of
 /// the inner caches, then those before them, downwards. @pre there are co-resident lines
 Lines lines_of_other_sets(const IndexFunction& index, const LinePool& space, std::uint64_t set);
-
-/// The lines of the pool that miss again and again beside the co-resident lines alone, ascending.
-/// Asked in lists of an eighth of what those leave: of a cache of one way a line in 200 is given
-/// back, too, because it shared its set with others in three of four lists. Empty where the first
-/// lists show none, and of more lines than can be asked for.
-/// @param ask chases lists together with the co-resident lines
-Lines find_taken_lines(const LinePool& space, const MissOracle& ask);
 
 /// Lines that stay together, to which no line of the pool could be added.
 struct PackedLines {

@@ -66,9 +66,7 @@ void fit_to(const LinePool& space, const Lines& members, Lines others, const Mis
   std::vector<PlacedLine> placed;
   for (std::uint64_t line : found.members) placed.push_back({.offset_bytes = line, .set = 0});
   if (members.size() < few_members) place_more_sets(ask, others, placed);
-  for (const Lines& lines : {others, space.taken}) {
-    for (std::uint64_t line : lines) placed.push_back({.offset_bytes = line, .set = other_set});
-  }
+  for (std::uint64_t line : others) placed.push_back({.offset_bytes = line, .set = other_set});
   found.index = fit_index_function(placed, space.line_bytes, space.buffer_address);
 }
 
@@ -88,18 +86,6 @@ void fit_function(const LinePool& space, const Lines& candidates, const MissOrac
   fit_to(space, members, others, ask, found);
 }
 
-/// Whether lines that miss beside the co-resident ones alone lie in sets that have no ways left,
-/// but for some that missed by chance.
-bool leaves_taken_sets_none(const IndexFunction& index, const LinePool& space,
-                            const std::vector<std::uint32_t>& ways) {
-  constexpr std::uint64_t few_of_taken = 8;  // one in so many
-  constexpr std::uint64_t few_of_all = 64;   // of a cache of one way one in 100 is to be expected
-  const auto contradicting = static_cast<std::uint64_t>(std::ranges::count_if(
-      space.taken, [&](std::uint64_t line) { return ways[set_of(index, line)] > 0; }));
-  return contradicting <= std::max(space.taken.size() / few_of_taken,
-                                   space.span_bytes / space.line_bytes / few_of_all);
-}
-
 /// The ways of all sets by the function, if they come out as seen. Empty with the reason if not.
 std::vector<std::uint32_t> ways_by_function(const LinePool& space, const MissOracle& ask,
                                             SetLayout& found) {
@@ -113,10 +99,6 @@ std::vector<std::uint32_t> ways_by_function(const LinePool& space, const MissOra
   // Behind inner levels the smallest list that surely overflows may hold a line or two more than
   // ways: some policies let one more stay now and then.
   const std::size_t most_more = space.co_resident.empty() ? 0 : 2;
-  if (!leaves_taken_sets_none(found.index, space, ways)) {
-    found.reason = "the function that fits one set contradicts which sets the evictors take";
-    return {};
-  }
   const std::uint32_t home = ways[set_of(found.index, found.members.front())];
   if (home > found.conflict->ways() || home + most_more < found.conflict->ways()) {
     found.reason = "by the function that fits one set, that set has other ways than seen";
@@ -219,10 +201,7 @@ void find_single_sets(const LinePool& space, const Lines& pool, const MissOracle
   found.home_ways = ways.front();
   if (!sets.reason.empty()) {
     found.reason = sets.reason;
-    found.seen_lines = pool.size();
-    for (std::size_t set = 0; set < ways.size(); ++set) {
-      found.seen_sets.push_back({.ways = ways[set], .members = sets.lines[set].size()});
-    }
+    found.seen_ways = std::move(ways);
     return;
   }
   if (ways.size() == 1) {
@@ -239,14 +218,18 @@ std::uint64_t enough_candidates(const LinePool& space) {
   return std::clamp(4 * space.cached_lines, fewest_candidates, most_candidates);
 }
 
-/// From a conflict among the lines of `pool`.
-/// @param most_fitting lines of a list that surely overfills no more than sets
-SetLayout find_layout_in(const Lines& pool, std::size_t most_fitting, const LinePool& space,
-                         const MissOracle& ask, const std::optional<OtherCoResidents>& other) {
+}  // namespace
+
+std::uint64_t SetLayout::lines() const {
+  return std::accumulate(ways_per_set.begin(), ways_per_set.end(), std::uint64_t{0});
+}
+
+SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,
+                          const std::optional<OtherCoResidents>& other) {
+  const Lines pool = choose_lines(space, enough_candidates(space), derive_seed(space.seed, "pool"));
   SetLayout found;
   found.conflict = find_eviction_set_in_any_order(pool, ask, found.reason);
   if (!found.conflict) return found;
-  found.conflict->fitting_lines = std::min(found.conflict->fitting_lines, most_fitting);
   const std::uint64_t likely_sets =
       std::max<std::uint64_t>(1, space.cached_lines / found.conflict->ways());
   const std::uint64_t candidates =
@@ -270,25 +253,6 @@ SetLayout find_layout_in(const Lines& pool, std::size_t most_fitting, const Line
   }
   find_single_sets(space, pool, ask, other, found);
   return found;
-}
-
-}  // namespace
-
-std::uint64_t SetLayout::lines() const {
-  return std::accumulate(ways_per_set.begin(), ways_per_set.end(), std::uint64_t{0});
-}
-
-SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,
-                          const std::optional<OtherCoResidents>& other) {
-  const Lines pool = choose_lines(space, enough_candidates(space), derive_seed(space.seed, "pool"));
-  SetLayout found = find_layout_in(pool, pool.size(), space, ask, other);
-  if (found.ways_per_set.size() != 1 || !space.co_resident.empty()) return found;
-  const auto overfull = find_fitting_that_overflow(space, found.ways_per_set.front(), ask);
-  if (!overfull) return found;
-  // Checks ask for a quarter more lines than that.
-  const std::size_t most_fitting = overfull->size() * 4 / 5;
-  SetLayout of_tags = find_layout_in(*overfull, most_fitting, space, ask, other);
-  return of_tags.ways_per_set.size() > 1 ? of_tags : found;
 }
 
 void even_out(SetLayout& layout) {

@@ -25,11 +25,6 @@ struct OtherCoResidents {
   MissOracle ask;
 };
 
-struct SeenSet {
-  std::uint32_t ways = 0;
-  std::uint64_t members = 0;
-};
-
 struct SetLayout {
   std::optional<EvictionSet> conflict =
       {};              // the evidence: the smallest set of lines that overflows
@@ -39,9 +34,8 @@ struct SetLayout {
   std::vector<std::uint32_t> ways_per_set = {};  // descending; empty: not resolved
   std::uint32_t smaller_sets = 0;                // of those: seen with a way less, see even_out
   std::uint32_t short_sets = 0;                  // of those: memory has no line too many of them
-  std::vector<SeenSet> seen_sets = {};  // a dozen, where nothing tells where very many others
-                                        // are; each among `seen_lines`
-  std::uint64_t seen_lines = 0;
+  // Of a dozen sets, where nothing tells where very many others are.
+  std::vector<std::uint32_t> seen_ways = {};
   Predictions checked =
       {};  // sets in chases that no inference had seen, that overflowed as they should
   std::string reason = {};  // why something is missing

@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <utility>
 
 namespace sonde {
 namespace {
@@ -26,18 +24,23 @@ bool is_in_set(const EvictionSet& conflict, const Lines& set, std::uint32_t ways
   return 2 * static_cast<std::size_t>(std::ranges::count_if(ask(lists), any_misses)) > lists.size();
 }
 
+/// Of each known set as many lines as fit, and one more.
+std::vector<Lines> with_known_sets(std::uint64_t line, const SingleSets& sets) {
+  std::vector<Lines> lists;
+  for (std::size_t set = 0; set < sets.lines.size(); ++set) {
+    lists.push_back(slice(sets.lines[set], 0, sets.ways[set]));
+    lists.back().push_back(line);
+  }
+  return lists;
+}
+
 /// The known set that the conflict lies in: some policies hide members from a search in groups, and
 /// those left in the pool make a conflict of their own. Of each set one line is asked first. Random
 /// victims let it miss now and then only.
 std::optional<std::size_t> find_known_set(const EvictionSet& conflict, const SingleSets& sets,
                                           const MissOracle& ask) {
-  std::vector<Lines> lists;
-  for (std::size_t set = 0; set < sets.lines.size(); ++set) {
-    lists.push_back(slice(sets.lines[set], 0, sets.ways[set]));
-    lists.back().push_back(conflict.lines.back());
-  }
-  const std::vector<MissCounts> answers = ask(lists);
-  for (std::size_t set = 0; set < lists.size(); ++set) {
+  const std::vector<MissCounts> answers = ask(with_known_sets(conflict.lines.back(), sets));
+  for (std::size_t set = 0; set < answers.size(); ++set) {
     if (!any_misses(answers[set])) continue;
     if (is_in_set(conflict, sets.lines[set], sets.ways[set], ask)) return set;
   }
@@ -47,11 +50,7 @@ std::optional<std::size_t> find_known_set(const EvictionSet& conflict, const Sin
 /// Whether a line misses, again and again, with as many of some known set as fit.
 bool is_in_some_set(std::uint64_t line, const SingleSets& sets, const MissOracle& ask) {
   constexpr int rounds = 3;  // single outliers do not come again
-  std::vector<Lines> lists;
-  for (std::size_t set = 0; set < sets.lines.size(); ++set) {
-    lists.push_back(slice(sets.lines[set], 0, sets.ways[set]));
-    lists.back().push_back(line);
-  }
+  std::vector<Lines> lists = with_known_sets(line, sets);
   for (int round = 0; round < rounds && !lists.empty(); ++round) {
     const std::vector<MissCounts> answers = ask(lists);
     std::vector<Lines> missing;
@@ -74,11 +73,9 @@ bool lie_elsewhere(const Lines& left_over, const SingleSets& sets, const MissOra
 
 /// Adds the conflict and all lines of the pool that share its set, and takes them from the pool.
 void take_set(const EvictionSet& conflict, Lines& pool, const MissOracle& ask, SingleSets& sets) {
-  const std::vector<bool> is_member = find_members(conflict, pool, ask);
   Lines members;
-  for (std::size_t i = 0; i < pool.size(); ++i) {
-    if (is_member[i]) members.push_back(pool[i]);
-  }
+  Lines others;
+  sort_by_set(conflict, pool, ask, members, others);
   const Lines taken = with_conflict_first(conflict, members);
   for (std::uint64_t line : taken) std::erase(pool, line);
   if (const auto known = find_known_set(conflict, sets, ask)) {
@@ -88,57 +85,6 @@ void take_set(const EvictionSet& conflict, Lines& pool, const MissOracle& ask, S
   }
   sets.lines.push_back(taken);
   sets.ways.push_back(static_cast<std::uint32_t>(conflict.ways()));
-}
-
-/// The place of a line without which the conflict still misses in most orders: it is not needed.
-std::optional<std::size_t> find_needless(const Lines& conflict, const MissOracle& ask) {
-  for (std::size_t left_out = 0; left_out < conflict.size(); ++left_out) {
-    Lines others = conflict;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(left_out));
-    if (miss_in_most_orders(others, others.size(), ask)) return left_out;
-  }
-  return std::nullopt;
-}
-
-/// Random victims, and trees of them, may let a line too many stay for a while, so that a line of
-/// another set seemed to be needed for a conflict: a few sets that look larger than most are looked
-/// at again. @return whether some set has fewer ways than it looked to have
-bool settle_larger_sets(SingleSets& sets, const MissOracle& ask) {
-  constexpr std::size_t few_of_all = 4;
-  std::map<std::uint32_t, std::size_t> counts;
-  for (const std::uint32_t ways : sets.ways) ++counts[ways];
-  const std::uint32_t commonest =
-      std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; })->first;
-  const auto larger =
-      std::ranges::count_if(sets.ways, [=](std::uint32_t ways) { return ways > commonest; });
-  if (few_of_all * static_cast<std::size_t>(larger) > sets.ways.size()) return false;
-  bool some_are_smaller = false;
-  for (std::size_t set = 0; set < sets.ways.size(); ++set) {
-    while (sets.ways[set] > commonest) {
-      const auto needless = find_needless(slice(sets.lines[set], 0, sets.ways[set] + 1), ask);
-      if (!needless) break;
-      sets.lines[set].erase(sets.lines[set].begin() + static_cast<std::ptrdiff_t>(*needless));
-      --sets.ways[set];
-      some_are_smaller = true;
-    }
-  }
-  return some_are_smaller;
-}
-
-/// Joins sets that are the same, which did not show as long as one looked too large.
-void join_same_sets(SingleSets& sets, const MissOracle& ask) {
-  const SingleSets all = std::exchange(sets, {});
-  sets.reason = all.reason;
-  for (std::size_t set = 0; set < all.ways.size(); ++set) {
-    const EvictionSet conflict{.lines = slice(all.lines[set], 0, all.ways[set] + 1)};
-    if (const auto known = find_known_set(conflict, sets, ask)) {
-      Lines& lines = sets.lines[*known];
-      lines.insert(lines.end(), all.lines[set].begin(), all.lines[set].end());
-    } else {
-      sets.lines.push_back(all.lines[set]);
-      sets.ways.push_back(all.ways[set]);
-    }
-  }
 }
 
 }  // namespace
@@ -164,7 +110,6 @@ SingleSets take_single_sets(const LinePool& space, Lines pool, const EvictionSet
   if (!pool.empty() && overflows(pool, ask)) {
     sets.reason = fmt::format("behind {} sets, {}", sets.ways.size(), no_conflict);
   }
-  if (settle_larger_sets(sets, ask)) join_same_sets(sets, ask);
   if (sets.reason.empty() && lie_elsewhere(pool, sets, ask)) {
     sets.reason = fmt::format(
         "some of the {} lines left over by {} sets lie in none of them: other sets have too few",

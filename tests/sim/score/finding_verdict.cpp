@@ -23,8 +23,8 @@ sonde::Policy in_words_of_analysis(sim::DeclaredPolicy policy) {
     case sim::DeclaredPolicy::nru: return sonde::Policy::nru;
     case sim::DeclaredPolicy::clock: return sonde::Policy::clock;
     case sim::DeclaredPolicy::srrip: return sonde::Policy::srrip;
-    case sim::DeclaredPolicy::brrip: return sonde::Policy::brrip;
     case sim::DeclaredPolicy::guarded_lru: return sonde::Policy::guarded_lru;
+    case sim::DeclaredPolicy::brrip:
     case sim::DeclaredPolicy::set_duelling: return sonde::Policy::set_duelling;
     case sim::DeclaredPolicy::random: return sonde::Policy::random;
     case sim::DeclaredPolicy::weighted_ways: return sonde::Policy::weighted_ways;

@@ -68,15 +68,12 @@ TEST_F(PointerChaseTest, lanes_are_cut_into_launches_that_go_on_where_the_last_o
   }
 }
 
-TEST_F(PointerChaseTest, a_list_its_record_and_what_goes_before_fill_the_room) {
+TEST_F(PointerChaseTest, a_list_and_its_record_fill_the_room) {
   for (std::uint64_t recordable : {900, 1000, 116000}) {
-    for (std::uint64_t warmup : {0, 1, 99, 500}) {
-      setup.recordable_accesses = recordable;
-      const std::uint64_t longest = longest_recorded_list(setup, warmup);
-      const auto taken_bytes = [&](std::uint64_t list) { return 4 * (warmup + list) + 2 * list; };
-      EXPECT_TRUE(longest == 0 || taken_bytes(longest) <= 2 * recordable);
-      EXPECT_GT(taken_bytes(longest + 1), 2 * recordable);
-    }
+    setup.recordable_accesses = recordable;
+    const auto taken_bytes = [&](std::uint64_t list) { return 4 * list + 2 * list; };
+    EXPECT_LE(taken_bytes(longest_recorded_list(setup)), 2 * recordable);
+    EXPECT_GT(taken_bytes(longest_recorded_list(setup) + 1), 2 * recordable);
   }
 }
 

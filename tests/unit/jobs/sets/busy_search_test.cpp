@@ -43,7 +43,7 @@ class RoomProbe final : public SetsProbe {
                                  .cached_lines = 2048,
                                  .seed = 5,
                                  .buffer_address = first_entry * entry_bytes},
-                        .answers_in_part = true}),
+                        .may_have_room = true}),
         first_entry_(first_entry) {}
 
   std::uint64_t set_of_entry(std::uint64_t offset) const {
@@ -57,9 +57,6 @@ class RoomProbe final : public SetsProbe {
     }
     evictors.co_resident = evictors.accessed;
     return evictors;
-  }
-  std::optional<PassEvictors> find_busy_evictors(const SetFindings& found) override {
-    return keep_room_busy(*this, found);
   }
   std::vector<MissCounts> ask(std::span<const Lines> lists, const PassEvictors& evictors) override {
     std::vector<MissCounts> answers;

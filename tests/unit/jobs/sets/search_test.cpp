@@ -1,6 +1,5 @@
 // The one search for sets, on a toy whose sets are known.
 #include "jobs/sets/search.hpp"
-#include "jobs/sets/report.hpp"
 
 #include "analysis/structure/replacement/policies.hpp"
 

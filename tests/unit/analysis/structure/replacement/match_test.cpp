@@ -36,15 +36,14 @@ sim::DeclaredPolicy declared(Policy policy) {
     case Policy::nru: return sim::DeclaredPolicy::nru;
     case Policy::clock: return sim::DeclaredPolicy::clock;
     case Policy::srrip: return sim::DeclaredPolicy::srrip;
-    case Policy::brrip: return sim::DeclaredPolicy::brrip;
     case Policy::weighted_ways: return sim::DeclaredPolicy::weighted_ways;
     default: return sim::DeclaredPolicy::random;
   }
 }
 
 /// Chases lines in an empty set; a share `noise` of the accesses is slow without being a miss.
-AccessRecord chase_set(const Plan& plan, const std::vector<std::uint16_t>& lines,
-                       std::uint64_t seed) {
+AccessRecord chase_declared(sim::DeclaredPolicy policy, const Plan& plan,
+                            const std::vector<std::uint16_t>& lines, std::uint64_t seed) {
   constexpr std::uint64_t line_bytes = 128;
   sim::CacheModel model;
   model.line_bytes = model.sector_bytes = model.fetch_bytes = line_bytes;
@@ -52,7 +51,7 @@ AccessRecord chase_set(const Plan& plan, const std::vector<std::uint16_t>& lines
   geometry.ways_per_set = {plan.ways};
   geometry.index.kind = sim::DeclaredIndex::Kind::modulo;
   geometry.index.granularity_bytes = line_bytes;
-  geometry.replacement = {declared(plan.policy), plan.probability};
+  geometry.replacement = {policy, plan.probability};
   sim::CacheArray set(model, geometry);
   set.clear(seed);
   Random random(seed + 1);
@@ -82,7 +81,7 @@ ReplacementFit match(const Plan& plan, const Chase& chase) {
 
 ReplacementFit match(const Plan& plan) {
   return match(plan, [&](const std::vector<std::uint16_t>& lines, std::uint64_t seed) {
-    return chase_set(plan, lines, seed);
+    return chase_declared(declared(plan.policy), plan, lines, seed);
   });
 }
 
@@ -111,18 +110,25 @@ TEST_P(RulesTest, comes_back_for_any_number_of_ways) {
 
 INSTANTIATE_TEST_SUITE_P(ReplacementTest, RulesTest,
                          testing::Values(Policy::lru, Policy::fifo, Policy::tree_plru, Policy::nru,
-                                         Policy::clock, Policy::srrip, Policy::guarded_lru));
+                                         Policy::clock, Policy::guarded_lru));
 
-TEST(ReplacementTest, bimodal_insertion_comes_back) {
+TEST(ReplacementTest, srrip_is_not_told_from_sets_that_duel) {
   for (std::uint32_t ways : many_ways) {
-    if (ways > 100) continue;  // too few insertions by these chases
-    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-      const ReplacementFit fit = match({.policy = Policy::brrip, .ways = ways, .seed = seed});
+    const ReplacementFit fit = match({.policy = Policy::srrip, .ways = ways});
 
-      EXPECT_TRUE(fit.policy == Policy::brrip || (ways > 50 && fit.alike.front() == Policy::brrip))
-          << ways << " ways: " << name(fit);
-      EXPECT_NEAR(fit.agreement, 0.999, 0.002);
-    }
+    EXPECT_FALSE(fit.policy.has_value()) << ways << " ways: " << name(fit);
+    EXPECT_THAT(fit.alike, testing::IsSupersetOf({Policy::srrip, Policy::set_duelling}));
+  }
+}
+
+TEST(ReplacementTest, insertion_at_random_intervals_gets_no_name) {
+  for (std::uint32_t ways : many_ways) {
+    const Plan plan{.ways = ways, .cyclic_traces = 40, .cyclic_accesses = 20 * (ways + 1)};
+    const ReplacementFit fit = match(plan, [&](const auto& lines, std::uint64_t seed) {
+      return chase_declared(sim::DeclaredPolicy::brrip, plan, lines, seed);
+    });
+
+    EXPECT_FALSE(fit.policy.has_value()) << ways << " ways: " << name(fit);
   }
 }
 
@@ -135,24 +141,6 @@ TEST(ReplacementTest, two_ways_leave_several_policies_alike) {
   EXPECT_LT(lru.confidence, 0.95);
   EXPECT_EQ(lru.reason, "LRU, tree PLRU, NRU cannot be distinguished with 2 ways and these chases");
   EXPECT_THAT(fifo.alike, ElementsAre(Policy::fifo, Policy::clock));
-}
-
-TEST(ReplacementTest, a_hit_behind_every_fill_hides_where_lines_are_inserted) {
-  for (Policy policy : {Policy::srrip, Policy::brrip}) {
-    for (std::uint32_t ways : {4U, 7U, 16U}) {
-      std::vector<AccessRecord> records;
-      for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-        std::vector<std::uint16_t> pairs;
-        for (std::uint16_t line : policy_trace(ways, 1000, seed))
-          pairs.insert(pairs.end(), 2, line);
-        records.push_back(chase_set({.policy = policy, .ways = ways, .noise = 0}, pairs, seed));
-      }
-      const ReplacementFit fit = match_replacement(ways, records, {});
-
-      EXPECT_FALSE(fit.policy.has_value()) << ways << " ways: " << name(fit);
-      EXPECT_THAT(fit.alike, testing::IsSupersetOf({Policy::srrip, Policy::brrip})) << name(fit);
-    }
-  }
 }
 
 TEST(ReplacementTest, chases_too_short_name_nothing) {
@@ -246,16 +234,6 @@ ReplacementFit set_with(std::optional<Policy> policy, std::vector<Policy> alike 
   fit.confidence = policy ? 0.99 : 0.5;
   fit.agreement = 1;
   return fit;
-}
-
-TEST(CombineSetsTest, srrip_here_and_brrip_there_is_set_duelling) {
-  std::vector<ReplacementFit> sets(15, set_with(Policy::srrip));
-  sets.push_back(set_with(Policy::brrip));
-
-  const auto cache = combine_sets(sets);
-
-  EXPECT_EQ(cache.policy, Policy::set_duelling);
-  EXPECT_EQ(cache.reason, "15 of 16 sets follow SRRIP, 1 BRRIP");
 }
 
 TEST(CombineSetsTest, sets_that_differ_otherwise_have_no_common_policy) {
