@@ -147,6 +147,9 @@ bool differ(const SweptValue& one, const SweptValue& other) {
                    std::max(one.deviation, other.deviation));
 }
 
+/// Whether it has more rows than a person looks through.
+bool is_long(const SweepAnswer& answer) { return answer.settings.size() > many_rows; }
+
 std::size_t longest_axis(const SweepAnswer& answer) {
   std::vector<std::set<std::string>> values(answer.axes.size());
   for (const auto& setting : answer.settings) {
@@ -201,7 +204,10 @@ SweepAnswer answer_sweep(const RunResult& run, const FleetAnalysis& analysis) {
   return answer;
 }
 
-bool is_long(const SweepAnswer& answer) { return answer.settings.size() > many_rows; }
+std::string heading_of(const SweepAnswer& answer, const SweptModel& model) {
+  return fmt::format("{}, {} GPU{}, median +- deviation{}", model.name, model.gpus,
+                     model.gpus == 1 ? "" : "s", is_long(answer) ? "; rows where it changes" : "");
+}
 
 TextTable sweep_table(const SweepAnswer& answer, const SweptModel& model, std::size_t first,
                       std::size_t count) {
