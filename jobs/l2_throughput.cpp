@@ -3,7 +3,8 @@
 // Method: docs/methods/l2-throughput.md.
 #include "base/gpu_facts.hpp"
 #include "jobs/chase/known_l2.hpp"
-#include "jobs/cores/near_far_streams.hpp"
+#include "jobs/cores/parts.hpp"
+#include "jobs/cores/stream_surface.hpp"
 #include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>

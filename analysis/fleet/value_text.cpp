@@ -154,19 +154,23 @@ std::string tolerance_text(double fraction, double tolerance) {
                      100 * tolerance);
 }
 
+std::string place_of(const DeviceResult& device) {
+  return fmt::format("{} rank {}", device.node, device.rank);
+}
+
+std::string join_some(const std::vector<std::string>& texts, std::size_t most) {
+  const std::span<const std::string> some(texts.data(), std::min(texts.size(), most));
+  const std::string text = fmt::format("{}", fmt::join(some, ", "));
+  const std::size_t more = texts.size() - some.size();
+  return more == 0 ? text : fmt::format("{} and {} more", text, more);
+}
+
 std::string name_devices(const RunResult& run, std::span<const std::size_t> devices) {
   constexpr std::size_t most_named = 4;
   std::vector<std::string> names;
-  for (const std::size_t device : devices) {
-    const DeviceResult& one = run.devices[device];
-    names.push_back(fmt::format("{} rank {}", one.node, one.rank));
-  }
+  for (const std::size_t device : devices) names.push_back(place_of(run.devices[device]));
   std::ranges::sort(names);
-  const std::size_t named = std::min(names.size(), most_named);
-  std::string text = fmt::format(
-      "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(named), ", "));
-  if (named < names.size()) text += fmt::format(" and {} more", names.size() - named);
-  return text;
+  return join_some(names, most_named);
 }
 
 }  // namespace sonde

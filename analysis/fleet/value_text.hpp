@@ -64,6 +64,10 @@ std::string side_text(double fraction);
 /// "6.6 x the tolerance of 3 %" of 0.199 and 0.03.
 std::string tolerance_text(double fraction, double tolerance);
 
+/// "node03 rank 2".
+std::string place_of(const DeviceResult& device);
+/// "a, b and 3 more": the first few of the texts.
+std::string join_some(const std::vector<std::string>& texts, std::size_t most);
 /// "node01 rank 3, node02 rank 0 and 5 more", in the order of the names.
 std::string name_devices(const RunResult& run, std::span<const std::size_t> devices);
 

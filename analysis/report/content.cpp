@@ -37,10 +37,7 @@ std::string furthest_text(const RunResult& run, const MetricStatistics& statisti
 }
 
 /// What has no answer for the same reason is one line, however much it is.
-std::string name_some(const std::vector<std::string>& metrics) {
-  return metrics.size() == 1 ? metrics.front()
-                             : fmt::format("{} and {} more", metrics.front(), metrics.size() - 1);
-}
+std::string name_some(const std::vector<std::string>& metrics) { return join_some(metrics, 1); }
 
 std::string status_of(const Finding& finding) {
   if (finding.status == Status::ok) return finding.reason;
@@ -79,16 +76,6 @@ std::string few_peers_line(const ComparisonGroup& group) {
   return fmt::format("{}: {}, {}", group.label, few, known);
 }
 
-std::string left_out_line(std::vector<std::string> jobs) {
-  if (jobs.empty()) return "";
-  const std::size_t more = jobs.size() - std::min(jobs.size(), most_named_jobs);
-  jobs.resize(jobs.size() - more);
-  const std::string rest =
-      more > 0 ? fmt::format(" and {} more {}", more, more == 1 ? "job" : "jobs") : "";
-  return fmt::format("Not looked at: {}{} (what each is for: sonde list jobs)",
-                     fmt::join(jobs, ", "), rest);
-}
-
 }  // namespace
 
 std::string_view to_text(MetricKind kind) { return name_of(metric_kind_names, kind); }
@@ -117,10 +104,6 @@ std::array<FindingCell, 11> cells_of(const Finding& finding, std::string_view un
 
 std::string number_text(double value, const DisplayUnit& display) {
   return std::isfinite(value) ? fmt::format("{:.4g}", value / display.divisor) : "-";
-}
-
-std::string place_of(const DeviceResult& device) {
-  return fmt::format("{} rank {}", device.node, device.rank);
 }
 
 std::string place_of(const RunResult& run, const DeviceResult& device) {
@@ -171,8 +154,11 @@ std::vector<std::string> scope_lines(const RunResult& run, const FleetAnalysis& 
   if (lines.size() > most_named_groups) {
     lines = {fmt::format("{} groups have too few GPUs to be compared", lines.size())};
   }
-  const std::string left_out = left_out_line(jobs_left_out(run, analysis.registry));
-  if (!left_out.empty()) lines.push_back(left_out);
+  const std::vector<std::string> left_out = jobs_left_out(run, analysis.registry);
+  if (!left_out.empty()) {
+    lines.push_back(fmt::format("Not looked at: {} (what each is for: sonde list jobs)",
+                                join_some(left_out, most_named_jobs)));
+  }
   return lines;
 }
 

@@ -22,7 +22,7 @@ std::vector<std::string_view> jobs_of(std::span<const Metric> registry);
 /// Jobs of the registry that no device ran, in its order: what this run did not look at.
 std::vector<std::string> jobs_left_out(const RunResult& run, std::span<const Metric> registry);
 /// How far the verdict goes: whom GPUs were held against that have too few peers, and "Not looked
-/// at: tlb, topology and 3 more jobs". Empty if all have peers and each job was run.
+/// at: tlb, topology and 3 more". Empty if all have peers and each job was run.
 std::vector<std::string> scope_lines(const RunResult& run, const FleetAnalysis& analysis);
 /// What every report starts with.
 struct Headline {
@@ -60,8 +60,6 @@ struct Problem {
   std::vector<std::string> actions;        // what to do, most useful first
   std::optional<std::size_t> device = {};  // into RunResult::devices, if it is about one
   std::string metric = "";                 // of its worst finding, if that rests on one
-  std::string setting = "";                // of a sweep: where the device shows it; `lines` name
-                                           // the others
 };
 
 /// Everything that is wrong, worst first: lost, failed and incomplete devices, nodes, warnings.
@@ -97,9 +95,7 @@ std::string_view to_text(Better better);
 std::string unit_of(std::span<const Metric> registry, std::string_view metric);
 /// Four digits in that unit; "-" if it is not finite.
 std::string number_text(double value, const DisplayUnit& display);
-/// "node03 rank 2".
-std::string place_of(const DeviceResult& device);
-/// In a sweep with its setting: "node03 rank 2, memory-percent=50".
+/// The device's place, in a sweep with the setting: "node03 rank 2, memory-percent=50".
 std::string place_of(const RunResult& run, const DeviceResult& device);
 
 }  // namespace sonde

@@ -172,8 +172,8 @@ Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std:
   std::transform(problem.badge.begin(), problem.badge.end(), problem.badge.begin(),
                  [](char c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c); });
   problem.where = identity_text(device);
-  problem.setting = describe_setting(run.provenance, device.point_index);
-  if (!problem.setting.empty()) problem.where += "  " + problem.setting;
+  const std::string setting = describe_setting(run.provenance, device.point_index);
+  if (!setting.empty()) problem.where += "  " + setting;
   problem.device = index;
   const std::vector<const Charge*> weighty = weighty_charges(analysis, verdict);
   if (weighty.empty() || verdict.verdict == Verdict::lost) {

@@ -147,6 +147,9 @@ bool differ(const SweptValue& one, const SweptValue& other) {
                    std::max(one.deviation, other.deviation));
 }
 
+/// Whether it has more rows than a person looks through.
+bool is_long(const SweepAnswer& answer) { return answer.settings.size() > many_rows; }
+
 std::vector<std::size_t> rows_to_show(const SweepAnswer& answer,
                                       const std::vector<SweptMetric>& metrics) {
   std::vector<std::size_t> rows(answer.settings.size());
@@ -203,7 +206,10 @@ std::size_t longest_axis(const SweepAnswer& answer) {
   return static_cast<std::size_t>(longest - values.begin());
 }
 
-bool is_long(const SweepAnswer& answer) { return answer.settings.size() > many_rows; }
+std::string heading_of(const SweepAnswer& answer, const SweptModel& model) {
+  return fmt::format("{}, {} GPU{}, median +- deviation{}", model.name, model.gpus,
+                     model.gpus == 1 ? "" : "s", is_long(answer) ? "; rows where it changes" : "");
+}
 
 TextTable sweep_table(const SweepAnswer& answer, const SweptModel& model, std::size_t first,
                       std::size_t count) {

@@ -48,8 +48,11 @@ SweepAnswer answer_sweep(const RunResult& run, const FleetAnalysis& analysis);
 /// The axis with most values, of several the first. @pre there is one
 std::size_t longest_axis(const SweepAnswer& answer);
 
-/// Whether it has more rows than a person looks through.
-bool is_long(const SweepAnswer& answer);
+/// Of a model, the columns that a person looks through.
+inline constexpr std::size_t most_swept_metrics = 12;
+
+/// "NVIDIA H200, 140 GiB, ECC on, 2 GPUs, median +- deviation", and that rows are left out.
+std::string heading_of(const SweepAnswer& answer, const SweptModel& model);
 
 /// Rows are settings, columns the metrics [first, first + count) of the model. Of a long sweep,
 /// rows go along its longest axis, one combination of the others after the other, and those at

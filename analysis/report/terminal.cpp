@@ -1,4 +1,5 @@
 // The report as plain text for a log, a pipe or a terminal.
+#include "analysis/fleet/value_text.hpp"
 #include "analysis/report/content.hpp"
 #include "analysis/report/drawing/consensus.hpp"
 #include "analysis/report/report.hpp"
@@ -100,24 +101,17 @@ std::string swept_metrics_text(const SweepAnswer& answer, const SweptModel& mode
 }
 
 std::string sweep_text(const RunResult& run, const FleetAnalysis& analysis, Colour colour) {
-  constexpr std::size_t most_metrics = 12;
   constexpr std::size_t most_steady = 6;
   const SweepAnswer answer = answer_sweep(run, analysis);
   std::string text;
   for (const SweptModel& model : answer.models) {
-    text += title(colour, fmt::format("OVER THE SWEEP: {}, {} GPU{}, median +- deviation{}",
-                                      model.name, model.gpus, model.gpus == 1 ? "" : "s",
-                                      is_long(answer) ? "; rows where it changes" : ""));
-    const std::size_t shown = std::min(model.metrics.size(), most_metrics);
+    text += title(colour, "OVER THE SWEEP: " + heading_of(answer, model));
+    const std::size_t shown = std::min(model.metrics.size(), most_swept_metrics);
     text += swept_metrics_text(answer, model, shown);
     if (const std::size_t more = model.metrics.size() - shown; more > 0)
       text += fmt::format("  and {} metrics that change less\n", more);
     if (model.steady.empty()) continue;
-    std::vector<std::string> steady = model.steady;
-    steady.resize(std::min(steady.size(), most_steady));
-    const std::size_t more = model.steady.size() - steady.size();
-    const std::string all = fmt::format("the same at all settings: {}{}", fmt::join(steady, ", "),
-                                        more > 0 ? fmt::format(" and {} more", more) : "");
+    const std::string all = "the same at all settings: " + join_some(model.steady, most_steady);
     for (const std::string& part : wrap_text(all, text_width)) text += line("  ", part);
   }
   return text;

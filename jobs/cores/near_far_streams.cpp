@@ -1,6 +1,7 @@
 // Atomics are answered where a line is at home: their latency tells on which side of the chip that
 // is, for one SM over all chunks, and then for all SMs over some of them.
-#include "jobs/cores/near_far_streams.hpp"
+#include "jobs/cores/parts.hpp"
+#include "jobs/cores/stream_surface.hpp"
 
 #include "analysis/statistics.hpp"
 #include "analysis/structure/latency/near_far.hpp"

@@ -1,11 +1,12 @@
-// The parts of the jobs `shared`, `placement` and `clock` that are more than a step, each in the
-// file of this folder that its comment names.
+// The parts of the jobs `shared`, `placement`, `clock` and `l2.throughput` that are more than a
+// step, each in the file of this folder that its comment names.
 #pragma once
 
 #include "analysis/structure/cores/shared_banks.hpp"
 #include "jobs/run/job_run.hpp"
 
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace sonde {
@@ -17,6 +18,12 @@ void report_shared_copies(JobRun& run);
 /// Reports shared.cached and shared.footprint_*: whether latency depends on how much of shared
 /// memory is loaded (shared_footprints.cpp). @param overhead_cycles of a window of a chase
 void report_shared_footprints(JobRun& run, const std::vector<int>& sms, double overhead_cycles);
+
+/// Reports `l2.near_` and `l2.far_` for each stream: `bytes_per_s` of reads (`l2.both_`, too),
+/// `write_bytes_per_s` and `atomics_per_s` (near_far_streams.cpp).
+/// @param streams of reads and writes past the L1 and of additions, all over one footprint that the
+/// L2 keeps; at least one
+void report_near_far(JobRun& run, std::span<const StreamProbe> streams);
 
 /// Reports shared.atomic_*, those by bank if the banks are known (shared_atomics.cpp).
 void report_shared_atomics(JobRun& run, const std::optional<SharedBanks>& banks);

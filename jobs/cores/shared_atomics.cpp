@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <string>
-#include <utility>
 
 namespace sonde {
 namespace {
@@ -39,56 +39,38 @@ std::vector<std::uint32_t> word_offsets(int warp_threads, int together) {
   return offsets;
 }
 
-/// Points of a series on their way to its slope.
-struct AtomicCosts {
-  std::vector<double> threads;
-  std::vector<double> cycles;
-};
-
-void measure_point(JobRun& run, const AtomicSeries& series, int together,
-                   std::vector<std::uint32_t> offsets, AtomicCosts& costs) {
-  const std::string metric = fmt::format("{}.{}", series.metric, together);
-  const Trace& trace = run.run(metric, SharedAtomicProbe{.form = series.form,
-                                                         .thread_offsets_bytes = std::move(offsets),
-                                                         .accesses = additions,
-                                                         .sms = all_sms(run.info().sm_count)});
-  const std::vector<double> cycles = cycles_per_access(trace);
-  costs.threads.push_back(together);
-  costs.cycles.push_back(median(cycles));
-  run.report(found_median(metric, cycles));
-}
-
-void report_cost(JobRun& run, const AtomicSeries& series, const AtomicCosts& costs) {
+/// Measures a series from `fewest` threads together on, twice as many each time.
+void report_series(JobRun& run, const AtomicSeries& series, int fewest,
+                   const std::function<std::vector<std::uint32_t>(int together)>& offsets_of) {
+  std::vector<double> threads, medians_cycles;
+  for (int together = fewest; together <= run.info().warp_threads; together *= 2) {
+    const std::string metric = fmt::format("{}.{}", series.metric, together);
+    const std::vector<double> cycles = cycles_per_access(
+        run.run(metric, SharedAtomicProbe{.form = series.form,
+                                          .thread_offsets_bytes = offsets_of(together),
+                                          .accesses = additions,
+                                          .sms = all_sms(run.info().sm_count)}));
+    threads.push_back(together);
+    medians_cycles.push_back(median(cycles));
+    run.report(found_median(metric, cycles));
+  }
   if (series.cost_metric == nullptr) return;
-  const LinearFit line = fit_line(costs.threads, costs.cycles);
-  run.report(found(series.cost_metric, line.slope, line.r2, costs.cycles.size()));
-}
-
-void report_by_words(JobRun& run, const AtomicSeries& series) {
-  const int threads = run.info().warp_threads;
-  AtomicCosts costs;
-  for (int together = 1; together <= threads; together *= 2) {
-    measure_point(run, series, together, word_offsets(threads, together), costs);
-  }
-  report_cost(run, series, costs);
-}
-
-void report_by_banks(JobRun& run, const AtomicSeries& series, const SharedBanks& banks) {
-  const int threads = run.info().warp_threads;
-  AtomicCosts costs;
-  for (int together = 2; together <= threads; together *= 2) {
-    measure_point(run, series, together, conflict_offsets(threads, together, banks, 4), costs);
-  }
-  report_cost(run, series, costs);
+  const LinearFit line = fit_line(threads, medians_cycles);
+  run.report(found(series.cost_metric, line.slope, line.r2, medians_cycles.size()));
 }
 
 }  // namespace
 
 void report_shared_atomics(JobRun& run, const std::optional<SharedBanks>& banks) {
+  const int warp_threads = run.info().warp_threads;
+  const auto by_word = [&](int together) { return word_offsets(warp_threads, together); };
+  const auto by_bank = [&](int together) {
+    return conflict_offsets(warp_threads, together, *banks, 4);
+  };
   const auto refusal = refusal_of([&] {
-    for (const AtomicSeries& series : by_words) report_by_words(run, series);
+    for (const AtomicSeries& series : by_words) report_series(run, series, 1, by_word);
     if (!banks) return;
-    for (const AtomicSeries& series : by_banks) report_by_banks(run, series, *banks);
+    for (const AtomicSeries& series : by_banks) report_series(run, series, 2, by_bank);
   });
   run.leave_open("shared.atomic_", refusal.value_or("the banks of shared memory are not known"));
 }

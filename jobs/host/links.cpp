@@ -24,12 +24,17 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 /// but perhaps too late.
 constexpr double confidence_of_reduced = 0.85;
 
+/// Reports a number of the driver, if it tells it.
+void report_told(JobRun& run, const char* metric, std::optional<double> number) {
+  run.report(number ? found(metric, *number, 1, 1) : not_resolvable(metric, not_told));
+}
+
+/// Generation or width of a link now. @param most what slot and GPU can have
 void report_link_number(JobRun& run, const char* metric, std::optional<int> number,
                         std::optional<int> most) {
-  if (!number) return run.report(not_resolvable(metric, not_told));
-  const bool reduced = most && *number < *most;
-  run.report(found(metric, static_cast<double>(*number), reduced ? confidence_of_reduced : 1, 1),
-             reduced ? fmt::format("slot and GPU can have {}", *most) : "");
+  if (!number || !most || *number >= *most) return report_told(run, metric, number);
+  run.report(found(metric, static_cast<double>(*number), confidence_of_reduced, 1),
+             fmt::format("slot and GPU can have {}", *most));
 }
 
 using LinkCounter = std::optional<std::uint64_t> NvLink::*;
@@ -78,11 +83,6 @@ void report_counts(JobRun& run, const char* metric, std::vector<double> counts) 
 
 /// NaN if one of both is.
 double count_new(double before, double after) { return after < before ? after : after - before; }
-
-void report_pcie_replays(JobRun& run, const char* metric, const PcieLink& link) {
-  run.report(link.replays ? found(metric, static_cast<double>(*link.replays), 1, 1)
-                          : not_resolvable(metric, not_told));
-}
 
 void report_new_replays(JobRun& run) {
   const auto before = run.number("device.pcie_replays");
@@ -174,7 +174,7 @@ std::vector<double> codes_since(std::vector<double> before, const std::vector<do
 
 void report_errors_before(JobRun& run) {
   const Links links = run.device().links();
-  report_pcie_replays(run, "device.pcie_replays", links.pcie);
+  report_told(run, "device.pcie_replays", links.pcie.replays);
   if (links.nvlinks.empty()) {
     run.report_rest("device.nvlink_errors", status_without_nvlinks(links), no_nvlink);
   } else {
@@ -188,13 +188,13 @@ void report_links(JobRun& run) {
   const PcieLink& pcie = now.pcie;
   report_link_number(run, "host.link_generation", pcie.generation, pcie.most_generation);
   report_link_number(run, "host.link_width", pcie.width, pcie.most_width);
-  report_link_number(run, "host.most_link_generation", pcie.most_generation, {});
-  report_link_number(run, "host.most_link_width", pcie.most_width, {});
+  report_told(run, "host.most_link_generation", pcie.most_generation);
+  report_told(run, "host.most_link_width", pcie.most_width);
   const double bytes_per_s =
       pcie.generation && pcie.width ? pcie_bytes_per_s(*pcie.generation, *pcie.width) : 0;
   run.report(bytes_per_s > 0 ? found("host.link_bytes_per_s", bytes_per_s, 1, 1)
                              : not_resolvable("host.link_bytes_per_s", not_told));
-  report_pcie_replays(run, "host.pcie_replays", pcie);
+  report_told(run, "host.pcie_replays", pcie.replays);
   report_new_replays(run);
   report_nvlinks(run, now);
 }

@@ -28,7 +28,7 @@
   }
   const room = document.documentElement.clientWidth;
   const drawings = all('.drawing').filter(shown);
-  const texts = drawings.flatMap(drawing => all('dt, dd, b, .slices span', drawing)).filter(shown);
+  const texts = drawings.flatMap(drawing => all('dt, dd, b', drawing)).filter(shown);
   const beyond_box = texts.filter(text => {
     const edge = box(text.closest('.unit, .frame, .drawing'));
     const own = box(text);

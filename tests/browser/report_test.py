@@ -141,7 +141,7 @@ class ReportTest(unittest.TestCase):
             with self.subTest(width=width):
                 seen = self.look("fleet", width, str(width), dark=width == PHONE)
                 self.check_layout(seen)
-                self.check_charts(seen, ["deviation", "strips", "strip"] if width != PHONE else ["deviation"])
+                self.check_charts(seen, ["strips", "strip"])
                 self.assertEqual(len(seen["problems"]), 1)
                 self.assertIn("clock.sm_hz", seen["problems"][0])
                 self.assertEqual(seen["folded_devices"], ["8 that pass"])
@@ -188,7 +188,7 @@ class ReportTest(unittest.TestCase):
             "  const row = document.querySelector(':target');"
             "  done({metric: row.cells[0].textContent, shown: row.checkVisibility(),"
             "        top: row.getBoundingClientRect().top,"
-            "        evidence: row.closest('.job').querySelector('.evidence summary').textContent});"
+            "        evidence: row.closest('.job').querySelector('.evidence').textContent});"
             "}, 200))")
         self.assertEqual(target["metric"], "clock.sm_hz")
         self.assertTrue(target["shown"], "its folds are open")

@@ -12,13 +12,8 @@
 
 namespace sonde {
 
-std::string chart_label(const DeviceResult& device) {
-  return fmt::format("{} on {}", device.info.uuid.substr(0, 12), place_of(device));
-}
-
 std::string chart_label(const RunResult& run, const DeviceResult& device) {
-  const std::string setting = describe_setting(run.provenance, device.point_index);
-  return chart_label(device) + (setting.empty() ? "" : ", " + setting);
+  return fmt::format("{} on {}", device.info.uuid.substr(0, 12), place_of(run, device));
 }
 
 Json heat_chart(const std::string& title, std::string_view unit, Json rows, Json columns,

@@ -26,11 +26,10 @@ Json staircase_chart(const RunResult& run, const FleetAnalysis& analysis);
 /// @pre run = centre_of_repeats(run)
 Json sweep_charts(const RunResult& run, const FleetAnalysis& analysis);
 
-/// The metrics in which devices of a group differ, for a strip with one dot a device, and for a row
-/// of deviations: {"groups": [{"label", "n", "devices": [{"gpu", "node", "rank"}]}], "metrics":
-/// [{"name", "unit", "group", "median", "reference", "values": of the group's devices, "out": of
-/// these}]}. Metrics with findings first, 24 at most; of a group at most 1,024 devices, flagged
-/// ones among them.
+/// The metrics in which devices of a group differ, for a strip with one dot a device: {"groups":
+/// [{"label", "n", "devices": [{"gpu", "node", "rank"}]}], "metrics": [{"name", "unit", "group",
+/// "median", "values": of the group's devices, "out": of these}]}. Metrics with findings first, 24
+/// at most; of a group at most 1,024 devices, flagged ones among them.
 Json strip_chart(const RunResult& run, const FleetAnalysis& analysis);
 
 /// How many accesses took so many cycles in the chases that looked for the capacities of a device,
@@ -61,9 +60,9 @@ Json heat_chart(const std::string& title, std::string_view unit, Json rows, Json
 /// To six digits, more than anybody sees; null if it is not finite.
 Json shown_number(double value);
 
-/// "GPU-1a2b3c4d on node03 rank 2": short, but enough to find the device.
-std::string chart_label(const DeviceResult& device);
-/// In a sweep with its setting: "GPU-1a2b3c4d on node03 rank 2, memory-percent=50".
+/// Short, but enough to find the device: "GPU-1a2b3c4d on node03 rank 2", in a sweep with the
+/// setting
+/// ", memory-percent=50".
 std::string chart_label(const RunResult& run, const DeviceResult& device);
 
 bool is_flagged(const DeviceVerdict& verdict);

@@ -1,5 +1,4 @@
 // Strips of a fleet: the values of a metric, one dot a device.
-#include "analysis/fleet/grounds/series.hpp"
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts/charts.hpp"
 #include "analysis/report/content.hpp"
@@ -22,7 +21,6 @@ constexpr std::size_t most_dots = 1024;  // more than the pixels of a strip
 /// Values of a metric by device, and what was reckoned of them.
 struct Strip {
   const MetricStatistics* statistics = nullptr;
-  double reference = 0;  // of which deviations are a part
   std::map<std::size_t, double> values;
 };
 
@@ -36,14 +34,6 @@ double largest_fraction(const MetricStatistics& statistics) {
   return largest;
 }
 
-/// What says more of a method's scatter than of the devices is left out.
-bool is_compared(const FleetAnalysis& analysis, const MetricStatistics& statistics) {
-  const Metric* metric = find_metric(statistics.metric, analysis.registry);
-  const bool says_something = metric == nullptr || metric->not_compared.empty();
-  return says_something && statistics.kind == MetricKind::continuous && statistics.n > 1 &&
-         largest_fraction(statistics) > 0;
-}
-
 /// Whether the device has a finding of some weight about it.
 bool is_blamed(const FleetAnalysis& analysis, std::size_t device,
                const MetricStatistics& statistics) {
@@ -55,46 +45,34 @@ bool is_blamed(const FleetAnalysis& analysis, std::size_t device,
   });
 }
 
-/// Numbers that devices are compared by, and summaries of per-SM maps, in which a device of the
-/// group is out.
-void add_compared(const RunResult& run, const FleetAnalysis& analysis, std::vector<Strip>& strips) {
-  for_each_series(run, analysis, [&](const Series& series) {
-    const auto statistics =
-        std::ranges::find_if(analysis.statistics, [&](const MetricStatistics& one) {
-          return one.metric == series.metric.name && one.summary == series.summary &&
-                 one.group == series.group;
-        });
-    if (statistics == analysis.statistics.end() || !is_compared(analysis, *statistics)) return;
-    if (series.samples.size() < statistics->n) return;  // not in memory
-    Strip strip{&*statistics, series.reference_at(statistics->median), {}};
-    for (const Sample& sample : series.samples) strip.values.emplace(sample.device, sample.value);
-    if (strip.reference > 0) strips.push_back(std::move(strip));
-  });
-}
-
-/// Numbers that are structure, such as a count of SMs, where a device is out.
-void add_structure(const RunResult& run, const FleetAnalysis& analysis,
-                   std::vector<Strip>& strips) {
-  for (const MetricStatistics& statistics : analysis.statistics) {
-    if (!is_structure(statistics.kind) || statistics.n < 2) continue;
-    const std::vector<std::size_t>& devices = analysis.groups[statistics.group].devices;
-    const auto out = [&](std::size_t device) { return is_blamed(analysis, device, statistics); };
-    if (std::ranges::none_of(devices, out)) continue;
-    Strip strip{&statistics, std::abs(statistics.median), {}};
-    for (const std::size_t device : devices) {
-      if (const auto value = number_of(run.devices[device], statistics.metric)) {
-        strip.values.emplace(device, *value);
-      }
-    }
-    if (strip.values.size() > 1) strips.push_back(std::move(strip));
+/// Continuous values that are compared, and structure, such as a count of SMs, where a device is
+/// out.
+bool has_strip(const FleetAnalysis& analysis, const MetricStatistics& statistics) {
+  if (statistics.n < 2) return false;
+  if (is_structure(statistics.kind)) {
+    return std::ranges::any_of(analysis.groups[statistics.group].devices, [&](std::size_t device) {
+      return is_blamed(analysis, device, statistics);
+    });
   }
+  const Metric* metric = find_metric(statistics.metric, analysis.registry);
+  const bool is_compared = metric == nullptr || metric->not_compared.empty();
+  return is_compared && statistics.kind == MetricKind::continuous &&
+         largest_fraction(statistics) > 0;
 }
 
 /// Those with findings first, each sort from the furthest out to the nearest.
 std::vector<Strip> collect_strips(const RunResult& run, const FleetAnalysis& analysis) {
   std::vector<Strip> strips;
-  add_compared(run, analysis, strips);
-  add_structure(run, analysis, strips);
+  for (const MetricStatistics& statistics : analysis.statistics) {
+    if (!has_strip(analysis, statistics)) continue;
+    Strip strip{&statistics, {}};
+    for (const std::size_t device : analysis.groups[statistics.group].devices) {
+      const auto value = number_of(run.devices[device], statistics.metric);
+      if (value) strip.values.emplace(device, *value);
+    }
+    // Those of a large fleet may not be in memory.
+    if (strip.values.size() == statistics.n) strips.push_back(std::move(strip));
+  }
   std::ranges::stable_sort(strips, std::greater{},
                            [](const Strip& strip) { return largest_fraction(*strip.statistics); });
   std::ranges::stable_partition(strips, [&](const Strip& strip) {
@@ -134,13 +112,9 @@ Json strip_json(const FleetAnalysis& analysis, const Strip& strip,
     values.push_back(shown);
     if (!shown.is_null() && is_blamed(analysis, drawn[i], statistics)) out.push_back(i);
   }
-  return {{"name", title_of(statistics)},
-          {"unit", display.text == "1" ? "" : display.text},
-          {"group", statistics.group},
-          {"median", statistics.median / display.divisor},
-          {"reference", strip.reference / display.divisor},
-          {"values", std::move(values)},
-          {"out", std::move(out)}};
+  return {{"name", title_of(statistics)}, {"unit", display.text == "1" ? "" : display.text},
+          {"group", statistics.group},    {"median", statistics.median / display.divisor},
+          {"values", std::move(values)},  {"out", std::move(out)}};
 }
 
 }  // namespace

@@ -29,11 +29,10 @@ using drawn::Source;
 using drawn::sources;
 using drawn::tlb_rows;
 
-/// More slices than this are no picture; longer lists are maps, of which the median is told.
-constexpr std::size_t most_drawn_slices = 256;
+/// Longer lists are maps, of which the median is told.
 constexpr std::size_t longest_list = 12;
 
-std::string_view unit_of_metric(std::string_view metric) {
+std::string_view unit_of(std::string_view metric) {
   const Metric* known = find_metric(metric);
   return known != nullptr ? known->unit : "";
 }
@@ -72,23 +71,16 @@ std::string short_list(const std::vector<double>& values, std::string_view unit)
   return low == high ? low : fmt::format("{} to {}", low, high);
 }
 
-/// The value if it is a text, else "".
-std::string text_of(const DeviceResult& device, std::string_view metric) {
-  const Finding* finding = find_finding(device, metric);
-  const bool has_text = finding != nullptr && finding->status == Status::ok &&
-                        std::holds_alternative<std::string>(finding->value);
-  return has_text ? std::get<std::string>(finding->value) : "";
-}
-
 /// The value as a person reads it, "" if there is none.
 std::string shown(const DeviceResult& device, std::string_view metric) {
   const Finding* finding = find_finding(device, metric);
   if (finding == nullptr || finding->status != Status::ok) return "";
-  const std::string_view unit = unit_of_metric(metric);
+  const std::string_view unit = unit_of(metric);
   if (finding->interval) return short_interval(*finding->interval, unit);
   if (const auto number = number_of(*finding)) return short_quantity(*number, unit);
   if (const auto* values = vector_of(*finding)) return short_list(*values, unit);
-  return text_of(device, metric);
+  const auto* text = std::get_if<std::string>(&finding->value);
+  return text != nullptr ? *text : "";
 }
 
 /// Of a row's text the name of the metric.
@@ -140,7 +132,7 @@ std::optional<DrawnFact> fact_of(const DeviceResult& device, const Row& row,
 void add_rows(const DeviceResult& device, std::span<const Row> rows, std::string_view prefix,
               std::vector<DrawnFact>& facts) {
   for (const Row& row : rows) {
-    if (!row.only_if.empty() && text_of(device, row.only_if) != "yes") continue;
+    if (!row.only_if.empty() && shown(device, row.only_if) != "yes") continue;
     std::optional<DrawnFact> fact = fact_of(device, row, prefix);
     if (!fact || fact->text == "no") continue;
     const auto same = std::ranges::find(facts, fact->label, &DrawnFact::label);
@@ -156,7 +148,7 @@ void add_rows(const DeviceResult& device, std::span<const Row> rows, std::string
 std::optional<DrawnFact> loads_of_l1(const DeviceResult& device) {
   DrawnFact serves{.label = "serves", .text = "plain loads", .confidence = 1};
   for (const Source& source : sources) {
-    if (source.in_l1.empty() || text_of(device, source.in_l1) != "yes") continue;
+    if (source.in_l1.empty() || shown(device, source.in_l1) != "yes") continue;
     serves.text += fmt::format(", {}", source.loads_l1);
     serves.remark += fmt::format("{}{}", serves.remark.empty() ? "" : ", ", source.in_l1);
     serves.confidence = std::min(serves.confidence, find_finding(device, source.in_l1)->confidence);
@@ -207,12 +199,6 @@ DrawnUnit draw_unit(const DeviceResult& device, const Source& source) {
     unit.size = format_bytes(device.info.shared_bytes_per_sm);
   }
   unit.wide = source.name == "L2" || source.name == "Memory";
-  const auto* slices = source.name == "L2" ? vector_of(device, "cache.l2.side_slices") : nullptr;
-  for (const double count : slices != nullptr ? *slices : std::vector<double>{}) {
-    if (count >= 1 && count <= most_drawn_slices) {
-      unit.slices.push_back(static_cast<std::size_t>(count));
-    }
-  }
   return unit;
 }
 
@@ -220,7 +206,7 @@ DrawnUnit draw_unit(const DeviceResult& device, const Source& source) {
 std::pair<std::size_t, bool> place_of(const DeviceResult& device, const Source& source) {
   if (source.prefix.empty() || source.name == "L2") return {source.frame, true};
   const char* name = source.kind == "tlb" ? ".scope" : "sharing.*.scope";
-  const std::string scope = text_of(device, metric_of(name, source.prefix));
+  const std::string scope = shown(device, metric_of(name, source.prefix));
   for (std::size_t frame = 0; frame < frame_scopes.size(); ++frame) {
     if (scope == frame_scopes[frame]) return {frame, true};
   }
@@ -231,7 +217,7 @@ std::pair<std::size_t, bool> place_of(const DeviceResult& device, const Source& 
 
 std::string device_title(const DeviceResult& device) {
   std::string name = device.info.name.empty() ? "GPU" : device.info.name;
-  const std::string capability = text_of(device, "device.compute_capability");
+  const std::string capability = shown(device, "device.compute_capability");
   if (!capability.empty()) name += ", compute capability " + capability;
   const std::string clock = shown(device, "device.max_sm_clock_hz");
   if (!clock.empty()) name += ", up to " + clock;
@@ -256,22 +242,20 @@ std::string frame_title(const DeviceResult& device, std::size_t frame) {
 DeviceDrawing draw_device(const DeviceResult& device) {
   DeviceDrawing drawing;
   std::array<std::vector<DrawnUnit>, frame_scopes.size()> placed;
-  bool has_units = false;
   for (const Source& source : sources) {
-    if (!source.in_l1.empty() && text_of(device, source.in_l1) == "yes") continue;
+    if (!source.in_l1.empty() && shown(device, source.in_l1) == "yes") continue;
     DrawnUnit unit = draw_unit(device, source);
     if (!unit.size.empty() || std::ranges::any_of(unit.facts, &DrawnFact::answered)) {
       const auto [frame, is_known] = place_of(device, source);
       unit.placed = is_known;
       placed[frame].push_back(std::move(unit));
-      has_units = true;
     } else if (!unit.facts.empty() && source.kind == "cache") {
       const Finding* size = find_finding(device, fmt::format("{}.size_bytes", source.prefix));
       drawing.unresolved.push_back(
           fmt::format("{}: {}", unit.name, size != nullptr ? size->reason : ""));
     }
   }
-  if (!has_units) return drawing;
+  if (std::ranges::all_of(placed, &std::vector<DrawnUnit>::empty)) return drawing;
   for (std::size_t frame = placed.size(); frame-- > 0;) {
     if (frame == device_frame) {
       drawing.frames.push_back({device_title(device), std::move(placed[frame])});

@@ -28,7 +28,6 @@ struct DrawnUnit {
   bool placed = true;          // false: who shares it was not found out
   bool wide = false;           // as wide as its frame, with its facts side by side
   std::vector<DrawnFact> facts = {};
-  std::vector<std::size_t> slices = {};  // on each side of the chip
 };
 
 /// What all units in it belong to: "132 SMs". Inside it lies the next frame, then its units.

@@ -62,6 +62,7 @@ inline constexpr Row l2_rows[] = {
     {"read", {"{l2.read_bytes_per_s}"}},
     {"written", {"{l2.write_bytes_per_s}"}},
     {"slices", {"{cache.l2.slices}", "{cache.l2.slice_bytes}"}, " of "},
+    {"each side", {"{cache.l2.side_slices} slices"}},
     {"slice sets", {"{cache.l2.slice_sets}", "{cache.l2.slice_ways}"}, " x "},
     {"their policy", {"{cache.l2.slice_replacement}"}}};
 inline constexpr Row memory_rows[] = {

@@ -1,10 +1,11 @@
 // The charts of report.html: the data that the page's scripts draw them from.
 #include "analysis/report/charts/charts.hpp"
+#include "analysis/report/export/json_text.hpp"
 #include "analysis/report/page/sections.hpp"
-#include "base/escape.hpp"
 
 #include <fmt/format.h>
 
+#include <regex>
 #include <string>
 
 namespace sonde {
@@ -12,12 +13,8 @@ namespace {
 
 /// JSON that may stand inside a script element: no tag or comment begins in it.
 std::string script_json(const Json& json) {
-  std::string text =
-      escape_json_controls(json.dump(-1, ' ', false, Json::error_handler_t::replace));
-  for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at)) {
-    text.replace(at, 1, "\\u003c");
-  }
-  return text;
+  static const std::regex tag("<");
+  return std::regex_replace(dump(json), tag, "\\u003c");
 }
 
 void add(Json& charts, const char* name, Json own) {

@@ -190,27 +190,6 @@ const makers = {
       ],
     };
   },
-  // A row for each metric, a dot for each device at its distance from the group's median.
-  deviation({points}, room) {
-    const names = [...new Set(points.map(one => one.name))];
-    return {
-      width: 620, height: 20 * names.length,
-      data: [{name: 'points', values: points}],
-      scales: [
-        {name: 'x', domain: {data: 'points', field: 'percent'}, range: 'width', padding: 10, zero: true},
-        {name: 'y', type: 'band', domain: names, range: 'height'},
-      ],
-      axes: [
-        {orient: 'bottom', scale: 'x', title: "% from the group's median", grid: true},
-        {orient: 'left', scale: 'y', grid: true, labelLimit: Math.min(320, room * 0.42)},
-      ],
-      marks: [mark('symbol', 'points', {
-        x: at('x', 'percent'), y: at('y', 'name', {band: 0.5}), size: value(60), fillOpacity: value(0.7),
-        fill: signal("datum.out ? '#d55e00' : 'var(--well)'"),
-        tooltip: signal("datum.device + ': ' + datum.text + ', ' + format(datum.percent, '+.2f') + ' %'"),
-      })],
-    };
-  },
   // The values of a metric, node by node, so that a bad node shows as such.
   strip({title, median, unit, dots, nodes}) {
     const room = Math.max(0.01 * Math.abs(median), 1e-9);  // scatter below 1 % looks small

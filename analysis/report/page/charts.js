@@ -5,8 +5,7 @@ const charts = JSON.parse(document.getElementById('charts').textContent);
 const parts = [  // name, heading, note; in the order of the page
   ['sweep', 'Over the sweep', 'Medians of the GPUs of a model, of the metrics that change most; the band goes from the smallest to the ' +
     'largest GPU, or shows the deviation of one.'],
-  ['deviation', 'Where devices differ most', ''],
-  ['strips', 'One dot a GPU', 'Node by node. Line: the median; the right scale is the distance from it. Orange, ' +
+  ['strips', 'Where devices differ most', 'One dot a GPU, node by node. Line: the median; the right scale is the distance from it. Orange, ' +
     'named: GPUs with a finding about this metric.'],
   ['staircase', 'Latency against footprint', 'Dashed: capacities of caches, dotted: reach of TLBs, as most devices ' +
     'found them. Grey: devices that are well. Triangles: beyond the axis.'],
@@ -96,7 +95,7 @@ const title_of = metric => metric.name + (charts.strips.groups.length > 1 ? `, $
 function dots_of(metric) {
   return charts.strips.groups[metric.group].devices.map((device, i) => {
     const name = `${device.node} rank ${device.rank}`, one = metric.values[i];
-    return {...device, value: one, name, out: metric.out.includes(i), device: `${device.gpu} on ${name}`,
+    return {...device, value: one, name, out: metric.out.includes(i),
       text: `${device.gpu} on ${name}: ${one} ${metric.unit}`};
   }).filter(dot => dot.value !== null);
 }
@@ -107,21 +106,9 @@ function strip_of(metric) {
     (out ? `: ${metric.out.length} of ${group.n} out: ${out}` : '');
   return {kind: 'strip', title, median: metric.median, unit: metric.unit, dots, nodes: group.nodes};
 }
-// Dots that are out come last, above the others, of which some do.
-function deviation_of(metric) {
-  const most = 256;
-  const dots = dots_of(metric).sort((one, other) => one.value - other.value).map(dot => ({
-    name: metric.name, out: dot.out, device: dot.device, text: `${dot.value} ${metric.unit}`,
-    percent: 100 * (dot.value - metric.median) / metric.reference}));
-  const healthy = dots.filter(dot => !dot.out), n = Math.min(most, healthy.length);
-  return [...Array.from({length: n}, (_, i) => healthy[Math.floor(i * (healthy.length - 1) / Math.max(n - 1, 1))]),
-    ...dots.filter(dot => dot.out)];
-}
 function draw_strips() {
   const {groups, metrics} = charts.strips;
   groups.forEach(lay_out);
-  const points = metrics.flatMap(deviation_of);
-  draw_into(place_of('deviation'), {kind: 'deviation', points: [...points.filter(one => !one.out), ...points.filter(one => one.out)]});
   const first = metrics.filter(metric => metric.out.length).slice(0, 6);
   draw_into(place_of('strips'), first.map(strip_of));
   const box = place_of('strip_metric'), more = metrics.filter(metric => !first.includes(metric));
@@ -156,7 +143,7 @@ const below = {  // what a part has besides its chart, above it or below
 };
 function add_parts() {
   const section = place_of('all_charts');
-  const shown = parts.filter(([name]) => charts[name] || of_one_device.has(name) || name === 'deviation' && charts.strips);
+  const shown = parts.filter(([name]) => charts[name] || of_one_device.has(name));
   const narrow = matchMedia('(max-width: 599px)').matches;  // there only the first two stand open
   const choice = element('p', {className: 'one_device', innerHTML:
     '<label>Charts of one GPU: <select id="drawn_device"></select></label><b id="drawn_device_name"></b>'});

@@ -4,6 +4,7 @@
 #include "base/escape.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -35,26 +36,13 @@ std::string fact_html(const DrawnFact& fact) {
                      escape_markup(fact.text), sure);
 }
 
-/// A cell for each slice, side by side of the chip.
-std::string slices_html(const std::vector<std::size_t>& slices) {
-  std::string text;
-  for (std::size_t side = 0; side < slices.size(); ++side) {
-    text += fmt::format("<p class=\"slices\"><span>{}{} slices</span>",
-                        slices.size() > 1 ? fmt::format("side {} of the chip: ", side) : "",
-                        slices[side]);
-    for (std::size_t i = 0; i < slices[side]; ++i) text += "<i></i>";
-    text += "</p>\n";
-  }
-  return text;
-}
-
 std::string unit_html(const DrawnUnit& unit) {
   std::string text = fmt::format(
       "<div class=\"unit {}{}{}\"><p class=\"name\"><b>{}</b>{}</p>\n<dl>\n", unit.kind,
       unit.placed ? "" : " unplaced", unit.wide ? " wide" : "", escape_markup(unit.name),
       unit.size.empty() ? "" : "<b>" + escape_markup(unit.size) + "</b>");
   for (const DrawnFact& fact : unit.facts) text += fact_html(fact);
-  return text + "</dl>\n" + slices_html(unit.slices) + "</div>\n";
+  return text + "</dl>\n</div>\n";
 }
 
 std::string group_html(const RunResult& run, const GroupDrawing& one) {
@@ -65,10 +53,10 @@ std::string group_html(const RunResult& run, const GroupDrawing& one) {
                         escape_markup(one.group->label), n, n == 1 ? "device" : "devices");
   }
   text += drawing_html(one.drawing);
-  for (const std::string& unit : one.drawing.unresolved) {
+  if (!one.drawing.unresolved.empty()) {
     text += fmt::format(
         "<p class=\"note\">Not drawn, as it is not known whether there is one: {}</p>\n",
-        escape_markup(unit));
+        escape_markup(fmt::format("{}", fmt::join(one.drawing.unresolved, "; "))));
   }
   return text + "</figure>\n";
 }

@@ -11,8 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -22,8 +20,6 @@ namespace {
 constexpr std::size_t most_detailed_devices = 16;
 constexpr std::size_t shortest_folded_list = 4;
 constexpr std::size_t most_listed_values = 64;
-constexpr std::size_t most_ranges = 6;
-constexpr std::size_t most_kinds_of_probes = 40;
 
 /// "32.1, 33, 40 cycle": a unit that all have is said once.
 std::string listed(std::vector<std::string> texts) {
@@ -63,52 +59,13 @@ std::string value_html(const Finding& finding, const std::string& unit, const st
   return is_long ? list_html(*values, unit) : folded_html(text);
 }
 
-/// "cache.l1 size # step #": labels that differ in numbers alone are one kind.
-std::string kind_of(const std::string& label) {
-  static const std::regex number("(^| )[0-9]+");
-  return std::regex_replace(label, number, "$1#");
-}
-
-/// "0-12, 15, 20-22", ascending rows.
-std::string ranges_text(const std::vector<std::size_t>& rows) {
-  std::vector<std::string> ranges;
-  for (std::size_t i = 0; i < rows.size();) {
-    std::size_t end = i + 1;
-    while (end < rows.size() && rows[end] == rows[end - 1] + 1) ++end;
-    if (ranges.size() == most_ranges) {
-      ranges.push_back("...");
-      break;
-    }
-    ranges.push_back(end - i == 1 ? fmt::format("{}", rows[i])
-                                  : fmt::format("{}-{}", rows[i], rows[end - 1]));
-    i = end;
-  }
-  return fmt::format("{}", fmt::join(ranges, ", "));
-}
-
+/// How many probes stand behind the findings, and where. @param first row of them in the file
 std::string evidence_html(const JobResult& job, std::size_t first) {
   if (job.probes.empty()) return "";
-  std::map<std::string, std::vector<std::size_t>> rows;
-  std::vector<std::string> kinds;  // in the order in which they ran
-  for (std::size_t i = 0; i < job.probes.size(); ++i) {
-    const std::string kind = kind_of(job.probes[i].label);
-    if (rows[kind].empty()) kinds.push_back(kind);
-    rows[kind].push_back(first + i);
-  }
-  TextTable table{{{"probes"}, {"n", Align::right}, {"rows"}}, {}};
-  for (std::size_t i = 0; i < std::min(kinds.size(), most_kinds_of_probes); ++i) {
-    const std::vector<std::size_t>& own = rows[kinds[i]];
-    table.rows.push_back({kinds[i], std::to_string(own.size()), ranges_text(own)});
-  }
-  if (kinds.size() > most_kinds_of_probes) {
-    table.rows.push_back(
-        {fmt::format("and {} kinds more", kinds.size() - most_kinds_of_probes), "", ""});
-  }
   return fmt::format(
-      "<details class=\"evidence\"><summary>Evidence: {} {}, rows {} to {} of "
-      "<code>/probes</code></summary>\n{}</details>\n",
+      "<p class=\"evidence\">Evidence: {} {}, rows {} to {} of <code>/probes</code></p>\n",
       job.probes.size(), job.probes.size() == 1 ? "probe" : "probes", first,
-      first + job.probes.size() - 1, html_table(table, "probes"));
+      first + job.probes.size() - 1);
 }
 
 /// "cache.l1: 31 findings, 7 not resolvable": what a folded job says of itself.

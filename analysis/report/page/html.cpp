@@ -16,7 +16,6 @@ namespace sonde {
 namespace {
 
 constexpr std::size_t most_listed_devices = 8;  // from 9 up those that pass are folded
-constexpr std::size_t most_linked_problems = 24;
 constexpr std::size_t most_open_rows = 30;      // of a table
 constexpr std::size_t most_narrow_rows = 8;     // on a phone, where each row is a card
 constexpr std::size_t longest_open_text = 160;  // bytes; longer cells are folded
@@ -26,22 +25,6 @@ constexpr std::string_view folded_if_narrow = " class=\"narrow\" open";
 
 std::string titled(std::string_view title, const std::string& html) {
   return html.empty() ? "" : fmt::format("<h2>{}</h2>\n{}", title, html);
-}
-
-/// Under the headline: each problem by its place, as a link to it.
-std::string problem_links(const std::vector<Problem>& wrong) {
-  if (wrong.empty()) return "";
-  std::string text = "<ul class=\"links\">\n";
-  for (std::size_t i = 0; i < std::min(wrong.size(), most_linked_problems); ++i) {
-    std::string place = wrong[i].where.substr(0, wrong[i].where.find("  "));
-    if (!wrong[i].setting.empty()) place += ", " + wrong[i].setting;
-    text += fmt::format("<li><a class=\"{0}\" href=\"#problem{1}\"><b>{0}</b> {2}</a></li>\n",
-                        escape_markup(wrong[i].badge), i, escape_markup(place));
-  }
-  if (wrong.size() > most_linked_problems) {
-    text += fmt::format("<li>and {} more</li>\n", wrong.size() - most_linked_problems);
-  }
-  return text + "</ul>\n";
 }
 
 /// A link to the finding that a problem rests on.
@@ -56,10 +39,9 @@ std::string evidence_link(const RunResult& run, const FleetAnalysis& analysis,
       escape_markup(finding_anchor(*problem.device, problem.metric)));
 }
 
-std::string problem_html(const Problem& problem, std::size_t number, const std::string& evidence) {
-  std::string text =
-      fmt::format("<div class=\"problem {0}\" id=\"problem{1}\"><h3><b>{0}</b> {2}</h3>\n<dl>",
-                  escape_markup(problem.badge), number, escape_markup(problem.where));
+std::string problem_html(const Problem& problem, const std::string& evidence) {
+  std::string text = fmt::format("<div class=\"problem {0}\"><h3><b>{0}</b> {1}</h3>\n<dl>",
+                                 escape_markup(problem.badge), escape_markup(problem.where));
   for (const Problem::Line& line : problem.lines) {
     text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", line.label, escape_markup(line.text));
   }
@@ -119,14 +101,11 @@ std::string folded_table(const TextTable& table, std::string_view style, std::st
 
 /// The answer to a sweep, of each model of GPU.
 std::string sweep_html(const RunResult& run, const FleetAnalysis& analysis) {
-  constexpr std::size_t most_metrics = 12;
   const SweepAnswer answer = answer_sweep(run, analysis);
   std::string text;
   for (const SweptModel& model : answer.models) {
-    const std::size_t shown = std::min(model.metrics.size(), most_metrics);
-    const std::string rows = is_long(answer) ? "; rows where it changes" : "";
-    text += fmt::format("<h3>{}, {} GPU(s), median +- deviation{}</h3>\n",
-                        escape_markup(model.name), model.gpus, rows);
+    const std::size_t shown = std::min(model.metrics.size(), most_swept_metrics);
+    text += fmt::format("<h3>{}</h3>\n", escape_markup(heading_of(answer, model)));
     if (shown > 0) {
       text += fmt::format("<div class=\"scrolled\" tabindex=\"0\">{}</div>\n",
                           html_table(sweep_table(answer, model, 0, shown), "sweep"));
@@ -236,12 +215,11 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
     body += fmt::format("<p class=\"note\">{}</p>\n", escape_markup(scope));
   }
   std::string details;
-  for (std::size_t i = 0; i < wrong.size(); ++i) {
-    details += problem_html(wrong[i], i, evidence_link(run, analysis, wrong[i]));
+  for (const Problem& problem : wrong) {
+    details += problem_html(problem, evidence_link(run, analysis, problem));
   }
-  body += problem_links(wrong) + titled("What is wrong", details) + paste_html(run, analysis) +
-          sweep_html(run, analysis) + drawings_section(run, analysis) +
-          devices_html(run, analysis) + charts_place(charts);
+  body += titled("What is wrong", details) + paste_html(run, analysis) + sweep_html(run, analysis) +
+          drawings_section(run, analysis) + devices_html(run, analysis) + charts_place(charts);
   if (run.devices.size() > 1) body += tables_html(run, analysis);
   body += matrices_html(peer_matrices(run, analysis.registry)) + findings_section(run, analysis);
   body += titled(run.devices.size() > 1 ? "Time (median of the devices)" : "Time",

@@ -233,7 +233,7 @@ class Surfaces {
     return add(prefix + "_bytes_per_s", std::move(rates));
   }
   Json charts() const { return surface_charts(run_.devices[1], label()); }
-  std::string label() const { return chart_label(run_.devices[1]); }
+  std::string label() const { return chart_label(run_, run_.devices[1]); }
 
  private:
   RunResult run_;

@@ -99,7 +99,7 @@ TEST(HtmlTest, charts_of_one_device_have_a_choice_of_those_that_have_any) {
   EXPECT_FALSE(charts_of(none.html).contains("devices"));
   const auto devices = charts_of(all.html).at("devices");
   ASSERT_EQ(devices.size(), most_chosen_devices);
-  EXPECT_EQ(devices.at(1).at("label"), chart_label(all.run.devices[1]));
+  EXPECT_EQ(devices.at(1).at("label"), chart_label(all.run, all.run.devices[1]));
   EXPECT_EQ(devices.at(1).at("charts").at("surfaces").size(), 1u);
 }
 
@@ -135,13 +135,13 @@ TEST(HtmlTest, of_a_large_fleet_only_jobs_with_a_problem_are_shown) {
   EXPECT_THAT(page.html, Not(HasSubstr("<tr id=\"f3-")));
 }
 
-TEST(HtmlTest, headline_links_to_the_problem_and_the_problem_to_its_values) {
+TEST(HtmlTest, a_problem_links_to_its_values) {
   RunResult run = maker::healthy_fleet(4, 7);
   maker::scale_finding(run.devices[2], "global.read_bytes_per_s", 0.8);
 
   const Page page = page_of(std::move(run));
 
-  EXPECT_THAT(page.html, HasSubstr("href=\"#problem0\"><b>FAIL</b>"));
+  EXPECT_THAT(page.html, HasSubstr("<div class=\"problem FAIL\">"));
   EXPECT_THAT(page.html, HasSubstr("href=\"#f2-global.read_bytes_per_s\""));
   EXPECT_THAT(page.html, HasSubstr("<tr id=\"f2-global.read_bytes_per_s\">"));
 }
@@ -158,9 +158,6 @@ TEST(HtmlTest, probes_behind_findings_are_named_by_their_rows_in_the_file) {
 
   EXPECT_THAT(page.html, HasSubstr("rows 0 to 2 of <code>/probes"));
   EXPECT_THAT(page.html, HasSubstr("rows 3 to 5 of <code>/probes"));
-  EXPECT_THAT(
-      page.html,
-      HasSubstr("<td>size # step #</td><td class=\"number\" data-title=\"n\">2</td><td>3-4</td>"));
 }
 
 TEST(HtmlTest, passing_devices_are_folded_from_nine_up) {

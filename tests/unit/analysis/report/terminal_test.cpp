@@ -82,7 +82,7 @@ TEST(TerminalTest, jobs_that_no_device_ran_are_named) {
   }
   analysis.registry = registry;
   EXPECT_THAT(render_terminal(run, analysis),
-              HasSubstr("\nNot looked at: one, two, three, four, five, six and 2 more jobs (what "
+              HasSubstr("\nNot looked at: one, two, three, four, five, six and 2 more (what "
                         "each is for: sonde list jobs)\n"));
   analysis.registry = {registry.data(), 1};
   EXPECT_THAT(render_terminal(run, analysis), Not(HasSubstr("Not looked at")));
