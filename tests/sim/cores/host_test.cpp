@@ -3,7 +3,6 @@
 #include "sim/job_on_sim.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sonde {
 namespace {

@@ -4,7 +4,6 @@
 #include "device/sim/memory/set_index.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <set>
 

@@ -3,7 +3,6 @@
 #include "device/backends/open_device.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <map>
 #include <numeric>

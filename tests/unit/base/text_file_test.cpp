@@ -3,7 +3,6 @@
 #include "base/error.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <sys/stat.h>
 

@@ -9,7 +9,6 @@
 #include "unit/analysis/report/reported_fleets.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <filesystem>
 #include <string>

@@ -4,7 +4,6 @@
 #include "config/config_file.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <unistd.h>
 #include <filesystem>

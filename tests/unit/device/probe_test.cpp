@@ -5,7 +5,6 @@
 #include "unit/device/refusals.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 namespace sonde {

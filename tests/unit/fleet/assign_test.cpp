@@ -4,7 +4,6 @@
 #include "base/random.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <map>
 #include <set>

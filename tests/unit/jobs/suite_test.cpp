@@ -5,7 +5,6 @@
 #include "device/device_error.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>

@@ -2,7 +2,6 @@
 #include "jobs/suite.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <optional>
