@@ -4,6 +4,7 @@
 
 #include "analysis/structure/sets/set_layout.hpp"
 #include "base/random.hpp"
+#include "unit/analysis/structure/sets/oracle_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -50,11 +51,8 @@ struct Toy {
   }
 
   MissOracle oracle() const {
-    return [this, random = Random(11)](std::span<const Lines> lists) mutable {
-      std::vector<MissCounts> answers;
-      for (const Lines& lines : lists) answers.push_back(chase(lines, random));
-      return answers;
-    };
+    return oracle_of(
+        [this, random = Random(11)](const Lines& lines) mutable { return chase(lines, random); });
   }
 };
 
