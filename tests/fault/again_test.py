@@ -2,16 +2,15 @@
 """Devices that deviate are measured again within the run: what comes back stays, what does not is a
 note, and a second try that is disturbed costs nothing of the first.
 again_test.py <sonde> [unittest's arguments]"""
-import json
 import os
 import shlex
 import shutil
 import signal
-import subprocess
 import time
 import unittest
 
-from fault_run import OK, SONDE, FaultTest, export, left_behind, processes
+from fault_run import OK, SONDE, FaultTest, left_behind
+from kill_runs import read_states
 
 VERDICT = 4
 JOBS = "clock,global.throughput"
@@ -28,33 +27,12 @@ class AgainTest(FaultTest):
         return status
 
     def flags(self):
-        run = export(SONDE, self.folder / "run.h5")
-        return [flag for flag in run["flags"] if flag["metric"] == METRIC]
-
-    def verdicts(self):
-        return [device["verdict"] for device in self.devices()]
-
-    def analyze(self):
-        done = subprocess.run([SONDE, "analyze", str(self.folder / "run.h5")], text=True,
-                              stdout=subprocess.PIPE, timeout=60, check=False)
-        return done.returncode, done.stdout
-
-    def states(self):
-        found = []
-        for path in (self.folder / "run.h5.parts").glob("*.progress.json"):
-            try:
-                found.append(json.loads(path.read_text())["state"])
-            except (OSError, ValueError, KeyError):
-                pass
-        return found
+        return [flag for flag in self.read()["flags"] if flag["metric"] == METRIC]
 
     def start_until_again(self, backend=REAL, *more):
         child = self.start(self.command(backend, *more, jobs=JOBS, ranks=3))
-        self.wait_until(lambda: AGAIN in self.states(), child)
+        self.wait_until(lambda: AGAIN in read_states(self.folder / "run.h5.parts"), child)
         return child
-
-    def workers(self):
-        return processes.targets(processes.find_processes(self.folder.name), "worker")
 
 
 class OutcomeTest(AgainTest):
@@ -64,7 +42,7 @@ class OutcomeTest(AgainTest):
         self.assertEqual(self.verdicts(), ["fail", "pass", "pass"])
         self.assertIn("measured again", self.flags()[0]["evidence"])
         verdicts = self.verdicts()
-        status, text = self.analyze()  # later, on the file alone
+        status, text = self.said_by("analyze", "run.h5")  # later, on the file alone
         self.assertEqual(status, VERDICT)
         self.assertNotIn("--resume", text)
         self.assertEqual(self.verdicts(), verdicts)
@@ -75,7 +53,7 @@ class OutcomeTest(AgainTest):
         [flag] = self.flags()
         self.assertEqual(flag["severity"], "info")
         self.assertIn("did not come back", flag["reason"])
-        self.assertEqual(self.analyze()[0], OK)
+        self.assertEqual(self.said_by("analyze", "run.h5")[0], OK)
         self.assertEqual(self.run_three(GONE, "--resume"), OK, self.said)
         self.assertNotIn("are measured again", self.said)
         self.assertEqual(self.verdicts(), ["pass", "pass", "pass"])
@@ -85,15 +63,12 @@ class LaterTest(AgainTest):
     def test_the_command_that_is_printed_measures_again(self):
         """A merge of shards whose ranks have gone, as after a job array."""
         child = self.start_until_again(GONE)
-        found = processes.find_processes(self.folder.name)
-        for rank in processes.targets(found, "rank"):
-            os.kill(rank.pid, signal.SIGKILL)
+        self.send(signal.SIGKILL, "rank")
         self.finish(child)
-        merged = subprocess.run([SONDE, "merge", "run.h5.parts", "-o", "fleet.h5"], text=True,
-                                cwd=self.folder, stdout=subprocess.PIPE, timeout=60, check=False)
-        self.assertEqual(merged.returncode, VERDICT)
+        status, merged = self.said_by("merge", "run.h5.parts", "-o", "fleet.h5")
+        self.assertEqual(status, VERDICT)
         shutil.rmtree(self.folder / "run.h5.parts")
-        [command] = [line for line in merged.stdout.splitlines() if "sonde run --resume" in line]
+        [command] = [line for line in merged.splitlines() if "sonde run --resume" in line]
         words = shlex.split(command)
         self.assertEqual(words[0], "sonde")
 
@@ -112,14 +87,13 @@ class DisturbedTest(AgainTest):
     def test_a_killed_worker_costs_the_second_try(self):
         for attempt in range(5):  # the second try is short: on a busy machine it may be over
             child = self.start_until_again(REAL, *(["--force"] if attempt else []))
-            for worker in self.workers():
-                os.kill(worker.pid, signal.SIGKILL)
+            self.send(signal.SIGKILL, "worker")
             self.assertEqual(self.finish(child), VERDICT, self.said)
             if "measured again" not in self.flags()[0]["evidence"]:
                 break
         self.assertEqual(self.verdicts(), ["fail", "pass", "pass"])
         self.assertNotIn("measured again", self.flags()[0]["evidence"])
-        status, text = self.analyze()
+        status, text = self.said_by("analyze", "run.h5")
         self.assertEqual(status, VERDICT)
         self.assertIn("sonde run --resume", text)
         self.check_resumes_to(REAL, VERDICT)
@@ -127,9 +101,7 @@ class DisturbedTest(AgainTest):
 
     def test_a_signal_ends_the_second_try_and_the_run_goes_on(self):
         child = self.start_until_again()
-        found = processes.find_processes(self.folder.name)
-        for rank in processes.targets(found, "rank"):
-            os.kill(rank.pid, signal.SIGUSR1)
+        self.send(signal.SIGUSR1, "rank")
         self.assertEqual(self.finish(child), VERDICT, self.said)
         self.assertEqual(self.verdicts(), ["fail", "pass", "pass"])
         self.check_resumes_to(REAL, VERDICT)
@@ -140,8 +112,7 @@ class SlowTest(AgainTest):
     def test_a_worker_that_stands_still_is_killed(self):
         """After its time, 10 s and what its job took, and 15 s."""
         child = self.start_until_again()
-        for worker in self.workers():
-            os.kill(worker.pid, signal.SIGSTOP)
+        self.send(signal.SIGSTOP, "worker")
         begin = time.time()
         self.assertEqual(self.finish(child, 120), VERDICT, self.said)
         self.assertLess(time.time() - begin, 60)

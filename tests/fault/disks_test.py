@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import unittest
 
-from fault_run import ERROR, FAILED, OK, SONDE, FaultTest, export, results
+from fault_run import ERROR, FAILED, OK, SONDE, FaultTest, results
 
 # In a mount namespace of its own: $1 bytes for a folder that the run writes to, through to its end
 # or its error; then more room, and the way on that the documentation tells.
@@ -33,7 +33,7 @@ class DiskTest(FaultTest):
         if not hasattr(DiskTest, "healthy"):
             self.assertEqual(self.run_sonde("sim:gtx980"), OK, self.said)
             DiskTest.file_bytes = (self.folder / "run.h5").stat().st_size
-            DiskTest.healthy = results(export(SONDE, self.folder / "run.h5"))
+            DiskTest.healthy = results(self.read())
             (self.folder / "run.h5").unlink()
 
     def fill(self, share, way_on):
@@ -49,26 +49,26 @@ class DiskTest(FaultTest):
         del command[at:at + 2]
         child = self.start(["unshare", "-m", "sh", "-c", script, "sh", str(room), *command])
         self.assertEqual(self.finish(child), 0, self.said)
-        self.first = int(self.read("status.txt"))
-        self.assertEqual(self.first, ERROR, self.read("said.txt"))
-        self.assertNotIn("MPI_", self.read("said.txt"))
-        self.assertEqual(int(self.read("status_after.txt")), OK, self.read("said_after.txt"))
+        self.first = int(self.text("status.txt"))
+        self.assertEqual(self.first, ERROR, self.text("said.txt"))
+        self.assertNotIn("MPI_", self.text("said.txt"))
+        self.assertEqual(int(self.text("status_after.txt")), OK, self.text("said_after.txt"))
 
-    def read(self, name):
+    def text(self, name):
         return (self.folder / name).read_text()
 
     def test_full_while_measuring(self):
         self.fill(0.6, '"$@" --resume -o run.h5')
-        self.assertIn("--resume", self.read("said.txt"))
-        self.assertIn("h5.part", self.read("parts.txt"))
-        self.assertEqual(self.read("outputs.txt"), "")
+        self.assertIn("--resume", self.text("said.txt"))
+        self.assertIn("h5.part", self.text("parts.txt"))
+        self.assertEqual(self.text("outputs.txt"), "")
         self.check_whole(DiskTest.healthy)
 
     def test_full_while_writing(self):
         self.fill(1.5, f"{SONDE} merge run.h5.parts -o run.h5 && rm -r run.h5.parts")
-        self.assertIn("sonde merge run.h5.parts -o run.h5", self.read("said.txt"))
-        self.assertNotIn("h5.part", self.read("parts.txt"))  # the shard is whole
-        self.assertEqual(self.read("outputs.txt"), "")  # no part of a run file
+        self.assertIn("sonde merge run.h5.parts -o run.h5", self.text("said.txt"))
+        self.assertNotIn("h5.part", self.text("parts.txt"))  # the shard is whole
+        self.assertEqual(self.text("outputs.txt"), "")  # no part of a run file
         self.check_whole(DiskTest.healthy)
 
     def test_full_while_writing_and_resumed(self):
@@ -77,8 +77,8 @@ class DiskTest(FaultTest):
 
     def test_full_while_analysing(self):
         self.fill(3.0, '"$@" --resume -o run.h5')
-        self.assertIn("sonde analyze", self.read("said.txt"))
-        self.assertEqual(self.read("outputs.txt").split(), ["run.h5"])
+        self.assertIn("sonde analyze", self.text("said.txt"))
+        self.assertEqual(self.text("outputs.txt").split(), ["run.h5"])
         self.check_whole(DiskTest.healthy)
 
     def interrupt_while_measuring(self, harm):

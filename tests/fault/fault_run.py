@@ -78,10 +78,28 @@ class FaultTest(unittest.TestCase):
         self.wait_until(self.is_measuring, child)
         time.sleep(1)
 
+    def send(self, number, role):
+        """The signal to all processes that play a role."""
+        found = processes.targets(processes.find_processes(self.folder.name), role)
+        processes.send([process.pid for process in found], number)
+
+    def said_by(self, *arguments):
+        """The status and stdout of another command."""
+        done = subprocess.run([SONDE, *arguments], cwd=self.folder, capture_output=True, text=True,
+                              timeout=60, check=False)
+        self.said = done.stderr
+        return done.returncode, done.stdout
+
+    def read(self, name="run.h5"):
+        run = export(SONDE, self.folder / name)
+        self.assertIsNotNone(run, f"{name} cannot be read")
+        return run
+
     def devices(self):
-        run = export(SONDE, self.folder / "run.h5")
-        self.assertIsNotNone(run, "the run file cannot be read")
-        return sorted(run["devices"], key=lambda device: device["rank"])
+        return sorted(self.read()["devices"], key=lambda device: device["rank"])
+
+    def verdicts(self):
+        return [device["verdict"] for device in self.devices()]
 
     def statuses(self, device):
         return {name: job["status"] for name, job in device["jobs"].items()}
@@ -93,7 +111,7 @@ class FaultTest(unittest.TestCase):
             self.assertEqual(device["status"], "complete")
             self.assertEqual(set(self.statuses(device).values()), {"ok"})
         if reference:
-            now = results(export(SONDE, self.folder / "run.h5"))
+            now = results(self.read())
             self.assertEqual(differences(reference, now), [])
 
     calm = {}
@@ -103,6 +121,6 @@ class FaultTest(unittest.TestCase):
         key = f"{backend} {how}"
         if key not in FaultTest.calm:
             self.assertEqual(self.run_sonde(backend, output="calm.h5", **how), OK, self.said)
-            FaultTest.calm[key] = results(export(SONDE, self.folder / "calm.h5"))
+            FaultTest.calm[key] = results(self.read("calm.h5"))
             (self.folder / "calm.h5").unlink()
         return FaultTest.calm[key]

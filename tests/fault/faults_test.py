@@ -5,13 +5,12 @@ run, that nothing is left behind. faults_test.py <sonde> [unittest's arguments]"
 import json
 import os
 import signal
-import subprocess
 import time
 import unittest
 from pathlib import Path
 
-from fault_run import BAD_JOB, FAILED, INCOMPLETE, LATER_JOB, OK, RESUMABLE, SONDE
-from fault_run import FaultTest, export, findings_of, left_behind, processes
+from fault_run import BAD_JOB, FAILED, INCOMPLETE, LATER_JOB, OK, RESUMABLE
+from fault_run import FaultTest, findings_of, left_behind
 
 
 class SickGpuTest(FaultTest):
@@ -89,25 +88,19 @@ class SickGpuTest(FaultTest):
                 self.assertIn(self.run_sonde(f"sim:gtx980+{fault}", "--force"), (0, 4), self.said)
                 [device] = self.devices()
                 self.assertEqual(set(self.statuses(device).values()), {"ok"})
-                flags = export(SONDE, self.folder / "run.h5")["flags"]
-                self.assertIn(metric, [flag["metric"] for flag in flags])
+                self.assertIn(metric, [flag["metric"] for flag in self.read()["flags"]])
 
     def test_errors_from_before_the_run_are_held_against_the_peers(self):
         status = self.run_sonde("sim:gtx980,gtx980+ecc=40,gtx980", jobs="clock", ranks=3)
         self.assertEqual(status, OK, self.said)
-        self.assertEqual([device["verdict"] for device in self.devices()], ["pass", "warn", "pass"])
-        [flag] = [flag for flag in export(SONDE, self.folder / "run.h5")["flags"]
+        self.assertEqual(self.verdicts(), ["pass", "warn", "pass"])
+        [flag] = [flag for flag in self.read()["flags"]
                   if flag["metric"].startswith("health.")]
         self.assertEqual(flag["metric"], "health.ecc_corrected_total")
         self.assertIn("40 corrected memory errors", flag["reason"])
 
 
 class BaselineTest(FaultTest):
-    def said_by(self, *arguments):
-        done = subprocess.run([SONDE, *arguments], cwd=self.folder, capture_output=True, text=True,
-                              check=False)
-        return done.returncode, done.stdout
-
     def test_a_gpu_that_is_slower_than_its_baseline_fails_everywhere(self):
         jobs = "clock,global.throughput"
         self.assertEqual(self.run_sonde("sim:gtx980", jobs=jobs), OK, self.said)
@@ -148,21 +141,15 @@ class NeighbourTest(FaultTest):
                 self.assertEqual(left_behind(self.folder), [])
 
 
-class WorkerTest(FaultTest):
-    def workers(self):
-        return processes.targets(processes.find_processes(self.folder.name), "worker")
-
-
-class SignalTest(WorkerTest):
+class SignalTest(FaultTest):
     def has_handler(self, pid):
         status = Path(f"/proc/{pid}/status").read_text()
         caught = next(line for line in status.splitlines() if line.startswith("SigCgt:"))
         return int(caught.split()[1], 16) >> (signal.SIGUSR1 - 1) & 1
 
     def status_of_run(self):
-        done = subprocess.run([SONDE, "status", self.folder / "run.h5"], text=True,
-                              stdout=subprocess.PIPE, timeout=60, check=False)
-        return done.returncode, next((one for one in ("was stopped", "is over") if one in done.stdout), done.stdout)
+        status, said = self.said_by("status", "run.h5")
+        return status, next((one for one in ("was stopped", "is over") if one in said), said)
 
     def test_what_was_measured_with_other_options_outlives_the_run(self):
         child = self.start(self.command("sim:gtx980"))
@@ -196,8 +183,7 @@ class SignalTest(WorkerTest):
         reference = self.undisturbed()
         child = self.start(self.command("sim:gtx980"))
         self.wait_until(self.is_measuring, child)
-        for worker in self.workers():
-            os.kill(worker.pid, signal.SIGSTOP)
+        self.send(signal.SIGSTOP, "worker")
         child.send_signal(signal.SIGTERM)
         begin = time.time()
         self.assertEqual(self.finish(child), RESUMABLE, self.said)
@@ -212,8 +198,7 @@ class SignalTest(WorkerTest):
         backend = "sim:gtx980+hang=133"
         child = self.start(self.command(backend))
         self.wait_for_hang(child)
-        for worker in self.workers():
-            os.kill(worker.pid, signal.SIGKILL)
+        self.send(signal.SIGKILL, "worker")
         self.assertEqual(self.finish(child), INCOMPLETE, self.said)
         [device] = self.devices()
         self.assertEqual(self.statuses(device),
@@ -226,24 +211,20 @@ class SignalTest(WorkerTest):
         reference = self.undisturbed()
         child = self.start(self.command("sim:gtx980"))
         self.wait_until(self.is_measuring, child)
-        stopped = self.workers()
-        for worker in stopped:
-            os.kill(worker.pid, signal.SIGSTOP)
+        self.send(signal.SIGSTOP, "worker")
         time.sleep(1)
-        for worker in stopped:
-            os.kill(worker.pid, signal.SIGCONT)
+        self.send(signal.SIGCONT, "worker")
         self.assertEqual(self.finish(child), OK, self.said)
         self.check_whole(reference)
 
 
 @unittest.skipUnless(os.environ.get("SONDE_TEST_SLOW"), "takes more than a minute")
-class SlowSignalTest(WorkerTest):
+class SlowSignalTest(FaultTest):
     def test_a_worker_that_stands_still_is_killed(self):
         """After --job-timeout-s and a minute."""
         child = self.start(self.command("sim:gtx980+hang=133", "--job-timeout-s", "1"))
         self.wait_for_hang(child)
-        for worker in self.workers():
-            os.kill(worker.pid, signal.SIGSTOP)
+        self.send(signal.SIGSTOP, "worker")
         self.assertEqual(self.finish(child, 120), INCOMPLETE, self.said)
         [device] = self.devices()
         self.assertEqual(device["jobs"][BAD_JOB]["status"], "failed")

@@ -2,11 +2,10 @@
 """Names of nodes, where the host name is not what Slurm calls the node: in the run file, in the lists
 for Slurm, in progress files. Each rank gets a host name of its own (unshare --uts)."""
 import shutil
-import subprocess
 import sys
 import unittest
 
-from fault_run import FAILED, INCOMPLETE, SONDE, FaultTest
+from fault_run import FAILED, INCOMPLETE, FaultTest
 from planted import SKIPPED, UNSHARE
 
 
@@ -23,8 +22,7 @@ class NamesTest(FaultTest):
     def test_what_is_pasted_to_slurm_has_its_names(self):
         status = self.run_on(["ip-10-0-3-17", "ip-10-0-3-18"], "sim:gtx980,gtx980+wrong_data", "clock,cache.l1")
         self.assertEqual(status, FAILED, self.said)
-        said = subprocess.run([SONDE, "analyze", "run.h5"], cwd=self.folder, stdout=subprocess.PIPE, text=True,
-                              check=False).stdout
+        _, said = self.said_by("analyze", "run.h5")
         self.assertIn("--exclude=n2", said)
         self.assertIn("nodename=n2", said)
         self.assertNotIn("ip-10", said)

@@ -1,25 +1,18 @@
 #!/usr/bin/env python3
 """A night: the suite full is repeated until its time budget is over, and what drifts is found.
 night_test.py <sonde> [unittest's arguments]"""
-import os
 import re
 import shutil
 import signal
-import subprocess
 import unittest
 from collections import Counter
 
-from fault_run import INCOMPLETE, OK, RESUMABLE, SONDE, FaultTest, export, left_behind, processes
+from fault_run import INCOMPLETE, OK, RESUMABLE, FaultTest, left_behind
 
 BACKEND = "sim:gtx980,gtx780"
 
 
 class NightTest(FaultTest):
-    def read(self, name="run.h5"):
-        run = export(SONDE, self.folder / name)
-        self.assertIsNotNone(run, f"{name} cannot be read")
-        return run
-
     def repeats_done(self):
         """Of each GPU that has any."""
         return Counter(path.name for path in (self.folder / "run.h5.parts").rglob("*.h5"))
@@ -73,16 +66,13 @@ class FillTest(NightTest):
         child = self.start(self.command(BACKEND, "--time-budget", "60s", jobs="clock",
                                         ranks=2, suite="full"))
         self.wait_until(lambda: sorted(self.repeats_done().values())[-2:-1] >= [2], child)
-        for process in processes.targets(processes.find_processes(self.folder.name), "rank"):
-            os.kill(process.pid, signal.SIGKILL)
+        self.send(signal.SIGKILL, "rank")
         self.finish(child)
         folders = [path for path in (self.folder / "run.h5.parts").iterdir() if path.is_dir()]
         self.assertLessEqual(len(folders), max(self.repeats_done().values()) + 1)  # one is begun
         shutil.copytree(self.folder / "run.h5.parts", self.folder / "kept.parts")
-        done = subprocess.run([SONDE, "merge", "kept.parts", "-o", "merged.h5"], cwd=self.folder,
-                              text=True, timeout=60, check=False, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE)
-        self.assertIn(done.returncode, (OK, INCOMPLETE), done.stderr)
+        status, _ = self.said_by("merge", "kept.parts", "-o", "merged.h5")
+        self.assertIn(status, (OK, INCOMPLETE), self.said)
         merged = self.read("merged.h5")
         self.assertGreaterEqual(len(merged["points"]), 2)
         self.assertLess(len(merged["points"]), 500)  # those that were begun, of 1000
@@ -96,7 +86,7 @@ class FillTest(NightTest):
         self.measure_night(least=2, backend="sim:gtx980,gtx980+sticky=2")
         run = self.read()
         self.assertEqual({device["repeats"] for device in run["devices"]}, {self.stand()})
-        self.assertEqual([device["verdict"] for device in run["devices"]], ["pass", "fail"])
+        self.assertEqual(self.verdicts(), ["pass", "fail"])
 
     def test_a_night_whose_only_gpu_is_given_up_ends_with_what_it_came_to(self):
         """Its fourth lost worker is the last one."""
@@ -106,7 +96,7 @@ class FillTest(NightTest):
         self.assertIn("no GPU is left to be measured: 1 repeat(s) stand", self.said)
         run = self.read()
         self.assertEqual(len(run["points"]), 1)
-        self.assertEqual([device["verdict"] for device in run["devices"]], ["incomplete"])
+        self.assertEqual(self.verdicts(), ["incomplete"])
 
 
 class DriftTest(NightTest):
@@ -116,7 +106,7 @@ class DriftTest(NightTest):
                          OK, self.said)
         run = self.read()
         sinking = run["devices"][0]
-        self.assertEqual([device["verdict"] for device in run["devices"]],
+        self.assertEqual(self.verdicts(),
                          ["warn", "pass", "pass"])
         self.assertEqual(sinking["likely"], "thermal")
         drifts = [flag for flag in run["flags"] if flag["metric"].endswith(" (drift)")]
@@ -127,8 +117,7 @@ class DriftTest(NightTest):
             self.assertIn("a line fitted to 8 repeats", drift["reason"])
         clock = next(drift for drift in drifts if drift["metric"] == "clock.sm_hz (drift)")
         self.assertAlmostEqual(1 + clock["deviation_fraction"], 0.99 ** 7, delta=0.01)
-        text, wide = (subprocess.run([SONDE, "analyze", "run.h5", *more], cwd=self.folder, text=True, timeout=60,
-                                     stdout=subprocess.PIPE, check=False).stdout
+        text, wide = (self.said_by("analyze", "run.h5", *more)[1]
                       for more in ([], ["--tolerance", "clock.sm_hz=0.5"]))
         self.assertRegex(text, r"what +SM clock fell [67].. % in .* \(fitted\), read 1.* GHz, 4. to 7. C")
         self.assertRegex(text, r"clock\.sm_hz\s+\(drift\)")

@@ -4,14 +4,13 @@ counters grow, whatever the time stamps of its files say."""
 import contextlib
 import json
 import os
-import subprocess
 import threading
 import time
 import unittest
 
-from fault_run import INCOMPLETE, OK, SONDE, FaultTest
+from fault_run import INCOMPLETE, OK, FaultTest
 
-SHIFTS_S = (-600, 600)  # of the node's clock against the viewer's
+SHIFT_S = 600  # of the node's clock against the viewer's
 BEAT_S = 2
 
 
@@ -54,40 +53,32 @@ class StatusTest(FaultTest):
     def status(self):
         """Exit status, seconds and text."""
         begin = time.monotonic()
-        done = subprocess.run([SONDE, "status", self.folder / "run.h5"], text=True,
-                              stdout=subprocess.PIPE, timeout=60, check=False)
-        return done.returncode, time.monotonic() - begin, done.stdout
+        status, text = self.said_by("status", "run.h5")
+        return status, time.monotonic() - begin, text
 
-    def test_a_run_whose_counters_grow_is_alive(self):
-        for shift_s in SHIFTS_S:
-            with self.subTest(shift_s=shift_s):
-                with self.at_work(0, shift_s), self.at_work(1, shift_s):
-                    status, took_s, text = self.status()
-                self.assertEqual(status, OK, text)
-                self.assertNotIn("silent", text)
-                self.assertLess(took_s, 3 * BEAT_S)  # until all were heard, and no longer
+    def test_a_run_whose_counters_grow_is_alive_though_its_files_look_old(self):
+        with self.at_work(0, -SHIFT_S), self.at_work(1, -SHIFT_S):
+            status, took_s, text = self.status()
+        self.assertEqual(status, OK, text)
+        self.assertNotIn("silent", text)
+        self.assertLess(took_s, 3 * BEAT_S)  # until all were heard, and no longer
 
-    def test_a_run_whose_counters_stand_still_is_dead(self):
-        self.write(0, 5, max(SHIFTS_S))
-        status, _, text = self.status()
-        self.assertEqual(status, INCOMPLETE, text)
-        self.assertIn("is dead, or hangs", text)
-
-    def test_one_dead_rank_is_named_beside_one_that_lives(self):
-        self.write(1, 5, 600)
-        with self.at_work(0, 600):
+    def test_a_dead_rank_is_named_beside_one_that_lives_though_its_file_looks_new(self):
+        self.write(1, 5, SHIFT_S)
+        with self.at_work(0, SHIFT_S):
             status, _, text = self.status()
         self.assertEqual(status, INCOMPLETE, text)
         alive, dead = text.splitlines()[:2]
         self.assertIn("measuring", alive)
         self.assertIn("silent", dead)
+        self.assertIn("is dead, or hangs", text)
 
     def test_nobody_waits_for_a_run_of_which_no_rank_is_at_work(self):
         for rank in range(2):
-            self.write(rank, 5, -600, state="done")
+            self.write(rank, 5, -SHIFT_S, state="done")
         status, took_s, text = self.status()
         self.assertEqual(status, OK, text)
-        self.assertLess(took_s, 1)
+        self.assertLess(took_s, 2 * BEAT_S)  # it would be 10 s
 
 
 if __name__ == "__main__":

@@ -2,15 +2,12 @@
 """Sweeps and repeats: every GPU is measured at every point; a run that is stopped, killed or out of
 time goes on at the point where it was, and ends in the file of an undisturbed one.
 sweep_test.py <sonde> [unittest's arguments]"""
-import os
 import shutil
 import signal
-import subprocess
 import unittest
 from pathlib import Path
 
-from fault_run import (INCOMPLETE, OK, RESUMABLE, SONDE, FaultTest, differences, export,
-                       left_behind, processes)
+from fault_run import INCOMPLETE, OK, RESUMABLE, SONDE, FaultTest, differences, left_behind
 
 USAGE = 2
 JOBS = "clock,shared"
@@ -31,11 +28,6 @@ class SweepTest(FaultTest):
     def run_sweep(self, *more, ranks=2, sweep=tuple(SWEEP), **how):
         return self.run_sonde(BACKEND, *sweep, *more, jobs=JOBS, ranks=ranks, **how)
 
-    def read(self, name="run.h5"):
-        run = export(SONDE, self.folder / name)
-        self.assertIsNotNone(run, f"{name} cannot be read")
-        return run
-
     def undisturbed_sweep(self):
         """What it found; measured once for all tests."""
         if not hasattr(SweepTest, "calm_sweep"):
@@ -50,10 +42,7 @@ class SweepTest(FaultTest):
         self.assertFalse((self.folder / "run.h5.parts").exists())
 
     def merge(self, *sources):
-        done = subprocess.run([SONDE, "merge", *sources, "-o", "merged.h5"], cwd=self.folder,
-                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              timeout=60, check=False)
-        return done.returncode, done.stderr
+        return self.said_by("merge", *sources, "-o", "merged.h5")[0], self.said
 
     def shards(self):
         return sorted(str(path.relative_to(self.folder / "run.h5.parts"))
@@ -63,8 +52,7 @@ class SweepTest(FaultTest):
         """All ranks, when so many points of devices are whole."""
         child = self.start(self.command(BACKEND, *SWEEP, *more, jobs=JOBS, ranks=2))
         self.wait_until(lambda: len(self.shards()) >= count, child)
-        for process in processes.targets(processes.find_processes(self.folder.name), "rank"):
-            os.kill(process.pid, signal.SIGKILL)
+        self.send(signal.SIGKILL, "rank")
         self.finish(child)
 
 
@@ -143,9 +131,8 @@ class SharedTest(SweepTest):
 
     def points_of(self, job, name="run.h5"):
         """The carve-outs at which the file has results of the job."""
-        run = export(SONDE, self.folder / name)
-        return [device["setting"].get("latency.carveout_bytes") for device in run["devices"]
-                if job in device["jobs"]]
+        return [device["setting"].get("latency.carveout_bytes")
+                for device in self.read(name)["devices"] if job in device["jobs"]]
 
     def test_a_job_that_does_not_depend_on_what_is_swept_is_measured_once(self):
         self.assertEqual(self.run_latency(*self.SWEEP), OK, self.said)

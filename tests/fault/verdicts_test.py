@@ -4,11 +4,9 @@ another one, alarms end in a verdict, a neighbour's process blames nobody.
 
     verdicts_test.py <sonde> [unittest's arguments]
 """
-import subprocess
 import unittest
 
-from fault_run import FAILED, INCOMPLETE, OK, SONDE, FaultTest
-from checks import export
+from fault_run import FAILED, INCOMPLETE, OK, FaultTest
 
 
 class VerdictsTest(FaultTest):
@@ -16,24 +14,15 @@ class VerdictsTest(FaultTest):
         """One GPU for each text of faults ("" is a healthy one). @returns status, devices by rank"""
         backend = "sim:" + ",".join(model + fault for fault in faults)
         status = self.run_sonde(backend, *more, jobs=jobs, ranks=len(faults))
-        run = export(SONDE, self.folder / "run.h5")
-        self.flags = run["flags"]
-        return status, sorted(run["devices"], key=lambda device: device["rank"])
-
-    def summary(self):
-        return subprocess.run([SONDE, "analyze", "run.h5"], cwd=self.folder, text=True,
-                              capture_output=True, check=False).stdout
-
-    def verdicts(self, devices):
-        return [device["verdict"] for device in devices]
+        return status, self.devices()
 
     def test_two_slow_sms_do_not_acquit_each_other(self):
         status, devices = self.judge("fermi_dac16", "+slow_sm=3:20", "+slow_sm=5:20", "", jobs="clock,placement")
-        self.assertEqual((status, self.verdicts(devices)), (FAILED, ["fail", "fail", "pass"]))
+        self.assertEqual((status, self.verdicts()), (FAILED, ["fail", "fail", "pass"]))
         self.assertIn("SM 3 is", devices[0]["reason"])
         self.assertIn("SM 5 is", devices[1]["reason"])
         for device, sm in zip(devices, ("3", "5")):
-            again = [flag["evidence"] for flag in self.flags
+            again = [flag["evidence"] for flag in self.read()["flags"]
                      if flag["uuid"] == device["uuid"] and flag["unit"] == f"SM {sm}"]
             self.assertTrue(any(f"measured again, SM {sm}: " in text for text in again), again)
 
@@ -54,10 +43,10 @@ class VerdictsTest(FaultTest):
     def test_a_neighbour_blames_nobody(self):
         status, devices = self.judge("gtx980", "", "+neighbour", jobs="clock,cache.l1,global.throughput",
                                      more=["--allow-shared-gpu"])
-        self.assertEqual((status, self.verdicts(devices)), (INCOMPLETE, ["pass", "incomplete"]))
+        self.assertEqual((status, self.verdicts()), (INCOMPLETE, ["pass", "incomplete"]))
         self.assertEqual(devices[1]["likely"], "contention")
         self.assertTrue(devices[1]["reason"].startswith("another process was on this GPU"))
-        text = self.summary()
+        text = self.said_by("analyze", "run.h5")[1]
         self.assertNotIn("scontrol", text)
         self.assertNotIn("--exclude", text)
         self.assertIn("audited 1", text)
@@ -65,17 +54,17 @@ class VerdictsTest(FaultTest):
     def test_a_neighbour_that_comes_later_is_seen(self):
         status, devices = self.judge("gtx980", "", "+neighbour=0.5:40", jobs="clock,shared",
                                      more=["--allow-shared-gpu"])
-        self.assertEqual((status, self.verdicts(devices)), (INCOMPLETE, ["pass", "incomplete"]))
+        self.assertEqual((status, self.verdicts()), (INCOMPLETE, ["pass", "incomplete"]))
 
     def test_low_bandwidth_has_one_headline(self):
         _, devices = self.judge("gtx980", "+low_bandwidth=0.9", "", "", jobs="clock,global.throughput")
-        self.assertEqual(self.verdicts(devices), ["fail", "pass", "pass"])
+        self.assertEqual(self.verdicts(), ["fail", "pass", "pass"])
         self.assertRegex(devices[0]["reason"], r"^memory bandwidth \d+(\.\d)? % low; global\.\w+_bytes_per_s: ")
 
     def test_what_hung_is_not_audited(self):
         status, devices = self.judge("gtx980", "+hang=20", "", jobs="clock,cache.l1")
         self.assertEqual((status, devices[0]["verdict"]), (FAILED, "fail"))
-        self.assertIn("audited 1,", self.summary())
+        self.assertIn("audited 1,", self.said_by("analyze", "run.h5")[1])
 
 
 if __name__ == "__main__":

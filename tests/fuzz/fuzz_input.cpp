@@ -1,7 +1,7 @@
 #include "fuzz/fuzz_input.hpp"
 
 #include "base/error.hpp"
-#include "store/write_run.hpp"
+#include "support/run_file.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -34,8 +34,7 @@ DeviceResult good_device() {
 const std::vector<std::uint8_t>& good_run_file() {
   static const std::vector<std::uint8_t> content = [] {
     const TemporaryFolder folder;
-    write_run_alone(folder / "good", some_provenance(), {}, 1,
-                    [](std::size_t) { return std::vector{good_device()}; });
+    write_run_file(folder / "good", {good_device()});
     std::ifstream stream(folder / "good", std::ios::binary);
     return std::vector<std::uint8_t>{std::istreambuf_iterator<char>(stream), {}};
   }();

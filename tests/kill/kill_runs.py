@@ -273,12 +273,13 @@ def run_kills(arguments, work):
     launchers, cluster = make_launchers(names, arguments.sonde, work)
     count = collections.Counter()
     try:
-        undisturbed = [measure_undisturbed(launcher, work / launcher.name, arguments.sonde)
-                       for launcher in launchers]
+        first = {type(launcher): launcher for launcher in reversed(launchers)}  # of each kind
+        undisturbed = {kind: measure_undisturbed(launcher, work / launcher.name, arguments.sonde)
+                       for kind, launcher in first.items()}
         for number in range(arguments.count):
             draw = random.Random(f"{arguments.seed} {number}")
-            which = number % len(launchers)
-            launcher, (reference, length_s) = launchers[which], undisturbed[which]
+            launcher = launchers[number % len(launchers)]
+            reference, length_s = undisturbed[type(launcher)]
             kill = draw_kill(draw, launcher, length_s)
             folder = work / f"kill-{arguments.seed}-{number}"
             folder.mkdir()

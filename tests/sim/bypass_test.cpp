@@ -26,8 +26,7 @@ JobOnSim bypass_on_a_third_of_the_papers_fermi() {
   model["programs"]["l2_partitions"] = 2;
   model["device"]["memory_bus_bits"] = 128;
   model["dram"]["channels"] = 2;
-  JobOnSim sim(test::write_model(model, "third_of_fermi"));
-  sim.run("clock");
+  JobOnSim sim(test::write_model(model, "third_of_fermi"), {"clock"});
   sim.assume("cache.l1.size_bytes", 16384.0);
   sim.run("bypass");
   return sim;
@@ -114,9 +113,7 @@ TEST(BypassSimTest, thrashing_warps_gain_on_the_papers_fermi_and_others_lose_not
 }
 
 TEST(BypassSimTest, unknown_l1_is_an_answer) {
-  JobOnSim sim("gtx280");
-  sim.run("clock");
-  sim.run("bypass");
+  JobOnSim sim("gtx280", {"clock", "bypass"});
   EXPECT_EQ(sim.status("bypass.best_l"), Status::not_resolvable);
 }
 

@@ -24,9 +24,8 @@ Finding sector_of_l2(std::uint64_t sector_bytes, std::uint64_t fetch_bytes,
              {"index", {{"kind", "bit_field"}, {"low_bit", 7}, {"bits", 10}}},
              {"replacement", "lru"},
              {"write_policy", {{"hit", "update"}, {"miss", store_miss}}}});
-  JobOnSim sim(write_model(model, "stores_of_sectors"));
-  sim.run("cache.l1", SuiteLevel::quick);
-  sim.run("cache.l2", SuiteLevel::quick);
+  JobOnSim sim(write_model(model, "stores_of_sectors"), {"cache.l1", "cache.l2"},
+               SuiteLevel::quick);
   EXPECT_EQ(sim.number("cache.l2.fetch_bytes"), static_cast<double>(fetch_bytes));
   return sim.find("cache.l2.sector_bytes");
 }
@@ -45,8 +44,7 @@ TEST(CacheL2StoresTest, that_fetch_or_leave_nothing_show_none) {
 
 /// A drawn GPU whose clock counts in steps of four cycles: its atomics take 432 and 436.
 TEST(CacheL2SizeTest, is_sure_where_hits_end_in_a_step) {
-  JobOnSim sim("h200");
-  sim.run("cache.l2");
+  JobOnSim sim("h200", {"cache.l2"});
   EXPECT_EQ(sim.number("cache.l2.size_bytes"), 2 * sim.number("cache.l2.segment_bytes"));
   EXPECT_GE(sim.find("cache.l2.size_bytes").confidence, 0.95);
 }
@@ -55,8 +53,7 @@ TEST(CacheL2SizeTest, is_not_told_by_footprints_that_lose_lines_little_by_little
   nlohmann::json model = json_of("h200");
   for (nlohmann::json& cache : model["caches"])
     if (cache["name"] == "l2") cache["replacement"] = "random";
-  JobOnSim sim(write_model(model, "random_l2"));
-  sim.run("cache.l2");
+  JobOnSim sim(write_model(model, "random_l2"), {"cache.l2"});
   EXPECT_EQ(sim.status("cache.l2.size_bytes"), Status::not_resolvable);
   EXPECT_EQ(sim.status("cache.l2.segment_bytes"), Status::not_resolvable);
   const Finding& first_miss = sim.find("cache.l2.first_miss_bytes");

@@ -74,11 +74,7 @@ INSTANTIATE_TEST_SUITE_P(Hopper, BankLevelsTest,
                          testing::Combine(testing::Values("h200"), seeds_to(1)), name_case);
 
 TEST(CacheLevelsPathTest, that_a_device_lacks_is_not_present) {
-  JobOnSim sim("fermi_dac16");
-
-  sim.run("cache.texture_l1");
-  sim.run("cache.constant_l2");
-  sim.run("cache.instruction");
+  JobOnSim sim("fermi_dac16", {"cache.texture_l1", "cache.constant_l2", "cache.instruction"});
 
   for (const char* cache : {"cache.texture_l1", "cache.constant_l2", "cache.instruction_l1"}) {
     EXPECT_EQ(sim.status(cache + std::string(".size_bytes")), Status::not_present);
@@ -101,9 +97,7 @@ TEST(CacheLevelsPathTest, what_answers_sooner_than_the_l2_may_be_it_or_a_cache_b
 }
 
 TEST(CacheLevelsPathTest, a_level_behind_one_of_unknown_size_is_not_resolvable) {
-  JobOnSim sim("gtx280");
-
-  sim.run("cache.constant_l2");
+  JobOnSim sim("gtx280", {"cache.constant_l2"});
 
   EXPECT_EQ(sim.status("cache.constant_l2.size_bytes"), Status::not_resolvable);
   EXPECT_EQ(sim.status("cache.constant_l2.sets"), Status::not_resolvable);

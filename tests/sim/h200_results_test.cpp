@@ -38,11 +38,9 @@ void compare(const JobOnSim& sim, const json& measured) {
 }
 
 TEST(H200ResultsTest, the_model_computes_branches_and_launches_as_a_real_one) {
-  JobOnSim sim("h200", 13);
-  for (const char* job : {"clock", "cache.constant_l1", "arithmetic", "control", "registers",
-                          "constant.throughput", "l2.throughput"}) {
-    sim.run(job);
-  }
+  JobOnSim sim("h200", 13,
+               {"clock", "cache.constant_l1", "arithmetic", "control", "registers",
+                "constant.throughput", "l2.throughput"});
   compare(sim, read_measured("cores"));
   const json operations = read_measured("arithmetic");
   int compared = 0;
@@ -62,17 +60,14 @@ TEST(H200ResultsTest, the_model_computes_branches_and_launches_as_a_real_one) {
 }
 
 TEST(H200ResultsTest, the_model_has_the_slices_and_links_of_a_real_one) {
-  JobOnSim sim("h200", 12);
-  for (const char* job : {"clock", "topology", "slices", "dsm", "host"}) sim.run(job);
+  JobOnSim sim("h200", 12, {"clock", "topology", "slices", "dsm", "host"});
   compare(sim, read_measured("placement"));
 }
 
 TEST(H200ResultsTest, the_model_finds_what_was_found_on_a_real_one) {
-  JobOnSim sim("h200", 11);
-  for (const char* job : {"clock", "cache.l1", "cache.l2", "cache.texture_l1", "cache.constant_l1",
-                          "cache.constant_l2", "cache.instruction", "tlb"}) {
-    sim.run(job);
-  }
+  JobOnSim sim("h200", 11,
+               {"clock", "cache.l1", "cache.l2", "cache.texture_l1", "cache.constant_l1",
+                "cache.constant_l2", "cache.instruction", "tlb"});
   compare(sim, read_measured("structure"));
   // As on the real one all SMs are alike, and the L1 and shared memory fill one array.
   EXPECT_EQ(sim.number("cache.l1.alike_sms"), 132);

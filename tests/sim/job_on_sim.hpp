@@ -18,8 +18,8 @@
 
 namespace sonde::test {
 
-/// A simulated GPU with the results of the jobs run on it so far. Results of jobs that are not
-/// under test can be put there by `assume`.
+/// A simulated GPU with the results of the jobs run on it, one after the other. Results of jobs that
+/// are not under test can be put there by `assume`.
 class JobOnSim {
  public:
   explicit JobOnSim(const std::string& model, std::uint64_t seed = 1)
@@ -27,6 +27,14 @@ class JobOnSim {
     const BackendChoice backend = parse_backend("sim:" + model);
     device_ = open_device(backend, list_visible_devices(backend, 0, seed).at(0), seed);
   }
+  JobOnSim(const std::string& model, std::uint64_t seed,
+           std::initializer_list<std::string_view> jobs, SuiteLevel level = SuiteLevel::standard)
+      : JobOnSim(model, seed) {
+    for (const std::string_view job : jobs) run(job, level);
+  }
+  JobOnSim(const std::string& model, std::initializer_list<std::string_view> jobs,
+           SuiteLevel level = SuiteLevel::standard)
+      : JobOnSim(model, 1, jobs, level) {}
 
   const sim::Model& truth() const { return truth_; }
   Device& device() { return *device_; }

@@ -66,12 +66,10 @@ void assume_caches(JobOnSim& sim, const DeclaredCaches& caches) {
 class Gtx280SharingTest : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(Gtx280SharingTest, finds_from_traces_what_wong_found) {
-  JobOnSim sim("gtx280", GetParam());
-  for (const char* job : {"clock", "cache.l1", "cache.readonly", "cache.l2", "cache.texture_l1",
-                          "cache.texture_l2", "cache.constant_l1", "cache.constant_l2",
-                          "cache.constant_l3", "cache.instruction", "topology", "sharing"}) {
-    sim.run(job);
-  }
+  JobOnSim sim("gtx280", GetParam(),
+               {"clock", "cache.l1", "cache.readonly", "cache.l2", "cache.texture_l1",
+                "cache.texture_l2", "cache.constant_l1", "cache.constant_l2", "cache.constant_l3",
+                "cache.instruction", "topology", "sharing"});
 
   EXPECT_EQ(sim.text("sharing.constant_l1.scope"), "sm");
   EXPECT_EQ(sim.text("sharing.constant_l2.scope"), "tpc");

@@ -185,8 +185,7 @@ TEST(SlicesSimTest, of_random_functions_most_come_back_and_none_is_wrong) {
   int exact = 0;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const std::string path = write_model(draw_gpu(seed), fmt::format("slices_{}", seed));
-    JobOnSim sim(path, seed);
-    sim.run("clock");
+    JobOnSim sim(path, seed, {"clock"});
     if (seed % 2 == 0) sim.assume("topology.gpc_of_sm", gpcs_of(path, seed));
     sim.assume("cache.l2.size_bytes", 1.0);  // no slice is worth a search for its sets
     sim.run("slices");
@@ -281,8 +280,7 @@ TEST(SlicesSimTest, sets_of_a_slice_come_back_or_are_not_resolvable) {
 
 TEST(SlicesSimTest, the_h200_has_47_on_two_sides) {
   for (std::uint64_t seed : {1u, 2u, 3u}) {
-    JobOnSim sim("h200", seed);
-    sim.run("clock");
+    JobOnSim sim("h200", seed, {"clock"});
     sim.assume("topology.gpc_of_sm", gpcs_of("h200", seed));
     sim.run("slices");
 
@@ -297,8 +295,7 @@ TEST(SlicesSimTest, the_h200_has_47_on_two_sides) {
 
 /// One that lies far out of the others' spread, in both partitions.
 TEST(SlicesSimTest, a_slow_slice_is_named) {
-  JobOnSim sim("h200+slow_slice=5:60+slow_slice=52:60", 4);
-  sim.run("clock");
+  JobOnSim sim("h200+slow_slice=5:60+slow_slice=52:60", 4, {"clock"});
   sim.assume("topology.gpc_of_sm", gpcs_of("h200", 4));
   sim.run("slices");
 
@@ -309,9 +306,7 @@ TEST(SlicesSimTest, a_slow_slice_is_named) {
 }
 
 TEST(SlicesSimTest, without_atomics_there_is_no_answer) {
-  JobOnSim sim("gtx980");
-  sim.run("clock");
-  sim.run("slices");
+  JobOnSim sim("gtx980", {"clock", "slices"});
 
   EXPECT_EQ(sim.status("cache.l2.slices"), Status::not_resolvable);
   EXPECT_NE(sim.find("cache.l2.slices").reason.find("atomic"), std::string::npos);
@@ -321,9 +316,7 @@ TEST(SlicesSimTest, without_atomics_there_is_no_answer) {
 TEST(SlicesSimTest, without_a_queue_there_is_no_answer) {
   json model = json_of("h200");
   model["slices"].erase("reductions");
-  JobOnSim sim(write_model(model, "no_queue"));
-  sim.run("clock");
-  sim.run("slices");
+  JobOnSim sim(write_model(model, "no_queue"), {"clock", "slices"});
 
   for (const char* metric : {"slices", "slice_function", "slice_latency_cycles", "slowest_slice"}) {
     EXPECT_EQ(sim.status(fmt::format("cache.l2.{}", metric)), Status::not_resolvable) << metric;

@@ -48,9 +48,7 @@ TEST(TlbStructureTest, sees_through_a_hash_wherever_the_buffer_begins) {
   const std::string path =
       write_model(small_h200(second_level(hash_of_entries(), "lru")), "hashed");
   for (std::uint64_t seed : {1, 2}) {
-    JobOnSim sim(path, seed);
-
-    sim.run("tlb");
+    JobOnSim sim(path, seed, {"tlb"});
 
     EXPECT_EQ(sim.number("tlb.l2.sets"), sets) << seed;
     EXPECT_EQ(sim.vector("tlb.l2.ways_per_set"), std::vector<double>(sets, 8)) << seed;
@@ -70,9 +68,7 @@ TEST(TlbStructureTest, tells_policies_that_wait_for_a_hit) {
   for (const auto& [declared, wanted] : policies) {
     json model = small_h200();
     model["pages"]["tlbs"][0]["replacement"] = declared;
-    JobOnSim sim(write_model(model, std::string(declared) + "_first"));
-
-    sim.run("tlb");
+    JobOnSim sim(write_model(model, std::string(declared) + "_first"), {"tlb"});
 
     EXPECT_EQ(sim.text("tlb.l1.replacement"), wanted) << sim.find("tlb.l1.replacement").reason;
   }
@@ -80,9 +76,7 @@ TEST(TlbStructureTest, tells_policies_that_wait_for_a_hit) {
 
 TEST(TlbStructureTest, tells_the_order_of_filling_from_that_of_use) {
   const json field{{"kind", "bit_field"}, {"low_bit", 25}, {"bits", 5}};
-  JobOnSim sim(write_model(small_h200(second_level(field, "fifo")), "fifo"));
-
-  sim.run("tlb");
+  JobOnSim sim(write_model(small_h200(second_level(field, "fifo")), "fifo"), {"tlb"});
 
   EXPECT_EQ(sim.text("tlb.l2.index_function"), "bits 25-29");
   EXPECT_EQ(sim.text("tlb.l2.replacement"), "FIFO");
@@ -97,9 +91,7 @@ TEST(TlbStructureTest, finds_entries_whose_misses_are_hardly_more_than_the_noise
   }
   const std::string path = write_model(model, "noisy_first_level");
   for (const std::uint64_t seed : {5, 6}) {
-    JobOnSim sim(path, seed);
-
-    sim.run("tlb");
+    JobOnSim sim(path, seed, {"tlb"});
 
     EXPECT_EQ(sim.number("tlb.l1.entry_bytes"), 16 << 20) << seed;
     EXPECT_EQ(sim.number("tlb.l1.entries"), 16) << seed;

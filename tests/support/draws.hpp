@@ -5,10 +5,17 @@
 
 #include <cmath>
 #include <initializer_list>
+#include <numbers>
 #include <string_view>
 #include <utility>
 
 namespace sonde::test {
+
+/// Of mean 0 and deviation 1 (Box and Muller 1958).
+inline double gauss(Random& random) {
+  const double radius = std::sqrt(-2 * std::log(1 - random.unit()));
+  return radius * std::cos(2 * std::numbers::pi * random.unit());
+}
 
 class Draws {
  public:

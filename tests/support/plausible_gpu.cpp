@@ -2,8 +2,6 @@
 #include "support/plausible_ranges.hpp"
 #include "support/random_gpu.hpp"
 
-#include "base/units.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -203,9 +201,9 @@ Floor draw_chip(Draws& draws, const Generation& from) {
 void make_plausible(Draws& draws, const Generation& from, const Plan& plan, json& gpu) {
   gpu["source"] = fmt::format("{}: {}", from.name, gpu["source"].get<std::string>());
   json& device = gpu["device"];
-  device["compute_major"] = from.compute_major;
-  device["compute_minor"] = from.compute_minor;
-  device["sm_partition_instruction_caches"] = from.compute_major >= 7;
+  device["compute_major"] = from.compute.major;
+  device["compute_minor"] = from.compute.minor;
+  device["sm_partition_instruction_caches"] = from.compute.major >= 7;
   device.erase("max_cluster_blocks");
   gpu["chip"].erase("cluster_order");
   gpu["chip"].erase("lone_tpcs");
@@ -214,8 +212,8 @@ void make_plausible(Draws& draws, const Generation& from, const Plan& plan, json
   }
   if (from.most_cluster_blocks > 0) device["max_cluster_blocks"] = from.most_cluster_blocks;
   if (!plan.has_l2) device.erase("l2_bytes");
-  gpu["clock"]["granularity_cycles"] = from.compute_major < 2 ? 2 : 1;
-  gpu["clock"]["scope"] = from.compute_major < 2 ? "tpc" : draws.pick({"sm", "sm", "gpc"});
+  gpu["clock"]["granularity_cycles"] = from.compute.major < 2 ? 2 : 1;
+  gpu["clock"]["scope"] = from.compute.major < 2 ? "tpc" : draws.pick({"sm", "sm", "gpc"});
   gpu["noise"] = {{"outlier_probability", draws.pick({2e-5, 1e-4, 3e-4})},
                   {"outlier_min_cycles", 20},
                   {"outlier_max_cycles", draws.pick({400, 1500})},

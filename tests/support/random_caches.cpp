@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 
 namespace sonde::test {
 namespace {
@@ -108,14 +109,13 @@ struct CacheRange {
   std::string scope;
   bool is_virtual = true;
   std::uint64_t line_bytes = 0;
-  std::uint64_t least_bytes = 0;
-  std::uint64_t most_bytes = 0;
+  Span bytes;
 };
 
 json draw_cache(Draws& draws, const CacheRange& range, Placing placing) {
   json cache = draw_line(draws, range.line_bytes);
   const DrawnSets sets =
-      draw_sized_sets(draws, range.line_bytes, range.least_bytes, range.most_bytes, placing);
+      draw_sized_sets(draws, range.line_bytes, range.bytes.least, range.bytes.most, placing);
   cache.update(sets.to_json());
   cache.update(draw_replacement(draws, sets));
   cache["name"] = range.name;
@@ -169,40 +169,33 @@ void draw_textures(Draws& draws, Plan& plan, json& caches) {
   if (draws.chance(0.25)) return;
   Scopes scopes(draws);
   const std::uint64_t line_bytes = draws.pick({32, 64, 128, 256});
-  caches.push_back(draw_cache(draws, {"texture_1", scopes.next(), true, line_bytes, 4_KiB, 48_KiB},
-                              Placing::known));
+  caches.push_back(draw_cache(
+      draws, {"texture_1", scopes.next(), true, line_bytes, {4_KiB, 48_KiB}}, Placing::known));
   plan.texture = {"texture_1"};
   const std::uint64_t least_bytes = 4 * largest_bytes(json::array({caches.back()}));
   const std::uint64_t most_bytes = std::min(512_KiB, plan.l2_part_bytes / 2);
   if (least_bytes >= most_bytes || draws.chance(0.5)) return;
   const bool is_virtual = draws.chance(0.7);
   caches.push_back(draw_cache(
-      draws, {"texture_2", scopes.next(), is_virtual, 2 * line_bytes, least_bytes, most_bytes},
+      draws, {"texture_2", scopes.next(), is_virtual, 2 * line_bytes, {least_bytes, most_bytes}},
       is_virtual ? Placing::known : plan.placing));
   plan.texture.push_back("texture_2");
 }
 
 /// Levels of growing size, each far larger than the one before.
-struct LevelRange {
-  std::uint64_t least_bytes;
-  std::uint64_t most_bytes;
-};
-constexpr std::array<LevelRange, 3> constant_levels{
-    {{1_KiB, 4_KiB}, {8_KiB, 24_KiB}, {48_KiB, 128_KiB}}};
-constexpr std::array<LevelRange, 4> code_levels{
+constexpr std::array<Span, 3> constant_levels{{{1_KiB, 4_KiB}, {8_KiB, 24_KiB}, {48_KiB, 128_KiB}}};
+constexpr std::array<Span, 4> code_levels{
     {{4_KiB, 16_KiB}, {24_KiB, 56_KiB}, {96_KiB, 144_KiB}, {224_KiB, 384_KiB}}};
 
 /// @return the names, innermost first
-std::vector<std::string> draw_levels(Draws& draws, const char* kind, const LevelRange* ranges,
-                                     std::size_t count, std::uint64_t line_bytes, json& caches) {
+std::vector<std::string> draw_levels(Draws& draws, const char* kind, std::span<const Span> sizes,
+                                     std::uint64_t line_bytes, json& caches) {
   Scopes scopes(draws);
   std::vector<std::string> names;
-  for (std::size_t level = 0; level < count; ++level) {
+  for (std::size_t level = 0; level < sizes.size(); ++level) {
     names.push_back(fmt::format("{}_{}", kind, level + 1));
-    caches.push_back(draw_cache(draws,
-                                {names.back(), scopes.next(), true, line_bytes,
-                                 ranges[level].least_bytes, ranges[level].most_bytes},
-                                Placing::known));
+    caches.push_back(draw_cache(
+        draws, {names.back(), scopes.next(), true, line_bytes, sizes[level]}, Placing::known));
     if (draws.chance(0.5)) line_bytes = std::min<std::uint64_t>(256, 2 * line_bytes);
   }
   return names;
@@ -228,13 +221,14 @@ json draw_side_caches(std::uint64_t seed, Plan& plan) {
   draw_textures(textures, plan, caches);
   Draws banks(seed, "constants and code");
   const std::size_t code_count = banks.between(0, code_levels.size());
-  plan.code = draw_levels(banks, "code", code_levels.data(), code_count,
+  plan.code = draw_levels(banks, "code", std::span(code_levels).first(code_count),
                           banks.pick({32, 64, 64, 128}), caches);
   const std::size_t constant_count = banks.between(0, constant_levels.size());
   // As on the GPUs of Wong 2010: outer caches of code hold constants, too.
   const bool is_shared = code_count > 1 && constant_count > 1 && banks.chance(0.4);
-  plan.constant = draw_levels(banks, "constant", constant_levels.data(),
-                              is_shared ? 1 : constant_count, banks.pick({32, 64, 64}), caches);
+  plan.constant = draw_levels(banks, "constant",
+                              std::span(constant_levels).first(is_shared ? 1 : constant_count),
+                              banks.pick({32, 64, 64}), caches);
   const std::size_t end = std::min(plan.code.size(), constant_levels.size());
   for (std::size_t level = 1; is_shared && level < end; ++level) {
     plan.constant.push_back(plan.code[level]);

@@ -4,11 +4,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <limits>
-#include <stdexcept>
 
 namespace sonde::test {
 namespace {
@@ -154,31 +152,22 @@ std::string print_lane(const LaneTrace& lane) {
                      lane.offsets_bytes, bins, lane.clock_cycles, lane.globaltimer_ns);
 }
 
-std::string print_number(double number) {
-  return fmt::format("{}", number != number ? 0 : number) + (number != number ? "nan" : "");
-}
-
-std::string print_numbers(const std::vector<double>& numbers) {
-  std::string text = "[";
-  for (const double number : numbers) text += print_number(number) + " ";
-  return text + "]";
-}
-
 std::string print_value(const Value& value) {
-  if (const auto* number = std::get_if<double>(&value)) return "n " + print_number(*number);
-  if (const auto* text = std::get_if<std::string>(&value)) return "t " + *text;
-  if (const auto* vector = std::get_if<std::vector<double>>(&value)) {
-    return "v " + print_numbers(*vector);
-  }
-  return "none";
+  return std::visit(
+      [&value]<class T>(const T& held) -> std::string {
+        if constexpr (std::is_same_v<T, std::monostate>)
+          return "none";
+        else
+          return fmt::format("{} {}", value.index(), held);
+      },
+      value);
 }
 
 std::string print_health(const Health& health) {
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", print_number(health.temperature_c),
-                     health.power_w, health.sm_clock_hz, health.memory_clock_hz,
-                     health.throttle_reasons, health.ecc_corrected, health.ecc_uncorrected,
-                     health.remapped_rows, health.remap_pending, health.remap_failure,
-                     health.foreign_processes);
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", health.temperature_c, health.power_w,
+                     health.sm_clock_hz, health.memory_clock_hz, health.throttle_reasons,
+                     health.ecc_corrected, health.ecc_uncorrected, health.remapped_rows,
+                     health.remap_pending, health.remap_failure, health.foreign_processes);
 }
 
 }  // namespace
@@ -247,19 +236,19 @@ std::string print(const JobResult& job) {
   for (const ProbeRecord& probe : job.probes) {
     const Conditions& at = probe.trace.conditions;
     text += fmt::format("    {} {} {} {} {} {} {} {} {} {} {} {} {}\n", probe.label, probe.kind,
-                        probe.parameters_json, print_number(at.sm_clock_hz), at.memory_clock_hz,
-                        at.temperature_c, at.throttle_reasons, at.seed, at.start_unix_ns,
+                        probe.parameters_json, at.sm_clock_hz, at.memory_clock_hz, at.temperature_c,
+                        at.throttle_reasons, at.seed, at.start_unix_ns,
                         probe.trace.shared_carveout_bytes, probe.trace.buffer_offset_bytes,
-                        probe.trace.device_s, print_numbers(probe.trace.repeat_ns));
+                        probe.trace.device_s, probe.trace.repeat_ns);
     for (const LaneTrace& lane : probe.trace.lanes) text += print_lane(lane);
   }
   for (const Finding& finding : job.findings) {
     const Interval interval = finding.interval.value_or(Interval{-1, -1});
     text += fmt::format("    {} {} {} {} {} {} {} {} {} {} {} {}\n", finding.metric,
                         print_value(finding.value), to_text(finding.status), finding.reason,
-                        finding.confidence, finding.samples, print_number(finding.repeatability),
-                        print_number(finding.reproducibility), finding.replicates,
-                        print_numbers(finding.modes), interval.low, interval.high);
+                        finding.confidence, finding.samples, finding.repeatability,
+                        finding.reproducibility, finding.replicates, finding.modes, interval.low,
+                        interval.high);
   }
   return text;
 }
@@ -288,17 +277,6 @@ std::string print(const RunResult& run) {
     text += fmt::format("unaudited {} {}\n", device.node, device.uuid);
   }
   return text;
-}
-
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "sonde-test-XXXXXX").string();
-  if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace sonde::test

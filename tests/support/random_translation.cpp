@@ -15,11 +15,7 @@ using nlohmann::json;
 constexpr std::uint64_t most_memory_bytes = 64_GiB;
 constexpr std::uint64_t most_sub_entries = 16;
 /// Entries of one, two and three levels, first to last.
-struct EntryRange {
-  std::uint64_t least;
-  std::uint64_t most;
-};
-constexpr std::array<EntryRange, 3> entry_ranges{{{8, 96}, {48, 1024}, {512, 2048}}};
+constexpr std::array<Span, 3> entry_ranges{{{8, 96}, {48, 1024}, {512, 2048}}};
 
 struct DrawnLevel {
   json tlb;
@@ -41,7 +37,7 @@ json describe_tlb(Draws& draws, const std::string& name, const std::string& scop
 
 DrawnLevel draw_level(Draws& draws, std::size_t level, std::uint64_t page_bytes,
                       std::uint64_t pages) {
-  const EntryRange range = entry_ranges[level];
+  const Span range = entry_ranges[level];
   const std::uint64_t entries = draws.log_between(range.least, range.most);
   const std::uint64_t entry_bytes = pages * page_bytes;
   const bool is_one_set = entries <= 128 && draws.chance(0.6);

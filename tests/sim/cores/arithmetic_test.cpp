@@ -12,12 +12,6 @@ namespace {
 
 using test::JobOnSim;
 
-JobOnSim arithmetic_on(const std::string& model, std::uint64_t seed = 1) {
-  JobOnSim sim(model, seed);
-  sim.run("arithmetic");
-  return sim;
-}
-
 std::string metric(std::string_view op, const char* rest) {
   return "arithmetic." + std::string(op) + "." + rest;
 }
@@ -91,7 +85,7 @@ void expect_declared(const JobOnSim& sim) {
 class ArithmeticOfModelTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(ArithmeticOfModelTest, declared_latencies_and_lanes_come_back) {
-  expect_declared(arithmetic_on(GetParam()));
+  expect_declared(JobOnSim(GetParam(), {"arithmetic"}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Shipped, ArithmeticOfModelTest,
@@ -100,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(Shipped, ArithmeticOfModelTest,
 
 /// Wong 2010, section IV-B and figure 6.
 TEST(ArithmeticSimTest, the_gtx280_is_as_published) {
-  const JobOnSim sim = arithmetic_on("gtx280");
+  const JobOnSim sim("gtx280", {"arithmetic"});
   const std::vector<double> latency = sim.vector("arithmetic.int_add.by_warps_cycles");
   const std::vector<double> rate = sim.vector("arithmetic.int_add.by_warps_per_cycle");
 
@@ -127,7 +121,7 @@ TEST(ArithmeticSimTest, the_gtx280_is_as_published) {
 }
 
 TEST(ArithmeticSimTest, the_h200_issues_one_instruction_a_cycle_on_each_of_four_schedulers) {
-  const JobOnSim sim = arithmetic_on("h200");
+  const JobOnSim sim("h200", {"arithmetic"});
 
   EXPECT_EQ(sim.number("arithmetic.schedulers"), 4);
   EXPECT_NEAR(sim.number("arithmetic.issue_per_cycle_per_scheduler"), 1, 0.02);
@@ -139,7 +133,7 @@ TEST(ArithmeticSimTest, the_h200_issues_one_instruction_a_cycle_on_each_of_four_
 }
 
 TEST(ArithmeticSimTest, a_slow_sm_stands_out_of_the_map_and_not_of_the_value) {
-  const JobOnSim sim = arithmetic_on("h200+slow_sm=17:3");
+  const JobOnSim sim("h200+slow_sm=17:3", {"arithmetic"});
   const std::vector<double> map = sim.vector("arithmetic.float_fma.by_sm_cycles");
 
   ASSERT_EQ(map.size(), 132u);

@@ -53,8 +53,7 @@ void expect_steady_pace(const JobOnSim& sim) {
 class ClockSimTest : public testing::TestWithParam<std::tuple<const char*, std::uint64_t>> {};
 
 TEST_P(ClockSimTest, clock_launches_and_pace_are_as_declared) {
-  JobOnSim sim(std::get<0>(GetParam()), std::get<1>(GetParam()));
-  sim.run("clock");
+  JobOnSim sim(std::get<0>(GetParam()), std::get<1>(GetParam()), {"clock"});
 
   expect_clock(sim);
   expect_launches(sim);
@@ -69,8 +68,7 @@ INSTANTIATE_TEST_SUITE_P(ShippedGpus, ClockSimTest,
 TEST(ClockPaceSimTest, a_clock_that_never_becomes_steady_is_not_sound) {
   nlohmann::json model = json_of("h200");
   model["pace"] = {{"cold_factor", 0.3}, {"ramp_ns", 200e6}};
-  JobOnSim sim(write_model(model, "slow_ramp"));
-  sim.run("clock");
+  JobOnSim sim(write_model(model, "slow_ramp"), {"clock"});
 
   EXPECT_EQ(sim.status("clock.settle_ms"), Status::not_resolvable);
   EXPECT_EQ(sim.status("clock.load_hz"), Status::not_resolvable);
@@ -80,8 +78,7 @@ TEST(ClockPaceSimTest, a_clock_that_never_becomes_steady_is_not_sound) {
 TEST(ClockPaceSimTest, a_clock_that_falls_under_load_is_measured_and_not_sound) {
   nlohmann::json model = json_of("h200");
   model["pace"] = {{"load_factor", 0.85}, {"jitter_fraction", 0.001}};
-  JobOnSim sim(write_model(model, "falls_under_load"));
-  sim.run("clock");
+  JobOnSim sim(write_model(model, "falls_under_load"), {"clock"});
 
   EXPECT_NEAR(sim.number("clock.load_hz"), 0.85 * 1980e6, 3e6);
   EXPECT_NEAR(sim.number("clock.load_ratio"), 0.85, 0.002);
@@ -91,8 +88,7 @@ TEST(ClockPaceSimTest, a_clock_that_falls_under_load_is_measured_and_not_sound) 
 }
 
 TEST(ClockPaceSimTest, a_throttled_gpu_is_not_sound_and_says_why) {
-  JobOnSim sim("h200+throttle=0.95");
-  sim.run("clock");
+  JobOnSim sim("h200+throttle=0.95", {"clock"});
 
   EXPECT_NEAR(sim.number("clock.load_hz"), 0.95 * 1980e6, 3e6);
   EXPECT_EQ(sim.text("clock.sound"), "no");
@@ -102,8 +98,7 @@ TEST(ClockPaceSimTest, a_throttled_gpu_is_not_sound_and_says_why) {
 TEST(ClockPaceSimTest, a_cold_clock_is_waited_for) {
   nlohmann::json model = json_of("h200");
   model["pace"] = {{"cold_factor", 0.7}, {"ramp_ns", 9e6}, {"load_factor", 0.99}};
-  JobOnSim sim(write_model(model, "cold_clock"));
-  sim.run("clock");
+  JobOnSim sim(write_model(model, "cold_clock"), {"clock"});
 
   EXPECT_NEAR(sim.number("clock.settle_ms"), 9, 0.8);
   EXPECT_NEAR(sim.number("clock.load_ratio"), 0.99, 0.003);
@@ -111,8 +106,7 @@ TEST(ClockPaceSimTest, a_cold_clock_is_waited_for) {
 }
 
 TEST(ClockPaceSimTest, the_quick_suite_leaves_settling_out) {
-  JobOnSim sim("h200");
-  sim.run("clock", SuiteLevel::quick);
+  JobOnSim sim("h200", {"clock"}, SuiteLevel::quick);
 
   EXPECT_EQ(sim.status("clock.settle_ms"), Status::skipped);
   EXPECT_EQ(sim.status("clock.load_hz"), Status::ok);

@@ -35,9 +35,7 @@ void assume_caches(JobOnSim& sim) {
 }
 
 JobOnSim streams_on(const std::string& model, std::uint64_t seed = 1) {
-  JobOnSim sim(model, seed);
-  sim.run("clock");
-  sim.run("topology");
+  JobOnSim sim(model, seed, {"clock", "topology"});
   assume_caches(sim);
   sim.run("constant.throughput");
   return sim;

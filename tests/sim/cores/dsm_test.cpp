@@ -18,9 +18,7 @@ using test::json_of;
 using test::write_model;
 
 JobOnSim dsm_on(const std::string& model, std::uint64_t seed = 1) {
-  JobOnSim sim(model, seed);
-  for (const char* job : {"clock", "topology", "dsm"}) sim.run(job);
-  return sim;
+  return JobOnSim(model, seed, {"clock", "topology", "dsm"});
 }
 
 sim::Die die_of(const std::string& model, std::uint64_t seed) {
@@ -107,8 +105,7 @@ TEST(DsmSimTest, bandwidths_of_the_h200_come_back) {
 }
 
 TEST(DsmSimTest, without_a_map_of_tpcs_only_distances_are_unknown) {
-  JobOnSim sim("h200");
-  sim.run("dsm");
+  JobOnSim sim("h200", {"dsm"});
 
   EXPECT_EQ(sim.status("dsm.latency_cycles"), Status::ok);
   EXPECT_EQ(sim.status("dsm.own_cycles"), Status::ok);
@@ -119,16 +116,14 @@ TEST(DsmSimTest, without_a_map_of_tpcs_only_distances_are_unknown) {
 
 TEST(DsmSimTest, gpus_that_cannot_say_so) {
   for (const char* model : {"gtx980", "gtx280"}) {
-    JobOnSim sim(model);
-    sim.run("dsm");
+    JobOnSim sim(model, {"dsm"});
 
     EXPECT_EQ(sim.status("dsm.latency_cycles"), Status::not_resolvable);
     EXPECT_NE(sim.find("dsm.latency_cycles").reason.find("cluster"), std::string::npos);
   }
   nlohmann::json model = json_of("h200");
   model.erase("dsm");
-  JobOnSim sim(write_model(model, "no_dsm"));
-  sim.run("dsm");
+  JobOnSim sim(write_model(model, "no_dsm"), {"dsm"});
   EXPECT_EQ(sim.status("dsm.joint_bytes_per_s"), Status::not_resolvable);
 }
 

@@ -3,7 +3,6 @@
 #include "sim/job_on_sim.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sonde {
 namespace {
@@ -11,11 +10,7 @@ namespace {
 using test::JobOnSim;
 
 JobOnSim host_on(const std::string& model, std::uint64_t seed = 1) {
-  JobOnSim sim(model, seed);
-  sim.run("device");
-  sim.run("clock");
-  sim.run("host");
-  return sim;
+  return JobOnSim(model, seed, {"device", "clock", "host"});
 }
 
 using testing::Each;

@@ -4,7 +4,6 @@
 #include "jobs/suite.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <chrono>
 #include <cmath>

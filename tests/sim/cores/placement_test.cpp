@@ -24,9 +24,7 @@ std::size_t place_of_l2(const sim::Model& model) {
 }
 
 TEST(PlacementSimTest, first_caches_of_all_paths_are_mapped) {
-  JobOnSim sim("h200", 4);
-  sim.run("clock");
-  sim.run("placement");
+  JobOnSim sim("h200", 4, {"clock", "placement"});
 
   for (const auto& [metric, declared] : {std::pair{"placement.l1_latency_cycles", 32.0},
                                          std::pair{"placement.texture_latency_cycles", 88.0},
@@ -39,10 +37,7 @@ TEST(PlacementSimTest, first_caches_of_all_paths_are_mapped) {
 }
 
 TEST(PlacementSimTest, latencies_of_a_maxwell_are_those_of_a_warm_tlb) {
-  JobOnSim sim("gtx980");
-  sim.run("clock");
-  sim.run("topology");
-  sim.run("placement");
+  JobOnSim sim("gtx980", {"clock", "topology", "placement"});
 
   for (double latency : sim.vector("placement.l1_latency_cycles")) EXPECT_NEAR(latency, 82, 0.5);
   for (double latency : sim.vector("placement.l2_latency_cycles")) EXPECT_NEAR(latency, 214, 1);
@@ -52,10 +47,7 @@ TEST(PlacementSimTest, latencies_of_a_maxwell_are_those_of_a_warm_tlb) {
 }
 
 TEST(PlacementSimTest, near_and_far_memory_of_two_partitions_are_told_apart) {
-  JobOnSim sim("h200");
-  sim.run("clock");
-  sim.run("topology");
-  sim.run("placement");
+  JobOnSim sim("h200", {"clock", "topology", "placement"});
 
   const auto& cg = *sim.truth().paths[static_cast<std::size_t>(LoadPath::past_l1)];
   const sim::Die die = die_of("h200", 1);
@@ -67,9 +59,7 @@ TEST(PlacementSimTest, near_and_far_memory_of_two_partitions_are_told_apart) {
 
 /// A simulated GPU of that model after all that the job needs to name units.
 JobOnSim placed(const std::string& model, std::uint64_t seed) {
-  JobOnSim sim(model, seed);
-  for (const char* job : {"clock", "topology", "placement"}) sim.run(job);
-  return sim;
+  return JobOnSim(model, seed, {"clock", "topology", "placement"});
 }
 
 constexpr std::uint64_t seeds_of_faults = 4;
@@ -116,8 +106,7 @@ TEST(PlacementSimTest, healthy_dies_name_nobody) {
 
 TEST(PlacementSimTest, every_sm_moves_what_its_l1_and_its_banks_deliver) {
   for (const char* model : {"c2070", "h200"}) {
-    JobOnSim sim(model, 2);
-    for (const char* job : {"clock", "cache.l1", "topology", "placement", "shared"}) sim.run(job);
+    JobOnSim sim(model, 2, {"clock", "cache.l1", "topology", "placement", "shared"});
     const sim::Model& truth = sim.truth();
     for (double rate : sim.vector("placement.read_l1_bytes_per_cycle")) {
       EXPECT_NEAR(rate / truth.units.throughput.l1_bytes_per_cycle, 1, 0.02) << model;

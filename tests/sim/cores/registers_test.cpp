@@ -10,16 +10,10 @@ namespace {
 
 using test::JobOnSim;
 
-JobOnSim registers_on(const std::string& model, std::uint64_t seed = 1) {
-  JobOnSim sim(model, seed);
-  sim.run("registers");
-  return sim;
-}
-
 class RegistersSimTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(RegistersSimTest, declared_rule_comes_back) {
-  const JobOnSim sim = registers_on(GetParam());
+  const JobOnSim sim(GetParam(), {"registers"});
   const sim::OccupancyModel& declared = *sim.truth().units.occupancy;
   const DeviceInfo& info = sim.truth().device;
 
@@ -41,7 +35,7 @@ INSTANTIATE_TEST_SUITE_P(Shipped, RegistersSimTest, testing::ValuesIn(test::ship
 
 /// Wong 2010, section IV-E and figure 9.
 TEST(RegistersWongTest, gt200) {
-  const JobOnSim sim = registers_on("gtx280");
+  const JobOnSim sim("gtx280", {"registers"});
 
   EXPECT_EQ(sim.number("registers.per_sm"), 16384);
   EXPECT_EQ(sim.number("registers.allocation_unit"), 4);

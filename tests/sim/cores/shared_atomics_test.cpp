@@ -13,10 +13,7 @@ namespace {
 using test::JobOnSim;
 
 JobOnSim shared_on(const std::string& model) {
-  JobOnSim sim(model);
-  sim.run("clock");
-  sim.run("shared", SuiteLevel::quick);
-  return sim;
+  return JobOnSim(model, {"clock", "shared"}, SuiteLevel::quick);
 }
 
 /// A bank serves its threads one after the other, whether their words are the same or not.
@@ -70,9 +67,7 @@ INSTANTIATE_TEST_SUITE_P(Shipped, SharedFootprintSimTest, testing::Values("gtx28
 
 /// Mei and Chu 2016, figures 15 and 16: throughput by active warps and ILP.
 TEST(SharedMatrixSimTest, the_matrix_has_the_best_shapes_of_the_surface) {
-  JobOnSim sim("gtx980");
-  sim.run("clock");
-  sim.run("shared");
+  JobOnSim sim("gtx980", {"clock", "shared"});
   const auto surface = sim.vector("shared.surface_bytes_per_cycle");
   const auto matrix = sim.vector("shared.matrix_bytes_per_cycle");
   const auto warps = sim.vector("shared.matrix_warps");

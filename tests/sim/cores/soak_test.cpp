@@ -11,8 +11,7 @@ using test::JobOnSim;
 constexpr std::size_t usual_rounds = 12;
 
 TEST(SoakSimTest, a_steady_gpu_ends_as_it_began) {
-  JobOnSim sim("h200");
-  sim.run("soak", SuiteLevel::full);
+  JobOnSim sim("h200", {"soak"}, SuiteLevel::full);
 
   EXPECT_NEAR(sim.number("soak.read_last_over_first"), 1, 0.005);
   EXPECT_NEAR(sim.number("soak.clock_last_over_first"), 1, 0.005);
@@ -25,8 +24,8 @@ TEST(SoakSimTest, a_steady_gpu_ends_as_it_began) {
 
 TEST(SoakSimTest, a_clock_that_drops_half_way_shows_with_its_heat) {
   constexpr int launches_of_half = 1 + usual_rounds;  // one read, two launches of each round
-  JobOnSim sim("h200+clock_drop=" + std::to_string(launches_of_half) + ":0.8");
-  sim.run("soak", SuiteLevel::full);
+  JobOnSim sim("h200+clock_drop=" + std::to_string(launches_of_half) + ":0.8", {"soak"},
+               SuiteLevel::full);
 
   EXPECT_LT(sim.number("soak.clock_last_over_first"), 0.85);
   const std::vector<double> clocks_hz = sim.vector("soak.clock_by_round_hz");

@@ -35,9 +35,7 @@ std::vector<double> numbered(const std::vector<sim::SmPlace>& places, int sim::S
 
 TEST(TopologySimTest, h200_map_is_recovered) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-    JobOnSim sim("h200", seed);
-    sim.run("clock");
-    sim.run("topology");
+    JobOnSim sim("h200", seed, {"clock", "topology"});
 
     const sim::Die die = die_of("h200", seed);
     EXPECT_EQ(sim.vector("topology.tpc_of_sm"), numbered(die.sms, &sim::SmPlace::tpc));
@@ -55,9 +53,7 @@ TEST(TopologySimTest, h200_map_is_recovered) {
 }
 
 TEST(TopologySimTest, tpcs_of_gt200_are_found_by_their_clock_and_gpcs_are_not) {
-  JobOnSim sim("gtx280");
-  sim.run("clock");
-  sim.run("topology");
+  JobOnSim sim("gtx280", {"clock", "topology"});
 
   EXPECT_EQ(sim.number("topology.tpc_count"), 10);
   EXPECT_EQ(sim.vector("topology.tpc_of_sm"),
@@ -67,9 +63,7 @@ TEST(TopologySimTest, tpcs_of_gt200_are_found_by_their_clock_and_gpcs_are_not) {
 
 TEST(TopologySimTest, sms_with_ports_of_their_own_tell_nothing) {
   for (const char* model : {"c2070", "gtx560ti", "gtx780", "gtx980", "fermi_dac16"}) {
-    JobOnSim sim(model);
-    sim.run("clock");
-    sim.run("topology");
+    JobOnSim sim(model, {"clock", "topology"});
 
     EXPECT_EQ(sim.status("topology.tpc_of_sm"), Status::not_resolvable) << model;
     EXPECT_EQ(sim.status("topology.gpc_of_sm"), Status::not_resolvable) << model;

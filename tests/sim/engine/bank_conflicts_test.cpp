@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 namespace sonde::sim {
 namespace {
 
@@ -22,24 +20,6 @@ std::uint32_t passes(const SharedModel& shared, BankMode mode, std::uint32_t str
     offsets.push_back(t * stride_words * static_cast<std::uint32_t>(element_bytes));
   }
   return count_passes(shared, mode, element_bytes, offsets);
-}
-
-TEST(BankConflictsTest, degree_is_the_common_divisor_of_stride_and_banks) {
-  const SharedModel fermi = banks(32, 4);
-  EXPECT_EQ(passes(fermi, BankMode::four_bytes, 0), 1u) << "a broadcast";
-  for (std::uint32_t stride = 1; stride <= 64; ++stride) {
-    EXPECT_EQ(passes(fermi, BankMode::four_bytes, stride), std::gcd(stride, 32u)) << stride;
-  }
-}
-
-TEST(BankConflictsTest, kepler_has_the_conflicts_of_the_paper) {
-  const SharedModel kepler = banks(32, 8);
-  EXPECT_EQ(passes(kepler, BankMode::four_bytes, 2), 1u);
-  EXPECT_EQ(passes(kepler, BankMode::eight_bytes, 2), 1u);
-  EXPECT_EQ(passes(kepler, BankMode::four_bytes, 4), 2u);
-  EXPECT_EQ(passes(kepler, BankMode::eight_bytes, 4), 2u);
-  EXPECT_EQ(passes(kepler, BankMode::four_bytes, 6), 2u);
-  EXPECT_EQ(passes(kepler, BankMode::eight_bytes, 6), 1u);
 }
 
 TEST(BankConflictsTest, wide_words_take_two_groups_on_narrow_banks_only) {

@@ -4,7 +4,6 @@
 #include "engine_support.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <set>
 

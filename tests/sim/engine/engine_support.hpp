@@ -5,6 +5,7 @@
 #include "device/sim/model/model_files.hpp"
 #include "device/sim/model/readers.hpp"
 #include "device/sim/sim_device.hpp"
+#include "support/thrown.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -27,12 +28,7 @@ inline nlohmann::json quiet_json(std::string_view name) {
 
 /// The error of reading that text or JSON as the model file mine.json.
 inline std::string complaint_about_text(const std::string& text) {
-  try {
-    parse_model(text, "mine.json");
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "no complaint";
+  return test::thrown<ConfigError>([&] { parse_model(text, "mine.json"); });
 }
 inline std::string complaint_about(const nlohmann::json& model) {
   return complaint_about_text(model.dump());

@@ -4,7 +4,6 @@
 #include "device/sim/memory/set_index.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <set>
 
@@ -58,7 +57,7 @@ TEST(SlicedSetsTest, come_slice_by_slice) {
 TEST(SlicedSetsTest, are_those_of_the_l2_alone_and_equally_many) {
   const json index = with_slices()["caches"][1]["index"];
   json model = with_slices();
-  EXPECT_EQ(complaint_about(model), "no complaint");
+  EXPECT_EQ(complaint_about(model), "nothing is wrong");
   model["caches"][1]["sets"] = 13;
   EXPECT_THAT(complaint_about(model), HasSubstr("as many sets in each"));
   model["caches"][1]["sets"] = 6;

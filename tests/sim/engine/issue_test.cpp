@@ -48,20 +48,6 @@ TEST(IssueWarpsTest, warps_fill_the_unit_from_latency_over_interval_on) {
   for (int warps : {7, 10, 16}) EXPECT_DOUBLE_EQ(pace(model, warps), 4 * warps) << warps;
 }
 
-/// Wong 2010, figure 6: 24 cycles up to five warps, eight a cycle from eight warps on, not quite
-/// with six and seven.
-TEST(IssueWarpsTest, a_crowded_unit_is_not_filled_at_once) {
-  PipelinesModel model = one_unit();
-  model.units[0].crowded_from = 5;
-  model.units[0].crowded_cycles = 5;
-  for (int warps : {1, 2, 3, 4, 5}) EXPECT_DOUBLE_EQ(pace(model, warps), 24) << warps;
-  for (int warps : {6, 7}) {
-    EXPECT_GT(pace(model, warps), 24) << warps;
-    EXPECT_LT(32 * warps / pace(model, warps), 7.9) << warps;
-  }
-  for (int warps : {8, 9, 16}) EXPECT_DOUBLE_EQ(pace(model, warps), 4 * warps) << warps;
-}
-
 TEST(IssueWarpsTest, an_instruction_goes_to_whatever_unit_is_free) {
   PipelinesModel model = one_unit();
   model.units.push_back({.name = "other", .scope = UnitScope::sm, .count = 1});

@@ -1,7 +1,6 @@
 #include "engine_support.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sonde::sim {
 namespace {
@@ -47,25 +46,6 @@ TEST(MemorySystemTest, the_l1_asks_the_l2_for_whole_lines) {
   const Trace trace = open_sim(model)->run(probe);
   EXPECT_EQ(latencies(trace, model, 0).at(0), 1184u);
   EXPECT_EQ(latencies(trace, model, 1).at(0), 350u);
-}
-
-TEST(MemorySystemTest, the_carveout_chooses_the_geometry) {
-  const auto model = quiet_json("c2070");
-  const auto device = open_sim(model);
-  ChaseProbe probe = chase(steps(17 * 8, 128), 17 * 8, 17 * 8);
-  probe.shared_carveout_bytes = 16 << 10;
-  EXPECT_THAT(latencies(device->run(probe), model), Each(80u));
-  probe.shared_carveout_bytes = 48 << 10;
-  EXPECT_GT(count_at_least(latencies(device->run(probe), model), 350), 0u);
-}
-
-TEST(MemorySystemTest, private_caches_are_private_and_shared_ones_shared) {
-  auto model = quiet_json("gtx980");
-  ChaseProbe probe = chase({0}, 0, 1);
-  probe.lanes = {{0, {0}}, {1, {0}}};
-  EXPECT_EQ(latencies(open_sim(model)->run(probe), model, 1).at(0), 216u);
-  model["caches"][0]["scope"] = "device";
-  EXPECT_EQ(latencies(open_sim(model)->run(probe), model, 1).at(0), 82u);
 }
 
 TEST(MemorySystemTest, lanes_together_disturb_each_other_and_in_turn_do_not) {

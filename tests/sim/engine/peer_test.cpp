@@ -4,7 +4,6 @@
 #include "sim/engine/engine_support.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sonde::sim {
 namespace {

@@ -3,7 +3,6 @@
 #include "engine_support.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <span>
 

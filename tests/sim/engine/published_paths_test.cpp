@@ -2,7 +2,6 @@
 #include "engine_support.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sonde::sim {
 namespace {

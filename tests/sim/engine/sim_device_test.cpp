@@ -3,7 +3,6 @@
 #include "device/backends/open_device.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <map>
 #include <numeric>
@@ -127,18 +126,6 @@ TEST(SimDeviceTest, a_coarse_clock_reads_even_numbers) {
   EXPECT_GT(seen[28], 50);
 }
 
-TEST(SimDeviceTest, clocks_are_shared_by_a_tpc_if_declared) {
-  const auto device = open_sim(quiet_json("gtx280"));
-  TimestampProbe probe{{0, 1, 2, 3}, 4};
-  const Trace trace = device->run(probe);
-  const auto first_clock = [&](std::size_t lane) {
-    return static_cast<double>(trace.lanes[lane].clock_cycles[0]);
-  };
-  EXPECT_NEAR(first_clock(0), first_clock(1), 5000);
-  EXPECT_NEAR(first_clock(0), first_clock(2), 5000);
-  EXPECT_GT(std::abs(first_clock(0) - first_clock(3)), 1e5);
-}
-
 std::set<std::set<int>> clusters_of(Device& device, const ClusterProbe& probe) {
   std::map<int, std::set<int>> sms;
   for (const LaneTrace& lane : device.run(probe).lanes) sms[lane.cluster].insert(lane.sm);
@@ -157,6 +144,7 @@ TEST(SimDeviceTest, clusters_of_the_h200_pair_by_tpc_and_leave_some_tpcs_alone) 
   }
   EXPECT_EQ(reached.size(), 120u);
   EXPECT_THROW(device->run(ClusterProbe{32, 1}), DeviceError);
+  EXPECT_THROW(device->run(DsmProbe{DsmKind::latency, 17, 2}), DeviceError);
   EXPECT_THROW(open_sim(quiet_json("gtx980"))->run(ClusterProbe{2, 1}), DeviceError);
 }
 
@@ -166,45 +154,6 @@ TEST(SimDeviceTest, clusters_in_any_order_change_partners) {
   EXPECT_GT(clusters_of(*open_sim(model), {2, 8}).size(), 2 * 66u);
   model["chip"]["lone_tpcs"] = 66;
   EXPECT_THROW(open_sim(model)->run(ClusterProbe{4, 1}), DeviceError) << "there is no room";
-}
-
-TEST(SimDeviceTest, pairs_of_a_cluster_take_the_declared_time_of_their_distance) {
-  nlohmann::json model = quiet_json("h200");
-  model["dsm"]["sm_spread_cycles"] = 0;
-  model["dsm"]["jitter_cycles"] = 0;
-  model["dsm"]["own_cycles"] = 34;
-  model["dsm"]["tpc_cycles"] = 188;
-  model["dsm"]["gpc_cycles"] = 206;
-  const Trace trace = open_sim(model)->run(DsmProbe{DsmKind::latency, 4, 2});
-  const Die die = make_die(load_model("h200"), {}, die_seed(1, 0));
-  ASSERT_EQ(trace.lanes.size() % 16, 0u);
-  for (std::size_t i = 0; i < trace.lanes.size(); ++i) {
-    const int reader = trace.lanes[i].sm;
-    const int target = trace.lanes[i - i % 16 + i % 4 * 4].sm;
-    const auto tpc = [&](int sm) { return die.sms[static_cast<std::size_t>(sm)].tpc; };
-    const std::uint32_t cycles = reader == target ? 34 : tpc(reader) == tpc(target) ? 188 : 206;
-    EXPECT_EQ(trace.lanes[i].window_cycles, std::vector(2, cycles + 2));  // and the sink
-  }
-  EXPECT_THROW(open_sim(model)->run(DsmProbe{DsmKind::latency, 17, 2}), DeviceError);
-  EXPECT_THROW(open_sim(quiet_json("gtx980"))->run(DsmProbe{DsmKind::latency, 2, 2}), DeviceError);
-}
-
-TEST(SimDeviceTest, readers_of_a_gpc_share_what_it_moves) {
-  nlohmann::json model = quiet_json("h200");
-  model["dsm"]["port_bytes_per_cycle"] = 36;
-  model["dsm"]["gpc_bytes_per_cycle"] = 320;
-  const auto device = open_sim(model);
-  const auto slowest_cycles = [&](Concurrency concurrency) {
-    std::uint64_t longest = 0;
-    const DsmProbe probe{DsmKind::stream, 8, 128, 1024, 1, concurrency};
-    for (const LaneTrace& lane : device->run(probe).lanes) {
-      longest = std::max(longest, lane.elapsed_cycles);
-    }
-    return static_cast<double>(longest);
-  };
-  const double bytes = 2 << 20;
-  EXPECT_NEAR(slowest_cycles(Concurrency::in_turn), bytes / 36, 0.02 * bytes / 36);
-  EXPECT_NEAR(slowest_cycles(Concurrency::together), bytes / 20, 0.02 * bytes / 20);
 }
 
 TEST(SimDeviceTest, the_floor_map_is_drawn_for_each_die) {

@@ -24,30 +24,6 @@ double rate(Device& device, const StreamProbe& probe) {
   return stream_bytes(probe) / device.run(probe).repeat_ns.at(0) * 1e9;
 }
 
-double best_rate(Device& device, StreamKind kind) {
-  double best = 0;
-  for (int threads : {128, 256, 512}) {
-    for (int blocks : {1, 2, 4, 8}) {
-      for (int ilp : {1, 2, 4}) {
-        best = std::max(best, rate(device, stream(device, kind, threads, blocks, ilp, 1ULL << 30)));
-      }
-    }
-  }
-  return best;
-}
-
-TEST(ThroughputTest, copies_reach_what_mei_and_chu_measured) {
-  EXPECT_NEAR(best_rate(*open_sim(quiet_json("gtx560ti")), StreamKind::copy), 109.38 * gb,
-              3.2 * gb);
-  EXPECT_NEAR(best_rate(*open_sim(quiet_json("gtx780")), StreamKind::copy), 215.92 * gb, 6.4 * gb);
-  EXPECT_NEAR(best_rate(*open_sim(quiet_json("gtx980")), StreamKind::copy), 156.25 * gb, 4.6 * gb);
-}
-
-TEST(ThroughputTest, h200_reads_at_94_percent_of_its_data_sheet) {
-  EXPECT_NEAR(best_rate(*open_sim(quiet_json("h200")), StreamKind::read), 0.94 * 4800 * gb,
-              0.03 * 4800 * gb);
-}
-
 TEST(ThroughputTest, few_warps_leave_the_memory_idle) {
   const auto device = open_sim(quiet_json("gtx780"));
   const double one = rate(*device, stream(*device, StreamKind::read, 32, 1, 1, 64 << 20));
@@ -125,59 +101,6 @@ TEST(ThroughputTest, tpcs_of_a_gpc_share_its_port) {
   const std::vector<double> mixed = rates_together(*device, sms);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(mixed[i], 160.0 / 3, 1);
   EXPECT_NEAR(mixed[3], 63.5, 1);
-}
-
-double best_shared_copy(Device& device) {
-  const DeviceInfo& gpu = device.info();
-  double best = 0;
-  for (int threads : {32, 64, 128, 256, 512, 1024}) {
-    for (int blocks = 1; blocks <= 6; ++blocks) {
-      for (int ilp : {1, 2, 4, 6, 8}) {
-        const auto block_bytes = static_cast<std::uint64_t>(8 * ilp * threads);
-        if (block_bytes > gpu.shared_bytes_per_block || threads * blocks > gpu.max_threads_per_sm ||
-            block_bytes * static_cast<std::uint64_t>(blocks) > gpu.shared_bytes_per_sm) {
-          continue;
-        }
-        const SharedStreamProbe probe{threads, blocks, ilp, 4, BankMode::four_bytes, 256};
-        const double bytes = 8.0 * ilp * threads * blocks * 256;
-        best =
-            std::max(best, bytes / static_cast<double>(device.run(probe).lanes[0].elapsed_cycles));
-      }
-    }
-  }
-  return best * gpu.sm_clock_hz;
-}
-
-TEST(ThroughputTest, shared_copies_reach_what_mei_and_chu_measured) {
-  EXPECT_NEAR(best_shared_copy(*open_sim(quiet_json("gtx560ti"))), 34.90 * gb, 1.0 * gb);
-  EXPECT_NEAR(best_shared_copy(*open_sim(quiet_json("gtx780"))), 83.81 * gb, 2.5 * gb);
-  EXPECT_NEAR(best_shared_copy(*open_sim(quiet_json("gtx980"))), 137.41 * gb, 4.1 * gb);
-}
-
-TEST(ThroughputTest, conflicts_cost_what_mei_and_chu_measured) {
-  struct Row {
-    const char* model;
-    std::vector<double> cycles;  // 1, 2, 4, 8, 16, 32 ways
-  };
-  for (const Row& row :
-       {Row{"gtx560ti", {50, 87, 162, 311, 611, 1209}}, Row{"gtx780", {47, 82, 96, 158, 257, 484}},
-        Row{"gtx980", {28, 30, 34, 42, 58, 90}}}) {
-    const auto device = open_sim(quiet_json(row.model));
-    const std::uint32_t narrow = device->info().compute_major == 3 ? 2 : 1;  // 8-byte rows
-    for (std::size_t i = 0; i < row.cycles.size(); ++i) {
-      SharedChaseProbe probe;
-      const std::uint32_t stride_words = (1u << i) * (i == 0 ? 1 : narrow);
-      for (std::uint32_t t = 0; t < 32; ++t) {
-        probe.thread_offsets_bytes.push_back(4 * t * stride_words);
-      }
-      probe.accesses = 64;
-      probe.sms = {1};
-      const LaneTrace lane = device->run(probe).lanes[0];
-      EXPECT_NEAR(static_cast<double>(lane.elapsed_cycles) / 64, row.cycles[i],
-                  0.03 * row.cycles[i])
-          << row.model << " " << (1 << i) << "-way";
-    }
-  }
 }
 
 TEST(ThroughputTest, only_kepler_has_bank_modes) {

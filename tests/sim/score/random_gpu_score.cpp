@@ -5,12 +5,11 @@
 #include "device/backends/open_device.hpp"
 #include "device/sim/model/model_files.hpp"
 #include "sim/score/declared_suite.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <fmt/format.h>
 
-#include <unistd.h>
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <set>
 
@@ -26,24 +25,16 @@ std::string shipped_name(std::uint64_t seed) {
 /// The model of a GPU, by name; that of a drawn one by a file that is there as long as this lives.
 class ModelFile {
  public:
-  explicit ModelFile(const GpuToScore& gpu)
-      : is_drawn_(gpu.population != Population::papers), path_(shipped_name(gpu.seed)) {
-    if (!is_drawn_) return;
-    path_ = std::filesystem::temp_directory_path() /
-            fmt::format("sonde_random_gpu_{}_{}.json", gpu.seed, getpid());
+  explicit ModelFile(const GpuToScore& gpu) : path_(shipped_name(gpu.seed)) {
+    if (gpu.population == Population::papers) return;
+    path_ = folder_ / "drawn.json";
     std::ofstream(path_) << (gpu.population == Population::plausible ? draw_plausible_gpu(gpu.seed)
                                                                      : draw_gpu(gpu.seed));
   }
-  ~ModelFile() {
-    std::error_code ignored;
-    if (is_drawn_) std::filesystem::remove(path_, ignored);
-  }
-  ModelFile(const ModelFile&) = delete;
-  ModelFile& operator=(const ModelFile&) = delete;
   std::string path() const { return path_.string(); }
 
  private:
-  bool is_drawn_;
+  const TemporaryFolder folder_;
   std::filesystem::path path_;
 };
 

@@ -1,7 +1,6 @@
 #include "analysis/sharing.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sonde {
 namespace {

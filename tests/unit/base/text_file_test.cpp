@@ -1,9 +1,10 @@
 #include "base/text_file.hpp"
 
 #include "base/error.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/thrown.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <sys/stat.h>
 
@@ -17,22 +18,11 @@ namespace fs = std::filesystem;
 
 class TextFileTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "sonde-text-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::string refusal(const fs::path& path) const {
-    try {
-      read_text_file(path, 8);
-    } catch (const ConfigError& error) {
-      return error.what();
-    }
-    return "read";
+    return test::thrown<ConfigError>([&] { read_text_file(path, 8); });
   }
 
-  fs::path folder_;
+  const test::TemporaryFolder folder_;
 };
 
 TEST_F(TextFileTest, gives_all_of_a_file_up_to_the_bound) {
@@ -47,7 +37,7 @@ TEST_F(TextFileTest, refuses_all_but_regular_files_without_waiting) {
   ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
   fs::create_symlink(folder_ / "loop", folder_ / "loop");
 
-  EXPECT_THAT(refusal(folder_), HasSubstr("folder"));
+  EXPECT_THAT(refusal(folder_.path()), HasSubstr("folder"));
   EXPECT_THAT(refusal(folder_ / "pipe"), HasSubstr("no regular file"));
   EXPECT_THAT(refusal(folder_ / "loop"), HasSubstr("loop"));
   EXPECT_THAT(refusal(folder_ / std::string(300, 'x')), HasSubstr("too long"));

@@ -6,7 +6,6 @@
 #include "unit/analysis/fleet/fleet_maker.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <fstream>
 

@@ -7,7 +7,6 @@
 #include "unit/analysis/fleet/fleet_maker.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <filesystem>
 #include <string>

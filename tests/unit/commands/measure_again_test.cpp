@@ -10,7 +10,6 @@
 #include "support/random_run.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <filesystem>
 

@@ -8,7 +8,6 @@
 #include "support/random_run.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <chrono>
 #include <filesystem>

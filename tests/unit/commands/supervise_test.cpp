@@ -5,9 +5,9 @@
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
 #include "support/random_run.hpp"
+#include "support/thrown.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -240,14 +240,11 @@ TEST(AskDevicesTest, a_crash_while_listing_gpus_is_an_error_of_the_device) {
     rank.say(to_json(Report{.kind = ReportKind::failed, .reason = "no driver"}));
     return 0;
   });
-  const auto error_of = [](Keeper& keeper) -> std::string {
-    try {
+  const auto error_of = [](Keeper& keeper) {
+    return test::thrown<DeviceError>([&] {
       ask_devices(keeper, 0);
       hear_devices(keeper);
-    } catch (const DeviceError& error) {
-      return error.what();
-    }
-    return "no error";
+    });
   };
 
   EXPECT_THAT(error_of(crashing), HasSubstr("signal 11"));

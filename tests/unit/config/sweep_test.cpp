@@ -2,12 +2,10 @@
 
 #include "base/error.hpp"
 #include "config/config_file.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <unistd.h>
-#include <filesystem>
 #include <fstream>
 
 namespace sonde {
@@ -141,10 +139,9 @@ class SweepFileTest : public testing::Test {
                      options);
     return options;
   }
-  ~SweepFileTest() override { std::filesystem::remove(path_); }
 
-  const std::filesystem::path path_ = std::filesystem::temp_directory_path() /
-                                      ("sonde-sweep-" + std::to_string(getpid()) + ".toml");
+  const test::TemporaryFolder folder_;
+  const std::filesystem::path path_ = folder_ / "sweep.toml";
 };
 
 TEST_F(SweepFileTest, tables_say_the_same_as_the_command_line) {

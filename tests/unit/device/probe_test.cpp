@@ -1,11 +1,10 @@
 #include "device/probe/probe.hpp"
 
 #include "base/error.hpp"
-#include "device/device.hpp"
+#include "support/stub_device.hpp"
 #include "unit/device/refusals.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 namespace sonde {
@@ -26,14 +25,9 @@ ChaseProbe small_chase() {
 }
 
 /// A device that answers each chase with as many windows as it was asked for.
-class EchoDevice final : public Device {
+class EchoDevice final : public test::StubDevice {
  public:
-  EchoDevice() {
-    info_.sm_count = 2;
-    info_.shared_bytes_per_block = 48 << 10;
-  }
-  const DeviceInfo& info() const override { return info_; }
-  Health health() override { return {}; }
+  EchoDevice() : StubDevice(2) { info_.shared_bytes_per_block = 48 << 10; }
 
  protected:
   Trace play(const ProbeSpec& spec) override {
@@ -47,9 +41,6 @@ class EchoDevice final : public Device {
     }
     return trace;
   }
-
- private:
-  DeviceInfo info_;
 };
 
 TEST(ProbeTest, recorded_accesses_carry_the_address_they_read) {

@@ -1,9 +1,9 @@
 #include "device/some_sms.hpp"
 
 #include "base/error.hpp"
+#include "support/stub_device.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sonde {
 namespace {
@@ -23,11 +23,9 @@ TEST(SomeSmsTest, what_is_no_sm_is_refused_by_name) {
 }
 
 /// A GPU of eight SMs that keeps what it was asked, and answers from the SMs asked, or from all.
-class AskedDevice final : public Device {
+class AskedDevice final : public test::StubDevice {
  public:
-  explicit AskedDevice(ProbeSpec& asked) : asked_(asked) { info_.sm_count = 8; }
-  const DeviceInfo& info() const override { return info_; }
-  Health health() override { return {}; }
+  explicit AskedDevice(ProbeSpec& asked) : StubDevice(8), asked_(asked) {}
 
  protected:
   Trace play(const ProbeSpec& spec) override {
@@ -43,7 +41,6 @@ class AskedDevice final : public Device {
 
  private:
   ProbeSpec& asked_;
-  DeviceInfo info_;
 };
 
 std::vector<int> sms_of(const Trace& trace) {

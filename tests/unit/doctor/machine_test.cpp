@@ -1,5 +1,6 @@
 // Launches, folders, and the lines of all checks.
 #include "doctor/machine.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -91,9 +92,8 @@ TEST(LaunchCheckTest, srun_without_pmi_warns_before_mpi_starts_but_not_a_step_of
 }
 
 TEST(FolderCheckTest, folder_is_written_locked_and_left_empty) {
-  const fs::path folder =
-      fs::temp_directory_path() / ("sonde-doctor-test-" + std::to_string(getpid()));
-  fs::create_directories(folder);
+  const test::TemporaryFolder temporary;
+  const fs::path& folder = temporary.path();
   EXPECT_EQ(first_failure(check_folder(folder)), "");
   EXPECT_TRUE(fs::is_empty(folder));
   EXPECT_NE(check_space({}, folder, "quick").verdict, skipped);

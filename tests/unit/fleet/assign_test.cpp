@@ -2,9 +2,9 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "support/thrown.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <map>
 #include <set>
@@ -29,12 +29,7 @@ class AssignTest : public testing::Test {
   }
   Assignment assign() const { return assign_devices(views_); }
   std::string error() const {
-    try {
-      assign();
-    } catch (const AgreedError& failure) {
-      return failure.what();
-    }
-    return "no error";
+    return test::thrown<AgreedError>([this] { assign(); });
   }
   std::vector<RankView> views_;
 };

@@ -4,7 +4,6 @@
 #include "support/random_run.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sched.h>
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 #include "support/random_run.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <chrono>
 #include <functional>

@@ -3,9 +3,10 @@
 #include "analysis/metrics.hpp"
 #include "base/error.hpp"
 #include "device/device_error.hpp"
+#include "support/stub_device.hpp"
+#include "support/thrown.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
@@ -14,19 +15,16 @@
 namespace sonde {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
 /// A device that fails its n-th probe, in the way asked for.
-class FailingDevice final : public Device {
+class FailingDevice final : public test::StubDevice {
  public:
   enum class Failure { probe, device, room };
-  FailingDevice(int fails_at, Failure failure) : fails_at_(fails_at), failure_(failure) {
-    info_.sm_count = 1;
-  }
-  const DeviceInfo& info() const override { return info_; }
-  Health health() override { return {}; }
+  FailingDevice(int fails_at, Failure failure) : fails_at_(fails_at), failure_(failure) {}
 
  protected:
   Trace play(const ProbeSpec&) override {
@@ -39,7 +37,6 @@ class FailingDevice final : public Device {
   }
 
  private:
-  DeviceInfo info_;
   int fails_at_;
   Failure failure_;
   int probes_ = 0;
@@ -103,13 +100,8 @@ TEST(SuiteTest, a_named_job_brings_what_it_builds_on) {
 }
 
 TEST(SuiteTest, an_unknown_job_is_refused_with_those_there_are) {
-  try {
-    select_jobs(SuiteLevel::standard, {"cache.l9"});
-    FAIL() << "accepted";
-  } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("cache.l9"));
-    EXPECT_THAT(error.what(), HasSubstr("cache.l1"));
-  }
+  EXPECT_THAT(test::thrown<ConfigError>([] { select_jobs(SuiteLevel::standard, {"cache.l9"}); }),
+              AllOf(HasSubstr("cache.l9"), HasSubstr("cache.l1")));
 }
 
 /// Its look at links, counters and the driver's log comes after all that could have caused errors.

@@ -4,8 +4,7 @@
 #include "analysis/fleet/verdict/reduce.hpp"
 #include "store/hdf5/stored_tables.hpp"
 #include "store/run_reader.hpp"
-#include "store/write_run.hpp"
-#include "support/random_run.hpp"
+#include "support/run_file.hpp"
 #include "unit/analysis/fleet/fleet_maker.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +19,7 @@ class AnalysisFileTest : public testing::Test {
  protected:
   void analyze() {
     run_.provenance = test::some_provenance();
-    write_run_alone(path_, run_.provenance, {}, 1, [this](std::size_t) { return run_.devices; });
+    test::write_run_file(path_, run_);
     append_analysis(path_, run_, {});  // is replaced
     append_analysis(path_, run_, reduce_fleet(run_, maker::options()));
   }

@@ -4,11 +4,10 @@
 #include "base/error.hpp"
 #include "store/hdf5/hdf5.hpp"
 #include "store/run_reader.hpp"
-#include "store/write_run.hpp"
-#include "support/random_run.hpp"
+#include "support/run_file.hpp"
+#include "support/thrown.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <functional>
 
@@ -17,12 +16,13 @@ namespace sonde::test {
 class HostileFileTest : public testing::Test {
  protected:
   HostileFileTest() {
-    write_run_alone(path_, some_provenance(), {}, 2, [](std::size_t i) {
-      DeviceResult device = random_device(1, static_cast<int>(i), 1);
-      device.jobs = {random_job(1 + i, "clock", 1)};
+    std::vector<DeviceResult> devices;
+    for (const int rank : {0, 1}) {
+      DeviceResult& device = devices.emplace_back(random_device(1, rank));
+      device.jobs = {random_job(1 + static_cast<std::uint64_t>(rank), "clock")};
       device.again.clear();
-      return std::vector{device};
-    });
+    }
+    write_run_file(path_, devices);
   }
 
   void change(const std::function<void(hid_t)>& work) {
@@ -61,13 +61,10 @@ class HostileFileTest : public testing::Test {
   }
 
   std::string error_of_reading() const {
-    try {
+    return thrown<StoreError>([this] {
       check_readable(path_, Depth::traces);
       read_run(path_, Depth::traces);
-    } catch (const StoreError& error) {
-      return error.what();
-    }
-    return "no StoreError";
+    });
   }
 
   const TemporaryFolder folder_;

@@ -4,11 +4,9 @@
 #include "store/output.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
-#include "store/write_run.hpp"
-#include "support/random_run.hpp"
+#include "support/run_file.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <fstream>
 #include <map>
@@ -52,8 +50,7 @@ class MergedDevicesTest : public testing::Test {
 
   fs::path write(const std::string& name, const std::vector<DeviceResult>& devices,
                  const Provenance& provenance) {
-    write_run_alone(folder_ / name, provenance, {}, devices.size(),
-                    [&](std::size_t i) { return std::vector{devices[i]}; });
+    test::write_run_file(folder_ / name, {provenance, devices, {}});
     return folder_ / name;
   }
 
@@ -188,8 +185,7 @@ TEST_F(MergedDevicesTest, gpus_of_a_run_that_was_stopped_are_not_lost) {
     its.config_hash = its.points.front().config_hash;
     const fs::path folder = parts / its.config_hash;
     fs::create_directories(folder);
-    write_run_alone(finished_shard(folder, device.info.uuid), its, {}, 1,
-                    [&](std::size_t) { return std::vector{device}; });
+    test::write_run_file(finished_shard(folder, device.info.uuid), {its, {device}, {}});
   };
   measure(0, two[0]);
   measure(0, two[1]);

@@ -7,7 +7,6 @@
 #include "support/random_run.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <fstream>
 
@@ -68,12 +67,8 @@ TEST_F(OutputTest, refuses_what_another_run_holds_until_that_ends) {
   {
     const OutputLock held = take_output(out_, Existing::refuse, "n7, process 99");
     for (const Existing existing : {Existing::refuse, Existing::replace, Existing::resume}) {
-      try {
-        take_output(out_, existing, "a test");
-        ADD_FAILURE() << "two runs write to one output";
-      } catch (const ConfigError& error) {
-        EXPECT_THAT(error.what(), HasSubstr("n7, process 99"));
-      }
+      EXPECT_THAT([&] { take_output(out_, existing, "a test"); },
+                  testing::ThrowsMessage<ConfigError>(HasSubstr("n7, process 99")));
     }
     leave_shard();
   }

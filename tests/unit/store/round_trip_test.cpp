@@ -1,6 +1,5 @@
 #include "store/run_reader.hpp"
-#include "store/write_run.hpp"
-#include "support/random_run.hpp"
+#include "support/run_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,17 +18,12 @@ RunResult random_run(std::uint64_t seed, int devices, int size_factor = 1) {
   return run;
 }
 
-void write(const std::filesystem::path& path, const RunResult& run) {
-  write_run_alone(path, run.provenance, run.unaudited, run.devices.size(),
-                  [&run](std::size_t i) { return std::vector{run.devices[i]}; });
-}
-
 TEST(RunFileTest, random_runs_come_back_unchanged) {
   const test::TemporaryFolder folder;
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     const RunResult run = random_run(seed, static_cast<int>(seed % 5));
 
-    write(folder / "run.h5", run);
+    test::write_run_file(folder / "run.h5", run);
     const RunResult back = read_run(folder / "run.h5", Depth::traces);
 
     ASSERT_EQ(print(back), print(run)) << "seed " << seed;
@@ -61,7 +55,7 @@ TEST(RunFileTest, odd_runs_come_back_unchanged) {
   }
   const test::TemporaryFolder folder;
   for (const RunResult& run : runs) {
-    write(folder / "run.h5", run);
+    test::write_run_file(folder / "run.h5", run);
 
     EXPECT_EQ(print(read_run(folder / "run.h5", Depth::traces)), print(run));
   }
@@ -78,7 +72,7 @@ void drop_traces(JobResult& job) {
 TEST(RunFileTest, without_traces_everything_else_is_there) {
   const test::TemporaryFolder folder;
   RunResult run = random_run(2, 3);
-  write(folder / "run.h5", run);
+  test::write_run_file(folder / "run.h5", run);
 
   const RunResult back = read_run(folder / "run.h5", Depth::probes);
 

@@ -2,8 +2,7 @@
 #include "store/run_reader.hpp"
 
 #include "store/hdf5/flatten.hpp"
-#include "store/write_run.hpp"
-#include "support/random_run.hpp"
+#include "support/run_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +13,7 @@ class RunReaderTest : public testing::Test {
  protected:
   RunReaderTest() {
     for (int rank = 0; rank < 4; ++rank) devices_.push_back(test::random_device(7, rank, 1));
-    write_run_alone(folder_ / "run.h5", test::some_provenance(), {}, devices_.size(),
-                    [&](std::size_t i) { return std::vector{devices_[i]}; });
+    test::write_run_file(folder_ / "run.h5", devices_);
   }
 
   const test::TemporaryFolder folder_;

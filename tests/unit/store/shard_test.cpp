@@ -4,14 +4,10 @@
 #include "store/merge.hpp"
 #include "store/output.hpp"
 #include "store/run_reader.hpp"
-#include "store/write_run.hpp"
-#include "support/random_run.hpp"
+#include "support/run_file.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <hdf5.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
@@ -49,14 +45,11 @@ class ShardTest : public testing::Test {
 
   /// Another process writes these jobs and is killed, as the kernel or a node failure would.
   void write_and_die(const std::vector<JobResult>& jobs) {
-    const pid_t child = fork();
-    if (child == 0) {
+    const int status = test::status_of_process([&] {
       Shard shard = create();
       for (const JobResult& job : jobs) shard.append(job);
-      raise(SIGKILL);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
+      return raise(SIGKILL);
+    });
     ASSERT_TRUE(WIFSIGNALED(status));
   }
 
@@ -143,9 +136,7 @@ TEST_F(ShardTest, resume_goes_on_from_a_run_file_where_there_is_no_shard) {
   DeviceResult before = device_;
   before.jobs = {ok_, failed_};
   const fs::path run = folder_ / "run.h5";
-  write_run_alone(run, provenance_, {}, 2, [&](std::size_t i) {
-    return std::vector{i == 0 ? test::random_device(5, 0) : before};
-  });
+  test::write_run_file(run, {test::random_device(5, 0), before});
 
   auto [shard, done, note, again] = Shard::resume(
       folder_.path(), device_, provenance_, {.run = run, .keep = {failed_.job}, .builds_on = {}});
@@ -231,8 +222,7 @@ TEST_F(ShardTest, devices_of_a_run_file_that_nobody_measures_now_become_shards) 
   const DeviceResult now = test::random_device(5, 0);
   const fs::path run = folder_ / "run.h5";
   fs::create_directories(parts_folder(run));
-  write_run_alone(run, provenance_, {}, 2,
-                  [&](std::size_t i) { return std::vector{i == 0 ? now : device_}; });
+  test::write_run_file(run, {now, device_});
 
   extract_shards(run, provenance_, {now.info.uuid});
 
@@ -268,7 +258,7 @@ TEST_F(ShardTest, a_suspended_shard_is_incomplete_and_errors_from_before_it_are_
 TEST_F(ShardTest, results_of_another_configuration_outlive_the_folder_that_they_are_in) {
   const fs::path run = folder_ / "run.h5";
   const fs::path parts = parts_folder(run);
-  write_run_alone(run, provenance_, {}, 1, [&](std::size_t) { return std::vector{device_}; });
+  test::write_run_file(run, {device_});
   fs::create_directories(parts / "a-point");
   Shard::create(parts, device_, provenance_).append(ok_);
   std::ofstream(parts / "0.progress.json") << "{}";
@@ -296,16 +286,7 @@ TEST_F(ShardTest, shard_being_written_can_be_read_by_another_process) {
   Shard shard = create();
   shard.append(ok_);
 
-  const pid_t child = fork();
-  if (child == 0) {
-    execl("/bin/sh", "sh", "-c", ("h5dump -H '" + unfinished().string() + "' >/dev/null").c_str(),
-          nullptr);
-    _exit(127);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-
-  EXPECT_EQ(status, 0);
+  EXPECT_EQ(std::system(("h5dump -H '" + unfinished().string() + "' >/dev/null").c_str()), 0);
   EXPECT_EQ(read_shard(unfinished(), Depth::probes).jobs.size(), 1U);
 }
 
@@ -327,7 +308,7 @@ TEST_F(ShardTest, the_run_file_of_one_shard_has_its_content) {
 TEST_F(ShardTest, a_file_built_alone_is_out_of_reach_of_a_rank_that_was_stopped_while_writing) {
   const fs::path run = folder_ / "run.h5";
   std::ofstream stopped(run.string() + ".part");  // it has the common file open
-  write_run_alone(run, provenance_, {}, 1, [this](std::size_t) { return std::vector{device_}; });
+  test::write_run_file(run, {device_});
 
   stopped << std::string(100000, 'x') << std::flush;  // and goes on
 

@@ -6,14 +6,11 @@
 #include "store/output.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
-#include "store/write_run.hpp"
-#include "support/random_run.hpp"
+#include "support/run_file.hpp"
+#include "support/thrown.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
@@ -26,45 +23,30 @@ using testing::AllOf;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
-template <class Work>
-std::string store_error(Work&& work) {
-  try {
-    work();
-  } catch (const StoreError& error) {
-    return error.what();
-  }
-  return "no StoreError";
-}
-
-void write_run(const fs::path& path, const Provenance& provenance = test::some_provenance(),
-               std::uint64_t seed = 1, int size_factor = 1) {
-  write_run_alone(path, provenance, {}, 2, [=](std::size_t i) {
-    DeviceResult device = test::random_device(seed, static_cast<int>(i), size_factor);
-    device.jobs = {test::random_job(seed + i, "clock", size_factor)};
-    return std::vector{device};
-  });
+void write_run(const fs::path& path, int size_factor = 1) {
+  DeviceResult device = test::random_device(3, 0, size_factor);
+  device.jobs = {test::random_job(3, "clock", size_factor)};
+  test::write_run_file(path, {device, test::random_device(3, 1)});
 }
 
 /// Runs in a child whose files cannot grow beyond that size: what a full disk does, without one.
 /// The child's exit status tells whether `work` gave the expected error.
 template <class Work>
 bool holds_on_a_full_disk(std::uint64_t size_bytes, Work&& work) {
-  const pid_t child = fork();
-  if (child == 0) {
-    std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{size_bytes, size_bytes};
-    setrlimit(RLIMIT_FSIZE, &limit);
-    _exit(work() ? 0 : 1);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return test::status_of_process([&] {
+           std::signal(SIGXFSZ, SIG_IGN);
+           const rlimit limit{size_bytes, size_bytes};
+           setrlimit(RLIMIT_FSIZE, &limit);
+           return work() ? 0 : 1;
+         }) == 0;
 }
 
 TEST(StoreErrorTest, what_is_no_run_file_of_this_version_is_named) {
   const test::TemporaryFolder folder;
   const fs::path path = folder / "run.h5";
-  const auto refusal = [&path] { return store_error([&path] { read_run(path, Depth::probes); }); };
+  const auto refusal = [&path] {
+    return test::thrown<StoreError>([&path] { read_run(path, Depth::probes); });
+  };
   EXPECT_THAT(refusal(), AllOf(HasSubstr("run.h5"), HasSubstr("not there")));
   std::ofstream(path) << "hello";
   EXPECT_THAT(refusal(), AllOf(HasSubstr("run.h5"), HasSubstr("no HDF5 file")));
@@ -91,7 +73,8 @@ TEST(StoreErrorTest, every_truncation_is_found) {
     fs::copy_file(folder / "run.h5", folder / "cut.h5", fs::copy_options::overwrite_existing);
     fs::resize_file(folder / "cut.h5", keep);
 
-    const std::string text = store_error([&] { read_run(folder / "cut.h5", Depth::traces); });
+    const std::string text =
+        test::thrown<StoreError>([&] { read_run(folder / "cut.h5", Depth::traces); });
 
     EXPECT_THAT(text, HasSubstr("cut.h5")) << keep << " of " << size << " bytes";
   }
@@ -101,8 +84,7 @@ TEST(StoreErrorTest, full_disk_leaves_no_run_file_or_the_earlier_one_and_says_wh
   const test::TemporaryFolder folder;
 
   EXPECT_TRUE(holds_on_a_full_disk(300000, [&] {
-    const std::string text =
-        store_error([&] { write_run(folder / "run.h5", test::some_provenance(), 3, 20000); });
+    const std::string text = test::thrown<StoreError>([&] { write_run(folder / "run.h5", 20000); });
     return text.find("run.h5") != std::string::npos &&
            text.find("File too large") != std::string::npos &&
            text.find("sonde merge") != std::string::npos;
@@ -113,7 +95,7 @@ TEST(StoreErrorTest, full_disk_leaves_no_run_file_or_the_earlier_one_and_says_wh
   write_run(folder / "run.h5");
   const RunResult before = read_run(folder / "run.h5", Depth::traces);
   EXPECT_TRUE(holds_on_a_full_disk(300000, [&] {
-    store_error([&] { write_run(folder / "run.h5", test::some_provenance(), 3, 20000); });
+    test::thrown<StoreError>([&] { write_run(folder / "run.h5", 20000); });
     return true;
   }));
   EXPECT_EQ(test::print(read_run(folder / "run.h5", Depth::traces)), test::print(before));
@@ -138,7 +120,7 @@ TEST(StoreErrorTest, full_disk_during_the_analysis_keeps_the_measurements) {
 
   for (const auto full_at : {size / 2, size + 5000}) {  // in the copy, in what is added to it
     EXPECT_TRUE(holds_on_a_full_disk(full_at, [&] {
-      const std::string text = store_error([&] {
+      const std::string text = test::thrown<StoreError>([&] {
         FleetAnalysis analysis;
         analysis.verdicts.resize(before.devices.size());
         append_analysis(folder / "run.h5", before, analysis);
@@ -169,8 +151,8 @@ TEST(StoreErrorTest, full_disk_keeps_the_jobs_that_a_shard_had) {
   EXPECT_TRUE(holds_on_a_full_disk(600000, [&] {
     Shard shard = Shard::create(folder.path(), device, test::some_provenance());
     shard.append(small);
-    const std::string text = store_error([&] { shard.append(large); });
-    const std::string again = store_error([&] { shard.finish(device); });
+    const std::string text = test::thrown<StoreError>([&] { shard.append(large); });
+    const std::string again = test::thrown<StoreError>([&] { shard.finish(device); });
     return text.find("File too large") != std::string::npos &&
            again.find("writing failed before") != std::string::npos;
   }));

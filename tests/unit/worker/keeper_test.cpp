@@ -3,7 +3,6 @@
 #include "base/stop_signal.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

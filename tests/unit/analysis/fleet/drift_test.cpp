@@ -4,7 +4,6 @@
 #include "night_maker.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 

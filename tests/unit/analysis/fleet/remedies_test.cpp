@@ -5,7 +5,6 @@
 #include "base/escape.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cctype>
 #include <iterator>

@@ -3,7 +3,6 @@
 #include "analysis/fleet/verdict/reduce.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 

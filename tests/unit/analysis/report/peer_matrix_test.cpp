@@ -3,7 +3,6 @@
 #include "analysis/report/report.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <limits>
 

@@ -8,7 +8,6 @@
 #include "unit/analysis/report/reported_fleets.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>

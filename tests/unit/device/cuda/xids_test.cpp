@@ -2,7 +2,6 @@
 #include "device/cuda/session/xids.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <fstream>
 

@@ -2,6 +2,7 @@
 #include "jobs/chase/pointer_chase.hpp"
 
 #include "device/device_error.hpp"
+#include "support/stub_device.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,11 +12,9 @@ namespace sonde {
 namespace {
 
 /// Takes as many cycles as an access has bytes of offset, and keeps the probes that it was asked.
-class RecordingDevice final : public Device {
+class RecordingDevice final : public test::StubDevice {
  public:
-  RecordingDevice() { info_.sm_count = 2; }
-  const DeviceInfo& info() const override { return info_; }
-  Health health() override { return {}; }
+  RecordingDevice() : StubDevice(2) {}
 
   std::vector<ChaseProbe> probes;
   // Of two lanes and more the lists stand there, too, as if they read the same lines.
@@ -39,9 +38,6 @@ class RecordingDevice final : public Device {
     }
     return trace;
   }
-
- private:
-  DeviceInfo info_;
 };
 
 class PointerChaseTest : public ::testing::Test {

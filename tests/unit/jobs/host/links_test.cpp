@@ -1,8 +1,8 @@
 // Errors of links and of the driver's log: what the job host adds to what the job device saw.
 #include "jobs/suite.hpp"
+#include "support/stub_device.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <optional>
@@ -14,11 +14,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 /// A GPU that can be asked about its links and its errors, and refuses all probes.
-class ToldDevice final : public Device {
+class ToldDevice final : public test::StubDevice {
  public:
-  ToldDevice() { info_.sm_count = 1; }
-  const DeviceInfo& info() const override { return info_; }
-  Health health() override { return {}; }
   Links links() override { return links_; }
   XidLog xids() override { return log_; }
 
@@ -28,9 +25,6 @@ class ToldDevice final : public Device {
 
  protected:
   Trace play(const ProbeSpec&) override { throw DeviceError("it plays nothing"); }
-
- private:
-  DeviceInfo info_;
 };
 
 NvLink link(int number, std::optional<std::uint64_t> errors) {

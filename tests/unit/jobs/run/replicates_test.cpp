@@ -1,5 +1,6 @@
 // What replicates draw, when measuring ends, and what a throttled GPU costs.
 #include "jobs/run/replicates.hpp"
+#include "support/stub_device.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,13 +13,10 @@ namespace sonde {
 namespace {
 
 /// Throttled in the launches asked for; the replicates here take their samples from nowhere.
-class ThrottledDevice final : public Device {
+class ThrottledDevice final : public test::StubDevice {
  public:
-  explicit ThrottledDevice(std::set<int> throttled) : throttled_(std::move(throttled)) {
-    info_.sm_count = 132;
-  }
-  const DeviceInfo& info() const override { return info_; }
-  Health health() override { return {}; }
+  explicit ThrottledDevice(std::set<int> throttled)
+      : StubDevice(132), throttled_(std::move(throttled)) {}
 
  protected:
   Trace play(const ProbeSpec&) override {
@@ -31,7 +29,6 @@ class ThrottledDevice final : public Device {
 
  private:
   std::set<int> throttled_;
-  DeviceInfo info_;
   int launches_ = 0;
 };
 

@@ -1,13 +1,9 @@
 // The search for sets on a toy of the second TLB of an H200, as far as trials showed it: 256 sets
 // of eight ways, and room that an overfull set may take if no other does.
-#include "analysis/structure/replacement/policies.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
-#include "jobs/sets/search.hpp"
+#include "unit/jobs/sets/toy_sets.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <map>
 
 namespace sonde {
@@ -19,31 +15,21 @@ constexpr std::uint32_t ways = 8;
 constexpr std::uint32_t room = 8;
 constexpr std::uint32_t passes = 4;
 
-class IdleDevice final : public Device {
- public:
-  const DeviceInfo& info() const override { return info_; }
-  Health health() override { return {}; }
-
- protected:
-  Trace play(const ProbeSpec&) override { return {}; }
-
- private:
-  DeviceInfo info_;
-};
-
 /// Of one overfull set all lines stay, up to the room; of two, they come to rest now and then; of
 /// more, all miss.
-class RoomProbe final : public SetsProbe {
+class RoomProbe final : public ToySets {
  public:
   /// @param first_entry where the buffer begins
   RoomProbe(JobRun& run, std::uint64_t first_entry)
-      : SetsProbe(run, {.name = "tlb.l2",
-                        .pool = {.line_bytes = entry_bytes,
-                                 .span_bytes = entries * entry_bytes,
-                                 .cached_lines = 2048,
-                                 .seed = 5,
-                                 .buffer_address = first_entry * entry_bytes},
-                        .may_have_room = true}),
+      : ToySets(run,
+                {.name = "tlb.l2",
+                 .pool = {.line_bytes = entry_bytes,
+                          .span_bytes = entries * entry_bytes,
+                          .cached_lines = 2048,
+                          .seed = 5,
+                          .buffer_address = first_entry * entry_bytes},
+                 .may_have_room = true},
+                ways),
         first_entry_(first_entry) {}
 
   std::uint64_t set_of_entry(std::uint64_t offset) const {
@@ -62,19 +48,6 @@ class RoomProbe final : public SetsProbe {
     std::vector<MissCounts> answers;
     for (const Lines& list : lists) answers.push_back(chase(list, evictors.accessed));
     return answers;
-  }
-  std::optional<Lines> find_access_evictors(const SetFindings&, const Lines&) override {
-    return Lines{};
-  }
-  std::size_t longest_record(std::size_t) const override { return 4096; }
-  std::vector<AccessRecord> record(const Lines&, const Lines&,
-                                   std::vector<std::vector<std::uint16_t>> orders) override {
-    std::vector<AccessRecord> records;
-    for (auto& order : orders) {
-      std::vector<bool> missed = play_trace({.policy = Policy::lru}, ways, order);
-      records.push_back({std::move(order), std::move(missed)});
-    }
-    return records;
   }
 
  private:
@@ -103,12 +76,7 @@ class RoomProbe final : public SetsProbe {
   Random random_{17};
 };
 
-class BusySearchTest : public ::testing::Test {
- protected:
-  IdleDevice device;
-  std::vector<JobResult> earlier;
-  JobRun run{device, "tlb", SuiteLevel::standard, 1, earlier};
-};
+using BusySearchTest = ToySetsTest;
 
 /// Few lines beyond a multiple of the span do not move ways from set to set either.
 TEST_F(BusySearchTest, room_that_any_set_may_take_hides_no_sets) {

@@ -2,8 +2,7 @@
 #include "jobs/sets/search.hpp"
 
 #include "analysis/structure/replacement/policies.hpp"
-
-#include <gtest/gtest.h>
+#include "unit/jobs/sets/toy_sets.hpp"
 
 #include <algorithm>
 #include <map>
@@ -11,31 +10,20 @@
 namespace sonde {
 namespace {
 
-class IdleDevice final : public Device {
- public:
-  const DeviceInfo& info() const override { return info_; }
-  Health health() override { return {}; }
-
- protected:
-  Trace play(const ProbeSpec&) override { return {}; }
-
- private:
-  DeviceInfo info_;
-};
-
 constexpr std::uint64_t line_bytes = 128;
 constexpr std::uint64_t sets = 16;
 
-/// LRU sets chosen by bits 7 to 10: a list misses in every pass where it has more lines than ways.
-class ToyProbe final : public SetsProbe {
+/// Sets chosen by bits 7 to 10: a list misses in every pass where it has more lines than ways.
+class ToyProbe final : public ToySets {
  public:
   ToyProbe(JobRun& run, std::uint32_t ways)
-      : SetsProbe(run, {.name = "cache.l1",
-                        .pool = {.line_bytes = line_bytes,
-                                 .span_bytes = 64 * sets * line_bytes,
-                                 .cached_lines = sets * ways,
-                                 .seed = 1}}),
-        ways_(ways) {}
+      : ToySets(run,
+                {.name = "cache.l1",
+                 .pool = {.line_bytes = line_bytes,
+                          .span_bytes = 64 * sets * line_bytes,
+                          .cached_lines = sets * ways,
+                          .seed = 1}},
+                ways) {}
 
   bool finds_evictors = true;
   bool has_time_for_records = true;
@@ -59,31 +47,14 @@ class ToyProbe final : public SetsProbe {
     }
     return answers;
   }
-  std::optional<Lines> find_access_evictors(const SetFindings&, const Lines&) override {
-    return Lines{};
-  }
-  std::size_t longest_record(std::size_t) const override { return 4096; }
-  std::vector<AccessRecord> record(const Lines&, const Lines&,
+  std::vector<AccessRecord> record(const Lines& lines, const Lines& evictors,
                                    std::vector<std::vector<std::uint16_t>> orders) override {
     if (!has_time_for_records) throw SearchOverTime();
-    std::vector<AccessRecord> records;
-    for (auto& order : orders) {
-      std::vector<bool> missed = play_trace({.policy = Policy::lru}, ways_, order);
-      records.push_back({std::move(order), std::move(missed)});
-    }
-    return records;
+    return ToySets::record(lines, evictors, std::move(orders));
   }
-
- private:
-  std::uint32_t ways_;
 };
 
-class SetSearchTest : public ::testing::Test {
- protected:
-  IdleDevice device;
-  std::vector<JobResult> earlier;
-  JobRun run{device, "cache.l1", SuiteLevel::standard, 1, earlier};
-};
+using SetSearchTest = ToySetsTest;
 
 TEST_F(SetSearchTest, finds_and_reports_what_a_toy_is_made_of) {
   ToyProbe probe(run, 4);

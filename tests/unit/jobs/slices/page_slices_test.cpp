@@ -1,7 +1,6 @@
 #include "jobs/slices/page_slices.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sonde {
 namespace {

@@ -10,19 +10,26 @@ namespace {
 
 constexpr std::uint64_t mib = 1ULL << 20;
 
-/// Walks in steps of 256 KiB through LRU levels with entries of 2 MiB: each new entry pays.
-std::vector<PageChaseCosts> chases(std::uint64_t first_mib, std::uint64_t second_mib,
-                                   std::uint64_t limit_mib) {
+/// Walks in steps of 256 KiB over spans of 1, 2, 4, ... MiB. @param cost by span in MiB, and page
+template <class Cost>
+std::vector<PageChaseCosts> walks(std::uint64_t limit_mib, const Cost& cost) {
   std::vector<PageChaseCosts> result;
   for (std::uint64_t span = 1; span <= limit_mib; span *= 2) {
-    PageChaseCosts chase{span * mib, {}};
+    PageChaseCosts& chase = result.emplace_back(PageChaseCosts{span * mib, {}});
     for (std::uint64_t page = 0; page < span * 4; ++page) {
-      const double cost = span > second_mib ? 75 : span > first_mib ? 11 : 0;
-      chase.cost_cycles.push_back(page % 8 == 0 ? cost : page % 3 == 0 ? 1 : 0);
+      chase.cost_cycles.push_back(cost(span, page));
     }
-    result.push_back(chase);
   }
   return result;
+}
+
+/// Through LRU levels with entries of 2 MiB: each new entry pays.
+std::vector<PageChaseCosts> chases(std::uint64_t first_mib, std::uint64_t second_mib,
+                                   std::uint64_t limit_mib) {
+  return walks(limit_mib, [=](std::uint64_t span, std::uint64_t page) -> double {
+    const double cost = span > second_mib ? 75 : span > first_mib ? 11 : 0;
+    return page % 8 == 0 ? cost : page % 3 == 0 ? 1 : 0;
+  });
 }
 
 TEST(TlbLevelsTest, lines_that_a_cache_lost_hide_no_level) {
@@ -50,15 +57,9 @@ TEST(TlbLevelsTest, noise_of_the_longest_chase_hides_no_cheap_misses) {
     for (int i = 0; i < 12; ++i) sum += random.unit() - 0.5;  // of deviation 1
     return cycles * sum;
   };
-  std::vector<PageChaseCosts> seen;
-  for (std::uint64_t span = 1; span <= 4096; span *= 2) {
-    PageChaseCosts chase{span * mib, {}};
-    for (std::uint64_t page = 0; page < span * 4; ++page) {
-      const double cost = span > 256 && page % 64 == 0 ? 10 : 0;
-      chase.cost_cycles.push_back(cost + noise(span == 4096 ? 3 : 1));
-    }
-    seen.push_back(std::move(chase));
-  }
+  const auto seen = walks(4096, [&](std::uint64_t span, std::uint64_t page) {
+    return (span > 256 && page % 64 == 0 ? 10 : 0) + noise(span == 4096 ? 3 : 1);
+  });
 
   const auto levels = find_tlb_levels(seen, 3);
 
@@ -70,16 +71,11 @@ TEST(TlbLevelsTest, noise_of_the_longest_chase_hides_no_cheap_misses) {
 
 /// A cache of page tables finds the next entries of one of its own, and not the first.
 TEST(TlbLevelsTest, misses_that_find_the_page_table_and_others_are_one_level) {
-  std::vector<PageChaseCosts> seen;
-  for (std::uint64_t span = 1; span <= 4096; span *= 2) {
-    PageChaseCosts chase{span * mib, {}};
-    for (std::uint64_t page = 0; page < span * 4; ++page) {
-      const double missed = page % 128 == 0 ? 233 : page % 8 == 0 ? 100 : 0;
-      const double fitted = page % 8 == 0 && span > 8 ? 20 : 0;
-      chase.cost_cycles.push_back(span > 512 ? missed : fitted);
-    }
-    seen.push_back(chase);
-  }
+  const auto seen = walks(4096, [](std::uint64_t span, std::uint64_t page) -> double {
+    const double missed = page % 128 == 0 ? 233 : page % 8 == 0 ? 100 : 0;
+    const double fitted = page % 8 == 0 && span > 8 ? 20 : 0;
+    return span > 512 ? missed : fitted;
+  });
 
   const auto levels = find_tlb_levels(seen, 3);
 

@@ -2,7 +2,6 @@
 #include "analysis/structure/cores/chip_map.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sonde {
 namespace {

@@ -1,25 +1,20 @@
 // Units that are slower than their peers are named, and healthy ones are not.
 #include "analysis/structure/cores/slow_units.hpp"
 
-#include "base/random.hpp"
+#include "support/draws.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numbers>
 
 namespace sonde {
 namespace {
 
-double gauss(Random& random) {  // Box and Muller 1958
-  const double radius = std::sqrt(-2 * std::log(1 - random.unit()));
-  return radius * std::cos(2 * std::numbers::pi * random.unit());
-}
-
 UnitMap map_of(std::size_t units, double center, double scatter, std::uint64_t seed) {
   Random random(seed);
   UnitMap map{.what = "L1 latency", .unit = "cycles", .floor = 0.25, .values = {}};
-  for (std::size_t i = 0; i < units; ++i) map.values.push_back(center + scatter * gauss(random));
+  for (std::size_t i = 0; i < units; ++i)
+    map.values.push_back(center + scatter * test::gauss(random));
   return map;
 }
 

@@ -3,6 +3,7 @@
 
 #include "analysis/structure/sets/group_testing.hpp"
 #include "base/random.hpp"
+#include "unit/analysis/structure/sets/oracle_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -43,13 +44,8 @@ Lines pool_with_a_line_of_all_sets() {
 }
 
 TEST(ConflictSearchTest, finds_one_of_several_sets_that_one_line_overfills) {
-  const MissOracle ask = [](std::span<const Lines> lists) {
-    std::vector<MissCounts> answers;
-    for (const Lines& list : lists) {
-      answers.push_back(overflow_of_no_line(list.size(), overfills(list, 5)));
-    }
-    return answers;
-  };
+  const MissOracle ask = oracle_of(
+      [](const Lines& list) { return overflow_of_no_line(list.size(), overfills(list, 5)); });
   std::string reason;
 
   const auto conflict = find_eviction_set(pool_with_a_line_of_all_sets(), ask, reason);
@@ -64,14 +60,10 @@ TEST(ConflictSearchTest, finds_one_of_several_sets_that_one_line_overfills) {
 TEST(ConflictSearchTest, finds_the_one_set_of_a_small_level_whose_misses_cost_little) {
   constexpr std::size_t entries = 16;
   const auto found_of_seed = [](std::uint64_t seed) {
-    const MissOracle ask = [random = Random(seed)](std::span<const Lines> lists) mutable {
-      std::vector<MissCounts> answers;
-      for (const Lines& list : lists) {
-        const bool noise = random.unit() < 0.1;
-        answers.push_back(overflow_of_no_line(list.size(), noise || list.size() > entries));
-      }
-      return answers;
-    };
+    const MissOracle ask = oracle_of([random = Random(seed)](const Lines& list) mutable {
+      const bool noise = random.unit() < 0.1;
+      return overflow_of_no_line(list.size(), noise || list.size() > entries);
+    });
     Lines pool(64);
     std::iota(pool.begin(), pool.end(), 0);
     std::string reason;
@@ -89,15 +81,11 @@ TEST(ConflictSearchTest, says_that_lines_overflow_in_some_chases_only) {
   Lines pool;
   for (std::uint64_t line = 0; line < 64; ++line) pool.push_back(line * 128);
   int overflown = 0;
-  const MissOracle at_first = [&](std::span<const Lines> lists) {
-    std::vector<MissCounts> answers;
-    for (const Lines& lines : lists) {
-      const bool overflows = lines.size() == pool.size() && overflown < 3;
-      overflown += overflows;
-      answers.push_back({std::vector<std::uint32_t>(lines.size()), 8, overflows ? 8u : 0u});
-    }
-    return answers;
-  };
+  const MissOracle at_first = oracle_of([&](const Lines& lines) {
+    const bool overflows = lines.size() == pool.size() && overflown < 3;
+    overflown += overflows;
+    return MissCounts{std::vector<std::uint32_t>(lines.size()), 8, overflows ? 8u : 0u};
+  });
 
   std::string reason;
   const auto conflict = find_eviction_set(pool, at_first, reason);
@@ -117,21 +105,17 @@ TEST(ConflictSetTest, lines_that_overflow_in_one_order_alone_are_no_set) {
   const auto rises_at_its_end = [](const Lines& list) {
     return list.size() == 5 && std::ranges::is_sorted(list) && list.back() < 20 * 128;
   };
-  const MissOracle ask = [&](std::span<const Lines> lists) {
-    std::vector<MissCounts> answers;
-    for (const Lines& list : lists) {
-      const bool misleads =
-          rises_at_its_end(list) || (list.size() == 20 && list == slice(pool, 0, 20));
-      const std::uint32_t misses = misleads || list.size() >= 24 ? 8 : 0;
-      MissCounts counts{std::vector<std::uint32_t>(list.size()), 8, misses};
-      for (std::size_t i = 0; i < list.size(); ++i) {
-        const bool shows = list.size() >= 24 || rises_at_its_end(list) || list[i] >= 15 * 128;
-        counts.misses[i] = shows ? misses : 0;
-      }
-      answers.push_back(std::move(counts));
+  const MissOracle ask = oracle_of([&](const Lines& list) {
+    const bool misleads =
+        rises_at_its_end(list) || (list.size() == 20 && list == slice(pool, 0, 20));
+    const std::uint32_t misses = misleads || list.size() >= 24 ? 8 : 0;
+    MissCounts counts{std::vector<std::uint32_t>(list.size()), 8, misses};
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const bool shows = list.size() >= 24 || rises_at_its_end(list) || list[i] >= 15 * 128;
+      counts.misses[i] = shows ? misses : 0;
     }
-    return answers;
-  };
+    return counts;
+  });
 
   std::string reason;
   const auto once = find_eviction_set(pool, ask, reason);

@@ -2,6 +2,7 @@
 #include "analysis/structure/sets/set_layout.hpp"
 
 #include "base/random.hpp"
+#include "unit/analysis/structure/sets/oracle_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -61,11 +62,8 @@ struct Toy {
   }
 
   MissOracle oracle() const {
-    return [this, random = Random(7)](std::span<const Lines> lists) mutable {
-      std::vector<MissCounts> answers;
-      for (const Lines& lines : lists) answers.push_back(chase(lines, random));
-      return answers;
-    };
+    return oracle_of(
+        [this, random = Random(7)](const Lines& lines) mutable { return chase(lines, random); });
   }
 };
 
@@ -135,18 +133,12 @@ TEST(SetSearchTest, is_not_led_astray_by_a_chase_that_seems_to_overflow_once) {
 
 TEST(SetSearchTest, gives_up_where_chases_overflow_by_chance) {
   std::size_t overflown = 0;
-  const MissOracle by_chance = [&, random = Random(5)](std::span<const Lines> lists) mutable {
-    std::vector<MissCounts> answers;
-    for (const Lines& lines : lists) {
-      EXPECT_FALSE(lines.empty());
-      MissCounts& counts = answers.emplace_back();
-      counts.misses.resize(lines.size());
-      counts.passes = 8;
-      counts.passes_with_misses = random.unit() < 0.9 ? 8 : 0;
-      overflown += counts.passes_with_misses > 0;
-    }
-    return answers;
-  };
+  const MissOracle by_chance = oracle_of([&, random = Random(5)](const Lines& lines) mutable {
+    EXPECT_FALSE(lines.empty());
+    const bool overflows = random.unit() < 0.9;
+    overflown += overflows;
+    return MissCounts{std::vector<std::uint32_t>(lines.size()), 8, overflows ? 8u : 0u};
+  });
 
   const SetLayout found = find_set_layout(
       {.line_bytes = 128, .span_bytes = 1 << 21, .cached_lines = 256, .seed = 3}, by_chance);
@@ -282,19 +274,8 @@ TEST(SetSearchTest, counts_the_ways_of_co_resident_lines) {
   for (std::uint64_t line = (1 << 16) - 40 * 256; line < 1 << 16; line += 256) {
     space.co_resident.push_back(line);
   }
-  Random random(5);
-  const MissOracle ask = [&](std::span<const Lines> lists) {
-    std::vector<MissCounts> answers;
-    for (Lines lines : lists) {
-      const std::size_t listed = lines.size();
-      lines.insert(lines.end(), space.co_resident.begin(), space.co_resident.end());
-      answers.push_back(toy.chase(lines, random));
-      answers.back().misses.resize(listed);
-    }
-    return answers;
-  };
 
-  const SetLayout found = find_set_layout(space, ask);
+  const SetLayout found = find_set_layout(space, oracle_with_co_residents(toy, space.co_resident));
 
   EXPECT_EQ(describe(found.index), "bits 8-11");
   EXPECT_EQ(found.ways_per_set, equal(16, 8));

@@ -3,7 +3,6 @@
 #include "base/random.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sonde {
 namespace {

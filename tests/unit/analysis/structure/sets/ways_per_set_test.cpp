@@ -1,5 +1,6 @@
 // How many ways each set has.
 #include "analysis/structure/sets/ways_per_set.hpp"
+#include "unit/analysis/structure/sets/oracle_of.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,11 +30,7 @@ class WaysPerSetTest : public testing::Test {
 
   /// @param lines that memory has
   WaysBySet measure_with(const Lost& lost, std::uint64_t lines) {
-    const MissOracle ask = [&](std::span<const Lines> lists) {
-      std::vector<MissCounts> answers;
-      for (const Lines& list : lists) answers.push_back(answer(list, lost));
-      return answers;
-    };
+    const MissOracle ask = oracle_of([&](const Lines& list) { return answer(list, lost); });
     const LinePool space{.line_bytes = line_bytes,
                          .span_bytes = lines * line_bytes,
                          .cached_lines = std::uint64_t{128} * set_ways,
