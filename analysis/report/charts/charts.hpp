@@ -20,9 +20,10 @@ using Json = nlohmann::ordered_json;
 /// took far longer, and devices far above the others, lie beyond it.
 Json staircase_chart(const RunResult& run, const FleetAnalysis& analysis);
 
-/// Of each of the metrics that a sweep changes most (sweep_answer.hpp): a curve with a band over one
-/// axis, or over a long one of several, a line for each model of GPU and each value of the other
-/// axes; else heat maps over the last two axes. None for other runs, and where there are too many.
+/// Of each of the metrics that a sweep changes most (sweep_answer.hpp): a curve with a band over
+/// one axis, or over a long one of several, a line for each model of GPU and each value of the
+/// other axes; else heat maps over the last two axes. None for other runs, and where there are too
+/// many.
 /// @pre run = centre_of_repeats(run)
 Json sweep_charts(const RunResult& run, const FleetAnalysis& analysis);
 
