@@ -18,8 +18,8 @@
 
 namespace sonde::test {
 
-/// A simulated GPU with the results of the jobs run on it, one after the other. Results of jobs that
-/// are not under test can be put there by `assume`.
+/// A simulated GPU with the results of the jobs run on it, one after the other. Results of jobs
+/// that are not under test can be put there by `assume`.
 class JobOnSim {
  public:
   explicit JobOnSim(const std::string& model, std::uint64_t seed = 1)

@@ -58,8 +58,7 @@ double threshold_between(const LatencyClass& inner, const LatencyClass& outer) {
 }
 
 std::optional<double> separate_hits(const std::vector<double>& hits,
-                                        const std::vector<double>& misses,
-                                        double least_gap_cycles) {
+                                    const std::vector<double>& misses, double least_gap_cycles) {
   if (hits.empty() || misses.empty()) return std::nullopt;
   const double highest_hit = quantile(hits, 0.98);
   const double lowest_miss = quantile(misses, 0.10);

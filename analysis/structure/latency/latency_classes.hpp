@@ -33,9 +33,10 @@ LatencyClass class_of(const std::vector<double>& cycles);
 /// Halfway between the latencies of two neighbouring classes.
 double threshold_between(const LatencyClass& inner, const LatencyClass& outer);
 
-/// The middle of the gap between hits and misses, in cycles. nullopt if they touch or differ by less than `least_gap_cycles`: then there is no such
-/// cache on this path. The outer 2 % of the hits and 10 % of the misses are ignored: single
-/// outliers, and lines that a large chase met by chance.
+/// The middle of the gap between hits and misses, in cycles. nullopt if they touch or differ by
+/// less than `least_gap_cycles`: then there is no such cache on this path. The outer 2 % of the
+/// hits and 10 % of the misses are ignored: single outliers, and lines that a large chase met by
+/// chance.
 std::optional<double> separate_hits(const std::vector<double>& hits,
                                     const std::vector<double>& misses, double least_gap_cycles);
 
