@@ -23,9 +23,9 @@ std::string write_h200(std::uint64_t line_bytes) {
   for (json& geometry : l1["by_carveout"]) {
     if (geometry.contains("data_lines"))
       geometry["data_lines"] = geometry["data_lines"].get<std::uint64_t>() * 128 / line_bytes;
-    if (line_bytes < 128) geometry["ways"] = 8;
-    if (line_bytes > 128) geometry["sets"] = 256;
   }
+  if (line_bytes < 128) l1["ways"] = 8;
+  if (line_bytes > 128) l1["sets"] = 256;
   if (line_bytes > 128) l1["index"]["masks"].erase(0);  // of the lowest bit of lines of 128 bytes
   return write_model(model, fmt::format("lines_of_{}", line_bytes));
 }
