@@ -25,7 +25,7 @@ constexpr std::size_t finalists = 3;    // shapes of a surface that are measured
 constexpr std::size_t wide_shapes = 8;  // best shapes for 4-byte words that 8-byte ones try
 
 /// Shapes of a copy that fit on an SM: each thread holds `ilp` elements twice (source and target).
-/// What the options of the job set does not vary.
+/// A dimension that an option of the job sets has that one value.
 /// In the quick suite the corners and diagonals that the maximum is known to sit on (Mei and Chu
 /// 2016, figure 16: throughput grows with warps and ILP until the banks are busy).
 std::vector<Shape> choose_shapes(const JobRun& run, int element_bytes) {
