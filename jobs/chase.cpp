@@ -1,5 +1,6 @@
 // Job `chase`: one chase as its options say, for sweeps over footprint, stride, load path and
 // carve-out. Nothing is inferred. Method: docs/methods/latency.md.
+#include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "jobs/chase/pointer_chase.hpp"
@@ -17,7 +18,10 @@ constexpr std::uint64_t usual_stride_bytes = 128;
 constexpr std::uint64_t most_accesses = 1 << 22;
 constexpr std::uint64_t most_recorded = 2048;
 constexpr std::uint64_t fewest_looped = 2048;
-constexpr std::uint64_t most_looped = 16384;
+constexpr std::uint64_t most_looped = 4096;
+// More than any first-level cache holds (256 KiB on Hopper): in what order such a list came through
+// one before does not matter, and many loads at a time bring it into the levels behind.
+constexpr std::uint64_t beyond_l1_bytes = 512_KiB;
 
 LoadPath path_of(const JobRun& run) {
   const std::string name = run.text_setting("path").value_or("ca");
@@ -60,6 +64,9 @@ ChasePlan plan_chase(const JobRun& run, const ChaseSetup& setup, std::uint64_t s
                      ? ascending_order(footprint_bytes, stride_bytes)
                      : shuffled_order(footprint_bytes, stride_bytes, seed);
   plan.warmup_passes = 2;
+  if (plan.offsets.size() * std::min(stride_bytes, common_line_bytes) >= beyond_l1_bytes) {
+    plan.warm_up = WarmUp::overlapped;
+  }
   plan.recorded =
       std::min<std::uint64_t>({plan.offsets.size(), longest_recorded_list(setup), most_recorded});
   return plan;

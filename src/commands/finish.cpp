@@ -91,17 +91,17 @@ Attendance measure_and_meet(const MeasurePlan& plan, const std::optional<Task>& 
 }
 
 /// When every GPU has been measured by itself, those of a node measure the links between them, at
-/// one point after the other.
+/// one point after the other. A GPU that is alone on its node has no links.
 Attendance measure_links(const RunPlan& run, std::size_t point, const RankContext& context,
                          const Supervised& mine, const NodeView& node, RankProgress& progress) {
   const MeasurePlan& plan = run.points[point];
-  if (!has_jobs_together(plan)) return {};
+  if (!has_jobs_together(plan) || node.most_gpus < 2) return {};
   Task task = task_of(context, TaskKind::measure_together);
   task.point = point;
   task.device = mine.device;
   task.node_gpus = node.gpus;
   task.limit_s = longest_turns_s({}, node.most_gpus) + open_peers_s;
-  const bool has_shard = !mine.device.uuid.empty() && mine.failure.empty();
+  const bool has_shard = !mine.device.uuid.empty() && mine.failure.empty() && node.gpus.size() > 1;
   if (!has_shard) leave_node(plan, context.mpi.rank());
   return measure_and_meet(plan, has_shard ? std::optional(task) : std::nullopt, task.limit_s,
                           context, progress);
@@ -159,11 +159,12 @@ bool keep_whole_points(RunPlan& plan, const RankContext& context, const Roster& 
 
 /// A GPU that was given up has its shards for the points that others have, too.
 Attendance give_up_rest(const RunPlan& plan, const RankContext& context, const Supervised& mine,
-                        RankProgress& progress) {
+                        const NodeView& node, RankProgress& progress) {
   if (!mine.given_up.empty()) {
     Task task = task_of(context, TaskKind::measure);
     task.point = mine.points_done;
     task.device = mine.device;
+    task.node_gpus = node.gpus;
     give_up_device(plan, task, plan.points.size(), mine.given_up, [&] { progress.tick(); });
   }
   return rendezvous(context.mpi.world(), {.silence_s = plan.options.rendezvous_timeout_s},
@@ -276,7 +277,7 @@ ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& ro
   if (short_of_points && keep_whole_points(plan, context, roster, mine)) {
     progress.measured(progress.jobs_done());
     context.watch.leave();
-    go_on_with(give_up_rest(plan, context, mine, progress));
+    go_on_with(give_up_rest(plan, context, mine, node, progress));
   } else if (short_of_points) {
     say_stopped_early(plan);
     return ExitStatus::resumable;

@@ -178,7 +178,8 @@ void take_up_earlier(const RunPlan& plan, const RankContext& context, const Rost
 /// This rank's part, point after point; a rank without a GPU has nothing to do.
 Supervised measure_own(const RunPlan& plan, const RankContext& context,
                        const std::vector<DeviceChoice>& visible,
-                       const std::optional<std::string>& uuid, RankProgress& progress) {
+                       const std::optional<std::string>& uuid, const NodeView& node,
+                       RankProgress& progress) {
   const auto choice = std::ranges::find_if(
       visible, [&uuid](const DeviceChoice& device) { return device.uuid == uuid; });
   if (choice == visible.end()) return {};
@@ -189,6 +190,7 @@ Supervised measure_own(const RunPlan& plan, const RankContext& context,
                                      .ranks = context.mpi.size(),
                                      .sm_count = context.sm_count,
                                      .device = *choice,
+                                     .node_gpus = node.gpus,
                                      .resume = plan.options.resume},
                                     context.keeper, progress);
   supervised.device = *choice;
@@ -244,15 +246,15 @@ ExitStatus run_fleet(RunPlan plan, RankContext context) {
       plan.parts, first_progress(plan, context, own_uuid),
       std::chrono::duration<double>(std::max(1.0, plan.options.progress_interval_s)));
   take_up_earlier(plan, context, roster, progress);
-  const Supervised mine = measure_own(plan, context, visible, own_uuid, progress);
+  const NodeView node =
+      view_node(views, assignment, mpi.rank(), plan.points.front().backend, visible);
+  const Supervised mine = measure_own(plan, context, visible, own_uuid, node, progress);
   const int all_jobs = plan.fills_budget() ? progress.jobs_done() : plan.jobs_total();
   if (mine.stopped_early) {
     progress.enter(RankState::stopped);
   } else {
     progress.measured(own_uuid ? all_jobs : 0);
   }
-  const NodeView node =
-      view_node(views, assignment, mpi.rank(), plan.points.front().backend, visible);
   return finish_run(plan, context, roster, mine, node, progress);
 }
 

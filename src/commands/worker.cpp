@@ -24,7 +24,7 @@ namespace {
 
 // Two options of the GNU C library's malloc; without it nothing is asked for.
 
-/// Lets the process keep what it frees, for the next long list: the C library would give lists of
+/// Lets a worker keep what it frees, for the next long list: the C library would give lists of
 /// megabytes back to the system each time, whose new pages must be cleared and mapped again (for a
 /// list of a million accesses as long as all else that is done with it). Up to 128 MiB.
 void keep_freed_memory() {
@@ -65,7 +65,6 @@ class ProgressReporter {
 };
 
 Report measure(const RunPlan& run, const Task& task, const RankLink& rank) {
-  keep_freed_memory();
   ProgressReporter progress(rank);
   return measure_device(run, task, [&progress](const Step& step) { progress.tell(step); });
 }
@@ -143,6 +142,7 @@ int do_task(RunPlan run, const std::string& text, const RankLink& rank) {
   if (task.sm_count > 0) name_sms(task.sm_count, run);
   for (MeasurePlan& point : run.points) point.provenance.world_size = task.ranks;
   set_log_speaker(node_name(), task.rank, task.ranks);
+  keep_freed_memory();
   rank.say(to_json(do_parsed(run, task, rank)));
   return 0;
 }

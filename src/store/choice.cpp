@@ -32,7 +32,7 @@ void Choice::add_missing(const Roster& roster, const std::string& elsewhere) {
       missing.rank = entry.rank;
       missing.status = left_some ? DeviceOutcome::incomplete : DeviceOutcome::lost;
       missing.reason = left_some ? elsewhere : "its rank did not come back, and left no results";
-      add({.given = std::make_shared<const DeviceResult>(missing),
+      add({.given = std::make_shared<DeviceResult>(missing),
            .uuid = entry.uuid,
            .config_hash = point.config_hash,
            .status = missing.status,

@@ -18,7 +18,7 @@ namespace sonde {
 struct Candidate {
   std::filesystem::path file{};
   std::uint64_t row = 0;
-  std::shared_ptr<const DeviceResult> given{};
+  std::shared_ptr<DeviceResult> given{};
   std::string uuid{};
   std::string config_hash{};  // of its point
   std::string started_utc{};

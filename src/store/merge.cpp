@@ -31,10 +31,12 @@ constexpr std::size_t most_together = 8;
 // Options that keep no files apart.
 constexpr std::string_view seeds[]{"seed", "repeat"};
 
-/// One candidate or several that follow each other in one file.
+/// One candidate or several that follow each other in one file. One in memory is given away.
 std::vector<DeviceResult> load(const Candidate& first, std::size_t count) {
-  if (first.given) return std::vector<DeviceResult>(1, *first.given);
-  return RunReader(first.file).read_devices({first.row, count}, Depth::traces);
+  if (!first.given) return RunReader(first.file).read_devices({first.row, count}, Depth::traces);
+  std::vector<DeviceResult> devices;
+  devices.push_back(std::move(*first.given));
+  return devices;
 }
 
 /// Candidates of one point that follow each other in one file are read together.
@@ -203,7 +205,7 @@ MergeNotes write_run_from_shards(const fs::path& path, const Roster& roster) {
       for (Candidate& one : list_candidates(shard, reader)) {
         std::vector<DeviceResult> found = load(one, 1);  // a damage, before a file is begun
         if (shards.size() == 1)                          // of a rank that is alone
-          one.given = std::make_shared<const DeviceResult>(std::move(found.front()));
+          one.given = std::make_shared<DeviceResult>(std::move(found.front()));
         add_candidate(choice, std::move(one), notes);
       }
     } catch (const StoreError& error) {

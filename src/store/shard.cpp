@@ -149,7 +149,7 @@ struct Shard::State {
   void add_part(std::vector<Table> tables, const Names& names) {
     tables = with_names(std::move(tables), names);
     std::erase_if(tables, [](const Table& table) { return table.rows() == 0; });
-    write_tables(hdf5::make_groups(*file, part_group(parts++)), tables);
+    write_tables(hdf5::make_groups(*file, part_group(parts++)), tables, Captions::left_out);
     file->flush(hdf5::Durability::synced);
   }
 
@@ -198,7 +198,9 @@ Shard Shard::start(const fs::path& path, const fs::path& finished, const DeviceR
     write_header(*state->file, provenance);
     Names names;
     std::vector<Table> points = point_tables(provenance, names);
-    if (!points.empty()) write_tables(*state->file, with_names(std::move(points), names));
+    if (!points.empty()) {
+      write_tables(*state->file, with_names(std::move(points), names), Captions::left_out);
+    }
     state->write_device();
   });
   return Shard(std::move(state));

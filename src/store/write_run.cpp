@@ -47,8 +47,8 @@ void move_into_place(const fs::path& part, const fs::path& path) {
 /// One part after the other.
 class RunWriter {
  public:
-  RunWriter(const fs::path& path, const Provenance& provenance)
-      : file_(hdf5::File::create(path)), tables_(file_) {
+  RunWriter(const fs::path& path, const Provenance& provenance, Captions captions)
+      : file_(hdf5::File::create(path)), tables_(file_, captions) {
     write_header(file_, provenance);
     tables_.append(point_tables(provenance, names_));
   }
@@ -73,7 +73,7 @@ class RunWriter {
 void write_parts(const fs::path& part_path, const Provenance& provenance,
                  const std::vector<UnauditedDevice>& unaudited, std::size_t count,
                  const std::function<std::vector<DeviceResult>(std::size_t)>& load) {
-  RunWriter writer(part_path, provenance);
+  RunWriter writer(part_path, provenance, Captions::written);
   std::uint64_t devices = 0;
   writer.add({}, unaudited);
   for (std::size_t i = 0; i < count; ++i) {
@@ -153,7 +153,7 @@ void write_digest(const fs::path& shard, const DeviceResult& device,
   for (JobResult& job : found.jobs) job.probes.clear();
   for (JobResult& job : found.again) job.probes.clear();
   try {
-    RunWriter writer(part, provenance);
+    RunWriter writer(part, provenance, Captions::left_out);
     writer.add({&found, 1}, {});
     writer.finish(hdf5::Durability::cached);
     move_into_place(part, digest_path(shard));

@@ -149,17 +149,6 @@ NodeGpus node_of(const Task& task, Turns& turns) {
   return node;
 }
 
-/// Of a node with one GPU: nothing has failed, and there is nothing to open the GPU for.
-JobResult job_without_links(const Job& job) {
-  JobResult result = job_without_answers(
-      job, Status::not_resolvable,
-      "this run measures one GPU of the node (a link has two ends) start a rank for each GPU of a "
-      "node");
-  result.status = Status::ok;
-  result.reason.clear();
-  return result;
-}
-
 /// With the GPUs that it can reach; other processes on it are now those of its peers. What could
 /// not be opened before, or must not be used, is left alone.
 std::unique_ptr<Device> open_with_peers(const MeasurePlan& plan, const Task& task,
@@ -187,10 +176,6 @@ std::vector<JobResult> measure_together(const MeasurePlan& plan, const Task& tas
                                         const DeviceResult& before,
                                         const std::vector<const Job*>& jobs, LateRun& late) {
   std::vector<JobResult> results;
-  if (task.node_gpus.size() < 2 && !late.is_over()) {
-    for (const Job* job : jobs) results.push_back(job_without_links(*job));
-    return results;
-  }
   const std::unique_ptr<Device> device = open_with_peers(plan, task, before, late);
   std::vector<int> ranks;
   for (const NodeGpu& gpu : task.node_gpus) ranks.push_back(gpu.rank);

@@ -56,6 +56,17 @@ void keep(WrittenBehind& shard, DeviceResult& device, JobResult result) {
   shard.append(std::move(result));
 }
 
+/// Of a node with one GPU: nothing has failed, and there is nothing to open the GPU for.
+JobResult job_without_links(const Job& job) {
+  JobResult result = job_without_answers(
+      job, Status::not_resolvable,
+      "this run measures one GPU of the node (a link has two ends) start a rank for each GPU of a "
+      "node");
+  result.status = Status::ok;
+  result.reason.clear();
+  return result;
+}
+
 /// Jobs over the node follow, when all its GPUs have come so far. Until then the shard says so.
 void note_what_follows(const MeasurePlan& plan, DeviceResult& device) {
   const auto follows = std::ranges::find_if(plan.jobs, [&device](const Job* job) {
@@ -66,7 +77,11 @@ void note_what_follows(const MeasurePlan& plan, DeviceResult& device) {
   device.reason = fmt::format("job {}: the run ended before it", (*follows)->name);
 }
 
-void finish(const MeasurePlan& plan, WrittenBehind& shard, DeviceResult& device) {
+void finish(const MeasurePlan& plan, const Task& task, WrittenBehind& shard, DeviceResult& device) {
+  for (const Job* job : plan.jobs) {
+    const bool is_left = job->reach == JobReach::node && !find_job(device.jobs, job->name);
+    if (is_left && task.node_gpus.size() < 2) keep(shard, device, job_without_links(*job));
+  }
   note_outcome(device);
   note_what_follows(plan, device);
   shard.get().finish(device);
@@ -152,7 +167,7 @@ class MeasuredDevice {
       known.push_back(*done);
     }
     if (device_) result.after = device_->health();
-    finish(plan, shard, result);
+    finish(plan, task_, shard, result);
     return report(ReportKind::measured);
   }
 
@@ -311,7 +326,7 @@ void give_up_device(const RunPlan& run, const Task& task, std::size_t end,
       const Status status = lost != nullptr ? Status::failed : Status::not_run;
       keep(shard, result, job_without_answers(*job, status, lost ? lost->reason : reason));
     }
-    finish(plan, shard, result);
+    finish(plan, at, shard, result);
     at.lost_jobs.clear();
     at.resume = run.options.resume;
   }

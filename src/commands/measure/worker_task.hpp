@@ -35,13 +35,12 @@ struct Task {
       0;  // of the run, for all but the tasks on whole files; `measure` goes on from it
   // Of `measure`:
   DeviceChoice device{};
+  std::vector<NodeGpu> node_gpus{};  // by rank, with the own one; of `measure_together`, too
   bool resume = false;               // go on from what the shard holds
   std::vector<LostJob> lost_jobs{};  // by earlier workers: not to be tried again
   // Of `measure_again`, besides the device:
   std::vector<std::string> again_jobs{};
-  double limit_s = 0;  // of all of them together
-  // Of `measure_together`, besides the device and the time:
-  std::vector<NodeGpu> node_gpus{};  // by rank, with the own one
+  double limit_s = 0;  // of all of them together; of `measure_together`, too
   // Of `build`:
   std::vector<int> lost_ranks{};  // as far as is known
 };

@@ -68,24 +68,28 @@ Handle open_column(hid_t place, const std::string& path) {
   return Handle(H5Dopen2(place, path.c_str(), H5P_DEFAULT), H5Dclose, "opening " + path);
 }
 
-void create_columns(hid_t place, const Table& table, std::uint64_t rows, Filling filling) {
+void create_columns(hid_t place, const Table& table, std::uint64_t rows, Filling filling,
+                    Captions captions) {
   const Handle group = hdf5::make_groups(place, table.key.group);
   for (const Column& column : table.columns) {
     const Handle layout = column_layout(rows, element_bytes(column.values), filling);
     const Handle dataset(H5Dcreate2(group, column.name.c_str(), file_type(column.values),
                                     make_space(rows, filling), H5P_DEFAULT, layout, H5P_DEFAULT),
                          H5Dclose, "creating " + path_of(table.key, column.name));
+    if (captions == Captions::left_out) continue;
     hdf5::write_attribute(dataset, "units", column.units);
     hdf5::write_attribute(dataset, "long_name", column.long_name);
   }
 }
 
-/// A dimension without coordinates, in the way of netCDF-4: nothing is ever written to it.
-void create_scale(hid_t place, const Table& table, std::uint64_t rows) {
+/// A dimension without coordinates: it has the size of the table, and nothing is ever written to
+/// it.
+void create_scale(hid_t place, const Table& table, std::uint64_t rows, Captions captions) {
   const Handle group = hdf5::open_group(place, table.key.group);
   const Handle scale(H5Dcreate2(group, table.key.dimension.c_str(), H5T_STD_U8LE, make_space(rows),
                                 H5P_DEFAULT, bare_layout(), H5P_DEFAULT),
                      H5Dclose, "creating the dimension " + table.key.dimension);
+  if (captions == Captions::left_out) return;
   check(H5DSset_scale(scale, fmt::format("This is a netCDF dimension but not a netCDF variable."
                                          "{:>10}",
                                          rows)
@@ -127,8 +131,8 @@ void extend(hid_t place, const Table& table, std::uint64_t rows) {
 }  // namespace
 
 void create_shared_table(hid_t place, const Table& table, std::uint64_t rows) {
-  create_columns(place, table, rows, Filling::shared);
-  create_scale(place, table, rows);
+  create_columns(place, table, rows, Filling::shared, Captions::written);
+  create_scale(place, table, rows, Captions::written);
 }
 
 void write_rows(hid_t place, const TableKey& key, const Column& column, std::uint64_t first,
@@ -152,10 +156,11 @@ void write_rows(hid_t place, const TableKey& key, const Column& column, std::uin
         "writing " + path);
 }
 
-void write_tables(hid_t place, std::span<const Table> tables, std::size_t threads) {
+void write_tables(hid_t place, std::span<const Table> tables, Captions captions,
+                  std::size_t threads) {
   for (const Table& table : tables) {
-    create_columns(place, table, table.rows(), Filling::at_once);
-    create_scale(place, table, table.rows());
+    create_columns(place, table, table.rows(), Filling::at_once, captions);
+    create_scale(place, table, table.rows(), captions);
     write_front(place, table, table.rows(), 0, threads);
   }
 }
@@ -188,7 +193,9 @@ void TableAppender::finish() {
 void TableAppender::write_chunks(Growing& table) {
   const std::uint64_t whole = table.waiting.rows() / chunk_rows * chunk_rows;
   if (whole == 0) return;
-  if (table.written_rows == 0) create_columns(file_, table.waiting, whole, Filling::growing);
+  if (table.written_rows == 0) {
+    create_columns(file_, table.waiting, whole, Filling::growing, captions_);
+  }
   extend(file_, table.waiting, table.written_rows + whole);
   write_front(file_, table.waiting, whole, table.written_rows, packing_threads());
   for (Column& column : table.waiting.columns) drop_front(column.values, whole);
@@ -196,11 +203,13 @@ void TableAppender::write_chunks(Growing& table) {
 }
 
 void TableAppender::write_rest(Growing& table) {
-  if (table.written_rows == 0) return write_tables(file_, {&table.waiting, 1}, packing_threads());
+  if (table.written_rows == 0) {
+    return write_tables(file_, {&table.waiting, 1}, captions_, packing_threads());
+  }
   const std::uint64_t rows = table.written_rows + table.waiting.rows();
   extend(file_, table.waiting, rows);
   write_front(file_, table.waiting, table.waiting.rows(), table.written_rows, packing_threads());
-  create_scale(file_, table.waiting, rows);
+  create_scale(file_, table.waiting, rows, captions_);
 }
 
 }  // namespace sonde

@@ -17,6 +17,10 @@ namespace sonde {
 /// file systems (1 MiB) handle well.
 constexpr std::uint64_t chunk_rows = 1 << 16;
 
+/// What other programs ask for: units, descriptions, and dimensions in the way of netCDF-4. Half of
+/// the time that a small file takes.
+enum class Captions { written, left_out };
+
 /// Creates the dimension and the columns of a table of which all ranks write their rows.
 /// @param rows of all of them
 void create_shared_table(hid_t place, const Table& table, std::uint64_t rows);
@@ -30,7 +34,8 @@ void write_rows(hid_t place, const TableKey& key, const Column& column, std::uin
 /// Creates and writes tables that belong to one process alone.
 /// @param place a file, or a group that the groups of the tables are in
 /// @param threads that pack them: one where a GPU is measured meanwhile
-void write_tables(hid_t place, std::span<const Table> tables, std::size_t threads = 1);
+void write_tables(hid_t place, std::span<const Table> tables, Captions captions = Captions::written,
+                  std::size_t threads = 1);
 
 /// Writes the tables of one part of a run after the other. Whole chunks go into the file, the rest
 /// waits for more rows, so that no chunk is packed twice and in memory is at most a chunk of each
@@ -38,7 +43,7 @@ void write_tables(hid_t place, std::span<const Table> tables, std::size_t thread
 class TableAppender {
  public:
   /// @param file outlives it
-  explicit TableAppender(hid_t file) : file_(file) {}
+  explicit TableAppender(hid_t file, Captions captions) : file_(file), captions_(captions) {}
 
   /// Rows of tables in it are counted from its own first. @throws StoreError
   void append(std::vector<Table> part);
@@ -55,6 +60,7 @@ class TableAppender {
   void write_rest(Growing& table);
 
   hid_t file_;
+  Captions captions_;
   std::map<TableKey, std::size_t> places_;
   std::vector<Growing> tables_;
 };

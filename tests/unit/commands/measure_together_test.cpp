@@ -93,7 +93,7 @@ class MeasureTogetherTest : public testing::Test {
 };
 
 TEST_F(MeasureTogetherTest, until_then_the_shard_says_what_is_missing) {
-  measure("sim:h200", 1);
+  measure("sim:h200", 2);
 
   EXPECT_EQ(shard().status, DeviceOutcome::incomplete);
   EXPECT_THAT(shard().reason, HasSubstr("job peer"));
@@ -102,10 +102,7 @@ TEST_F(MeasureTogetherTest, until_then_the_shard_says_what_is_missing) {
 
 TEST_F(MeasureTogetherTest, a_gpu_alone_is_whole_at_once) {
   measure("sim:h200", 1);
-  const auto begin = std::chrono::steady_clock::now();
-  together();
 
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
   EXPECT_EQ(shard().status, DeviceOutcome::complete) << shard().reason;
   EXPECT_EQ(shard().reason, "");
   EXPECT_EQ(status_of(shard(), "peer.read_bytes_per_s"), Status::not_resolvable);
@@ -132,7 +129,7 @@ TEST_F(MeasureTogetherTest, a_row_is_measured_without_the_ranks_that_left) {
 }
 
 TEST_F(MeasureTogetherTest, a_lost_worker_is_the_reason_of_all_that_is_missing) {
-  measure("sim:h200", 1);
+  measure("sim:h200", 2);
   measure_late(plan_, task_, {}, "the worker process was killed");
 
   EXPECT_EQ(shard().status, DeviceOutcome::incomplete);
@@ -141,7 +138,8 @@ TEST_F(MeasureTogetherTest, a_lost_worker_is_the_reason_of_all_that_is_missing) 
 }
 
 TEST_F(MeasureTogetherTest, afterwards_nobody_waits_for_this_rank) {
-  measure("sim:h200", 1);
+  measure("sim:h200", 2);
+  leave_node(plan_, 1);
   together();
   Turns other(plan_.parts, "peer", {0, 1}, 1, {.ready_s = 30}, {});
   const auto begin = std::chrono::steady_clock::now();
