@@ -80,14 +80,16 @@ FarHits look_for_far_hits(const CacheUnderTest& cache, std::uint64_t line_bytes,
 
 void report_far_hits(const CacheUnderTest& cache, const FarHits& far,
                      const CacheGeometry& segment) {
-  const Replicates hits = measure_replicates(cache.run, "far hits", [&](const Draw& draw) {
+  constexpr StoppingRule few{.least = 5, .most = 10};  // each fills the L2, and holds thousands
+  const auto chase_at = [&](const Draw& draw) {
     CacheUnderTest elsewhere = cache;
     elsewhere.chase = at_draw(cache.chase, draw);
     elsewhere.seed = draw.seed;
     return look_for_far_hits(elsewhere, segment.line_bytes, far.band,
                              segment.bound.fitting_bytes / 2 * 3)
         .cycles;
-  });
+  };
+  const Replicates hits = measure_replicates(cache.run, "far hits", chase_at, few);
   const std::string metric = "cache.l2.far_hit_latency_cycles";
   if (hits.samples.empty()) {
     return cache.run.report(found_median(metric, far.cycles));

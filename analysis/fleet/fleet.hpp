@@ -26,12 +26,19 @@ struct DeviceConditions {
 };
 
 /// What GPUs of a model gave that were measured before.
+/// What a job takes of a run: medians of standard runs.
+struct JobCost {
+  double seconds = 0;
+  double file_bytes = 0;
+};
+
 struct ModelReference {
   std::string name;  // as the driver says it
   std::uint64_t memory_bytes = 0;
   std::size_t gpus = 0;
   std::vector<std::string> sources = {};        // pages of docs/results
   std::map<std::string, Interval> values = {};  // by metric: smallest and largest of their medians
+  std::map<std::string, JobCost, std::less<>> jobs = {};  // by name; none: not known
 };
 
 /// Those that are built into the program: the files in references/, which

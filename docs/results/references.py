@@ -2,6 +2,7 @@
 """Reference values of a GPU model for sonde to ship (analysis/fleet/references), from several runs on each of some GPUs.
 
 references.py <name> <memory bytes> <page> <folder>... > ../../analysis/fleet/references/<name>.json
+references.py jobs <name>.json run.h5...    adds what each job takes of a standard run, by the medians of some
 
 A folder holds the runs on one GPU, each made by `sonde export run.h5 --format json > <folder>/<run>.json`; the page of
 this folder says what they are. Of each metric the smallest and the largest median of the GPUs are kept. Taken are the
@@ -13,6 +14,9 @@ import json
 import statistics
 import sys
 from pathlib import Path
+
+import h5py
+import numpy as np
 
 MOST_SPREAD = 0.05
 LEFT_OUT = ("host.", "peer.", "clock.launch", "bypass.")
@@ -44,6 +48,42 @@ def compared_metrics(page):
                     and not row[0].startswith(LEFT_OUT)}
 
 
+def add_job_costs(path, costs):
+    """Seconds of each job and its share of the bytes of a run file, by the rows that it has of each table."""
+    with h5py.File(path) as file:
+        def column(name):
+            return file[name][:].astype(np.int64)
+
+        def stored(group):
+            return sum(dataset.id.get_storage_size() for dataset in file[group].values())
+
+        ends = column("names/text_offset") + column("names/text_length")
+        text = file["names/text_bytes"][:].tobytes()
+        lane_first, lane_count = column("probes/lane_offset"), column("probes/lane_length")
+        windows = column("traces/window_length")
+        of_finding = stored("findings") / len(file["findings/metric"])
+        of_probe = stored("probes") / len(file["probes/kind"])
+        of_window = stored("traces") / max(1, windows.sum())
+        outcomes = zip(column("outcomes/job"), file["outcomes/elapsed_s"][:], column("outcomes/finding_length"),
+                       column("outcomes/probe_offset"), column("outcomes/probe_length"))
+        for job, seconds, findings, first, count in outcomes:
+            lane = lane_first[first] if count else 0
+            lanes = lane_count[first:first + count].sum()
+            size = findings * of_finding + count * of_probe + windows[lane:lane + lanes].sum() * of_window
+            start = ends[job - 1] if job else 0
+            costs[text[start:ends[job]].decode()].append((seconds, size))
+
+
+def add_jobs(path, *runs):
+    costs = collections.defaultdict(list)
+    for run in runs:
+        add_job_costs(run, costs)
+    rows = ",\n".join(f'  "{job}": [{", ".join(f"{statistics.median(x):.4g}" for x in zip(*all_of_it))}]'
+                      for job, all_of_it in costs.items())
+    head, _, _ = Path(path).read_text().rstrip().partition(',\n "jobs"')
+    Path(path).write_text(f'{head.removesuffix(chr(10) + "}")},\n "jobs": {{\n{rows}\n }}\n}}\n')
+
+
 def main(name, memory_bytes, page, *folders):
     compared = compared_metrics((Path(__file__).resolve().parents[1] / "metrics.md").read_text())
     gpus = [read_gpu(folder) for folder in folders]
@@ -60,4 +100,4 @@ def main(name, memory_bytes, page, *folders):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    (add_jobs if sys.argv[1] == "jobs" else main)(*sys.argv[1 + (sys.argv[1] == "jobs"):])

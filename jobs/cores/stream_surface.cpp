@@ -112,6 +112,11 @@ std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream
     const std::vector<double> rates = measure_at(run, stream, shape, draw, 1);
     if (!rates.empty()) points.push_back({shape, rates.front()});
   }
+  if (points.empty() && run.has_settings()) {
+    throw SettingError(Status::not_present,
+                       fmt::format("no block of a {} stream of the shape that is set fits an SM",
+                                   to_text(stream.kind)));
+  }
   if (points.empty()) {
     throw DeviceError(
         fmt::format("no shape of a {} stream runs on this device", to_text(stream.kind)));

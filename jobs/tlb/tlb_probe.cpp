@@ -78,10 +78,8 @@ std::vector<bool> lie_elsewhere(const Lines& entries, const Lines& lines, const 
   return elsewhere;
 }
 
-/// Behind inner levels SMs would share what lies beyond, and most questions are asked one by one.
 std::vector<int> choose_sms(const TlbUnderTest& tlb) {
-  const bool is_first = tlb.inner.entries == 0;
-  return is_first && !tlb.sms_apart.empty() ? tlb.sms_apart : std::vector{tlb.chase.sm};
+  return tlb.sms_apart.empty() ? std::vector{tlb.chase.sm} : tlb.sms_apart;
 }
 
 }  // namespace

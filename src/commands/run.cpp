@@ -1,6 +1,7 @@
 // `sonde run`: agree on who measures what, have workers measure, meet again within bounds, write
 // one file, and let rank 0 compare the devices. Every stage that ranks go through together is
 // watched: whoever is left when one of them is lost ends it, and keeps or builds what there is.
+#include "analysis/fleet/fleet.hpp"
 #include "analysis/report/table.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -50,21 +51,59 @@ void compare_options(const RunPlan& plan, const RankContext& context) {
       other - texts.begin(), *other, texts.front()));
 }
 
-/// The points of a run, and at how many of them each job is measured.
-std::string describe_points(const RunPlan& plan) {
+/// Those of the models of the run whose jobs have reference times.
+std::vector<const ModelReference*> timed_models(const std::vector<RankView>& views) {
+  std::vector<const ModelReference*> timed;
+  for (const ModelReference& model : shipped_references()) {
+    const bool is_there = std::ranges::any_of(views, [&model](const RankView& view) {
+      return std::ranges::find(view.names, model.name) != view.names.end();
+    });
+    if (is_there && !model.jobs.empty()) timed.push_back(&model);
+  }
+  return timed;
+}
+
+/// The points of a run, at how many of them each job is measured, and what that takes a GPU.
+std::string describe_points(const RunPlan& plan, const std::vector<const ModelReference*>& models) {
   const std::size_t settings = plan.points_of_repeat();
   std::string text;
   for (std::size_t i = 0; i < settings && settings > 1; ++i)
     text += fmt::format("point {}: {}\n", i + 1, describe_setting(plan.provenance, i));
   TextTable table{{{"job"}, {"points", Align::right}}, {}};
+  std::vector<JobCost> sums(models.size());
+  const auto add_costs = [](const JobCost& cost, std::vector<std::string>& row) {
+    row.push_back(fmt::format("{:.2f}", cost.seconds));
+    row.push_back(fmt::format("{:.2f}", cost.file_bytes / 1e6));
+  };
+  for (const ModelReference* model : models) {
+    table.columns.push_back({"s on " + model->name, Align::right});
+    table.columns.push_back({"MB", Align::right});
+  }
   for (const Job& job : all_jobs()) {
     const auto has_job = [&job](const MeasurePlan& point) {
       return point.repeat_index == 0 && std::ranges::find(point.jobs, &job) != point.jobs.end();
     };
     const auto count = std::ranges::count_if(plan.points, has_job);
-    if (count > 0) table.rows.push_back({std::string(job.name), std::to_string(count)});
+    if (count == 0) continue;
+    auto& row = table.rows.emplace_back();
+    row = {std::string(job.name), std::to_string(count)};
+    for (std::size_t i = 0; i < models.size(); ++i) {
+      const auto cost = models[i]->jobs.find(job.name);
+      if (cost == models[i]->jobs.end()) {
+        row.insert(row.end(), 2, "?");
+        continue;
+      }
+      const auto times = static_cast<double>(count);
+      const JobCost all{times * cost->second.seconds, times * cost->second.file_bytes};
+      add_costs(all, row);
+      sums[i].seconds += all.seconds;
+      sums[i].file_bytes += all.file_bytes;
+    }
   }
+  if (!models.empty()) table.rows.push_back({"all", ""});
+  for (const JobCost& sum : sums) add_costs(sum, table.rows.back());
   text += plain_table(table, "");
+  if (!models.empty()) text += "with the usual options; those that are set may change it\n";
   if (plan.fills_budget()) {
     text += fmt::format("repeated until the time budget of {} is over\n", plan.options.time_budget);
   } else if (plan.points.size() > settings) {
@@ -82,7 +121,7 @@ void print_plan(const RunPlan& plan, const std::vector<RankView>& views,
   for (const UnauditedDevice& device : assignment.unaudited) {
     fmt::print("nobody measures {} on {}\n", device.uuid, device.node);
   }
-  fmt::print("{}", describe_points(plan));
+  fmt::print("{}", describe_points(plan, timed_models(views)));
 }
 
 std::vector<DeviceChoice> see_devices(const RankContext& context) {

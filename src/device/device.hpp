@@ -93,7 +93,8 @@ class Device {
 struct DeviceChoice {
   std::string uuid;
   int ordinal = 0;
-  // As in DeviceInfo, so that a run that asks for more can be refused:
+  // As in DeviceInfo, so that a run can be refused or estimated before it begins:
+  std::string name = "";
   int sm_count = 0;
   std::vector<std::uint64_t> shared_carveouts_bytes = {};
 };

@@ -20,7 +20,8 @@ struct RankView {
   std::string node;                                     // its name
   std::vector<std::string> uuids;                       // in the order of their ordinals
   bool restricted = false;                              // CUDA_VISIBLE_DEVICES is set for this rank
-  int sm_count = 0;                                     // of the largest of these GPUs
+  std::vector<std::string> names{};                     // of the models of these GPUs
+  int sm_count = 0;                                     // of the largest of them
   std::vector<std::uint64_t> shared_carveouts_bytes{};  // that any of them has
 };
 

@@ -10,8 +10,8 @@
 namespace sonde {
 
 // The JSON library finds it by name.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankView, rank, machine, node, uuids, restricted, sm_count,
-                                   shared_carveouts_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankView, rank, machine, node, uuids, restricted, names,
+                                   sm_count, shared_carveouts_bytes)
 
 namespace {
 
@@ -41,6 +41,7 @@ std::vector<RankView> gather_views(MPI_Comm comm, const std::vector<DeviceChoice
                 .restricted = is_restricted()};
   for (const DeviceChoice& choice : visible) {
     mine.uuids.push_back(choice.uuid);
+    mine.names.push_back(choice.name);
     mine.sm_count = std::max(mine.sm_count, choice.sm_count);
     std::ranges::copy(choice.shared_carveouts_bytes,
                       std::back_inserter(mine.shared_carveouts_bytes));

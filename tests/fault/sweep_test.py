@@ -255,8 +255,10 @@ class JobOptionTest(SweepTest):
 
     def test_all_examples_can_be_run(self):
         for example in self.EXAMPLES.glob("*.toml"):
-            command = [SONDE, "run", "--backend", "sim:h200", "--config", str(example), "--dry-run"]
-            self.assertEqual(self.finish(self.start(command)), OK, example)
+            status, plan = self.said_by("run", "--backend", "sim:h200", "--config", str(example),
+                                        "--dry-run")
+            self.assertEqual(status, OK, example)
+            self.assertIn("s on NVIDIA H200", plan, "what it would take")
 
     def test_the_example_of_staircases_has_a_step_where_the_l1_ends(self):
         example = self.folder / "short.toml"

@@ -67,6 +67,10 @@ ModelReference read_reference(std::string_view text) {
   for (const auto& [metric, band] : json.at("values").items()) {
     model.values[metric] = {.low = band.at(0), .high = band.at(1)};
   }
+  const auto jobs = json.value("jobs", nlohmann::json::object());
+  for (const auto& [job, cost] : jobs.items()) {
+    model.jobs[job] = {.seconds = cost.at(0), .file_bytes = cost.at(1)};
+  }
   return model;
 }
 

@@ -23,7 +23,8 @@ NLOHMANN_JSON_SERIALIZE_ENUM(ReportKind, {{ReportKind::devices, "devices"},
                                           {ReportKind::job_lost, "job_lost"},
                                           {ReportKind::failed, "failed"},
                                           {ReportKind::finished, "finished"}})
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceChoice, uuid, ordinal, sm_count, shared_carveouts_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceChoice, uuid, ordinal, name, sm_count,
+                                   shared_carveouts_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeGpu, uuid, rank, reachable)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LostJob, job, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Task, kind, rank, ranks, sm_count, point, device, resume,

@@ -95,6 +95,7 @@ std::vector<DeviceChoice> list_visible_devices(const BackendChoice& choice, int 
   const DeviceInfo info = model_of_rank(choice, world_rank).model.device;
   return {{.uuid = sim::make_uuid(sim::die_seed(seed, world_rank)),
            .ordinal = world_rank,
+           .name = info.name,
            .sm_count = info.sm_count,
            .shared_carveouts_bytes = info.shared_carveouts_bytes}};
 }

@@ -2,6 +2,7 @@
 #include "device/layout/chase_shared.hpp"
 
 #include "device/device.hpp"
+#include "device/device_error.hpp"
 #include "device/layout/chain.hpp"
 #include "device/layout/path_parts.hpp"
 #include "device/layout/place.hpp"
@@ -48,6 +49,12 @@ std::uint64_t chase_shared_bytes(const ChaseProbe& probe, bool is_script) {
 }
 
 SharedPlan plan_chase(const DeviceInfo& info, const ChaseProbe& probe) {
+  const auto is_code = [](const ChaseLane& lane) { return lane.path == LoadPath::instruction; };
+  if (probe.amortised_accesses > 0 && std::ranges::any_of(probe.lanes, is_code)) {
+    throw DeviceError(
+        "a chase through code cannot be amortised (its loop would hold the reading of the order, "
+        "too). Time the accesses one by one");
+  }
   if (common_path(probe)) {
     return plan_shared(info, needed_bytes_of(probe), probe.shared_carveout_bytes);
   }

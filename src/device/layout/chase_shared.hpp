@@ -20,7 +20,8 @@ bool needs_script(const ChaseProbe& probe);
 std::uint64_t chase_shared_bytes(const ChaseProbe& probe, bool is_script);
 
 /// How the L1 array is divided for a chase: of lanes of two load paths, each takes half.
-/// @throws ProbeTooLargeError as plan_shared; DeviceError as split_by_path
+/// @throws ProbeTooLargeError as plan_shared; DeviceError as split_by_path, and for code that is to
+/// be amortised
 SharedPlan plan_chase(const DeviceInfo& info, const ChaseProbe& probe);
 
 }  // namespace sonde::layout

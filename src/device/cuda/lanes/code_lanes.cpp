@@ -20,11 +20,6 @@ layout::CodeMap read_code_map() {
 }
 
 void check_code(const ChaseProbe& probe, const layout::CodeMap& map) {
-  if (probe.amortised_accesses > 0) {
-    throw_device_error(
-        "a chase through code cannot be amortised (its loop would hold the reading of the order, "
-        "too). Time the accesses one by one");
-  }
   const std::uint64_t code_bytes = map.blocks * code_block_bytes;
   if (probe.buffer_bytes > code_bytes) {
     throw_device_error("the probe spans {} of code (there are {}). Ask for less",

@@ -61,6 +61,22 @@ void add_cuda_attributes(int ordinal, DeviceInfo& info) {
   info.mps = attribute_or_zero(cudaDevAttrMpsEnabled, ordinal) != 0;
 }
 
+cudaDeviceProp read_properties(int ordinal) {
+  cudaDeviceProp properties{};
+  SONDE_CUDA_CHECK(cudaGetDeviceProperties(&properties, ordinal));
+  return properties;
+}
+
+/// "GPU-..." as NVML and nvidia-smi print it, or "MIG-..." for a slice.
+std::string uuid_of(const cudaDeviceProp& properties) {
+  std::string text = std::string(properties.name).find("MIG") == std::string::npos ? "GPU" : "MIG";
+  for (int i = 0; i < 16; ++i) {
+    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", static_cast<unsigned char>(properties.uuid.bytes[i]));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> shared_carveouts(int compute_major, int compute_minor) {
@@ -84,31 +100,19 @@ std::vector<std::uint64_t> shared_carveouts(int compute_major, int compute_minor
 
 bool has_partition_instruction_caches(int compute_major) { return compute_major >= 7; }
 
-std::string read_uuid(int ordinal) {
-  cudaDeviceProp properties{};
-  SONDE_CUDA_CHECK(cudaGetDeviceProperties(&properties, ordinal));
-  std::string text = std::string(properties.name).find("MIG") == std::string::npos ? "GPU" : "MIG";
-  for (int i = 0; i < 16; ++i) {
-    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += fmt::format("{:02x}", static_cast<unsigned char>(properties.uuid.bytes[i]));
-  }
-  return text;
-}
-
 DeviceChoice read_choice(int ordinal) {
-  return {.uuid = read_uuid(ordinal),
+  const cudaDeviceProp properties = read_properties(ordinal);
+  return {.uuid = uuid_of(properties),
           .ordinal = ordinal,
-          .sm_count = attribute(cudaDevAttrMultiProcessorCount, ordinal),
-          .shared_carveouts_bytes =
-              shared_carveouts(attribute(cudaDevAttrComputeCapabilityMajor, ordinal),
-                               attribute(cudaDevAttrComputeCapabilityMinor, ordinal))};
+          .name = properties.name,
+          .sm_count = properties.multiProcessorCount,
+          .shared_carveouts_bytes = shared_carveouts(properties.major, properties.minor)};
 }
 
 DeviceInfo read_inventory(int ordinal, const Nvml* nvml) {
   DeviceInfo info;
-  cudaDeviceProp properties{};
-  SONDE_CUDA_CHECK(cudaGetDeviceProperties(&properties, ordinal));
-  info.uuid = read_uuid(ordinal);
+  const cudaDeviceProp properties = read_properties(ordinal);
+  info.uuid = uuid_of(properties);
   info.name = properties.name;
   info.memory_bytes = properties.totalGlobalMem;
   info.pci_bus_id = fmt::format("{:08x}:{:02x}:{:02x}.0", properties.pciDomainID,

@@ -6,9 +6,6 @@
 
 namespace sonde::cuda {
 
-/// "GPU-..." as NVML and nvidia-smi print it, or "MIG-..." for a slice.
-std::string read_uuid(int ordinal);
-
 /// What ranks agree on. @throws DeviceError
 DeviceChoice read_choice(int ordinal);
 

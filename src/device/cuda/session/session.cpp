@@ -34,7 +34,7 @@ Session::Session(int ordinal, std::uint64_t seed, double memory_share,
                  const std::vector<DeviceChoice>& peers)
     : ordinal_(ordinal),
       seed_(seed),
-      nvml_(Nvml::open(read_uuid(ordinal))),
+      nvml_(Nvml::open(read_choice(ordinal).uuid)),
       info_(open_device()),
       arrays_(stream()),
       pool_(seed, memory_share, std::max<std::uint64_t>(flush_factor * info_.l2_bytes, 64_MiB)),

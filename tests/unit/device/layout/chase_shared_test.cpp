@@ -47,6 +47,13 @@ TEST(ChaseSharedTest, lists_of_code_always_stand_there_and_those_of_data_if_word
   EXPECT_TRUE(needs_script(probe_of({lane_of(LoadPath::texture_2d, 8, 3)}, 8)));
 }
 
+TEST(ChaseSharedTest, no_backend_times_a_loop_over_code) {
+  ChaseProbe probe = probe_of({lane_of(LoadPath::instruction, 8)}, 8);
+  EXPECT_NO_THROW(plan_chase(hopper(), probe));
+  probe.amortised_accesses = 8;
+  EXPECT_THROW(plan_chase(hopper(), probe), DeviceError);
+}
+
 TEST(ChaseSharedTest, records_lists_and_histograms_add_up) {
   ChaseProbe probe = probe_of({lane_of(LoadPath::instruction, 100)}, 1001);
   EXPECT_EQ(chase_shared_bytes(probe, false), 64 + 2004u);
