@@ -135,12 +135,6 @@ std::string value_cell(const SweptValue& value, const DisplayUnit& display) {
   return deviates ? fmt::format("{} +- {:.2g}", text, value.deviation / display.divisor) : text;
 }
 
-DisplayUnit unit_of(const SweptMetric& swept) {
-  double largest = 0;
-  for (const SweptValue& value : swept.values) largest = std::max(largest, std::abs(value.median));
-  return display_unit(largest, swept.metric->unit);
-}
-
 bool differ(const SweptValue& one, const SweptValue& other) {
   if (one.gpus == 0 || other.gpus == 0) return one.gpus != other.gpus;
   return is_change(std::min(one.median, other.median), std::max(one.median, other.median),
@@ -195,6 +189,12 @@ SweepAnswer answer_sweep(const RunResult& run, const FleetAnalysis& analysis) {
   for (const auto& [name, devices] : models)
     answer.models.push_back(answer_of_model(name, run, devices, places, analysis));
   return answer;
+}
+
+DisplayUnit unit_of(const SweptMetric& swept) {
+  double largest = 0;
+  for (const SweptValue& value : swept.values) largest = std::max(largest, std::abs(value.median));
+  return display_unit(largest, swept.metric->unit);
 }
 
 std::size_t longest_axis(const SweepAnswer& answer) {

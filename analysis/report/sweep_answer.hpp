@@ -3,6 +3,7 @@
 
 #include "analysis/fleet/fleet.hpp"
 #include "analysis/report/table.hpp"
+#include "base/units.hpp"
 
 #include <cstddef>
 #include <string>
@@ -44,6 +45,9 @@ struct SweepAnswer {
 /// times their deviation. Without a sweep there is nothing.
 /// @pre run = centre_of_repeats(run)
 SweepAnswer answer_sweep(const RunResult& run, const FleetAnalysis& analysis);
+
+/// In which tables and charts show the values of a metric.
+DisplayUnit unit_of(const SweptMetric& swept);
 
 /// The axis with most values, of several the first. @pre there is one
 std::size_t longest_axis(const SweepAnswer& answer);

@@ -1,7 +1,6 @@
 // What a sweep shows: curves over its longest axis, or heat maps over the last two.
 #include "analysis/report/charts/charts.hpp"
 #include "analysis/report/sweep_answer.hpp"
-#include "base/units.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -86,6 +85,7 @@ std::size_t count_rest(const SweepAnswer& answer, const std::vector<std::size_t>
 
 Json draw_curves(const SweepAnswer& answer, const Changing& changing, std::size_t axis) {
   Json points = Json::array();
+  const DisplayUnit unit = unit_of(*changing.of_models.front().second);
   for (const auto& [model, swept] : changing.of_models) {
     for (std::size_t i = 0; i < swept->values.size(); ++i) {
       const SweptValue& value = swept->values[i];
@@ -95,11 +95,12 @@ Json draw_curves(const SweepAnswer& answer, const Changing& changing, std::size_
       const std::string& line = rest.empty() ? model->name : rest;
       points.push_back({{"line", line},
                         {"x", at},
-                        {"y", value.median},
-                        {"low", value.low},
-                        {"high", value.high},
+                        {"y", value.median / unit.divisor},
+                        {"low", value.low / unit.divisor},
+                        {"high", value.high / unit.divisor},
                         {"text", fmt::format("{}, {}: {:.5g} +- {:.2g}, {} GPU(s)", line, at,
-                                             value.median, value.deviation, value.gpus)}});
+                                             value.median / unit.divisor,
+                                             value.deviation / unit.divisor, value.gpus)}});
     }
   }
   Json x = axis_of(answer, axis, "domain");
@@ -108,25 +109,25 @@ Json draw_curves(const SweepAnswer& answer, const Changing& changing, std::size_
           {"title", changing.metric->name},
           {"wide", true},
           {"x", std::move(x)},
-          {"y", {{"title", changing.metric->unit}, {"type", "linear"}}},
+          {"y", {{"title", unit.text}, {"type", "linear"}}},
           {"points", std::move(points)}};
 }
 
 Json draw_map(const SweepAnswer& answer, const Changing& changing, std::size_t rows,
               std::size_t columns) {
   Json cells = Json::array();
+  const DisplayUnit unit = unit_of(*changing.of_models.front().second);
   for (const auto& [model, swept] : changing.of_models) {
     for (std::size_t i = 0; i < swept->values.size(); ++i) {
       if (swept->values[i].gpus == 0) continue;
       cells.push_back({{"panel", name_rest(answer, i, {rows, columns}, *model)},
                        {"row", answer.settings[i][rows]},
                        {"column", answer.settings[i][columns]},
-                       {"value", swept->values[i].median}});
+                       {"value", swept->values[i].median / unit.divisor}});
     }
   }
-  return heat_chart(std::string(changing.metric->name), changing.metric->unit,
-                    axis_of(answer, rows, "values"), axis_of(answer, columns, "values"),
-                    std::move(cells));
+  return heat_chart(std::string(changing.metric->name), unit.text, axis_of(answer, rows, "values"),
+                    axis_of(answer, columns, "values"), std::move(cells));
 }
 
 }  // namespace

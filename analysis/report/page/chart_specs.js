@@ -146,7 +146,8 @@ const makers = {
       ],
       layout: {columns: Math.max(1, Math.floor((room - 70) / (width + 60))), padding: {row: 14, column: 20},
         bounds: 'full', align: 'all'},
-      legends: [{fill: 'colour', type: 'gradient', orient: 'right', gradientLength: 110, title: unit, format: '~s'}],
+      legends: [{fill: 'colour', type: 'gradient', orient: 'right', gradientLength: 110, title: unit,
+        format: cells.some((cell) => cell.value >= 1000) ? '~s' : '.3~g'}],
       marks: [{
         type: 'group', from: {facet: {name: 'panel', data: 'cells', groupby: 'panel'}},
         title: {text: signal('parent.panel'), fontSize: 11, anchor: 'middle', offset: 2},
@@ -155,7 +156,7 @@ const makers = {
         marks: [
           mark('rect', 'panel', {x: at('column', 'column'), width: {scale: 'column', band: 1}, y: at('row', 'row'),
             height: {scale: 'row', band: 1}, fill: at('colour', 'value'), tooltip: signal(`'${rows.title} ' + datum.row + ', ${
-              columns.title} ' + datum.column + ', ' + datum.panel + ': ' + format(datum.value, '.4~s') + ' ${unit}'`)}),
+              columns.title} ' + datum.column + ', ' + datum.panel + ': ' + format(datum.value, datum.value < 1000 ? '.4~r' : '.4~s') + ' ${unit}'`)}),
           label('panel', {x: at('column', 'column', {band: 0.5}), y: at('row', 'row', {band: 0.5}), align: value('center'),
             baseline: value('middle'), fontSize: value(8),
             fill: signal("datum.value > 0.55 * domain('colour')[1] ? '#000' : '#fff'"),
