@@ -28,6 +28,8 @@ namespace {
 
 // Devices that are in memory together: some 60 MB each with the traces of a standard suite.
 constexpr std::size_t most_together = 8;
+// Of shards that are read once and kept; in memory they take several times as much.
+constexpr std::uintmax_t most_kept_bytes = 64 << 20;
 // Options that keep no files apart.
 constexpr std::string_view seeds[]{"seed", "repeat"};
 
@@ -187,6 +189,16 @@ std::optional<Content> read_unless_torn(const fs::path& file, MergeNotes& notes)
   }
 }
 
+std::uintmax_t bytes_of(const std::vector<fs::path>& files) {
+  std::uintmax_t bytes = 0;
+  for (const fs::path& file : files) {
+    std::error_code error;
+    const std::uintmax_t size = fs::file_size(file, error);
+    if (!error) bytes += size;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 MergeNotes write_run_from_shards(const fs::path& path, const Roster& roster) {
@@ -194,6 +206,7 @@ MergeNotes write_run_from_shards(const fs::path& path, const Roster& roster) {
   Choice choice;
   const std::vector<Point> points = points_of(roster.provenance);
   const std::vector<fs::path> shards = list_shards(parts_folder(path));
+  const bool are_kept = shards.size() == 1 || bytes_of(shards) <= most_kept_bytes;
   for (const fs::path& shard : shards) {
     try {
       const RunReader reader(shard);
@@ -204,8 +217,7 @@ MergeNotes write_run_from_shards(const fs::path& path, const Roster& roster) {
       }
       for (Candidate& one : list_candidates(shard, reader)) {
         std::vector<DeviceResult> found = load(one, 1);  // a damage, before a file is begun
-        if (shards.size() == 1)                          // of a rank that is alone
-          one.given = std::make_shared<DeviceResult>(std::move(found.front()));
+        if (are_kept) one.given = std::make_shared<DeviceResult>(std::move(found.front()));
         add_candidate(choice, std::move(one), notes);
       }
     } catch (const StoreError& error) {
