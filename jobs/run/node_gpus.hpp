@@ -3,14 +3,33 @@
 #pragma once
 
 #include "device/device.hpp"
-#include "trace/node_time.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace sonde {
+
+/// By the clock of the node.
+struct TimeSpan {
+  std::int64_t begin_unix_ns = 0;
+  std::int64_t end_unix_ns = 0;
+};
+
+/// When all begin, or why there is no such time.
+struct Appointment {
+  std::int64_t begin_unix_ns = 0;
+  std::string refusal = {};
+};
+
+/// What the times have in common in which each was at work (it may end before it begins), or why
+/// that is not known.
+struct Overlap {
+  TimeSpan span = {};
+  std::string refusal = {};
+};
 
 /// One GPU's way through what the GPUs of a node do one after the other, and then together. Who is
 /// gone is passed over. Each step is taken once, in this order, as far as the job comes; waiting

@@ -10,6 +10,7 @@ import os
 import signal
 import time
 import unittest
+from pathlib import Path
 
 from fault_run import FAILED, INCOMPLETE, OK, RESUMABLE, SONDE, FaultTest, left_behind
 from fault_run import processes
@@ -45,24 +46,14 @@ class PeerTest(FaultTest):
         except (OSError, ValueError):
             return False
 
-    def pids(self, role, rank):
-        """Of a rank, or of its worker."""
-        found = processes.find_processes(self.folder.name)
-        ranks = {process.pid: self.rank_of(process.pid)
-                 for process in processes.targets(found, "rank")}
-        if role == "rank":
-            return [pid for pid, number in ranks.items() if number == rank]
-        keepers = {process.pid: process.parent for process in processes.targets(found, "keeper")}
-        return [process.pid for process in processes.targets(found, "worker")
-                if ranks.get(keepers.get(process.parent)) == rank]
+    def send_rank(self, number, rank):
+        found = processes.targets(processes.find_processes(self.folder.name), "rank")
+        processes.send([one.pid for one in found if self.rank_of(one.pid) == rank], number)
 
     @staticmethod
     def rank_of(pid):
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            for item in file.read().split(b"\0"):
-                if item.startswith(b"OMPI_COMM_WORLD_RANK="):
-                    return int(item.partition(b"=")[2])
-        return None
+        items = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        return int(dict(item.partition(b"=")[::2] for item in items)[b"OMPI_COMM_WORLD_RANK"])
 
     def check_row(self, findings, own, others):
         """`others` have a link as declared, all else has none."""
@@ -168,7 +159,7 @@ class FailureTest(PeerTest):
     def test_a_killed_worker_is_made_up_for_by_resume(self):
         backend = f"sim:h200,h200+hang={IN_TURN},h200"
         child = self.start_and_wait_for_hang(backend, 3)
-        processes.send(self.pids("worker", 0), signal.SIGKILL)
+        self.send(signal.SIGKILL, "worker")
         self.assertEqual(self.finish(child), INCOMPLETE, self.said)
         self.check_no_links(self.devices(), "signal 9")
         self.assertEqual(self.run_peers(backend, 3, "--resume"), FAILED, self.said)
@@ -179,7 +170,7 @@ class FailureTest(PeerTest):
         child = self.start_and_wait_for_hang(f"sim:h200,h200+hang={IN_TURN},h200", 3,
                                              "--rendezvous-timeout-s", "5", recovery=True)
         begin = time.time()
-        processes.send(self.pids("rank", rank), number)
+        self.send_rank(number, rank)
         self.finish(child)
         self.assertLess(time.time() - begin, 40)
         return self.devices()
@@ -201,7 +192,7 @@ class FailureTest(PeerTest):
 
     def test_a_signal_ends_the_waiting(self):
         child = self.start_and_wait_for_hang(f"sim:h200,h200+hang={IN_TURN},h200", 3)
-        processes.send(self.pids("rank", 0), signal.SIGUSR1)
+        self.send_rank(signal.SIGUSR1, 0)
         self.assertIn(self.finish(child), (FAILED, RESUMABLE), self.said)
         devices = self.devices()
         self.check_row(devices[0]["findings"], 0, {0, 1, 2})
@@ -213,7 +204,7 @@ class FailureTest(PeerTest):
 class SlowTest(PeerTest):
     def test_a_worker_that_stands_still_is_killed(self):
         child = self.start_and_wait_for_hang(f"sim:h200,h200+hang={IN_TURN},h200", 3)
-        processes.send(self.pids("worker", 0), signal.SIGSTOP)
+        self.send(signal.SIGSTOP, "worker")
         begin = time.time()
         self.assertEqual(self.finish(child, 400), INCOMPLETE, self.said)
         self.assertLess(time.time() - begin, 300)

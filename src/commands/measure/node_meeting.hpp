@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -32,17 +33,15 @@ class NodeMeeting {
     int rank = 0;
     Step step = Step::none;
     bool left = false;
-    TimeSpan span = {};  // once it has worked
   };
-  void take(std::size_t place, Step step);
+  void take(std::size_t place, Step step, const TimeSpan& span = {});
   std::optional<int> await(Step step, std::size_t count, const std::function<void()>& on_poll);
-  Appointment meet(std::size_t place, const std::function<void()>& on_poll);
-  Overlap compare(std::size_t place, const TimeSpan& own, const std::function<void()>& on_poll);
 
   std::mutex mutex_;  // of all below
   std::condition_variable changed_;
   std::vector<Member> members_;
-  std::optional<std::int64_t> start_unix_ns_;
+  std::int64_t start_unix_ns_ = 0;                                // once all have met
+  TimeSpan common_{0, std::numeric_limits<std::int64_t>::max()};  // once all have worked
 };
 
 }  // namespace sonde

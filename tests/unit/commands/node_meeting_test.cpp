@@ -14,7 +14,6 @@ namespace sonde {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using namespace std::chrono_literals;
 
 std::int64_t now_unix_ns() {
@@ -109,20 +108,13 @@ TEST_F(NodeMeetingTest, who_leaves_at_work_with_all_others_is_missed_by_them) {
   EXPECT_EQ(overlaps[1].refusal, overlaps[0].refusal);
 }
 
-TEST_F(NodeMeetingTest, spans_have_their_common_part_or_none) {
-  const auto compare = [](const std::vector<TimeSpan>& spans) {
-    NodeMeeting meeting(
-        {{.uuid = "A", .rank = 0}, {.uuid = "B", .rank = 2}, {.uuid = "C", .rank = 5}});
-    return walk(
-        [&](std::size_t place) { return meeting.turns_of(place, [] {}).compare(spans[place]); });
-  };
-  for (const Overlap& one : compare({{10, 50}, {20, 60}, {5, 40}})) {
+TEST_F(NodeMeetingTest, spans_have_a_common_part) {
+  const std::vector<TimeSpan> spans{{10, 50}, {20, 60}, {5, 40}};
+  for (const Overlap& one :
+       walk([&](std::size_t place) { return turns(place).compare(spans[place]); })) {
     EXPECT_EQ(one.refusal, "");
     EXPECT_EQ(one.span.begin_unix_ns, 20);
     EXPECT_EQ(one.span.end_unix_ns, 40);
-  }
-  for (const Overlap& one : compare({{10, 50}, {20, 60}, {50, 70}})) {
-    EXPECT_THAT(one.refusal, HasSubstr("not at work at the same time"));
   }
 }
 
