@@ -3,23 +3,41 @@
 #pragma once
 
 #include "device/device.hpp"
-#include "trace/node_time.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace sonde {
 
-/// One GPU's way through what the GPUs of a node do one after the other, and then together. Every
-/// wait is bounded: who is late or gone is passed over. Each step is taken once, in this order, as
-/// far as the job comes; reasons are empty if all is well.
+/// By the clock of the node.
+struct TimeSpan {
+  std::int64_t begin_unix_ns = 0;
+  std::int64_t end_unix_ns = 0;
+};
+
+/// When all begin, or why there is no such time.
+struct Appointment {
+  std::int64_t begin_unix_ns = 0;
+  std::string refusal = {};
+};
+
+/// What the times have in common in which each was at work (it may end before it begins), or why
+/// that is not known.
+struct Overlap {
+  TimeSpan span = {};
+  std::string refusal = {};
+};
+
+/// One GPU's way through what the GPUs of a node do one after the other, and then together. Who is
+/// gone is passed over. Each step is taken once, in this order, as far as the job comes; waiting
+/// ends by an exception when the job's time is over.
 struct NodeTurns {
-  /// Waits until the others are ready and those before it have had their turn. @returns why not
-  std::function<std::string()> begin;
-  /// @returns why what was measured since `begin` may have been disturbed
-  std::function<std::string()> end;
+  /// Waits until the others are ready and those before it have had their turn.
+  std::function<void()> begin;
+  std::function<void()> end;
   /// When all begin together. Nothing if one of them will not.
   std::function<Appointment()> meet;
   /// @param own from the first to the last measurement of this GPU

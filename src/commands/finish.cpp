@@ -9,7 +9,6 @@
 #include "commands/measure/fill_budget.hpp"
 #include "commands/measure/late_jobs.hpp"
 #include "fleet/assign.hpp"
-#include "fleet/turns.hpp"
 #include "mpi/collectives.hpp"
 #include "store/output.hpp"
 #include "store/shard.hpp"
@@ -30,8 +29,10 @@ namespace {
 // What a rank may take for late jobs beyond their time: to end a worker that does not end by itself
 // (supervise.cpp), and to give them up.
 constexpr double late_end_s = 60;
-// To make a context on each GPU of a node: some 2 s for each of them without persistence mode.
-constexpr double open_peers_s = 60;
+// To open the GPUs of a node (some 2 s for each without persistence mode), to reach from each into
+// the others, and to measure all at once; and the turn of a GPU, which took 2 s on a node of two.
+constexpr double open_links_s = 120;
+constexpr double links_of_gpu_s = 40;
 
 Task task_of(const RankContext& context, TaskKind kind) {
   return {.kind = kind,
@@ -72,9 +73,8 @@ std::vector<AgainTask> read_second_tries(const MeasurePlan& plan) {
   }
 }
 
-/// Measures this rank's device once more, if there is a task for it, and meets the others. All come
-/// to the same instant at the latest: rank 0 must not wait longer for the others than they do for
-/// it.
+/// Has this rank's task measured, if there is one, and meets the others. All come to the same
+/// instant at the latest: rank 0 must not wait longer for the others than they do for it.
 Attendance measure_and_meet(const MeasurePlan& plan, const std::optional<Task>& task,
                             double limit_s, const RankContext& context, RankProgress& progress) {
   const auto begin = std::chrono::steady_clock::now();
@@ -90,21 +90,20 @@ Attendance measure_and_meet(const MeasurePlan& plan, const std::optional<Task>& 
   return rendezvous(context.mpi.world(), patience, progress.lookout());
 }
 
-/// When every GPU has been measured by itself, those of a node measure the links between them, at
-/// one point after the other. A GPU that is alone on its node has no links.
+/// When every GPU has been measured by itself, the links between those of a node are measured, at
+/// one point after the other, by a worker of the first rank of the node that has a GPU. A GPU that
+/// is alone on its node has no links.
 Attendance measure_links(const RunPlan& run, std::size_t point, const RankContext& context,
-                         const Supervised& mine, const NodeView& node, RankProgress& progress) {
+                         const NodeView& node, RankProgress& progress) {
   const MeasurePlan& plan = run.points[point];
   if (!has_jobs_together(plan) || node.most_gpus < 2) return {};
   Task task = task_of(context, TaskKind::measure_together);
   task.point = point;
-  task.device = mine.device;
   task.node_gpus = node.gpus;
-  task.limit_s = longest_turns_s({}, node.most_gpus) + open_peers_s;
-  const bool has_shard = !mine.device.uuid.empty() && mine.failure.empty() && node.gpus.size() > 1;
-  if (!has_shard) leave_node(plan, context.mpi.rank());
-  return measure_and_meet(plan, has_shard ? std::optional(task) : std::nullopt, task.limit_s,
-                          context, progress);
+  task.limit_s = open_links_s + links_of_gpu_s * static_cast<double>(node.most_gpus);
+  const bool is_mine = node.gpus.size() > 1 && node.gpus.front().rank == context.mpi.rank();
+  return measure_and_meet(plan, is_mine ? std::optional(task) : std::nullopt, task.limit_s, context,
+                          progress);
 }
 
 /// The second tries of this rank's device, if it is to make any.
@@ -284,7 +283,7 @@ ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& ro
   }
   context.watch.leave();
   for (std::size_t point = 0; point < plan.points.size(); ++point) {
-    go_on_with(measure_links(plan, point, context, mine, node, progress));
+    go_on_with(measure_links(plan, point, context, node, progress));
   }
   go_on_with(measure_deviating(plan, context, mine, progress));
 

@@ -13,7 +13,6 @@
 #include "doctor/machine.hpp"
 #include "fleet/assign.hpp"
 #include "fleet/gather.hpp"
-#include "fleet/turns.hpp"
 #include "store/merge.hpp"
 #include "store/output.hpp"
 #include "store/run_reader.hpp"
@@ -170,11 +169,7 @@ void prepare_output(const RunPlan& plan, const RankContext& context, const Roste
     log_world(lock->note());
     clear_progress(plan.parts);
     clear_claims(plan.parts);
-    for (const MeasurePlan& point : plan.points) {  // of a night there are a thousand
-      if (!std::filesystem::exists(point.parts)) continue;
-      clear_again_plan(point.parts);
-      clear_turns(point.parts);
-    }
+    for (const MeasurePlan& point : plan.points) clear_again_plan(point.parts);
     write_roster(plan.parts, roster);
   });
 }

@@ -52,7 +52,7 @@ int count_given_cpus() {
   return topology ? hwloc_bitmap_weight(find_given_cpus(topology.get()).get()) : 0;
 }
 
-std::string bind_near_device(const std::string& pci_bus_id) {
+std::string bind_near_device(const std::string& pci_bus_id, Bound whom) {
   const Topology topology = load_topology(HWLOC_TYPE_FILTER_KEEP_ALL);
   if (!topology) return "not bound to CPUs near the GPU (hwloc cannot read this machine)";
   const hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(topology.get(), pci_bus_id.c_str());
@@ -68,7 +68,8 @@ std::string bind_near_device(const std::string& pci_bus_id) {
     return fmt::format("not bound to CPUs near the GPU (its CPUs {} are not among those given, {})",
                        print(near), print(given.get()));
   }
-  if (hwloc_set_cpubind(topology.get(), usable.get(), HWLOC_CPUBIND_PROCESS) != 0) {
+  const int flags = whom == Bound::process ? HWLOC_CPUBIND_PROCESS : HWLOC_CPUBIND_THREAD;
+  if (hwloc_set_cpubind(topology.get(), usable.get(), flags) != 0) {
     return "not bound to CPUs near the GPU (the system does not allow it)";
   }
   return fmt::format("bound to CPUs {} near the GPU", print(usable.get()));

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""GPUs of a node measure the links between them after everything else: the matrix, and what is left of
-it when one of them fails before its turn, in it, or after it. Nobody waits for ever.
+"""GPUs of a node measure the links between them after everything else, in one worker of its first rank:
+the matrix, and what is left of it when a GPU, that worker or a rank fails. Nobody waits for ever.
 peer_test.py <sonde> [unittest's arguments]
 
 Launches of h200 in jobs clock and peer: 5 to 9 in clock, in a process of its own; in the one that
 measures the links one for each peer, then 18 for the shapes of streams: launch 12 lies in the turn."""
+import json
 import os
 import signal
 import time
 import unittest
+from pathlib import Path
 
 from fault_run import FAILED, INCOMPLETE, OK, RESUMABLE, SONDE, FaultTest, left_behind
 from fault_run import processes
@@ -27,34 +29,31 @@ class PeerTest(FaultTest):
     def findings(self):
         return [device["findings"] for device in self.devices()]
 
-    def start_until(self, mark, backend, ranks, *more, recovery=False):
-        """Until a rank has taken a step ("1.begun")."""
+    def start_and_wait_for_hang(self, backend, ranks, *more, recovery=False):
+        """Until the GPU with hang=IN_TURN stands still, for 2 s, and with it all of the node."""
         command = self.command(backend, *more, jobs=JOBS, ranks=ranks)
         if recovery:
             command[1:1] = ["--enable-recovery", "--mca", "orte_abort_on_non_zero_status", "0"]
         child = self.start(command)
-        path = self.folder / "run.h5.parts" / "turns" / f"peer.{mark}"
-        self.wait_until(path.exists, child)
+        self.wait_until(self.is_measuring_links, child)
+        time.sleep(0.8)
         return child
 
-    def pids(self, role, rank):
-        """Of a rank, or of its worker."""
-        found = processes.find_processes(self.folder.name)
-        ranks = {process.pid: self.rank_of(process.pid)
-                 for process in processes.targets(found, "rank")}
-        if role == "rank":
-            return [pid for pid, number in ranks.items() if number == rank]
-        keepers = {process.pid: process.parent for process in processes.targets(found, "keeper")}
-        return [process.pid for process in processes.targets(found, "worker")
-                if ranks.get(keepers.get(process.parent)) == rank]
+    def is_measuring_links(self):
+        try:
+            text = (self.folder / "run.h5.parts" / "0.progress.json").read_text()
+            return json.loads(text)["job"] == "peer"
+        except (OSError, ValueError):
+            return False
+
+    def send_rank(self, number, rank):
+        found = processes.targets(processes.find_processes(self.folder.name), "rank")
+        processes.send([one.pid for one in found if self.rank_of(one.pid) == rank], number)
 
     @staticmethod
     def rank_of(pid):
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            for item in file.read().split(b"\0"):
-                if item.startswith(b"OMPI_COMM_WORLD_RANK="):
-                    return int(item.partition(b"=")[2])
-        return None
+        items = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        return int(dict(item.partition(b"=")[::2] for item in items)[b"OMPI_COMM_WORLD_RANK"])
 
     def check_row(self, findings, own, others):
         """`others` have a link as declared, all else has none."""
@@ -72,9 +71,9 @@ class PeerTest(FaultTest):
         self.assertIn(reason, device["findings"]["peer.read_bytes_per_s"]["reason"])
         self.assertIsNone(device["findings"]["peer.read_bytes_per_s"]["value"])
 
-    def check_not_together(self, findings, reason):
+    def check_not_together(self, findings, reason, status="not_resolvable"):
         finding = findings["peer.all_at_once_bytes_per_s"]
-        self.assertEqual(finding["status"], "not_resolvable")
+        self.assertEqual(finding["status"], status)
         self.assertIn(reason, finding["reason"])
 
 
@@ -143,57 +142,74 @@ class FailureTest(PeerTest):
         self.assertEqual(self.run_peers(backend, 3), FAILED, self.said)
         self.check_no_row(self.check_others_of_three(), "failed", "the GPU hangs")
 
-    def test_a_crash_before_the_turns(self):
-        """At the first of its launches: it never is ready."""
-        self.assertEqual(self.run_sonde("sim:h200,h200+crash=1,h200", jobs="peer", ranks=3),
-                         INCOMPLETE, self.said)
-        self.check_others_of_three()
+    def check_no_links(self, devices, reason):
+        """The worker was lost: no GPU of the node has links, and all keep what they had."""
+        self.assertIn("the links of this node were not measured: the worker process", self.said)
+        for device in devices:
+            self.check_no_row(device, "failed", reason)
+            self.assertEqual(device["status"], "incomplete")
+            self.assertEqual(device["jobs"]["clock"]["status"], "ok")
+
+    def test_a_crash_costs_the_links_of_the_node(self):
+        """An operator sees three GPUs that are incomplete, with the signal as the reason."""
+        backend = f"sim:h200,h200+crash={IN_TURN},h200"
+        self.assertEqual(self.run_peers(backend, 3), INCOMPLETE, self.said)
+        self.check_no_links(self.devices(), "signal 11")
 
     def test_a_killed_worker_is_made_up_for_by_resume(self):
-        backend = f"sim:h200,h200+hang={IN_TURN},h200"  # it stands still for 2 s
-        child = self.start_until("1.begun", backend, 3)
-        processes.send(self.pids("worker", 1), signal.SIGKILL)
-        self.assertEqual(self.finish(child), INCOMPLETE, self.said)
-        killed = self.check_others_of_three()
-        self.check_no_row(killed, "failed", "signal 9")
-        self.assertEqual(killed["jobs"]["clock"]["status"], "ok")
-        self.assertEqual(self.run_peers(backend, 3, "--resume"), FAILED, self.said)
-        self.check_no_row(self.devices()[1], "failed", "the GPU hangs")
-
-    def test_a_killed_rank_costs_its_row_alone(self):
         backend = f"sim:h200,h200+hang={IN_TURN},h200"
-        child = self.start_until("1.begun", backend, 3, "--rendezvous-timeout-s", "5",
-                                 recovery=True)
+        child = self.start_and_wait_for_hang(backend, 3)
+        self.send(signal.SIGKILL, "worker")
+        self.assertEqual(self.finish(child), INCOMPLETE, self.said)
+        self.check_no_links(self.devices(), "signal 9")
+        self.assertEqual(self.run_peers(backend, 3, "--resume"), FAILED, self.said)
+        self.check_no_row(self.check_others_of_three(), "failed", "the GPU hangs")
+
+    def lose_rank(self, rank, number):
+        """While the links are measured."""
+        child = self.start_and_wait_for_hang(f"sim:h200,h200+hang={IN_TURN},h200", 3,
+                                             "--rendezvous-timeout-s", "5", recovery=True)
         begin = time.time()
-        processes.send(self.pids("rank", 1), signal.SIGKILL)
+        self.send_rank(number, rank)
         self.finish(child)
         self.assertLess(time.time() - begin, 40)
-        killed = self.check_others_of_three()
-        self.assertEqual(killed["jobs"]["clock"]["status"], "ok")
-        self.assertEqual(killed["status"], "incomplete")
-        self.assertIn("peer", killed["reason"])
+        return self.devices()
+
+    def test_a_killed_rank_that_measures_costs_the_links_of_the_node(self):
+        for device in self.lose_rank(0, signal.SIGKILL):
+            self.assertEqual(device["jobs"]["clock"]["status"], "ok")
+            self.assertEqual(device["status"], "incomplete")
+            self.assertIn("job peer: the run ended before it", device["reason"])
+
+    def test_a_stopped_rank_holds_up_neither_its_worker_nor_the_others(self):
+        self.lose_rank(0, signal.SIGSTOP)
+        self.check_no_row(self.check_others_of_three(), "failed", "the GPU hangs")
+
+    def test_a_killed_rank_that_waits_costs_no_links(self):
+        devices = self.lose_rank(2, signal.SIGKILL)
+        self.check_no_row(self.check_others_of_three(), "failed", "the GPU hangs")
+        self.assertEqual(devices[2]["jobs"]["peer"]["status"], "ok")
 
     def test_a_signal_ends_the_waiting(self):
-        backend = f"sim:h200,h200+hang={IN_TURN},h200"
-        child = self.start_until("1.begun", backend, 3)
-        processes.send(self.pids("rank", 2), signal.SIGUSR1)
+        child = self.start_and_wait_for_hang(f"sim:h200,h200+hang={IN_TURN},h200", 3)
+        self.send_rank(signal.SIGUSR1, 0)
         self.assertIn(self.finish(child), (FAILED, RESUMABLE), self.said)
         devices = self.devices()
         self.check_row(devices[0]["findings"], 0, {0, 1, 2})
+        self.check_not_together(devices[0]["findings"], "stopped by a signal", "failed")
         self.check_no_row(devices[2], "failed", "stopped by a signal")
 
 
 @unittest.skipUnless(os.environ.get("SONDE_TEST_SLOW"), "takes minutes")
 class SlowTest(PeerTest):
-    def test_a_worker_that_stands_still_is_passed_over(self):
-        child = self.start_until("1.begun", f"sim:h200,h200+hang={IN_TURN},h200", 3)
-        processes.send(self.pids("worker", 1), signal.SIGSTOP)
+    def test_a_worker_that_stands_still_is_killed(self):
+        child = self.start_and_wait_for_hang(f"sim:h200,h200+hang={IN_TURN},h200", 3)
+        self.send(signal.SIGSTOP, "worker")
         begin = time.time()
         self.assertEqual(self.finish(child, 400), INCOMPLETE, self.said)
         self.assertLess(time.time() - begin, 300)
-        devices = self.devices()
-        self.check_no_row(devices[1], "failed", "said nothing for 180 s")
-        self.check_row(devices[2]["findings"], 2, {0, 1, 2})
+        for device in self.devices():
+            self.check_no_row(device, "failed", "said nothing for 180 s")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
-// Second tries draw other random numbers than the first ones. GPUs of a node take turns, and then
-// work at once. What both found joins the shards.
+// Second tries draw other random numbers than the first ones. Links between the GPUs of a node are
+// measured by a thread for each GPU. What both found joins the shards.
 #include "commands/measure/late_jobs.hpp"
 
 #include "base/deadline_factor.hpp"
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/random.hpp"
 #include "base/stop_signal.hpp"
-#include "fleet/progress.hpp"
-#include "fleet/turns.hpp"
+#include "commands/measure/node_meeting.hpp"
+#include "fleet/bind_cpu.hpp"
 #include "store/shard.hpp"
 #include "store/write_run.hpp"
 
@@ -15,7 +16,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <map>
+#include <mutex>
 
 namespace sonde {
 namespace {
@@ -23,47 +26,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using OnStep = std::function<void(const Step&)>;
 
-bool is_again(const Task& task) { return task.kind == TaskKind::measure_again; }
-
-DeviceResult read_measured(const MeasurePlan& plan, const Task& task) {
-  return read_own_shard(finished_shard(plan.parts, task.device.uuid), Depth::probes);
-}
-
-/// Those of the task, in its order, or those between GPUs that the device has not been through.
-std::vector<const Job*> jobs_of(const MeasurePlan& plan, const Task& task,
-                                const DeviceResult& device) {
-  std::vector<const Job*> jobs;
-  for (const std::string& name : task.again_jobs) {
-    const auto found = std::ranges::find(plan.jobs, name, &Job::name);
-    if (found == plan.jobs.end()) throw Error("no job of this run is called " + name);
-    jobs.push_back(*found);
-  }
-  if (is_again(task)) return jobs;
-  for (const Job* job : plan.jobs) {
-    const bool done = find_job(device.jobs, job->name) != nullptr;
-    if (job->reach == JobReach::node && !done) jobs.push_back(job);
-  }
-  return jobs;
-}
-
-void add_to_shard(const MeasurePlan& plan, const Task& task, DeviceResult device,
-                  std::vector<JobResult> jobs) {
-  Shard shard = Shard::extend(plan.parts, device);
-  if (is_again(task)) {
-    for (const JobResult& job : jobs) shard.append_again(job);
-    return shard.finish(device);
-  }
-  note_outcome(device);  // as it is without them: it waits for them no longer
-  for (JobResult& job : jobs) {
-    shard.append(job);
-    job.probes.clear();
-    device.jobs.push_back(std::move(job));
-  }
-  note_outcome(device);
-  const auto path = finished_shard(plan.parts, device.info.uuid);
-  remove_digest(path);
-  shard.finish(device);
-  write_digest(path, device, plan.provenance.config_hash);
+DeviceResult read_measured(const MeasurePlan& plan, const std::string& uuid) {
+  return read_own_shard(finished_shard(plan.parts, uuid), Depth::probes);
 }
 
 /// Runs jobs one after the other until a signal comes, the time is over or the device is lost: then
@@ -106,90 +70,182 @@ class LateRun {
   std::string over_;  // why no further job can run
 };
 
-std::vector<JobResult> measure_again(const MeasurePlan& plan, const Task& task,
-                                     const DeviceResult& first, const std::vector<const Job*>& jobs,
-                                     LateRun& late) {
+void measure_again(const MeasurePlan& plan, const Task& task, const OnStep& on_step,
+                   const std::string& given_up) {
+  const DeviceResult first = read_measured(plan, task.device.uuid);
+  LateRun late(task, static_cast<int>(first.jobs.size()), on_step);
+  late.give_up(given_up);
   DeviceResult opened;
   const std::unique_ptr<Device> device =
       late.is_over() ? nullptr : open_to_measure(plan, task.device, opened);
   if (device) device->draw_anew();
   if (!late.is_over()) late.give_up(opened.reason);
   std::vector<JobResult> results;
-  for (const Job* job : jobs) {
+  for (const std::string& name : task.again_jobs) {
+    const auto found = std::ranges::find(plan.jobs, name, &Job::name);
+    if (found == plan.jobs.end()) throw Error("no job of this run is called " + name);
     std::vector<JobResult> others = first.jobs;  // what the job builds on, not its own findings
-    std::erase_if(others, [job](const JobResult& one) { return one.job == job->name; });
-    results.push_back(late.run(*job, [&] {
-      return run_planned(plan, *job, *device, derive_seed(plan.seed, "measured again"), others,
+    std::erase_if(others, [&name](const JobResult& one) { return one.job == name; });
+    results.push_back(late.run(**found, [&] {
+      return run_planned(plan, **found, *device, derive_seed(plan.seed, "measured again"), others,
                          [&] { late.go_on(false); });
     }));
   }
-  return results;
+  Shard shard = Shard::extend(plan.parts, first);
+  for (const JobResult& job : results) shard.append_again(job);
+  shard.finish(first);
 }
 
-/// How long ranks of a node wait for each other in this run.
-TurnLimits turn_limits(const MeasurePlan& plan) {
-  TurnLimits limits;
-  limits.silence_s = plan.options.rendezvous_timeout_s;
-  for (double* limit_s : {&limits.ready_s, &limits.start_s, &limits.turn_s}) {
-    *limit_s *= deadline_factor();
+/// A GPU of the node whose shard lacks links.
+struct Row {
+  std::size_t place = 0;  // among those of the node
+  DeviceResult before;
+  LateRun late;
+  std::unique_ptr<Device> device{};
+  std::vector<JobResult> results{};
+
+  const std::string& uuid() const { return before.info.uuid; }
+  bool lacks(const Job& job) const {
+    return job.reach == JobReach::node && find_job(before.jobs, job.name) == nullptr;
   }
-  return limits;
+};
+
+/// Of a GPU that could not be opened before, or must not be used; its memory serves the others.
+std::string why_left_alone(const DeviceResult& before) {
+  const auto not_run = std::ranges::find(before.jobs, Status::not_run, &JobResult::status);
+  return not_run != before.jobs.end() ? not_run->reason : "";
 }
 
-/// @param turns must outlive it
-NodeGpus node_of(const Task& task, Turns& turns) {
-  NodeGpus node;
-  node.gpus = task.node_gpus;
-  const auto own = std::ranges::find(node.gpus, task.device.uuid, &NodeGpu::uuid);
-  node.own = static_cast<std::size_t>(own - node.gpus.begin());
-  node.turns = {.begin = [&turns] { return turns.begin(); },
-                .end = [&turns] { return turns.end(); },
-                .meet = [&turns] { return turns.meet(); },
-                .compare = [&turns](TimeSpan own_span) { return turns.compare(own_span); }};
-  return node;
+/// A shard that cannot be read has no row, and a line in the log.
+std::vector<Row> find_rows(const MeasurePlan& plan, const Task& task, const OnStep& on_step,
+                           const std::string& given_up) {
+  std::vector<Row> rows;
+  for (std::size_t place = 0; place < task.node_gpus.size(); ++place) {
+    try {
+      DeviceResult before = read_measured(plan, task.node_gpus[place].uuid);
+      LateRun late(task, static_cast<int>(before.jobs.size()), on_step);
+      late.give_up(given_up.empty() ? why_left_alone(before) : given_up);
+      Row row{.place = place, .before = std::move(before), .late = std::move(late)};
+      const auto is_left = [&row](const Job* job) { return row.lacks(*job); };
+      if (std::ranges::any_of(plan.jobs, is_left)) rows.push_back(std::move(row));
+    } catch (const StoreError& error) {
+      log_local(error.what());
+    }
+  }
+  return rows;
 }
 
-/// With the GPUs that it can reach; other processes on it are now those of its peers. What could
-/// not be opened before, or must not be used, is left alone.
-std::unique_ptr<Device> open_with_peers(const MeasurePlan& plan, const Task& task,
-                                        const DeviceResult& before, LateRun& late) {
-  if (late.is_over()) return nullptr;
-  const auto was_run = [](const JobResult& job) { return job.status != Status::not_run; };
-  if (!before.jobs.empty() && std::ranges::none_of(before.jobs, was_run)) {
-    late.give_up(before.reason);
-    return nullptr;
-  }
-  std::vector<NodeGpu> peers;
-  for (const NodeGpu& gpu : task.node_gpus) {
-    if (gpu.uuid != task.device.uuid && gpu.reachable) peers.push_back(gpu);
-  }
-  try {
-    return open_device(plan.backend, task.device, plan.device_seed,
-                       static_cast<double>(plan.options.memory_percent) / 100, peers);
-  } catch (const DeviceError& error) {
-    late.give_up(error.what());
-    return nullptr;
+/// Each with the other GPUs of the node that this process sees.
+void open_rows(const MeasurePlan& plan, const Task& task, std::vector<Row>& rows) {
+  std::vector<NodeGpu> seen = task.node_gpus;
+  std::erase_if(seen, [](const NodeGpu& gpu) { return !gpu.reachable; });
+  // The driver hides all that stand behind one that it has lost: those left alone come last.
+  std::ranges::stable_partition(seen, [&rows](const NodeGpu& gpu) {
+    const auto row = std::ranges::find(rows, gpu.uuid, &Row::uuid);
+    return row != rows.end() && !row->late.is_over();
+  });
+  for (Row& row : rows) {
+    const NodeGpu& own = task.node_gpus[row.place];
+    if (row.late.is_over() || !own.reachable) continue;
+    std::vector<NodeGpu> peers = seen;
+    std::erase_if(peers, [&own](const NodeGpu& peer) { return peer.uuid == own.uuid; });
+    try {
+      row.device =
+          open_device(plan.backend, {.uuid = own.uuid, .ordinal = own.rank}, plan.device_seed,
+                      static_cast<double>(plan.options.memory_percent) / 100, peers);
+    } catch (const DeviceError& error) {
+      row.late.give_up(error.what());
+    }
   }
 }
 
-std::vector<JobResult> measure_together(const MeasurePlan& plan, const Task& task,
-                                        const DeviceResult& before,
-                                        const std::vector<const Job*>& jobs, LateRun& late) {
-  std::vector<JobResult> results;
-  const std::unique_ptr<Device> device = open_with_peers(plan, task, before, late);
-  std::vector<int> ranks;
-  for (const NodeGpu& gpu : task.node_gpus) ranks.push_back(gpu.rank);
-  const Lookout watch{.sign_of_life = [&plan](int rank) { return progress_beat(plan.parts, rank); },
-                      .on_poll = [&late] { late.go_on(true); }};
-  for (const Job* job : jobs) {
-    results.push_back(late.run(*job, [&] {
-      Turns turns(plan.parts, std::string(job->name), ranks, task.rank, turn_limits(plan), watch);
-      return run_planned(
-          plan, *job, *device, plan.seed, before.jobs, [&] { late.go_on(false); },
-          node_of(task, turns));
+JobResult measure_row(const MeasurePlan& plan, const Task& task, const Job& job, Row& row,
+                      NodeMeeting& meeting) {
+  if (!task.node_gpus[row.place].reachable) {
+    return job_without_links(
+        job, fmt::format("rank {}, which measures the links of the node, does not see this GPU "
+                         "(cgroup, CUDA_VISIBLE_DEVICES or MIG) let each rank see all GPUs of its "
+                         "node",
+                         task.rank));
+  }
+  return row.late.run(job, [&] {
+    bind_near_device(row.device->info().pci_bus_id, Bound::thread);
+    return run_planned(
+        plan, job, *row.device, plan.seed, row.before.jobs, [&] { row.late.go_on(false); },
+        {.gpus = task.node_gpus, .own = row.place, .turns = meeting.turns_of(row.place, [&] {
+           row.late.go_on(true);
+         })});
+  });
+}
+
+struct Leaves {
+  NodeMeeting& meeting;
+  std::size_t place;
+  ~Leaves() { meeting.leave(place); }
+};
+
+/// On all rows at once. Who has no row, or no answer, leaves, so that nobody waits for it.
+void measure_rows(const MeasurePlan& plan, const Task& task, const Job& job,
+                  std::vector<Row>& rows) {
+  NodeMeeting meeting(task.node_gpus);
+  std::vector<std::future<void>> threads;
+  for (std::size_t place = 0; place < task.node_gpus.size(); ++place) {
+    const auto row = std::ranges::find(rows, place, &Row::place);
+    if (row == rows.end() || !row->lacks(job)) {
+      meeting.leave(place);
+      continue;
+    }
+    threads.push_back(std::async(std::launch::async, [&, row] {
+      const Leaves leaves{meeting, row->place};
+      row->results.push_back(measure_row(plan, task, job, *row, meeting));
     }));
   }
-  return results;
+  for (std::future<void>& thread : threads) thread.get();
+}
+
+void add_to_shard(const MeasurePlan& plan, DeviceResult device, std::vector<JobResult> jobs) {
+  Shard shard = Shard::extend(plan.parts, device);
+  note_outcome(device);  // as it is without them: it waits for them no longer
+  for (JobResult& job : jobs) {
+    shard.append(job);
+    job.probes.clear();
+    device.jobs.push_back(std::move(job));
+  }
+  note_outcome(device);
+  const auto path = finished_shard(plan.parts, device.info.uuid);
+  remove_digest(path);
+  shard.finish(device);
+  write_digest(path, device, plan.provenance.config_hash);
+}
+
+/// What a lost GPU holds, and what others hold on it, stays until the process ends: to free it
+/// could hang.
+void leave_open_if_lost(std::vector<Row>& rows) {
+  static std::vector<std::unique_ptr<Device>>& open = *new std::vector<std::unique_ptr<Device>>;
+  if (std::ranges::none_of(rows, [](const Row& row) { return row.late.is_over(); })) return;
+  for (Row& row : rows) open.push_back(std::move(row.device));
+}
+
+void measure_together(const MeasurePlan& plan, const Task& task, const OnStep& on_step,
+                      const std::string& given_up) {
+  std::mutex one_speaks;
+  const OnStep on_step_of_one = [&](const Step& step) {
+    const std::lock_guard lock(one_speaks);
+    on_step(step);
+  };
+  std::vector<Row> rows = find_rows(plan, task, on_step_of_one, given_up);
+  open_rows(plan, task, rows);
+  for (const Job* job : plan.jobs) {
+    if (job->reach == JobReach::node) measure_rows(plan, task, *job, rows);
+  }
+  leave_open_if_lost(rows);
+  for (Row& row : rows) {
+    try {
+      add_to_shard(plan, std::move(row.before), std::move(row.results));
+    } catch (const StoreError& error) {
+      log_local(error.what());
+    }
+  }
 }
 
 }  // namespace
@@ -216,23 +272,10 @@ bool has_jobs_together(const MeasurePlan& plan) {
                              [](const Job* job) { return job->reach == JobReach::node; });
 }
 
-void leave_node(const MeasurePlan& plan, int rank) {
-  for (const Job* job : plan.jobs) {
-    if (job->reach == JobReach::node) leave_turns(plan.parts, std::string(job->name), rank);
-  }
-}
-
 void measure_late(const MeasurePlan& plan, const Task& task, const OnStep& on_step,
                   const std::string& given_up) {
-  const DeviceResult before = read_measured(plan, task);
-  const std::vector<const Job*> jobs = jobs_of(plan, task, before);
-  if (jobs.empty()) return;
-  LateRun late(task, static_cast<int>(before.jobs.size()), on_step);
-  late.give_up(given_up);
-  const auto measure = is_again(task) ? measure_again : measure_together;
-  std::vector<JobResult> results = measure(plan, task, before, jobs, late);
-  if (!is_again(task)) leave_node(plan, task.rank);  // writing takes longer than others should wait
-  add_to_shard(plan, task, before, std::move(results));
+  const bool again = task.kind == TaskKind::measure_again;
+  (again ? measure_again : measure_together)(plan, task, on_step, given_up);
 }
 
 }  // namespace sonde

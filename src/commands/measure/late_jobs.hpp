@@ -25,17 +25,14 @@ NodeView view_node(const std::vector<RankView>& views, const Assignment& assignm
 bool has_jobs_together(const MeasurePlan& plan);
 
 /// Runs the jobs of a task `measure_again`, on top of what the others found at first, or those of
-/// `measure_together` that the shard of the device lacks, and adds them to the shard, all at once
-/// in the end. One that gives no answer has the reason; it does so, too, when a stop signal comes
-/// or the task's time is over.
-/// @param given_up why none of them gives an answer: the device is not touched; else empty
-/// @throws StoreError if the shard cannot be read or written: then it stays as it was
+/// `measure_together` that the shards of its GPUs lack, and adds them to the shards, all at once in
+/// the end. One that gives no answer has the reason; it does so, too, when a stop signal comes or
+/// the task's time is over.
+/// @param given_up why none of them gives an answer: no device is touched; else empty
+/// @throws StoreError if the shard of `measure_again` cannot be read or written: then it stays as
+/// it was. One of several has a line in the log instead.
 void measure_late(const MeasurePlan& plan, const Task& task,
                   const std::function<void(const Step&)>& on_step,
                   const std::string& given_up = "");
-
-/// Whatever a rank has not done yet of the jobs between GPUs it will not do: no other rank of its
-/// node waits for it.
-void leave_node(const MeasurePlan& plan, int rank);
 
 }  // namespace sonde

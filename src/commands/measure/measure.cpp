@@ -56,17 +56,6 @@ void keep(WrittenBehind& shard, DeviceResult& device, JobResult result) {
   shard.append(std::move(result));
 }
 
-/// Of a node with one GPU: nothing has failed, and there is nothing to open the GPU for.
-JobResult job_without_links(const Job& job) {
-  JobResult result = job_without_answers(
-      job, Status::not_resolvable,
-      "this run measures one GPU of the node (a link has two ends) start a rank for each GPU of a "
-      "node");
-  result.status = Status::ok;
-  result.reason.clear();
-  return result;
-}
-
 /// Jobs over the node follow, when all its GPUs have come so far. Until then the shard says so.
 void note_what_follows(const MeasurePlan& plan, DeviceResult& device) {
   const auto follows = std::ranges::find_if(plan.jobs, [&device](const Job* job) {
@@ -80,7 +69,12 @@ void note_what_follows(const MeasurePlan& plan, DeviceResult& device) {
 void finish(const MeasurePlan& plan, const Task& task, WrittenBehind& shard, DeviceResult& device) {
   for (const Job* job : plan.jobs) {
     const bool is_left = job->reach == JobReach::node && !find_job(device.jobs, job->name);
-    if (is_left && task.node_gpus.size() < 2) keep(shard, device, job_without_links(*job));
+    if (is_left && task.node_gpus.size() < 2) {
+      keep(shard, device,
+           job_without_links(*job,
+                             "this run measures one GPU of the node (a link has two ends) "
+                             "start a rank for each GPU of a node"));
+    }
   }
   note_outcome(device);
   note_what_follows(plan, device);
@@ -262,7 +256,7 @@ std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceCho
     result.reason = sharing + " free it, or use --allow-shared-gpu";
     return nullptr;
   }
-  log_world(bind_near_device(info.pci_bus_id));
+  log_world(bind_near_device(info.pci_bus_id, Bound::process));
   return device;
 }
 
@@ -303,6 +297,13 @@ JobResult job_without_answers(const Job& job, Status status, const std::string& 
     if (metric.job != job.name) continue;
     result.findings.push_back(no_answer(std::string(metric.name), status, reason));
   }
+  return result;
+}
+
+JobResult job_without_links(const Job& job, const std::string& reason) {
+  JobResult result = job_without_answers(job, Status::not_resolvable, reason);
+  result.status = Status::ok;
+  result.reason.clear();
   return result;
 }
 

@@ -37,6 +37,10 @@ void note_outcome(DeviceResult& device);
 /// The result of a job that could not be run to its end: each of its metrics says why.
 JobResult job_without_answers(const Job& job, Status status, const std::string& reason);
 
+/// That of a job between GPUs for one whose links are out of reach: nothing has failed, and the GPU
+/// is not opened for it.
+JobResult job_without_links(const Job& job, const std::string& reason);
+
 /// Opens one GPU and runs, at one point of the run after the other, the jobs of a GPU by itself
 /// that are left on it, each into the shard of the point as it ends. Does not throw for anything
 /// that the device does: one that cannot be opened is `incomplete` with the reason.

@@ -233,11 +233,12 @@ void supervise_late(const MeasurePlan& plan, const Task& task, Keeper& keeper,
   const bool again = task.kind == TaskKind::measure_again;
   const Seconds limit = Seconds(task.limit_s) * deadline_factor() + bounded_margin;
   const Report report = start_worker(keeper, task, {.all = limit}, progress).wait();
-  if (!again) leave_node(plan, task.rank);
   if (report.kind == ReportKind::measured) return;
-  log_local(fmt::format("{} {}: {}", task.device.uuid,
-                        again ? "was not measured again" : "has no measured links", report.reason));
-  if (report.kind == ReportKind::failed) return;  // its shard can take no more
+  log_local(fmt::format("{}: {}",
+                        again ? task.device.uuid + " was not measured again"
+                              : "the links of this node were not measured",
+                        report.reason));
+  if (again && report.kind == ReportKind::failed) return;  // its shard can take no more
   try {
     measure_late(plan, task, {}, report.reason);
   } catch (const Error& error) {

@@ -46,8 +46,8 @@ Supervised supervise(const RunPlan& run, Task task, Keeper& keeper, RankProgress
 bool judge(Keeper& keeper, const Task& task, RankProgress& progress);
 
 /// Has one worker measure a task `measure_again` or `measure_together`. If it is lost, or not over
-/// in its time, these jobs are given up with the reason; what was measured before stays as it is in
-/// any case. When it returns, no other rank of the node waits for this one.
+/// in its time, these jobs are given up with the reason, those of `measure_together` on all GPUs of
+/// the node; what was measured before stays as it is in any case.
 void supervise_late(const MeasurePlan& plan, const Task& task, Keeper& keeper,
                     RankProgress& progress);
 

@@ -35,8 +35,9 @@ struct Task {
       0;  // of the run, for all but the tasks on whole files; `measure` goes on from it
   // Of `measure`:
   DeviceChoice device{};
-  std::vector<NodeGpu> node_gpus{};  // by rank, with the own one; of `measure_together`, too
-  bool resume = false;               // go on from what the shard holds
+  std::vector<NodeGpu>
+      node_gpus{};      // by rank, with the own one; of `measure_together`: all are its own
+  bool resume = false;  // go on from what the shard holds
   std::vector<LostJob> lost_jobs{};  // by earlier workers: not to be tried again
   // Of `measure_again`, besides the device:
   std::vector<std::string> again_jobs{};

@@ -1,7 +1,6 @@
 #include "commands/measure/late_jobs.hpp"
 
 #include "commands/commands.hpp"
-#include "fleet/turns.hpp"
 #include "store/run_reader.hpp"
 #include "store/shard.hpp"
 #include "store/write_run.hpp"
@@ -9,7 +8,6 @@
 
 #include <gmock/gmock.h>
 
-#include <chrono>
 #include <filesystem>
 
 namespace sonde {
@@ -53,10 +51,10 @@ TEST(NodeGpusTest, what_a_rank_does_not_see_it_cannot_reach_unless_it_is_simulat
   EXPECT_TRUE(simulated.at(1).reachable);
 }
 
-/// Rank 0 of a node of simulated GPUs, measured by itself so far.
+/// A node of simulated GPUs, of which the first few are measured by themselves so far.
 class MeasureTogetherTest : public testing::Test {
  protected:
-  void measure(const std::string& backend, int ranks) {
+  void measure(const std::string& backend, int ranks, int measured) {
     run_ = plan_run({.backend = backend,
                      .suite = "quick",
                      .jobs = {"peer"},
@@ -64,22 +62,23 @@ class MeasureTogetherTest : public testing::Test {
                     "sonde run");
     plan_ = run_.points.front();
     fs::create_directories(plan_.parts);
-    clear_turns(plan_.parts);
     for (int rank = 0; rank < ranks; ++rank) {
       const auto visible = list_visible_devices(plan_.backend, rank, plan_.options.seed);
       task_.node_gpus.push_back({.uuid = visible.at(0).uuid, .rank = rank});
     }
-    task_.kind = TaskKind::measure;
-    task_.device = {.uuid = task_.node_gpus[0].uuid, .ordinal = 0};
-    measure_device(run_, task_, [](const Step&) {});
-    task_.kind = TaskKind::measure_together;
-    task_.limit_s = 60;
+    for (int rank = 0; rank < measured; ++rank) {
+      task_.rank = rank;
+      task_.device = {.uuid = gpu(rank).uuid, .ordinal = rank};
+      measure_device(run_, task_, [](const Step&) {});
+    }
+    task_ = {.kind = TaskKind::measure_together, .node_gpus = task_.node_gpus, .limit_s = 60};
   }
   void together() {
     measure_late(plan_, task_, [](const Step&) {});
   }
-  DeviceResult shard() const {
-    return read_run(finished_shard(plan_.parts, task_.device.uuid), Depth::traces).devices.at(0);
+  NodeGpu& gpu(int rank) { return task_.node_gpus[static_cast<std::size_t>(rank)]; }
+  DeviceResult shard(int rank = 0) {
+    return read_run(finished_shard(plan_.parts, gpu(rank).uuid), Depth::traces).devices.at(0);
   }
   static Status status_of(const DeviceResult& device, const char* metric) {
     const Finding* finding = find_finding(device, metric);
@@ -92,8 +91,11 @@ class MeasureTogetherTest : public testing::Test {
   Task task_;
 };
 
+constexpr const char* read = "peer.read_bytes_per_s";
+constexpr const char* at_once = "peer.all_at_once_bytes_per_s";
+
 TEST_F(MeasureTogetherTest, until_then_the_shard_says_what_is_missing) {
-  measure("sim:h200", 2);
+  measure("sim:h200", 2, 1);
 
   EXPECT_EQ(shard().status, DeviceOutcome::incomplete);
   EXPECT_THAT(shard().reason, HasSubstr("job peer"));
@@ -101,13 +103,13 @@ TEST_F(MeasureTogetherTest, until_then_the_shard_says_what_is_missing) {
 }
 
 TEST_F(MeasureTogetherTest, a_gpu_alone_is_whole_at_once) {
-  measure("sim:h200", 1);
+  measure("sim:h200", 1, 1);
 
   EXPECT_EQ(shard().status, DeviceOutcome::complete) << shard().reason;
   EXPECT_EQ(shard().reason, "");
-  EXPECT_EQ(status_of(shard(), "peer.read_bytes_per_s"), Status::not_resolvable);
+  EXPECT_EQ(status_of(shard(), read), Status::not_resolvable);
   const auto digest =
-      read_digest(finished_shard(plan_.parts, task_.device.uuid), plan_.provenance.config_hash);
+      read_digest(finished_shard(plan_.parts, gpu(0).uuid), plan_.provenance.config_hash);
   ASSERT_TRUE(digest.has_value());
   EXPECT_EQ(digest->jobs.size(), 2u);
   const std::string before = test::print(shard());
@@ -115,36 +117,72 @@ TEST_F(MeasureTogetherTest, a_gpu_alone_is_whole_at_once) {
   EXPECT_EQ(test::print(shard()), before) << "what is there is not measured again";
 }
 
-TEST_F(MeasureTogetherTest, a_row_is_measured_without_the_ranks_that_left) {
-  measure("sim:h200", 3);
-  leave_node(plan_, 1);
-  leave_node(plan_, 2);
+TEST_F(MeasureTogetherTest, each_gpu_has_its_row_and_all_were_at_work_at_once) {
+  measure("sim:h200", 3, 3);
   together();
 
-  const DeviceResult device = shard();
-  EXPECT_EQ(device.status, DeviceOutcome::complete) << device.reason;
-  EXPECT_EQ(status_of(device, "peer.read_bytes_per_s"), Status::ok);
-  EXPECT_EQ(status_of(device, "peer.all_at_once_bytes_per_s"), Status::not_resolvable);
-  EXPECT_GT(device.jobs.back().probes.size(), 10u);
+  for (int rank = 0; rank < 3; ++rank) {
+    const DeviceResult device = shard(rank);
+    EXPECT_EQ(device.status, DeviceOutcome::complete) << device.reason;
+    EXPECT_EQ(status_of(device, read), Status::ok);
+    EXPECT_EQ(status_of(device, at_once), Status::ok);
+    EXPECT_GT(device.jobs.back().probes.size(), 10u);
+  }
+}
+
+TEST_F(MeasureTogetherTest, a_row_is_measured_without_gpus_that_have_no_shard) {
+  measure("sim:h200", 3, 1);
+  together();
+
+  EXPECT_EQ(shard().status, DeviceOutcome::complete) << shard().reason;
+  EXPECT_EQ(status_of(shard(), read), Status::ok);
+  EXPECT_THAT(find_finding(shard(), at_once)->reason, HasSubstr("rank 1 of this node"));
+}
+
+TEST_F(MeasureTogetherTest, a_gpu_that_was_lost_costs_its_own_row) {
+  measure("sim:h200,h200+sticky=1", 2, 1);
+  task_.rank = 1;
+  task_.device = {.uuid = gpu(1).uuid, .ordinal = 1};
+  give_up_device(run_, task_, 1, "it took all its workers along", [] {});
+  together();
+
+  EXPECT_EQ(status_of(shard(0), read), Status::ok);
+  EXPECT_EQ(status_of(shard(0), at_once), Status::not_resolvable);
+  EXPECT_EQ(status_of(shard(1), read), Status::failed);
+  EXPECT_THAT(find_finding(shard(1), read)->reason, HasSubstr("all its workers"));
+}
+
+TEST_F(MeasureTogetherTest, a_gpu_out_of_sight_has_no_links_and_has_not_failed) {
+  measure("sim:h200", 2, 2);
+  gpu(1).reachable = false;
+  together();
+
+  for (int rank = 0; rank < 2; ++rank) {
+    EXPECT_EQ(shard(rank).status, DeviceOutcome::complete) << shard(rank).reason;
+    EXPECT_EQ(status_of(shard(rank), read), Status::not_resolvable);
+  }
+  EXPECT_THAT(find_finding(shard(1), read)->reason, HasSubstr("rank 0, which measures the links"));
+}
+
+TEST_F(MeasureTogetherTest, its_end_leaves_no_row_under_way) {
+  measure("sim:h200", 2, 2);
+  task_.limit_s = 0;
+  together();
+
+  for (int rank = 0; rank < 2; ++rank) {
+    EXPECT_EQ(shard(rank).reason, "job peer: not over after 0 s");
+  }
 }
 
 TEST_F(MeasureTogetherTest, a_lost_worker_is_the_reason_of_all_that_is_missing) {
-  measure("sim:h200", 2);
+  measure("sim:h200", 3, 2);
   measure_late(plan_, task_, {}, "the worker process was killed");
 
-  EXPECT_EQ(shard().status, DeviceOutcome::incomplete);
-  EXPECT_EQ(shard().reason, "job peer: the worker process was killed");
-  EXPECT_EQ(status_of(shard(), "peer.read_bytes_per_s"), Status::failed);
-}
-
-TEST_F(MeasureTogetherTest, afterwards_nobody_waits_for_this_rank) {
-  measure("sim:h200", 2);
-  leave_node(plan_, 1);
-  together();
-  Turns other(plan_.parts, "peer", {0, 1}, 1, {.ready_s = 30}, {});
-  const auto begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(other.begin(), "");
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  for (int rank = 0; rank < 2; ++rank) {
+    EXPECT_EQ(shard(rank).status, DeviceOutcome::incomplete);
+    EXPECT_EQ(shard(rank).reason, "job peer: the worker process was killed");
+    EXPECT_EQ(status_of(shard(rank), read), Status::failed);
+  }
 }
 
 }  // namespace

@@ -231,8 +231,8 @@ TEST(ProgressLineTest, a_node_with_another_time_of_day_is_not_silent) {
 }
 
 TEST(BindCpuTest, a_device_that_is_not_there_is_no_error) {
-  EXPECT_THAT(bind_near_device("00000000:FE:1F.7"), HasSubstr("not bound"));
-  EXPECT_THAT(bind_near_device("nonsense"), HasSubstr("not bound"));
+  EXPECT_THAT(bind_near_device("00000000:FE:1F.7", Bound::thread), HasSubstr("not bound"));
+  EXPECT_THAT(bind_near_device("nonsense", Bound::process), HasSubstr("not bound"));
 }
 
 TEST(BindCpuTest, a_binding_that_nobody_asked_for_does_not_count) {
