@@ -61,18 +61,18 @@ void PeerMemory::enable(Held& held) {
 }
 
 void PeerMemory::reserve(Held& held, std::uint64_t size_bytes) {
+  if (held.size_bytes >= size_bytes) return;
   const OnGpu there(held.peer.ordinal, own_ordinal_);
   need(there.error(), held.peer.uuid, "a context on");
-  if (held.size_bytes < size_bytes) {
-    if (held.memory != nullptr) need(cudaFree(held.memory), held.peer.uuid, "freeing memory of");
-    held.memory = nullptr;
-    held.size_bytes = 0;
-    void* memory = nullptr;
-    need(cudaMalloc(&memory, size_bytes), held.peer.uuid, "taking memory of");
-    held.memory = static_cast<std::byte*>(memory);
-    held.size_bytes = size_bytes;
-  }
-  // Waited for: the kernels of the own GPU that come next wait for nothing there.
+  if (held.memory != nullptr) need(cudaFree(held.memory), held.peer.uuid, "freeing memory of");
+  held.memory = nullptr;
+  held.size_bytes = 0;
+  void* memory = nullptr;
+  need(cudaMalloc(&memory, size_bytes), held.peer.uuid, "taking memory of");
+  held.memory = static_cast<std::byte*>(memory);
+  held.size_bytes = size_bytes;
+  // Once: when all GPUs are at work, a wipe would wait for the kernels of its GPU, and so would the
+  // own kernel behind it. Waited for, as the kernels of the own GPU wait for nothing there.
   need(cudaMemset(held.memory, 0, size_bytes), held.peer.uuid, "wiping memory of");
   need(cudaStreamSynchronize(nullptr), held.peer.uuid, "wiping memory of");
 }
