@@ -23,8 +23,8 @@ class PeerMemory {
   PeerMemory(const PeerMemory&) = delete;
   PeerMemory& operator=(const PeerMemory&) = delete;
 
-  /// A buffer on that peer that kernels of the own GPU reach, all zeros. One for each peer: what a
-  /// larger one before it held, it still spans.
+  /// A buffer on that peer that kernels of the own GPU reach, zeros at first. One for each peer:
+  /// what a larger one before it held, it still spans.
   /// @throws DeviceError if it is no peer, or cannot be reached, and why
   std::byte* buffer(const std::string& uuid, std::uint64_t size_bytes);
 
