@@ -64,6 +64,8 @@ TEST(StaircasesTest, read_only_loads_stand_in_where_plain_ones_have_no_cache) {
   sim.run_part("latency", report_classical_staircases);
 
   EXPECT_THAT(sim.find("latency.wong_cycles").reason, HasSubstr("cache.readonly, by nc loads"));
+  // Mei and Chu 2016, figure 5: 12 KB in four stairs of 128 bytes.
+  EXPECT_EQ(sim.number("latency.wong_ways"), 24);
 }
 
 TEST(StaircasesTest, no_cache_has_no_staircase_and_the_quick_suite_skips_them) {
