@@ -23,7 +23,7 @@ structure, and sonde measures them as it measures a real GPU. [papers.md](papers
 
 | state | meaning |
 |---|---|
-| yes | A job finds the row in the timed accesses of the simulated GPU. A test compares it with the paper: structure exactly, cycles within 3 %, else as near as the paper says. |
+| yes | A job finds the row in the timed accesses of the simulated GPU (of Dai 2016: the [study](../methods/bypass.md)). A test compares it with the paper: structure exactly, cycles within 3 %, else as near as the paper says. |
 | thin | A test shows less than the row: a part of a curve, the simulated GPU without the job, or a number that the simulated GPU was told and that only comes out again. The reason says which. |
 | open | The row does not come back, or no test compares it. |
 | not applicable | There is nothing to measure. |
