@@ -56,6 +56,8 @@ TEST(BypassStudyTest, a_program_that_thrashes_gains_by_what_relieves_its_l1) {
   EXPECT_GT(speedup_of(kms, kms.mdb_global), 1.5);
   EXPECT_GT(speedup_of(kms, kms.swl_best), 1.2);
   EXPECT_LT(kms.swl_warps, 8);
+  EXPECT_GT(kms.cached[4].l1_hits, kms.cached[3].l1_hits) << "figure 3b: 4 and 5 of 8 bypass";
+  EXPECT_GT(kms.cached[4].failures, kms.cached[3].failures) << "figure 3c";
   EXPECT_EQ(kms.cached.front().l1_hits, 0) << "nobody uses the L1";
   EXPECT_EQ(kms.cached.front().failures, 0);
   EXPECT_LT(kms.mdb_global.failures, kms.base.failures);

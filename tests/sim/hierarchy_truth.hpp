@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sim/job_on_sim.hpp"
+#include "sim/published_numbers.hpp"
 #include "sim/score/declared_suite.hpp"
 #include "sim/score/finding_verdict.hpp"
 #include "sim/shipped_json.hpp"
@@ -17,17 +18,38 @@ inline std::uint64_t chosen_carveout(JobOnSim& sim) {
   return carveouts.empty() ? sim.device().info().shared_bytes_per_sm : carveouts.front();
 }
 
+inline bool has_prefix_of(std::string_view metric, const std::vector<std::string>& prefixes) {
+  return std::ranges::any_of(prefixes,
+                             [&](const std::string& prefix) { return metric.starts_with(prefix); });
+}
+
+/// Findings with these prefixes are what the papers print: structure exactly, cycles to 3 %.
+inline void expect_published(const JobOnSim& sim, const std::vector<std::string>& prefixes) {
+  for (const auto& [gpu, metric, value] : published_numbers) {
+    if (gpu != sim.truth().device.name || !has_prefix_of(metric, prefixes)) continue;
+    const Finding* finding = sim.find_if_any(metric);
+    if (finding == nullptr || finding->status == Status::skipped) continue;
+    if (const auto* text = std::get_if<std::string_view>(&value)) {
+      EXPECT_EQ(sim.text(metric), *text) << metric;
+    } else {
+      const double number = std::get<double>(value);
+      const bool in_cycles = metric.ends_with("_cycles");
+      EXPECT_NEAR(sim.number(metric), number, in_cycles ? std::max(0.5, 0.03 * number) : 1e-6)
+          << metric;
+    }
+  }
+}
+
 /// What the model declares of metrics with these prefixes was found, as far as the suite asks for
-/// it.
+/// it, and is what the papers print.
 /// @param unresolved so many may be honestly left open
 inline void expect_declared(JobOnSim& sim, const std::vector<std::string>& prefixes,
                             int unresolved = 0) {
   int judged = 0;
   for (const DeclaredValue& declared : declared_suite(sim.truth(), sim.seed(), sim.device())) {
     const Finding* finding = sim.find_if_any(declared.metric);
-    const bool is_asked = std::ranges::any_of(
-        prefixes, [&](const std::string& prefix) { return declared.metric.starts_with(prefix); });
-    if (!is_asked || (finding == nullptr && declared.optional)) continue;
+    if (!has_prefix_of(declared.metric, prefixes) || (finding == nullptr && declared.optional))
+      continue;
     if (finding != nullptr && finding->status == Status::skipped) continue;
     ++judged;
     const Verdict verdict = judge(declared, finding);
@@ -37,6 +59,7 @@ inline void expect_declared(JobOnSim& sim, const std::vector<std::string>& prefi
         << (finding != nullptr ? describe(*finding) : "nothing");
   }
   EXPECT_GT(judged, 5);
+  expect_published(sim, prefixes);
 }
 
 inline const sim::PathModel* path_of(const sim::Model& model, LoadPath path) {

@@ -80,6 +80,7 @@ TEST_P(Gtx280SharingTest, finds_from_traces_what_wong_found) {
   EXPECT_EQ(sim.text("sharing.texture_l1.scope"), "tpc");
   EXPECT_EQ(sim.text("sharing.texture_l2.scope"), "device");
   EXPECT_EQ(sim.text("clock.scope"), "tpc");
+  EXPECT_EQ(sim.number("clock.granularity_cycles"), 2);
   EXPECT_EQ(sim.number("sharing.constant_l1.sms"), 1);
   EXPECT_EQ(sim.number("sharing.constant_l2.sms"), 3);
   EXPECT_EQ(sim.number("sharing.constant_l3.sms"), 30);

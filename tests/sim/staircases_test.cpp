@@ -64,6 +64,27 @@ TEST(StaircasesTest, read_only_loads_stand_in_where_plain_ones_have_no_cache) {
   sim.run_part("latency", report_classical_staircases);
 
   EXPECT_THAT(sim.find("latency.wong_cycles").reason, HasSubstr("cache.readonly, by nc loads"));
+  // Mei and Chu 2016, figure 5: 12 KB in four stairs of 128 bytes.
+  EXPECT_EQ(sim.number("latency.wong_ways"), 24);
+}
+
+/// Meltzer 2013: a footprint of four times the L1 misses with each load from the stride of a line
+/// on, and an L2 hit takes 350 cycles.
+TEST(StaircasesTest, latency_against_stride_is_flat_from_the_line_of_a_c2070_on) {
+  JobOnSim sim = with_l1_known("c2070");
+
+  sim.run_part("latency", report_classical_staircases);
+
+  const std::vector<double> strides = sim.vector("latency.saavedra_stride_bytes");
+  const std::vector<double> cycles = sim.vector("latency.saavedra_cycles");
+  const std::size_t last_row = cycles.size() - strides.size();
+  for (std::size_t i = 0; i < strides.size() && strides[i] <= 8192; ++i) {
+    if (strides[i] >= 128) {
+      EXPECT_NEAR(cycles[last_row + i], 350, 0.03 * 350) << strides[i];
+    } else {
+      EXPECT_LT(cycles[last_row + i], 0.7 * 350) << strides[i];
+    }
+  }
 }
 
 TEST(StaircasesTest, no_cache_has_no_staircase_and_the_quick_suite_skips_them) {

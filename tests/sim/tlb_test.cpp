@@ -34,6 +34,10 @@ TEST_P(TlbTest, gives_back_every_level_the_page_and_its_window) {
     expect_costs(sim_, names[i], pages.tlbs[i], row[i + 1] - row[0]);
     EXPECT_EQ(sim_.number(names[i] + ".reach_bytes"), sim_.number(names[i] + ".tag_reach_bytes"));
   }
+  if (sim_.truth().device.name == gtx560ti || sim_.truth().device.name == gtx780 ||
+      sim_.truth().device.name == gtx980) {
+    EXPECT_EQ(sim_.vector("tlb.l2.ways_per_set"), (std::vector<double>{17, 8, 8, 8, 8, 8, 8}));
+  }
   const std::string texture_names[] = {"tlb.texture_l1", "tlb.texture_l2"};
   for (std::size_t i = 0; i < pages.path_tlbs.size(); ++i) {
     const sim::LatencyRow& texture_row = row_of(*path_of(sim_.truth(), LoadPath::texture_1d));

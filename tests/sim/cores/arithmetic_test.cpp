@@ -99,7 +99,10 @@ TEST(ArithmeticSimTest, the_gtx280_is_as_published) {
   const std::vector<double> rate = sim.vector("arithmetic.int_add.by_warps_per_cycle");
 
   ASSERT_EQ(latency.size(), 16u);  // 512 threads
-  for (std::size_t warps = 1; warps <= 5; ++warps) EXPECT_NEAR(latency[warps - 1], 24, 0.1);
+  for (std::size_t warps = 1; warps <= 5; ++warps) {
+    EXPECT_NEAR(latency[warps - 1], 24, 0.1);
+    EXPECT_NEAR(rate[warps - 1], static_cast<double>(warps) * 32 / 24, 0.05) << warps;
+  }
   for (std::size_t warps : {6u, 7u}) {
     EXPECT_GT(latency[warps - 1], 25) << warps;
     EXPECT_LT(rate[warps - 1], 7.9) << warps;

@@ -94,6 +94,9 @@ TEST(ControlWongTest, gt200) {
 
   EXPECT_NEAR(sim.number("control.barrier_latency_cycles"), 20, 0.1);
   EXPECT_EQ(sim.text("control.barrier_participant"), "warp");
+  EXPECT_EQ(sim.text("control.divergence_model"), "stack");
+  EXPECT_EQ(sim.text("control.spin_release_deadlocks"), "yes");
+  EXPECT_EQ(sim.text("control.first_path"), "taken");
   std::vector<double> last_first(32);
   std::iota(last_first.rbegin(), last_first.rend(), 0);
   EXPECT_EQ(sim.vector("control.path_order"), last_first);

@@ -60,6 +60,9 @@ TEST_P(SharedFootprintSimTest, nothing_caches_shared_memory) {
   EXPECT_GE(footprints.back(),
             0.9 * static_cast<double>(sim.truth().device.shared_bytes_per_block));
   for (double latency : latencies) EXPECT_NEAR(latency, sim.number("shared.latency_cycles"), 1);
+  if (GetParam() == std::string("gtx280")) {  // Wong 2010, section IV-F
+    EXPECT_NEAR(sim.number("shared.latency_cycles"), 38, 0.5);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Shipped, SharedFootprintSimTest, testing::Values("gtx280", "h200"),
