@@ -73,8 +73,17 @@ void report_as_known(const CacheUnderTest& cache, const KnownArray& known) {
 }
 
 std::optional<CacheGeometry> geometry_of(const CacheUnderTest& cache, const KnownArray& known) {
+  // As many shorter lines would hold the same chases of one access to each line: all that is
+  // fetched must stay, too.
+  constexpr double surely_held = 0.75;  // of the size
+  constexpr double most_missing = 0.5;
   const auto fetch = measure_fetch(cache);
   if (!fetch) return std::nullopt;
+  const std::uint64_t span_bytes =
+      scale_span(known.size_bytes, surely_held, std::max(fetch->bytes, known.line_bytes));
+  const ChasePlan whole{.offsets = shuffled_order(span_bytes, fetch->bytes, cache.seed),
+                        .warmup_passes = 2};
+  if (measure_miss_fraction(cache, "whole lines", whole) > most_missing) return std::nullopt;
   return CacheGeometry{.fetch = *fetch,
                        .line_bytes = known.line_bytes,
                        .line_confidence = 1,

@@ -32,7 +32,8 @@ std::optional<KnownArray> try_known_array(const CacheUnderTest& cache, const std
 /// give; its latencies are the caller's to report. @pre known.is_same()
 void report_as_known(const CacheUnderTest& cache, const KnownArray& known);
 
-/// Size and line as known, and what a miss through this path brings. nullopt if that does not show.
+/// Size and line as known, and what a miss through this path brings. nullopt if that does not show,
+/// or if the array does not hold all of its lines.
 std::optional<CacheGeometry> geometry_of(const CacheUnderTest& cache, const KnownArray& known);
 
 }  // namespace sonde

@@ -27,6 +27,7 @@ class CacheLevelsTest : public ShippedModelTest {
 class TextureLevelsTest : public CacheLevelsTest {};
 
 TEST_P(TextureLevelsTest, come_back_with_the_tiles_of_two_dimensions) {
+  sim_.run("cache.l1");  // which textures may meet, too
   sim_.run("cache.texture_l1");
   sim_.run("cache.texture_l2");
 
