@@ -11,6 +11,7 @@
 #include "base/units.hpp"
 #include "jobs/chase/pointer_chase.hpp"
 #include "jobs/run/attempt.hpp"
+#include "jobs/run/replicates.hpp"
 
 #include <fmt/format.h>
 
@@ -59,11 +60,13 @@ void report_function(JobRun& run, const std::vector<double>& latencies, double m
 }  // namespace
 
 std::vector<int> sms_all_over(const JobRun& run) {
-  // The way from an SM to the L2 differs by up to a tenth.
-  constexpr int asked_sms = 16;
-  const int sm_count = run.info().sm_count;
+  // The way from an SM to the L2 differs by up to a tenth. Every seventh SM of seven GPCs may be of
+  // one GPC.
+  constexpr std::size_t asked_sms = 16;
+  const auto sm_count = static_cast<std::size_t>(run.info().sm_count);
   std::vector<int> sms;
-  for (int sm = 0; sm < sm_count; sm += std::max(1, sm_count / asked_sms)) sms.push_back(sm);
+  for (std::size_t i = 0; i < std::min(asked_sms, sm_count); ++i)
+    sms.push_back(draw_replicate(run, "SMs all over", i).sm);
   return sms;
 }
 

@@ -62,6 +62,17 @@ TEST(CacheL2SizeTest, is_not_told_by_footprints_that_lose_lines_little_by_little
   EXPECT_LE(first_miss.confidence, 0.8) << "three further draws";
 }
 
+/// SMs 0, 7, 14, ... of this chip are on GPCs 0 and 3 alone, which have one partition.
+TEST(CacheL2PartitionsTest, show_where_equal_steps_over_the_sms_meet_one_alone) {
+  nlohmann::json model = json_of("h200");
+  model["chip"].update({{"gpcs", 7}, {"enabled_tpcs", 56}});
+  model["chip"].erase("lone_tpcs");
+  JobOnSim sim(write_model(model, "seven_gpcs"), {"cache.l2"});
+
+  EXPECT_NE(sim.status("cache.l2.segment_bytes"), Status::not_present);
+  EXPECT_EQ(sim.status("cache.l2.far_hit_latency_cycles"), Status::ok);
+}
+
 TEST(ClockStepsTest, are_no_partitions) {
   JobOnSim sim(write_model(nlohmann::json::parse(draw_gpu(105)), "clock_steps"), 105);
   ASSERT_EQ(sim.truth().partitions.count, 1);
