@@ -64,8 +64,9 @@ void report_granularity(JobRun& run, const LaneTrace& empty, const LaneTrace& si
   std::uint64_t samples = 0;
   for (const auto& kind : kinds) samples += kind.size();
   const double step = common_step(kinds);
-  run.report(step > 0 ? found("clock.granularity_cycles", step, 1, samples)
-                      : not_resolvable("clock.granularity_cycles", "the clock never moved"));
+  run.report(step > 0
+                 ? found("clock.granularity_cycles", step, step_confidence(kinds, step), samples)
+                 : not_resolvable("clock.granularity_cycles", "the clock never moved"));
 }
 
 void report_scope(JobRun& run, const std::vector<ClockLine>& lines) {

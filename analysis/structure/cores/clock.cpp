@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace sonde {
 namespace {
@@ -83,6 +84,18 @@ double common_step(std::span<const std::vector<std::uint64_t>> differences_by_ki
     if (fits_all) return static_cast<double>(step);
   }
   return 1;
+}
+
+double step_confidence(std::span<const std::vector<std::uint64_t>> differences_by_kind,
+                       double step) {
+  std::set<std::uint64_t> multiples;
+  for (const auto& differences : differences_by_kind) {
+    for (const std::uint64_t difference : differences) {
+      if (difference > 0 && difference % static_cast<std::uint64_t>(step) == 0)
+        multiples.insert(difference);
+    }
+  }
+  return step > 1 ? 1 - std::pow(step, 1 - static_cast<double>(multiples.size())) : 1;
 }
 
 std::vector<ClockLine> fit_clocks(const std::vector<LaneTrace>& lanes) {

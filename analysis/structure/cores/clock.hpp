@@ -17,6 +17,11 @@ namespace sonde {
 /// count. 0 if there is nothing else.
 double common_step(std::span<const std::vector<std::uint64_t>> differences_by_kind);
 
+/// How sure that step is: of n different values that are multiples of it, all would be so by chance
+/// once in step^(n - 1).
+double step_confidence(std::span<const std::vector<std::uint64_t>> differences_by_kind,
+                       double step);
+
 /// Differences of neighbouring readings, without those that stood still or ran backwards (a counter
 /// that was set anew).
 std::vector<std::uint64_t> counter_moves(const std::vector<std::uint64_t>& readings);

@@ -14,6 +14,8 @@ TEST(ClockTest, step_is_what_divides_durations_of_every_kind) {
 
   EXPECT_EQ(common_step(Kinds{loop}), 28);
   EXPECT_EQ(common_step(Kinds{loop, loads}), 2);
+  EXPECT_EQ(step_confidence(Kinds{loop}, 28), 0) << "one duration has any step";
+  EXPECT_NEAR(step_confidence(Kinds{loop, loads}, 2), 1 - 1 / 32.0, 1e-9) << "six even ones";
   loads.push_back(401);  // one stray reading among hundreds
   EXPECT_EQ(common_step(Kinds{loop, loads}), 2);
   EXPECT_EQ(common_step(Kinds{loop, loads, {401, 0}}), 1);
