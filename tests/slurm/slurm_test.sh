@@ -39,9 +39,13 @@ check_run_file cloud.h5 "n1 n1 n2 n2"
 ! grep -q 'machines are called' cloud.h5.out || fail "a name is called shared"
 
 echo "--- machines that share a name: a launcher passed its own environment on"
-run_as 'SLURMD_NODENAME=n1' same.h5 || fail "one name"
-check_run_file same.h5 "n1 n1 n1 n1"
-[[ $(grep -c '2 machines are called n1' same.h5.out) == 1 ]] || fail "no word of a shared name"
+# Nodes of one name take each other's files in /tmp for their own, which they share here as no machines
+# do: Open MPI 4 may crash at its start (seen once in ten runs). Then it is tried once more.
+same=same.h5
+run_as 'SLURMD_NODENAME=n1' "$same" || same=again.h5
+[[ $same == same.h5 ]] || run_as 'SLURMD_NODENAME=n1' "$same" || fail "one name"
+check_run_file "$same" "n1 n1 n1 n1"
+[[ $(grep -c '2 machines are called n1' "$same.out") == 1 ]] || fail "no word of a shared name"
 
 echo "--- an audit that comes near its time limit, is requeued and resumed"
 # Slurm looks at time limits twice a minute: until then ranks and workers stand still; it wakes them to tell.
