@@ -79,7 +79,7 @@ std::vector<bool> lie_elsewhere(const Lines& entries, const Lines& lines, const 
 }
 
 /// Outer levels have room besides their sets, in each GPC in another state: a search that mixes
-/// their answers may go astray (one of four on an H200 did, for 25 s).
+/// their answers may go astray (one of six on H200s did, for 25 s).
 std::vector<int> choose_sms(const TlbUnderTest& tlb) {
   const bool is_first = tlb.inner.entries == 0;
   return is_first && !tlb.sms_apart.empty() ? tlb.sms_apart : std::vector{tlb.chase.sm};

@@ -28,7 +28,7 @@ class NodeMeetingTest : public testing::Test {
   NodeTurns turns(std::size_t place) {
     return meeting_.turns_of(place, [] {});
   }
-  /// What the way of each GPU gives, each in a thread of its own.
+  /// Runs `way` for each GPU in a thread of its own. @returns what each gave
   template <class Way>
   static auto walk(const Way& way) {
     std::vector<std::future<decltype(way(std::size_t{}))>> threads;
