@@ -65,10 +65,10 @@ inline constexpr std::size_t least_group = 3;
 
 /// Devices that may be compared with each other; indices into RunResult::devices.
 struct ComparisonGroup {
-  std::string model;                 // "NVIDIA H200, 140 GiB, ECC on"
-  std::string label;                 // the same, in a sweep with the setting
-  std::vector<std::size_t> devices;  // ascending
-  std::size_t reference_gpus = 0;    // other GPUs of the model that stand in for peers; 0: none
+  std::string model;                          // "NVIDIA H200, 140 GiB, ECC on"
+  std::string label;                          // the same, in a sweep with the setting
+  std::vector<std::size_t> devices;           // ascending
+  const ModelReference* reference = nullptr;  // of the model, if there is one for these settings
 };
 
 /// A device's place in its group.

@@ -66,14 +66,15 @@ std::string remark_of(const Finding& finding, const std::string& unit) {
 }
 
 std::string few_peers_line(const ComparisonGroup& group) {
-  const char* few = group.devices.size() == 1 ? "a GPU without peers" : "two GPUs, no group";
-  std::string known =
-      "and no reference values of this model, memory and settings: judged by its health and its "
-      "own SMs";
-  if (group.reference_gpus > 0)
-    known =
-        fmt::format("held against {} others of this model, measured before", group.reference_gpus);
-  return fmt::format("{}: {}, {}", group.label, few, known);
+  const std::string before =
+      group.reference == nullptr
+          ? "no reference values of this model, memory and settings either: judged by its health "
+            "and its own SMs"
+          : fmt::format("compared with reference values from {} GPUs of this model",
+                        group.reference->gpus);
+  return fmt::format("{}: {}, {}", group.label,
+                     group.devices.size() == 1 ? "no peers in this run" : "two GPUs are no group",
+                     before);
 }
 
 }  // namespace
@@ -120,7 +121,6 @@ std::string origin_line(const RunResult& run) {
   add("", from.started_utc);
   add("Slurm job ", from.slurm_job_id);
   add("seed ", std::to_string(from.seed));
-  add("config ", from.config_hash.substr(0, 12));
   return text;
 }
 
@@ -154,15 +154,10 @@ std::vector<std::string> scope_lines(const RunResult& run, const FleetAnalysis& 
   if (lines.size() > most_named_groups) {
     lines = {fmt::format("{} groups have too few GPUs to be compared", lines.size())};
   }
-  const std::vector<std::string> left_out = jobs_left_out(run, analysis.registry);
-  if (!left_out.empty()) {
-    lines.push_back(fmt::format("Not looked at: {} (what each is for: sonde list jobs)",
-                                join_some(left_out, most_named_jobs)));
-  }
   return lines;
 }
 
-Headline headline(const RunResult& run, const FleetAnalysis& analysis) {
+std::string verdict_line(const RunResult& run, const FleetAnalysis& analysis) {
   const FleetCounts& counts = analysis.counts;
   const std::size_t absent = counts.expected > counts.seen ? counts.expected - counts.seen : 0;
   std::vector<std::string> bad;
@@ -178,12 +173,12 @@ Headline headline(const RunResult& run, const FleetAnalysis& analysis) {
   add(counts.missing, counts.missing == 1 ? "RESULT MISSING" : "RESULTS MISSING");
   const std::size_t all = std::max(counts.expected, counts.seen);
   const auto gpus = [](std::size_t n) { return fmt::format("{} {}", n, n == 1 ? "GPU" : "GPUs"); };
-  return {.verdict = bad.empty() ? fmt::format("ALL WELL: {} passed", gpus(analysis.counts.passed))
-                                 : fmt::format("Of {}: {}", gpus(all), fmt::join(bad, ", ")),
-          .counts = fmt::format(
-              "expected {}, seen {}, audited {}, passed {}, failed {}, lost {}, flagged {}",
-              counts.expected, counts.seen, counts.audited, counts.passed, counts.failed,
-              counts.lost, counts.flagged)};
+  const std::string verdict = bad.empty()
+                                  ? fmt::format("ALL WELL: {} passed", gpus(counts.passed))
+                                  : fmt::format("Of {}: {}", gpus(all), fmt::join(bad, ", "));
+  const std::vector<std::string> left_out = jobs_left_out(run, analysis.registry);
+  if (left_out.empty()) return verdict;
+  return fmt::format("{}. Not looked at: {}", verdict, join_some(left_out, most_named_jobs));
 }
 
 TextTable device_table(const RunResult& run, const FleetAnalysis& analysis) {
@@ -253,8 +248,13 @@ TextTable gap_table(const RunResult& run, const FleetAnalysis& analysis) {
 }
 
 TextTable finding_table(const JobResult& job, std::span<const Metric> registry) {
-  TextTable table{
-      {{"metric"}, {"value"}, {"+-"}, {"n", Align::right}, {"sure", Align::right}, {"remark"}}, {}};
+  TextTable table{{{"metric"},
+                   {"value"},
+                   {"+-"},
+                   {"n", Align::right},
+                   {"confidence", Align::right},
+                   {"remark"}},
+                  {}};
   std::map<std::pair<Status, std::string>, std::vector<std::string>> gaps;  // metrics by reason
   for (const Finding& finding : job.findings) {
     if (finding.status != Status::ok)

@@ -15,21 +15,17 @@
 
 namespace sonde {
 
-/// "sonde 0.1.0, 2025-11-21T02:14:07Z, Slurm job 4711, seed 1, config 3f9ab2c1".
+/// "sonde 0.1.0, 2025-11-21T02:14:07Z, Slurm job 4711, seed 1".
 std::string origin_line(const RunResult& run);
 /// Jobs in the order in which the registry first names them.
 std::vector<std::string_view> jobs_of(std::span<const Metric> registry);
 /// Jobs of the registry that no device ran, in its order: what this run did not look at.
 std::vector<std::string> jobs_left_out(const RunResult& run, std::span<const Metric> registry);
-/// How far the verdict goes: whom GPUs were held against that have too few peers, and "Not looked
-/// at: tlb, topology and 3 more". Empty if all have peers and each job was run.
+/// "ALL WELL: 4 GPUs passed" or "Of 4 GPUs: 1 FAILED, ...", with the jobs that no GPU ran: ". Not
+/// looked at: tlb, topology and 3 more".
+std::string verdict_line(const RunResult& run, const FleetAnalysis& analysis);
+/// What GPUs with too few peers are compared with. Empty if all have peers.
 std::vector<std::string> scope_lines(const RunResult& run, const FleetAnalysis& analysis);
-/// What every report starts with.
-struct Headline {
-  std::string verdict;  // "Of 4 GPUs: 1 FAILED, ..."
-  std::string counts;   // expected, seen, audited, ...
-};
-Headline headline(const RunResult& run, const FleetAnalysis& analysis);
 
 /// Verdict, node, rank, GPU, likely cause and reason of each device, worst first; of a sweep the
 /// setting, too.
@@ -51,7 +47,7 @@ TextTable time_table(const RunResult& run);
 struct Problem {
   struct Line {
     std::string_view label;  // "what" (its cause or worst finding), "shown", "likely" (the
-                             // fault), "sure", "also"
+                             // fault), "certainty", "also"
     std::string text;
   };
   std::string badge;                       // "FAIL", "WARN", "LOST", "INCOMPLETE", "NOTE"

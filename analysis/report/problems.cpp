@@ -192,7 +192,7 @@ Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std:
   problem.metric = weighty.front()->metric;
   add_worst(problem, *weighty.front(), verdict.likely);
   add_line(problem, "ground", std::string(to_text(weighty.front()->ground)));
-  add_line(problem, "sure", weighty.front()->evidence);
+  add_line(problem, "certainty", weighty.front()->evidence);
   std::vector<std::string> also = name_others(weighty);
   if (device.status == DeviceOutcome::incomplete) also.push_back("some of its jobs were not done");
   add_line(problem, "also", fmt::format("{}", fmt::join(also, "; ")));

@@ -65,11 +65,9 @@ std::vector<RawLatency> raw_latencies(const JobResult& job) {
     const auto options = nlohmann::json::parse(probe.parameters_json, nullptr, false);
     const nlohmann::json path = options.is_object() ? options.value("path", nlohmann::json()) : "";
     const std::string path_name = path.is_string() ? path.get<std::string>() : "";
-    RawLatency& raw = by_path[path_name];
-    ++raw.chases;
+    by_path.try_emplace(path_name);
     double cycles_of_all = 0;
     for (const auto& [cycles, accesses] : windows) {
-      raw.windows[cycles] += accesses;
       cycles_of_all += static_cast<double>(cycles) * static_cast<double>(accesses);
       span->accesses += static_cast<double>(accesses);
     }

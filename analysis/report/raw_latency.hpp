@@ -1,4 +1,4 @@
-// What the traces of one device say behind its capacities: every timed access, by its clock window.
+// Mean latency of the chases of one device that looked for capacities.
 #pragma once
 
 #include "analysis/results.hpp"
@@ -22,10 +22,8 @@ struct SpanLatency {
 
 /// The chases of one job through one load path that looked for a capacity.
 struct RawLatency {
-  std::string job;                                      // "cache.l1"
-  std::string path;                                     // "ca" (docs/load-paths.md)
-  std::size_t chases = 0;                               // with recorded accesses
-  std::map<std::uint32_t, std::uint64_t> windows = {};  // accesses of all by their cycles
+  std::string job;                      // "cache.l1"
+  std::string path;                     // "ca" (docs/load-paths.md)
   std::vector<SpanLatency> spans = {};  // of the first place, by at_edge, then step, then span
 };
 
@@ -40,8 +38,8 @@ inline constexpr std::size_t most_chosen_devices = 8;
 
 /// Chases whose label is "<job> coarse|size|span <bytes> step <bytes>", as the jobs of caches and
 /// TLBs name those that look for a capacity (jobs/cache/capacity.hpp, jobs/tlb/page_chase.hpp), by
-/// load path. Replicates, in other places and on other SMs, repeat what lies around an edge: they
-/// count among the windows, but not among the spans.
+/// load path. Replicates, in other places and on other SMs, repeat what lies around an edge and are
+/// left out.
 /// @param job with its traces
 std::vector<RawLatency> raw_latencies(const JobResult& job);
 

@@ -1,7 +1,7 @@
 // The report as plain text for a log, a pipe or a terminal.
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/content.hpp"
-#include "analysis/report/drawing/consensus.hpp"
+#include "analysis/report/key_numbers.hpp"
 #include "analysis/report/report.hpp"
 #include "analysis/report/sweep_answer.hpp"
 #include "base/escape.hpp"
@@ -10,7 +10,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace sonde {
@@ -19,7 +21,11 @@ namespace {
 constexpr std::size_t text_width = 100;  // of sentences: longer lines are hard to read
 constexpr std::size_t reason_width = 72;
 constexpr std::size_t most_listed_devices = 8;  // a node
-constexpr double sure = 0.95;  // from there on nothing is said of how sure a value is
+constexpr std::size_t label_width = 10;         // of the lines of a problem
+// Of a summary; the rest stands in the report and the exports.
+constexpr std::size_t most_actions = 2;
+constexpr std::size_t most_notes = 3;
+constexpr std::size_t most_groups = 2;
 
 std::string paint(Colour colour, const char* code, std::string_view text) {
   return colour == Colour::on ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
@@ -40,19 +46,27 @@ std::string line(std::string_view indent, std::string_view text) {
 
 /// "  label:   text", further lines under the text.
 std::string entry(std::string_view label, std::string_view text) {
+  constexpr std::size_t indent = 6;
   std::string lines;
-  for (const std::string& part : wrap_text(text, text_width - 14)) {
-    lines += line(fmt::format("      {:<8}", lines.empty() ? label : ""), part);
+  for (const std::string& part : wrap_text(text, text_width - indent - label_width)) {
+    lines +=
+        line(fmt::format("{:{}}{:<{}}", "", indent, lines.empty() ? label : "", label_width), part);
   }
   return lines;
 }
 
-std::string problem_text(const Problem& problem, Colour colour) {
+std::string problem_text(const Problem& problem, Colour colour, Detail detail) {
   std::string text =
       line(paint(colour, badge_code(problem.badge), problem.badge) + "  ", problem.where);
-  for (const Problem::Line& detail : problem.lines) text += entry(detail.label, detail.text);
-  for (std::size_t i = 0; i < problem.actions.size(); ++i) {
-    text += line(fmt::format("      {:<8}", i == 0 ? "do" : ""), problem.actions[i]);
+  for (const Problem::Line& one : problem.lines) {
+    if (detail == Detail::values || one.label != "ground") text += entry(one.label, one.text);
+  }
+  const std::size_t shown = detail == Detail::values
+                                ? problem.actions.size()
+                                : std::min(problem.actions.size(), most_actions);
+  for (std::size_t i = 0; i < shown; ++i) {
+    // Not wrapped: a command is pasted whole.
+    text += line(fmt::format("      {:<{}}", i == 0 ? "do" : "", label_width), problem.actions[i]);
   }
   return text;
 }
@@ -125,54 +139,6 @@ std::string heading_of(const JobResult& job) {
   return text;
 }
 
-std::string value_of(const DrawnFact& fact) {
-  if (!fact.answered || fact.confidence >= sure) return fact.text;
-  return fmt::format("{} (sure to {:.2f})", fact.text, fact.confidence);
-}
-
-void add_unit(const DrawnUnit& unit, TextTable& table) {
-  std::string name = unit.name;
-  std::string size = unit.size;
-  if (unit.facts.empty()) table.rows.push_back({name, size, "", ""});
-  for (const DrawnFact& fact : unit.facts) {
-    table.rows.push_back(
-        {std::exchange(name, ""), std::exchange(size, ""), fact.label, value_of(fact)});
-  }
-}
-
-/// A title for each frame, outermost first, and below it a line for each fact of its units: unit
-/// and size, what it is, the value, and how sure it is where that is less than `sure`.
-std::string drawing_text(const DeviceDrawing& drawing, std::size_t width) {
-  TextTable table{.columns = {{"unit"}, {"size"}, {"what"}, {"value"}}, .rows = {}};
-  for (const DrawnFrame& frame : drawing.frames) {
-    if (frame.units.empty()) continue;
-    // The device's own frame has the rest of its title, too.
-    table.rows.push_back({frame.name.substr(0, frame.name.find(',')), "", "", ""});
-    for (DrawnUnit unit : frame.units) {
-      unit.name = "  " + unit.name;
-      add_unit(unit, table);
-    }
-  }
-  std::string text = plain_table(table, "  ", width);
-  if (!drawing.unresolved.empty()) {
-    text += fmt::format("  not known whether there: {}\n", fmt::join(drawing.unresolved, ", "));
-  }
-  return text;
-}
-
-/// Of each group, the largest first, what most of its devices say.
-std::string drawings_text(const RunResult& run, const FleetAnalysis& analysis, Colour colour,
-                          std::size_t width) {
-  std::string text;
-  for (const auto& [group, drawing] : draw_groups(run, analysis)) {
-    const std::size_t n = group->devices.size();
-    text += title(colour,
-                  n == 1 ? group->label : fmt::format("{}: what most of {} say", group->label, n));
-    text += drawing_text(drawing, width);
-  }
-  return text;
-}
-
 std::string single_device(const RunResult& run, const FleetAnalysis& analysis, Colour colour,
                           std::size_t width) {
   const DeviceResult& device = run.devices.front();
@@ -209,30 +175,58 @@ std::string paste_text(const RunResult& run, const FleetAnalysis& analysis, Colo
   return text.empty() ? "" : title(colour, "TO PASTE (nothing of this was run)") + text;
 }
 
-}  // namespace
+std::string problems_text(const std::vector<Problem>& wrong, Colour colour, Detail detail) {
+  std::string text = wrong.empty() ? "" : title(colour, "WHAT IS WRONG");
+  for (const Problem& problem : wrong) text += problem_text(problem, colour, detail);
+  return text;
+}
 
-std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis, Colour colour,
-                            std::size_t width, Detail detail) {
-  const bool well = analysis.counts.passed == analysis.counts.seen && run.unaudited.empty() &&
-                    analysis.counts.expected <= analysis.counts.seen;
-  const Headline head = headline(run, analysis);
-  std::string text = fmt::format("{}\n{}\n{}", paint(colour, well ? "1;32" : "1;31", head.verdict),
-                                 head.counts, line("", origin_line(run)));
-  for (const std::string& scope : scope_lines(run, analysis)) text += line("", scope);
-  const std::vector<Problem> wrong = problems(run, analysis);
-  if (!wrong.empty()) text += title(colour, "WHAT IS WRONG");
-  for (const Problem& problem : wrong) text += problem_text(problem, colour);
-  text += paste_text(run, analysis, colour);
-  text += sweep_text(run, analysis, colour);
-  if (run.devices.size() > 1) text += title(colour, "DEVICES") + devices_text(run, analysis, width);
-  const bool is_sweep = !run.provenance.axes.empty();  // its answer stands above
-  if (detail == Detail::summary) {
-    if (!is_sweep) text += drawings_text(run, analysis, colour, width);
-  } else if (run.devices.size() == 1) {
-    text += single_device(run, analysis, colour, width);
-  } else if (!run.devices.empty()) {
-    text += fleet_tables(run, analysis, colour, width);
+std::string notes_text(const std::vector<std::string>& remarks, std::size_t most, Colour colour,
+                       std::size_t width) {
+  std::string text = remarks.empty() ? "" : title(colour, "NOTES (no verdict)");
+  const std::size_t note_width = width > 6 ? width - 6 : std::numeric_limits<std::size_t>::max();
+  for (std::size_t i = 0; i < std::min(most, remarks.size()); ++i) {
+    const std::vector<std::string> lines = wrap_text(remarks[i], note_width);
+    for (const std::string& part : lines) text += line(&part == &lines[0] ? "  " : "      ", part);
   }
+  if (remarks.size() > most) text += fmt::format("  and {} more\n", remarks.size() - most);
+  return text;
+}
+
+/// Key numbers of the largest groups and, where nothing is wrong, their structure.
+std::string groups_text(const RunResult& run, const FleetAnalysis& analysis, bool with_structure,
+                        Colour colour) {
+  std::vector<std::size_t> groups(analysis.groups.size());
+  std::iota(groups.begin(), groups.end(), 0);
+  std::ranges::stable_sort(groups, std::ranges::greater{}, [&analysis](std::size_t group) {
+    return analysis.groups[group].devices.size();
+  });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(groups.size(), most_groups); ++i) {
+    const ComparisonGroup& group = analysis.groups[groups[i]];
+    const std::size_t n = group.devices.size();
+    const TextTable numbers = key_number_table(run, analysis, groups[i]);
+    if (!numbers.rows.empty()) {
+      text +=
+          title(colour, n == 1 ? "KEY NUMBERS: " + group.label
+                               : fmt::format("KEY NUMBERS: {}, median of {} GPUs", group.label, n));
+      text += plain_table(numbers, "  ");
+    }
+    if (!with_structure) continue;
+    const TextTable structure = structure_summary(run, group);
+    if (!structure.rows.empty()) text += title(colour, "STRUCTURE") + plain_table(structure, "  ");
+  }
+  if (groups.size() > most_groups)
+    text += fmt::format("and {} smaller groups of GPUs\n", groups.size() - most_groups);
+  return text;
+}
+
+std::string all_values_text(const RunResult& run, const FleetAnalysis& analysis, Colour colour,
+                            std::size_t width) {
+  std::string text;
+  if (run.devices.size() > 1) text += title(colour, "DEVICES") + devices_text(run, analysis, width);
+  if (run.devices.size() == 1) text += single_device(run, analysis, colour, width);
+  if (run.devices.size() > 1) text += fleet_tables(run, analysis, colour, width);
   const std::vector<PeerMatrix> matrices = peer_matrices(run, analysis.registry);
   if (!matrices.empty()) text += title(colour, "GPU TO GPU");
   for (const PeerMatrix& matrix : matrices) {
@@ -244,14 +238,28 @@ std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
     text += title(colour, run.devices.size() > 1 ? "TIME (median of the devices)" : "TIME") +
             plain_table(times, "  ");
   }
-  const std::vector<std::string> remarks = notes(run, analysis);
-  if (!remarks.empty()) text += title(colour, "NOTES (no verdict)");
-  const std::size_t note_width = width > 6 ? width - 6 : std::numeric_limits<std::size_t>::max();
-  for (const std::string& remark : remarks) {
-    const std::vector<std::string> lines = wrap_text(remark, note_width);
-    for (const std::string& part : lines) text += line(&part == &lines[0] ? "  " : "      ", part);
-  }
   return text;
+}
+
+}  // namespace
+
+std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis, Colour colour,
+                            std::size_t width, Detail detail) {
+  const bool well = analysis.counts.passed == analysis.counts.seen && run.unaudited.empty() &&
+                    analysis.counts.expected <= analysis.counts.seen;
+  std::string text = paint(colour, well ? "1;32" : "1;31", verdict_line(run, analysis)) + "\n" +
+                     line("", origin_line(run));
+  for (const std::string& scope : scope_lines(run, analysis)) text += line("", scope);
+  const std::vector<Problem> wrong = problems(run, analysis);
+  text += problems_text(wrong, colour, detail) + paste_text(run, analysis, colour) +
+          sweep_text(run, analysis, colour);
+  const bool is_sweep = !run.provenance.axes.empty();  // its answer stands above
+  if (detail == Detail::values) text += all_values_text(run, analysis, colour, width);
+  if (detail == Detail::summary && !is_sweep)
+    text += groups_text(run, analysis, wrong.empty(), colour);
+  const std::size_t shown =
+      detail == Detail::values ? std::numeric_limits<std::size_t>::max() : most_notes;
+  return text + notes_text(notes(run, analysis), shown, colour, width);
 }
 
 }  // namespace sonde

@@ -19,7 +19,7 @@ constexpr std::array decimal_prefixes{"", "k", "M", "G", "T", "P"};
 
 DisplayUnit display_unit(double typical_value, std::string_view unit) {
   const bool binary = unit == "byte";
-  if (!binary && unit != "byte/s" && unit != "Hz") {
+  if (!binary && unit != "byte/s" && unit != "Hz" && unit != "FLOP/s") {
     return {.divisor = 1, .text = unit == "1" ? "" : std::string(unit)};
   }
   const double base = binary ? 1024 : 1000;
@@ -30,8 +30,8 @@ DisplayUnit display_unit(double typical_value, std::string_view unit) {
     ++power;
   }
   const char* prefix = (binary ? binary_prefixes : decimal_prefixes)[power];
-  const char* scaled = binary ? "B" : unit == "Hz" ? "Hz" : "B/s";
-  return {.divisor = divisor, .text = std::string(prefix) + scaled};
+  const std::string_view scaled = binary ? "B" : unit == "byte/s" ? "B/s" : unit;
+  return {.divisor = divisor, .text = fmt::format("{}{}", prefix, scaled)};
 }
 
 std::string format_bytes(double size_bytes) { return format_quantity(size_bytes, "byte"); }

@@ -17,7 +17,8 @@ struct DisplayUnit {
   double divisor = 1;
   std::string text;
 };
-/// Bytes in binary units, bytes per second and hertz in decimal ones, others as they are.
+/// Bytes in binary units; bytes and operations per second and hertz in decimal ones; others as they
+/// are.
 DisplayUnit display_unit(double typical_value, std::string_view unit);
 
 /// "48 KiB", "1.5 MiB", "130 MiB": at most three decimals, binary units.

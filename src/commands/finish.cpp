@@ -175,7 +175,7 @@ RunPart own_part(const RunPlan& plan, const RankContext& context, const Roster& 
       context.mpi.rank() == 0 ? roster.unaudited : std::vector<UnauditedDevice>{};
   const auto own = std::ranges::find(roster.devices, context.mpi.rank(), &RosterEntry::rank);
   if (own == roster.devices.end()) return {.unaudited = unaudited};
-  return {.devices = {read_own_shard(finished_shard(plan.parts, own->uuid), Depth::traces)},
+  return {.devices = {read_own_shard(finished_shard(plan.parts, own->uuid))},
           .unaudited = unaudited};
 }
 

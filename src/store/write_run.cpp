@@ -133,7 +133,7 @@ void write_run_alone(const fs::path& path, const Provenance& provenance,
   }
 }
 
-DeviceResult read_own_shard(const fs::path& shard, Depth depth) {
+DeviceResult read_own_shard(const fs::path& shard) {
   const RunReader reader(shard);
   if (reader.device_count() != 1) {
     throw StoreError(
@@ -141,7 +141,7 @@ DeviceResult read_own_shard(const fs::path& shard, Depth depth) {
                     "again with --resume",
                     shard.string(), reader.device_count()));
   }
-  return std::move(reader.read_devices({0, 1}, depth).front());
+  return std::move(reader.read_devices({0, 1}, Depth::traces).front());
 }
 
 void write_digest(const fs::path& shard, const DeviceResult& device,

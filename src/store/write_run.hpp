@@ -18,9 +18,10 @@
 
 namespace sonde {
 
-/// If all tables together have no more bytes than this, rank 0 writes them: 0.2 s for one process,
-/// about what it takes ranks to come together for each of the large ones.
-constexpr std::uint64_t most_gathered_bytes = 32 << 20;
+/// If all tables together have no more bytes than this, rank 0 writes them alone: of four GPUs (110
+/// MB each) it packs the chunks by threads in less time than it takes the ranks to write together
+/// and to read back what they wrote.
+constexpr std::uint64_t most_gathered_bytes = 512 << 20;
 
 /// Collective: every rank of `comm` calls it with its part. The provenance of rank 0 is used; rows
 /// are in the order of ranks. The file is written as `<path>.part`, and renamed when whole; after
@@ -43,9 +44,9 @@ void write_run_alone(const std::filesystem::path& path, const Provenance& proven
                      const std::vector<UnauditedDevice>& unaudited, std::size_t count,
                      const std::function<std::vector<DeviceResult>(std::size_t)>& load);
 
-/// The device of a finished shard of this run.
+/// The device of a finished shard of this run, with its traces.
 /// @throws StoreError if the shard cannot be read or does not hold one device
-DeviceResult read_own_shard(const std::filesystem::path& shard, Depth depth);
+DeviceResult read_own_shard(const std::filesystem::path& shard);
 
 /// `<shard>.findings`: a run file of the findings of a finished shard, without probes. Rank 0
 /// judges a fleet by these while all ranks wait for it; a shard has tables for each job, and takes

@@ -101,8 +101,7 @@ class WriteRunTest : public test::MpiTest {
     MPI_Barrier(comm_);
     write_shard(parts_folder(at("merged.h5")), device);
     write_run_together(comm_, at("together.h5"), test::some_provenance(),
-                       {.devices = {read_own_shard(shard_of(device), Depth::traces)}}, {},
-                       gathered_bytes);
+                       {.devices = {read_own_shard(shard_of(device))}}, {}, gathered_bytes);
     Roster roster{.provenance = test::some_provenance(), .devices = {}, .unaudited = {}};
     for (const std::string& uuid : gather_texts(comm_, device.info.uuid)) {
       roster.devices.push_back(
@@ -171,7 +170,7 @@ TEST_F(WriteRunTest, a_damaged_chunk_of_a_shard_is_noticed_where_it_is_read) {
   write_shard(parts, device);
   damage_chunk(shard_of(device), "parts/1/traces/window_cycles");
 
-  EXPECT_THAT([&] { read_own_shard(shard_of(device), Depth::traces); },
+  EXPECT_THAT([&] { read_own_shard(shard_of(device)); },
               testing::ThrowsMessage<StoreError>(HasSubstr("traces/window_cycles")));
   MPI_Barrier(comm_);
   if (rank_ != 0) return;

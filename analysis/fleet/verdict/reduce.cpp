@@ -43,8 +43,7 @@ std::vector<ComparisonGroup> comparison_groups(const RunResult& run, const Reduc
     group->devices.push_back(index);
   }
   for (ComparisonGroup& group : groups) {
-    const ModelReference* reference = reference_of(run, group, options.references);
-    if (reference != nullptr) group.reference_gpus = reference->gpus;
+    group.reference = reference_of(run, group, options.references);
   }
   return groups;
 }

@@ -33,21 +33,14 @@ Json sweep_charts(const RunResult& run, const FleetAnalysis& analysis);
 /// at most; of a group at most 1,024 devices, flagged ones among them.
 Json strip_chart(const RunResult& run, const FleetAnalysis& analysis);
 
-/// How many accesses took so many cycles in the chases that looked for the capacities of a device,
-/// a chart for each cache and for the TLBs: hits and misses are humps.
-Json histogram_charts(const DeviceResult& device, const std::vector<RawLatency>& raw);
-
 /// Latency against span for each cache and the TLBs, from the chases of a device that looked for
 /// capacities, with what was found: wide, and at the edge of a capacity. A chart each.
 Json stair_charts(const DeviceResult& device, const std::vector<RawLatency>& raw);
 
 /// Operations a second against operations for each byte, with every ceiling of memories and units
 /// that was measured; needs one of both.
-/// @param label names the device in the title; likewise below
+/// @param label names the device in the title
 Json roofline_chart(const DeviceResult& device, const std::string& label);
-
-/// Heat maps of throughput over the shapes of a grid, one for each surface that the device has.
-Json surface_charts(const DeviceResult& device, const std::string& label);
 
 /// Grids of SMs, rows are GPCs, cells lie by TPC, of the first 32 of drawn_devices: [{"label",
 /// "layouts": {"132": [{"row", "x", "sm", "tpc"}]}, "maps": [{"metric", "unit", "values",

@@ -2,6 +2,8 @@
 // 2009): operations a second against operations for each byte.
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts/charts.hpp"
+#include "analysis/report/drawing/drawing.hpp"
+#include "analysis/report/key_numbers.hpp"
 #include "analysis/statistics.hpp"
 
 #include <fmt/format.h>
@@ -23,20 +25,12 @@ struct Ceiling {
   double per_s = 0;  // bytes, or operations
 };
 
-/// Operations and their names. A multiply-add is two operations.
-constexpr std::pair<const char*, const char*> kinds[] = {
-    {"double_fma", "double precision"}, {"mma_f64_wide", "double precision, matrices"},
-    {"float_fma", "single precision"},  {"half2_fma", "half precision"},
-    {"wgmma_tf32", "tf32, matrices"},   {"wgmma_f16", "half precision, matrices"},
-    {"wgmma_fp8", "8 bit, matrices"}};
-
-std::vector<Ceiling> compute_ceilings(const DeviceResult& device, double cycles_per_s) {
+std::vector<Ceiling> compute_ceilings(const DeviceResult& device) {
   std::vector<Ceiling> ceilings;
-  for (const auto& [op, name] : kinds) {
-    const auto rate =
-        number_of(device, fmt::format("arithmetic.{}.throughput_per_cycle_per_sm", op));
-    const double per_s = 2 * rate.value_or(0) * cycles_per_s;
-    if (per_s > 0) ceilings.push_back({fmt::format("{}: {:.1f} T/s", name, per_s * 1e-12), per_s});
+  for (const FlopRate& rate : flop_rates(device)) {
+    ceilings.push_back(
+        {fmt::format("{}: {} in a burst", rate.name, short_quantity(rate.per_s, "FLOP/s")),
+         rate.per_s});
   }
   return ceilings;
 }
@@ -66,7 +60,7 @@ void add_line(Json& chart, const std::string& name, double from, double to, doub
 Json roofline_chart(const DeviceResult& device, const std::string& label) {
   const double cycles_per_s =
       number_of(device, "clock.sm_hz").value_or(0) * static_cast<double>(device.info.sm_count);
-  const std::vector<Ceiling> compute = compute_ceilings(device, cycles_per_s);
+  const std::vector<Ceiling> compute = compute_ceilings(device);
   const std::vector<Ceiling> memory = memory_ceilings(device, cycles_per_s);
   if (compute.empty() || memory.empty()) return {};
   const double most_per_s = std::ranges::max_element(compute, {}, &Ceiling::per_s)->per_s;
@@ -74,8 +68,8 @@ Json roofline_chart(const DeviceResult& device, const std::string& label) {
   Json chart{{"kind", "lines"},
              {"title", label},
              {"wide", true},
-             {"x", {{"title", "operations for each byte"}, {"type", "log"}}},
-             {"y", {{"title", "operations a second"}, {"type", "log"}}},
+             {"x", {{"title", "FLOP for each byte"}, {"type", "log"}}},
+             {"y", {{"title", "FLOP/s"}, {"type", "log"}}},
              {"dashed", Json::array()},
              {"points", Json::array()}};
   for (const Ceiling& ceiling : memory) {

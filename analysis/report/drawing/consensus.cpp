@@ -79,8 +79,8 @@ std::vector<GroupDrawing> draw_groups(const RunResult& run, const FleetAnalysis&
   groups.resize(std::min(groups.size(), most_drawings));
   std::vector<GroupDrawing> drawings;
   for (const ComparisonGroup* group : groups) {
-    DeviceDrawing drawing = draw_device(consensus_of(run, group->devices));
-    if (!drawing.frames.empty()) drawings.push_back({group, std::move(drawing)});
+    std::vector<DrawnFrame> frames = draw_device(consensus_of(run, group->devices));
+    if (!frames.empty()) drawings.push_back({group, std::move(frames)});
   }
   return drawings;
 }

@@ -18,7 +18,7 @@ DeviceResult consensus_of(const RunResult& run, std::span<const std::size_t> dev
 
 struct GroupDrawing {
   const ComparisonGroup* group;
-  DeviceDrawing drawing;
+  std::vector<DrawnFrame> frames;
 };
 inline constexpr std::size_t most_drawings = 8;
 /// Of the largest groups what most of their devices say, the largest first; none that is empty.

@@ -37,20 +37,6 @@ std::string_view unit_of(std::string_view metric) {
   return known != nullptr ? known->unit : "";
 }
 
-/// Three significant digits: a drawing is no table.
-std::string short_quantity(double value, std::string_view unit) {
-  const DisplayUnit display = display_unit(value, unit);
-  const double scaled = value / display.divisor;
-  const std::string number = std::abs(scaled) >= 100 || scaled == std::round(scaled)
-                                 ? fmt::format("{:.0f}", scaled)
-                                 : fmt::format("{:.3g}", scaled);
-  if (display.text.empty()) return number;
-  const std::string text = unit == "cycle"        ? "cycles"
-                           : unit == "byte/cycle" ? "B/cycle"
-                                                  : display.text;
-  return number + " " + text;
-}
-
 /// "57-59 MiB".
 std::string short_interval(const Interval& interval, std::string_view unit) {
   const DisplayUnit display = display_unit(interval.high, unit);
@@ -92,14 +78,13 @@ std::string metric_of(std::string_view text, std::string_view prefix) {
                      text.substr(star + 1));
 }
 
-/// A metric that was not resolvable is "?"; if none was the fact says so and why. Nothing if there
-/// is neither a value nor one that was not resolvable.
+/// A part that was not resolvable is "?". Nothing if no part has a value.
 std::optional<DrawnFact> fact_of(const DeviceResult& device, const Row& row,
                                  std::string_view prefix) {
-  DrawnFact fact{.label = std::string(row.label), .confidence = 1, .answered = false};
+  DrawnFact fact{.label = std::string(row.label), .confidence = 1};
   std::vector<std::string> texts;
   std::vector<std::string> remarks;
-  std::string why;
+  bool has_value = false;
   for (const std::string_view part : row.parts) {
     if (part.empty()) continue;
     const std::size_t begin = part.find('{');
@@ -109,12 +94,11 @@ std::optional<DrawnFact> fact_of(const DeviceResult& device, const Row& row,
     if (finding == nullptr) continue;
     const std::string value = shown(device, metric);
     if (!value.empty()) {
-      fact.answered = true;
+      has_value = true;
       fact.confidence = std::min(fact.confidence, finding->confidence);
       remarks.push_back(fmt::format("{}: confidence {:.2f}", metric, finding->confidence));
     } else if (finding->status == Status::not_resolvable || finding->status == Status::unstable) {
       remarks.push_back(metric + ": not resolvable");
-      if (why.empty()) why = finding->reason;
     } else {
       continue;
     }
@@ -122,9 +106,8 @@ std::optional<DrawnFact> fact_of(const DeviceResult& device, const Row& row,
                                 part.substr(end + 1)));
     if (!finding->reason.empty()) remarks.back() += "; " + finding->reason;
   }
-  if (texts.empty()) return {};
-  fact.text = fact.answered ? fmt::format("{}", fmt::join(texts, row.separator))
-                            : "not resolvable" + (why.empty() ? "" : ": " + why);
+  if (!has_value) return {};
+  fact.text = fmt::format("{}", fmt::join(texts, row.separator));
   fact.remark = fmt::format("{}", fmt::join(remarks, "\n"));
   return fact;
 }
@@ -138,7 +121,7 @@ void add_rows(const DeviceResult& device, std::span<const Row> rows, std::string
     const auto same = std::ranges::find(facts, fact->label, &DrawnFact::label);
     if (same == facts.end()) {
       facts.push_back(std::move(*fact));
-    } else if (fact->answered) {
+    } else {
       *same = std::move(*fact);
     }
   }
@@ -156,27 +139,6 @@ std::optional<DrawnFact> loads_of_l1(const DeviceResult& device) {
   return serves.remark.empty() ? std::nullopt : std::optional(serves);
 }
 
-/// What is not resolvable for one reason is one fact, behind the others and without a label.
-void join_unanswered(std::vector<DrawnFact>& facts) {
-  std::vector<DrawnFact> joined;
-  for (const DrawnFact& fact : facts) {
-    if (fact.answered) continue;
-    const auto same = std::ranges::find(joined, fact.text, &DrawnFact::text);
-    if (same == joined.end()) {
-      joined.push_back(fact);
-    } else {
-      same->label += ", " + fact.label;
-      same->remark += "\n" + fact.remark;
-    }
-  }
-  std::erase_if(facts, [](const DrawnFact& fact) { return !fact.answered; });
-  for (DrawnFact& fact : joined) {
-    fact.text = fact.label + " " + fact.text;
-    fact.label = "";
-    facts.push_back(std::move(fact));
-  }
-}
-
 DrawnUnit draw_unit(const DeviceResult& device, const Source& source) {
   DrawnUnit unit{.name = std::string(source.name), .kind = source.kind};
   std::vector<DrawnFact>& facts = unit.facts;
@@ -185,13 +147,12 @@ DrawnUnit draw_unit(const DeviceResult& device, const Source& source) {
     add_rows(device, is_tlb ? std::span<const Row>(tlb_rows) : cache_rows, source.prefix, facts);
   }
   add_rows(device, source.rows, source.prefix, facts);
-  const bool has_size = !facts.empty() && facts.front().answered &&
-                        (facts.front().label == "size" || facts.front().label == "reach");
+  const bool has_size =
+      !facts.empty() && (facts.front().label == "size" || facts.front().label == "reach");
   if (has_size) {
     unit.size = facts.front().text;
     facts.erase(facts.begin());
   }
-  join_unanswered(facts);
   if (source.name == "L1") {
     if (const auto serves = loads_of_l1(device)) facts.insert(facts.begin(), *serves);
   }
@@ -239,35 +200,43 @@ std::string frame_title(const DeviceResult& device, std::size_t frame) {
 
 }  // namespace
 
-DeviceDrawing draw_device(const DeviceResult& device) {
-  DeviceDrawing drawing;
+std::string short_quantity(double value, std::string_view unit) {
+  const DisplayUnit display = display_unit(value, unit);
+  const double scaled = value / display.divisor;
+  const std::string number = std::abs(scaled) >= 100 || scaled == std::round(scaled)
+                                 ? fmt::format("{:.0f}", scaled)
+                                 : fmt::format("{:.3g}", scaled);
+  if (display.text.empty()) return number;
+  const std::string text = unit == "cycle"        ? "cycles"
+                           : unit == "byte/cycle" ? "B/cycle"
+                                                  : display.text;
+  return number + " " + text;
+}
+
+std::vector<DrawnFrame> draw_device(const DeviceResult& device) {
+  std::vector<DrawnFrame> frames;
   std::array<std::vector<DrawnUnit>, frame_scopes.size()> placed;
   for (const Source& source : sources) {
     if (!source.in_l1.empty() && shown(device, source.in_l1) == "yes") continue;
     DrawnUnit unit = draw_unit(device, source);
-    if (!unit.size.empty() || std::ranges::any_of(unit.facts, &DrawnFact::answered)) {
-      const auto [frame, is_known] = place_of(device, source);
-      unit.placed = is_known;
-      placed[frame].push_back(std::move(unit));
-    } else if (!unit.facts.empty() && source.kind == "cache") {
-      const Finding* size = find_finding(device, fmt::format("{}.size_bytes", source.prefix));
-      drawing.unresolved.push_back(
-          fmt::format("{}: {}", unit.name, size != nullptr ? size->reason : ""));
-    }
+    if (unit.size.empty() && unit.facts.empty()) continue;
+    const auto [frame, is_known] = place_of(device, source);
+    unit.placed = is_known;
+    placed[frame].push_back(std::move(unit));
   }
-  if (std::ranges::all_of(placed, &std::vector<DrawnUnit>::empty)) return drawing;
+  if (std::ranges::all_of(placed, &std::vector<DrawnUnit>::empty)) return frames;
   for (std::size_t frame = placed.size(); frame-- > 0;) {
     if (frame == device_frame) {
-      drawing.frames.push_back({device_title(device), std::move(placed[frame])});
+      frames.push_back({device_title(device), std::move(placed[frame])});
       continue;
     }
     const bool is_counted =
         !shown(device, fmt::format("topology.{}_count", frame_scopes[frame])).empty();
     if (is_counted || !placed[frame].empty()) {
-      drawing.frames.push_back({frame_title(device, frame), std::move(placed[frame])});
+      frames.push_back({frame_title(device, frame), std::move(placed[frame])});
     }
   }
-  return drawing;
+  return frames;
 }
 
 }  // namespace sonde

@@ -14,10 +14,9 @@ namespace sonde {
 /// One thing that is known of a unit: a row of its box.
 struct DrawnFact {
   std::string label = "";   // "sets x ways"
-  std::string text = "";    // "512 x 4"; "not resolvable" where nothing was found out
+  std::string text = "";    // "512 x 4", "64 x ?" if only a part was found out
   std::string remark = "";  // metrics behind it and why they have no value: shown under the pointer
   double confidence = 0;    // the lowest of the metrics behind it
-  bool answered = true;
 };
 
 /// A box.
@@ -36,13 +35,11 @@ struct DrawnFrame {
   std::vector<DrawnUnit> units;
 };
 
-struct DeviceDrawing {
-  std::vector<DrawnFrame> frames;       // outermost first: the device, GPC, TPC, SM
-  std::vector<std::string> unresolved;  // caches of which it is not known whether they are there
-};
+/// Three significant digits and a unit that suits: "4.68 TB/s", "281 cycles".
+std::string short_quantity(double value, std::string_view unit);
 
-/// Units that are absent, were skipped or failed are not drawn; no frames if the device has nothing
-/// to draw.
-DeviceDrawing draw_device(const DeviceResult& device);
+/// Outermost first: the device, GPC, TPC, SM. Only what was found out is drawn; empty if that is
+/// nothing.
+std::vector<DrawnFrame> draw_device(const DeviceResult& device);
 
 }  // namespace sonde

@@ -33,8 +33,6 @@ Json chosen_devices(const RunResult& run, const FleetAnalysis& analysis, const R
     Json charts = Json::object();
     add(charts, "roofline", roofline_chart(device, label));
     add(charts, "stairs", stair_charts(device, latencies));
-    add(charts, "histograms", histogram_charts(device, latencies));
-    add(charts, "surfaces", surface_charts(device, label));
     if (!charts.empty()) devices.push_back({{"label", label}, {"charts", std::move(charts)}});
   }
   return devices;

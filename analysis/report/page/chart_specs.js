@@ -108,30 +108,6 @@ const makers = {
       legends: has_legend ? [{stroke: 'colour', orient: 'bottom', columns: room < 600 ? 1 : 3, symbolType: 'stroke'}] : [],
     };
   },
-  // How many accesses took so many cycles.
-  histogram({title, tlb, bars, marks}, room) {
-    const width = Math.min(room - 90, 460);
-    const x = {type: 'linear', domain: extent(bars.flatMap(one => [one.from, one.to]))};
-    const named = named_marks(marks, x, width);
-    return {
-      width, height: 130, title: {text: title, offset: named.offset},
-      data: [{name: 'bars', values: bars}, named.data],
-      scales: [
-        {name: 'x', ...x, range: 'width', zero: false},
-        {name: 'y', type: 'log', range: 'height', domain: [0.7, 1.5 * extent(bars.map(one => one.accesses))[1]]},
-      ],
-      axes: [
-        {orient: 'bottom', scale: 'x', title: 'cycles', tickCount: 8},
-        {orient: 'left', scale: 'y', title: 'accesses', grid: true, format: '~s',
-          values: [1, 10, 100, 1000, 10000, 100000, 1000000, 10000000]},
-      ],
-      marks: [mark('rect', 'bars', {
-        x: at('x', 'from'), x2: signal("max(scale('x', datum.to), scale('x', datum.from) + 1.5)"),
-        y: at('y', 'accesses'), y2: signal('height'), fill: value(tlb ? 'var(--tlb)' : 'var(--cache)'),
-        tooltip: signal("format(datum.accesses, ',') + ' accesses of ' + ceil(datum.from) + ' to ' + floor(datum.to) + ' cycles'"),
-      }), ...named.marks],
-    };
-  },
   // Panels of rows and columns, coloured by value.
   heat({title, unit, rows, columns, cells}, room) {
     const width = columns.values.length * Math.min(30, (room - 150) / columns.values.length);

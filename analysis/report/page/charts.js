@@ -16,11 +16,6 @@ const parts = [  // name, heading, note; in the order of the page
   ['stairs', 'Staircases of caches and TLBs', 'Mean latency of the chases of one GPU that looked for a capacity, ' +
     'against their span. Dashed: capacities of caches, dotted: reach of TLBs, as it found them. A line goes ' +
     'through the chases of one step.'],
-  ['histograms', 'Raw latency behind each capacity', 'All recorded accesses of the chases that looked for a ' +
-    'capacity, of one GPU: hits and misses are humps. The scale of accesses is logarithmic; what one access in ' +
-    '10,000 exceeds is left out. Dashed: what the job found.'],
-  ['surfaces', 'Throughput by shape', 'Each cell is one shape of a grid; colours begin at zero. "> 64" CTAs per ' +
-    'SM: more than fit at once, such as one for each tile of the data.'],
 ];
 const of_one_device = new Set((charts.devices || []).flatMap(device => Object.keys(device.charts)));
 const place_of = id => document.getElementById(id);
@@ -150,9 +145,9 @@ function add_parts() {
   choice.hidden = (charts.devices || []).length < 2;
   shown.forEach(([name, heading, note], i) => {
     if (of_one_device.has(name) && !choice.isConnected) section.append(choice);
-    const chart = element('div', {className: ['stairs', 'histograms'].includes(name) ? 'chart panels' : 'chart', id: name});
+    const chart = element('div', {className: name === 'stairs' ? 'chart panels' : 'chart', id: name});
     const more = element('div', {innerHTML: below[name] || ''});
-    section.append(element('details', {className: 'part', open: !narrow || i < 2},
+    section.append(element('details', {className: 'part', open: name !== 'stairs' && (!narrow || i < 2)},
       element('summary', {}, element('h2', {}, heading)), ...(name === 'map' ? [more, chart] : [chart, more]),
       element('p', {className: 'note'}, note)));
   });

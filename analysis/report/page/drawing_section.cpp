@@ -28,12 +28,11 @@ std::string title_of(std::string_view remark) {
 }
 
 std::string fact_html(const DrawnFact& fact) {
-  const std::string sure = fact.answered && fact.confidence < low_confidence
-                               ? fmt::format(" <small>{:.2g}</small>", fact.confidence)
-                               : "";
-  return fmt::format("<div title=\"{}\"{}><dt>{}</dt><dd>{}{}</dd></div>\n", title_of(fact.remark),
-                     fact.answered ? "" : " class=\"unknown\"", escape_markup(fact.label),
-                     escape_markup(fact.text), sure);
+  const std::string confidence = fact.confidence < low_confidence
+                                     ? fmt::format(" <small>{:.2g}</small>", fact.confidence)
+                                     : "";
+  return fmt::format("<div title=\"{}\"><dt>{}</dt><dd>{}{}</dd></div>\n", title_of(fact.remark),
+                     escape_markup(fact.label), escape_markup(fact.text), confidence);
 }
 
 std::string unit_html(const DrawnUnit& unit) {
@@ -52,20 +51,15 @@ std::string group_html(const RunResult& run, const GroupDrawing& one) {
     text += fmt::format("<figcaption>{}: what most of {} {} say</figcaption>\n",
                         escape_markup(one.group->label), n, n == 1 ? "device" : "devices");
   }
-  text += drawing_html(one.drawing);
-  if (!one.drawing.unresolved.empty()) {
-    text += fmt::format(
-        "<p class=\"note\">Not drawn, as it is not known whether there is one: {}</p>\n",
-        escape_markup(fmt::format("{}", fmt::join(one.drawing.unresolved, "; "))));
-  }
+  text += drawing_html(one.frames);
   return text + "</figure>\n";
 }
 
 }  // namespace
 
-std::string drawing_html(const DeviceDrawing& drawing) {
+std::string drawing_html(std::span<const DrawnFrame> frames) {
   std::string text;
-  for (const DrawnFrame& frame : drawing.frames) {
+  for (const DrawnFrame& frame : frames) {
     text += fmt::format("<div class=\"frame\"><p class=\"name\"><b>{}</b></p>\n",
                         escape_markup(frame.name));
     if (frame.units.empty()) continue;
@@ -73,7 +67,7 @@ std::string drawing_html(const DeviceDrawing& drawing) {
     for (const DrawnUnit& unit : frame.units) text += unit_html(unit);
     text += "</div>\n";
   }
-  for (std::size_t i = 0; i < drawing.frames.size(); ++i) text += "</div>\n";
+  for (std::size_t i = 0; i < frames.size(); ++i) text += "</div>\n";
   return text;
 }
 
@@ -87,10 +81,9 @@ std::string drawings_section(const RunResult& run, const FleetAnalysis& analysis
     text += fmt::format("<p>and {} smaller groups</p>\n", models.size() - most_drawings);
   }
   return "<section id=\"device\">\n<h2>The device</h2>\n" + text +
-         "<p class=\"note\">Small figures: confidence, where it is below 0.9. Dashed: who shares "
-         "it was "
-         "not found out. ?: not resolvable; why stands under the pointer and among the "
-         "findings.</p>\n"
+         "<p class=\"note\">Small numbers are the confidence if it is below 0.9. A dashed box: "
+         "which "
+         "SMs share the unit was not found out. The pointer over a value shows its metric.</p>\n"
          "</section>\n";
 }
 

@@ -151,7 +151,7 @@ std::string findings_section(const RunResult& run, const FleetAnalysis& analysis
   if (text.empty()) return "";
   return "<h2>Findings</h2>\n<div class=\"filterable\" data-table=\"findings\" "
          "data-rows=\"findings\" data-choice=\"job\" data-group=\"device\" "
-         "data-orders=\"metric n sure remark\" data-hint=\"metric, value, remark\">\n" +
+         "data-orders=\"metric n confidence remark\" data-hint=\"metric, value, remark\">\n" +
          text + "</div>\n";
 }
 

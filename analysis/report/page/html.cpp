@@ -1,5 +1,6 @@
 // report.html: one page with a run inside, made of the files of page/.
 #include "analysis/report/content.hpp"
+#include "analysis/report/key_numbers.hpp"
 #include "analysis/report/page/sections.hpp"
 #include "analysis/report/report.hpp"
 #include "analysis/report/sweep_answer.hpp"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 namespace sonde {
 namespace {
@@ -117,6 +119,52 @@ std::string sweep_html(const RunResult& run, const FleetAnalysis& analysis) {
   return titled("Over the sweep", text);
 }
 
+/// What the GPUs of each model reach.
+std::string key_numbers_html(const RunResult& run, const FleetAnalysis& analysis) {
+  if (!run.provenance.axes.empty()) return "";  // sweep_html has them by setting
+  std::string text;
+  for (std::size_t group = 0; group < analysis.groups.size(); ++group) {
+    const TextTable table = key_number_table(run, analysis, group);
+    if (table.rows.empty()) continue;
+    const std::size_t n = analysis.groups[group].devices.size();
+    text += fmt::format("<h3>{}{}</h3>\n<div class=\"scrolled\" tabindex=\"0\">{}</div>\n",
+                        escape_markup(analysis.groups[group].label),
+                        n == 1 ? "" : fmt::format(", median of {} GPUs", n),
+                        html_table(table, "key_numbers"));
+  }
+  if (text.empty()) return "";
+  return titled("Key numbers",
+                text +
+                    "<p class=\"note\">Theoretical: what bus, links and clocks give by their "
+                    "width, and for the L2 the size that the driver says. FLOP/s are those of a "
+                    "burst of microseconds; the job soak shows what lasts.</p>\n");
+}
+
+/// A square for each GPU, node by node. Of very many nodes those in which a GPU did not pass.
+std::string fleet_grid(const RunResult& run, const FleetAnalysis& analysis) {
+  constexpr std::size_t fewest = 9;  // more than a node has
+  constexpr std::size_t most_nodes = 512;
+  if (run.devices.size() < fewest || !run.provenance.axes.empty()) return "";
+  struct Node {
+    std::string squares;
+    bool passes = true;
+  };
+  std::map<std::string, Node> nodes;
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    const std::string verdict(to_text(analysis.verdicts[i].verdict));
+    Node& node = nodes[run.devices[i].node];
+    node.passes &= verdict == "pass";
+    node.squares += fmt::format("<i class=\"{0}\" title=\"{1}: {0}\"></i>", escape_markup(verdict),
+                                escape_markup(place_of(run, run.devices[i])));
+  }
+  std::string text;
+  for (const auto& [name, node] : nodes) {
+    if (node.passes && nodes.size() > most_nodes) continue;
+    text += fmt::format("<span><b>{}</b>{}</span>\n", escape_markup(name), node.squares);
+  }
+  return titled("Fleet", "<div class=\"fleet\">\n" + text + "</div>\n");
+}
+
 std::string tables_html(const RunResult& run, const FleetAnalysis& analysis) {
   std::string text;
   const bool is_sweep = !run.provenance.axes.empty();  // sweep_html has them
@@ -207,7 +255,7 @@ std::string_view vega_bundle() { return page_file("vega_bundle.js"); }
 
 std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
                         const RawLatencies& raw) {
-  const Headline head = headline(run, analysis);
+  const std::string verdict = verdict_line(run, analysis);
   const std::vector<Problem> wrong = problems(run, analysis);
   const std::string charts = charts_section(run, analysis, raw);
   std::string body;
@@ -218,7 +266,8 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
   for (const Problem& problem : wrong) {
     details += problem_html(problem, evidence_link(run, analysis, problem));
   }
-  body += titled("What is wrong", details) + paste_html(run, analysis) + sweep_html(run, analysis) +
+  body += titled("What is wrong", details) + paste_html(run, analysis) + fleet_grid(run, analysis) +
+          sweep_html(run, analysis) + key_numbers_html(run, analysis) +
           drawings_section(run, analysis) + devices_html(run, analysis) + charts_place(charts);
   if (run.devices.size() > 1) body += tables_html(run, analysis);
   body += matrices_html(peer_matrices(run, analysis.registry)) + findings_section(run, analysis);
@@ -226,9 +275,8 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
                  folded_table(time_table(run), "times", "jobs, and how long each took")) +
           notes_html(notes(run, analysis));
   return fmt::format(
-      fmt::runtime(page_file("page.html")), fmt::arg("title", escape_markup(head.verdict)),
+      fmt::runtime(page_file("page.html")), fmt::arg("title", escape_markup(verdict)),
       fmt::arg("style", page_file("style.css")), fmt::arg("mood", wrong.empty() ? "well" : "bad"),
-      fmt::arg("counts", escape_markup(head.counts)),
       fmt::arg("origin", escape_markup(origin_line(run))), fmt::arg("body", body),
       fmt::arg("tables", page_file("tables.js")), fmt::arg("charts", charts));
 }

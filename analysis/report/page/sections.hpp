@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -38,7 +39,7 @@ std::string folded_html(std::string_view text);
 
 /// The frames from the outside in: what a frame shares stands before what lies inside it. "" if
 /// there is nothing to draw.
-std::string drawing_html(const DeviceDrawing& drawing);
+std::string drawing_html(std::span<const DrawnFrame> frames);
 /// A drawing of each comparison group, of what most of its devices say. "" if there is nothing to
 /// draw.
 std::string drawings_section(const RunResult& run, const FleetAnalysis& analysis);

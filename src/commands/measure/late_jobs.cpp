@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <map>
 #include <mutex>
@@ -26,8 +27,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using OnStep = std::function<void(const Step&)>;
 
+/// Findings of the device so far. @throws StoreError
 DeviceResult read_measured(const MeasurePlan& plan, const std::string& uuid) {
-  return read_own_shard(finished_shard(plan.parts, uuid), Depth::probes);
+  const auto shard = finished_shard(plan.parts, uuid);
+  auto devices = read_finished(shard, plan.provenance.config_hash);
+  if (devices.size() == 1) return std::move(devices.front());
+  throw StoreError(fmt::format("'{}' holds no device of this run", shard.string()));
 }
 
 /// Runs jobs one after the other until a signal comes, the time is over or the device is lost: then
@@ -135,7 +140,7 @@ std::vector<Row> find_rows(const MeasurePlan& plan, const Task& task, const OnSt
   return rows;
 }
 
-/// Each with the other GPUs of the node that this process sees.
+/// All at once, each with the other GPUs of the node that this process sees.
 void open_rows(const MeasurePlan& plan, const Task& task, std::vector<Row>& rows) {
   std::vector<NodeGpu> seen = task.node_gpus;
   std::erase_if(seen, [](const NodeGpu& gpu) { return !gpu.reachable; });
@@ -144,9 +149,8 @@ void open_rows(const MeasurePlan& plan, const Task& task, std::vector<Row>& rows
     const auto row = std::ranges::find(rows, gpu.uuid, &Row::uuid);
     return row != rows.end() && !row->late.is_over();
   });
-  for (Row& row : rows) {
+  const auto open = [&](Row& row) {
     const NodeGpu& own = task.node_gpus[row.place];
-    if (row.late.is_over() || !own.reachable) continue;
     std::vector<NodeGpu> peers = seen;
     std::erase_if(peers, [&own](const NodeGpu& peer) { return peer.uuid == own.uuid; });
     try {
@@ -156,7 +160,13 @@ void open_rows(const MeasurePlan& plan, const Task& task, std::vector<Row>& rows
     } catch (const DeviceError& error) {
       row.late.give_up(error.what());
     }
+  };
+  std::vector<std::future<void>> opening;
+  for (Row& row : rows) {
+    if (row.late.is_over() || !task.node_gpus[row.place].reachable) continue;
+    opening.push_back(std::async(std::launch::async, open, std::ref(row)));
   }
+  for (std::future<void>& one : opening) one.get();
 }
 
 JobResult measure_row(const MeasurePlan& plan, const Task& task, const Job& job, Row& row,

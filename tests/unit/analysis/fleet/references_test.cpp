@@ -46,7 +46,8 @@ class ReferencesTest : public testing::Test {
 TEST_F(ReferencesTest, a_gpu_like_those_before_passes_and_it_is_said_whom_it_was_held_against) {
   const FleetAnalysis analysis = reduce_fleet(run, options);
   EXPECT_THAT(analysis.charges, IsEmpty());
-  EXPECT_EQ(analysis.groups[0].reference_gpus, 3u);
+  ASSERT_NE(analysis.groups[0].reference, nullptr);
+  EXPECT_EQ(analysis.groups[0].reference->gpus, 3u);
 
   scale(0, read, 1.2);   // better
   scale(0, dram, 1.04);  // within the tolerance

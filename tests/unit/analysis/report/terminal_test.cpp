@@ -74,16 +74,15 @@ TEST(TerminalTest, jobs_that_no_device_ran_are_named) {
   std::vector<Metric> registry{metric_of("ran_on_one"), metric_of("one"), metric_of("one")};
   analysis.registry = registry;
   EXPECT_THAT(render_terminal(run, analysis),
-              HasSubstr("\nNot looked at: one (what each is for: sonde list jobs)\n"));
-  EXPECT_THAT(render_html(run, analysis), HasSubstr("Not looked at: one ("));
+              StartsWith("ALL WELL: 4 GPUs passed. Not looked at: one\n"));
+  EXPECT_THAT(render_html(run, analysis), HasSubstr("4 GPUs passed. Not looked at: one</h1>"));
 
   for (const char* job : {"two", "three", "four", "five", "six", "seven", "eight"}) {
     registry.push_back(metric_of(job));
   }
   analysis.registry = registry;
   EXPECT_THAT(render_terminal(run, analysis),
-              HasSubstr("\nNot looked at: one, two, three, four, five, six and 2 more (what "
-                        "each is for: sonde list jobs)\n"));
+              HasSubstr(". Not looked at: one, two, three, four, five, six and 2 more\n"));
   analysis.registry = {registry.data(), 1};
   EXPECT_THAT(render_terminal(run, analysis), Not(HasSubstr("Not looked at")));
 }
@@ -146,25 +145,47 @@ TEST(TerminalTest, single_device_gets_values_spreads_and_reasons) {
   EXPECT_THAT(text, StartsWith("ALL WELL: 1 GPU passed\n"));
   EXPECT_THAT(
       text,
-      HasSubstr("a GPU without peers, and no reference values of this model, memory and settings"));
+      HasSubstr("no peers in this run, no reference values of this model, memory and settings"));
   EXPECT_THAT(text, ::testing::ContainsRegex("latency.dram_cycles +6[0-9]+ cycle +8 cycle +512"));
   EXPECT_THAT(text, ::testing::ContainsRegex("cache.l1.replacement +not resolvable .*3 policies"));
 }
 
-TEST(TerminalTest, a_summary_draws_the_devices_in_words_and_leaves_values_to_the_export) {
-  RunResult fleet = maker::healthy_fleet(4, 7);
-  for (DeviceResult& device : fleet.devices) {
-    device.jobs[0].findings.push_back(found("cache.l1.ways", 4.0, 0.5, 1));
-    device.jobs[0].findings.push_back(not_resolvable("cache.constant_l3.size_bytes", "noise"));
-  }
+std::string summary_of(RunResult fleet) {
   const auto [run, analysis] = rendered(std::move(fleet));
-  const std::string text = render_terminal(run, analysis, Colour::off, 0, Detail::summary);
-  EXPECT_THAT(text, HasSubstr(": what most of 4 say\n"));
-  EXPECT_THAT(text, ::testing::ContainsRegex("\n    L2 +[0-9.]+ MiB"));
-  EXPECT_THAT(text, ::testing::ContainsRegex("sets x ways  4 .sure to 0.50.\n"));
-  EXPECT_THAT(text, HasSubstr("\n  not known whether there: Constant L3: noise\n"));
-  EXPECT_THAT(text, Not(HasSubstr("METRICS of")));
-  EXPECT_THAT(render_terminal(run, analysis), HasSubstr("METRICS of"));
+  return render_terminal(run, analysis, Colour::off, 0, Detail::summary);
+}
+
+TEST(TerminalTest, a_summary_has_key_numbers_and_structure_and_leaves_values_to_the_export) {
+  RunResult fleet = maker::healthy_fleet(4, 7);
+  for (std::size_t i = 0; i < fleet.devices.size(); ++i) {
+    const double rate = 4e12 + 1e11 * static_cast<double>(i);
+    maker::finding_of(fleet.devices[i], "global.read_bytes_per_s").value = rate;
+    std::vector<Finding>& findings = fleet.devices[i].jobs[0].findings;
+    findings.push_back(found("global.theoretical_bytes_per_s", 5e12, 1, 1));
+    findings.push_back(found("cache.l1.ways", 4.0, 0.5, 1));
+    findings.push_back(not_resolvable("cache.constant_l3.size_bytes", "noise"));
+  }
+  const std::string text = summary_of(std::move(fleet));
+  EXPECT_THAT(
+      text, HasSubstr("KEY NUMBERS: NVIDIA H200, 140 GiB, ECC on, driver 550, median of 4 GPUs\n"));
+  EXPECT_THAT(
+      text, ::testing::ContainsRegex("memory, read +4.15 TB/s +4 TB/s to 4.3 TB/s +5 TB/s +83 %"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("\n +L2 +60 MiB"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("\n +L1 +192 KiB +4 .confidence 0.50."));
+  for (const char* left_out : {"METRICS of", "noise", "TIME", "config", "sure"}) {
+    EXPECT_THAT(text, Not(HasSubstr(left_out)));
+  }
+}
+
+TEST(TerminalTest, a_summary_of_64_gpus_with_three_bad_ones_fits_on_a_page) {
+  RunResult fleet = maker::healthy_fleet(64, 7);
+  maker::slow_sm(fleet.devices[40], "placement.l1_latency_cycles", 17, 4);
+  fleet.devices[50].status = DeviceOutcome::lost;
+  std::get<double>(maker::finding_of(fleet.devices[9], "global.read_bytes_per_s").value) *= 0.8;
+  const std::string text = summary_of(std::move(fleet));
+  EXPECT_THAT(text, StartsWith("Of 64 GPUs: 2 FAILED, 1 LOST"));
+  EXPECT_LE(std::ranges::count(text, '\n'), 60) << text;
+  EXPECT_LE(std::ranges::count(summary_of(maker::healthy_fleet(1, 7)), '\n'), 45);
 }
 
 TEST(TerminalTest, lost_unmeasured_and_incomplete_devices_are_in_the_headline) {
