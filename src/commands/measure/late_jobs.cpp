@@ -1,5 +1,6 @@
-// Second tries draw other random numbers than the first ones. Links between the GPUs of a node are
-// measured by a thread for each GPU. What both found joins the shards.
+// Jobs that are measured again draw other random numbers than the first time. Links between the
+// GPUs of a node are measured with one thread per GPU. Both kinds of results are added to the
+// shards.
 #include "commands/measure/late_jobs.hpp"
 
 #include "base/deadline_factor.hpp"
@@ -30,8 +31,8 @@ DeviceResult read_measured(const MeasurePlan& plan, const std::string& uuid) {
   return read_own_shard(finished_shard(plan.parts, uuid), Depth::probes);
 }
 
-/// Runs jobs one after the other until a signal comes, the time is over or the device is lost: then
-/// all that are left fail for that reason.
+/// Runs jobs one after the other. After a stop signal, at the time limit, or if the device is lost,
+/// all remaining jobs fail with that reason.
 class LateRun {
  public:
   LateRun(const Task& task, int jobs_done, const OnStep& on_step)
@@ -40,7 +41,7 @@ class LateRun {
   void give_up(const std::string& reason) { over_ = reason; }
   bool is_over() const { return !over_.empty(); }
 
-  /// To be called at each probe, and while other GPUs are waited for. @throws Error to end the job
+  /// Called at each probe and while waiting for other GPUs. @throws Error to end the job
   void go_on(bool waits) {
     step_.waits = waits;
     on_step_(step_);
@@ -84,7 +85,7 @@ void measure_again(const MeasurePlan& plan, const Task& task, const OnStep& on_s
   for (const std::string& name : task.again_jobs) {
     const auto found = std::ranges::find(plan.jobs, name, &Job::name);
     if (found == plan.jobs.end()) throw Error("no job of this run is called " + name);
-    std::vector<JobResult> others = first.jobs;  // what the job builds on, not its own findings
+    std::vector<JobResult> others = first.jobs;  // results it builds on, without its own first ones
     std::erase_if(others, [&name](const JobResult& one) { return one.job == name; });
     results.push_back(late.run(**found, [&] {
       return run_planned(plan, **found, *device, derive_seed(plan.seed, "measured again"), others,
@@ -96,9 +97,9 @@ void measure_again(const MeasurePlan& plan, const Task& task, const OnStep& on_s
   shard.finish(first);
 }
 
-/// A GPU of the node whose shard lacks links.
+/// A GPU of the node whose shard has no results for links.
 struct Row {
-  std::size_t place = 0;  // among those of the node
+  std::size_t place = 0;  // index in the list of GPUs of the node
   DeviceResult before;
   LateRun late;
   std::unique_ptr<Device> device{};
@@ -110,13 +111,14 @@ struct Row {
   }
 };
 
-/// Of a GPU that could not be opened before, or must not be used; its memory serves the others.
+/// Why a GPU is not used itself (it could not be opened, or is shared); other GPUs still reach its
+/// memory. Empty if it is used.
 std::string why_left_alone(const DeviceResult& before) {
   const auto not_run = std::ranges::find(before.jobs, Status::not_run, &JobResult::status);
   return not_run != before.jobs.end() ? not_run->reason : "";
 }
 
-/// A shard that cannot be read has no row, and a line in the log.
+/// A GPU whose shard cannot be read gets a line in the log and no row.
 std::vector<Row> find_rows(const MeasurePlan& plan, const Task& task, const OnStep& on_step,
                            const std::string& given_up) {
   std::vector<Row> rows;
@@ -135,11 +137,11 @@ std::vector<Row> find_rows(const MeasurePlan& plan, const Task& task, const OnSt
   return rows;
 }
 
-/// Each with the other GPUs of the node that this process sees.
+/// Opens each GPU together with the other GPUs of the node that this process sees.
 void open_rows(const MeasurePlan& plan, const Task& task, std::vector<Row>& rows) {
   std::vector<NodeGpu> seen = task.node_gpus;
   std::erase_if(seen, [](const NodeGpu& gpu) { return !gpu.reachable; });
-  // The driver hides all that stand behind one that it has lost: those left alone come last.
+  // If the driver has lost a GPU, it hides the GPUs listed after it. So unused GPUs come last.
   std::ranges::stable_partition(seen, [&rows](const NodeGpu& gpu) {
     const auto row = std::ranges::find(rows, gpu.uuid, &Row::uuid);
     return row != rows.end() && !row->late.is_over();
@@ -184,7 +186,8 @@ struct Leaves {
   ~Leaves() { meeting.leave(place); }
 };
 
-/// On all rows at once. Who has no row, or no answer, leaves, so that nobody waits for it.
+/// Measures all rows at the same time. A GPU without a row leaves the meeting at once, and one
+/// whose job ends leaves then, so that no other GPU waits for it.
 void measure_rows(const MeasurePlan& plan, const Task& task, const Job& job,
                   std::vector<Row>& rows) {
   NodeMeeting meeting(task.node_gpus);
@@ -205,7 +208,7 @@ void measure_rows(const MeasurePlan& plan, const Task& task, const Job& job,
 
 void add_to_shard(const MeasurePlan& plan, DeviceResult device, std::vector<JobResult> jobs) {
   Shard shard = Shard::extend(plan.parts, device);
-  note_outcome(device);  // as it is without them: it waits for them no longer
+  note_outcome(device);  // drops the status "incomplete", which stood for the missing links
   for (JobResult& job : jobs) {
     shard.append(job);
     job.probes.clear();
@@ -218,8 +221,8 @@ void add_to_shard(const MeasurePlan& plan, DeviceResult device, std::vector<JobR
   write_digest(path, device, plan.provenance.config_hash);
 }
 
-/// What a lost GPU holds, and what others hold on it, stays until the process ends: to free it
-/// could hang.
+/// If a GPU was lost, all devices stay open until the process ends: freeing their memory could
+/// hang.
 void leave_open_if_lost(std::vector<Row>& rows) {
   static std::vector<std::unique_ptr<Device>>& open = *new std::vector<std::unique_ptr<Device>>;
   if (std::ranges::none_of(rows, [](const Row& row) { return row.late.is_over(); })) return;

@@ -1,4 +1,4 @@
-// Questions to a plan.
+// Member functions of the plans.
 #include "commands/measure/run_plan.hpp"
 
 #include "base/stop_signal.hpp"
