@@ -1,4 +1,4 @@
-// Each GPU once at each point.
+// Keeps each GPU once at each point.
 #include "store/choice.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Names, units and meanings of all columns.
+// The names, units and descriptions of all columns.
 #include "store/hdf5/rows.hpp"
 
 #include "trace/health.hpp"
@@ -7,7 +7,7 @@ namespace sonde {
 
 namespace {
 
-/// A table whose rows belong to devices.
+/// A table with one device per row.
 template <class Row>
 BoundTable<Row> table_by_device(TableKey key) {
   BoundTable<Row> table(std::move(key));
