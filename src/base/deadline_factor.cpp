@@ -1,4 +1,4 @@
-// Read once.
+// Reads the environment variable once.
 #include "base/deadline_factor.hpp"
 
 #include <cstdlib>

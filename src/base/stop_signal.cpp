@@ -1,4 +1,4 @@
-// Handlers that set a flag.
+// Signal handlers that set a flag.
 #include "base/stop_signal.hpp"
 
 #include <csignal>
