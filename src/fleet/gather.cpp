@@ -1,4 +1,4 @@
-// Machines, their names, and the visible GPUs of all ranks.
+// Finds the machines, their names, and the GPUs that all ranks see.
 #include "fleet/gather.hpp"
 
 #include <nlohmann/json.hpp>

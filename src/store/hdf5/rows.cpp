@@ -7,7 +7,7 @@ namespace sonde {
 
 namespace {
 
-/// A table with one device per row.
+/// A table whose first column names the device of each row.
 template <class Row>
 BoundTable<Row> table_by_device(TableKey key) {
   BoundTable<Row> table(std::move(key));
