@@ -8,8 +8,7 @@ here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 say() { echo "sonde $(date -u +%FT%TZ): $*" >&2; }
 
 # run_bounded <seconds> <log> <command...>: returns its status, or 124 if it did not end in time. A
-# process that hangs in the driver ignores even SIGKILL, so nobody waits for it, and it has none of
-# our descriptors.
+# process that hangs in the driver ignores even SIGKILL, so nobody waits for it.
 run_bounded() {
   local limit_s=$1 log=$2 pid begin=$SECONDS
   shift 2

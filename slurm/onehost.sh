@@ -5,8 +5,7 @@
 #   onehost.sh start|kill <directory> <node>     a node fails, and comes back
 # Each node is a slurmd in its own mount and UTS namespaces, with its own host name, /dev/shm and
 # TmpFS, so ranks on two nodes see two machines. Needs root, slurm-wlm, munge and a <directory> that
-# the user munge may enter. Uses no systemd, no cgroups and no file outside <directory>. Ends its
-# daemons by their PID files.
+# the user munge may enter. Uses no systemd, no cgroups and no file outside <directory>.
 set -Eeuo pipefail
 
 cpus_per_node=4

@@ -11,8 +11,8 @@ namespace sonde {
 struct ArithmeticOp {
   std::string_view name;
   std::string_view meaning;
-  /// Results of a warp per step: one for each of 32 threads (two if a word holds two numbers); for
-  /// a matrix its multiply-adds.
+  /// Results of a warp per step: one per thread (two if a word holds two numbers); the
+  /// multiply-adds of a matrix.
   double per_warp = 32;
   int group_warps = 1;  // warps that execute one step together
   /// Independent chains per thread with which 32 warps keep the units busy. For half precision two

@@ -1,4 +1,3 @@
-// Reads the environment variable once.
 #include "base/deadline_factor.hpp"
 
 #include <cstdlib>

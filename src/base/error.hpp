@@ -1,5 +1,4 @@
-// Errors of the whole program: exceptions whose text is `<problem> (<why it matters>) <what to
-// do>`.
+// Errors of the program: exceptions with the text `<problem> (<why it matters>) <what to do>`.
 #pragma once
 
 #include <source_location>

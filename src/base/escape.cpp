@@ -1,4 +1,3 @@
-// Works on one character at a time; invalid bytes are never copied.
 #include "base/escape.hpp"
 
 #include <fmt/format.h>

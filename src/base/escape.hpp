@@ -11,8 +11,7 @@ namespace sonde {
 /// Valid UTF-8: each invalid byte is written as \xf6. Valid text is returned unchanged.
 std::string repair_utf8(std::string_view text);
 
-/// One line for a terminal: repair_utf8, and control characters (C0, DEL, C1) are written as \n, \t
-/// and \x1b.
+/// One line for a terminal: repair_utf8, with control characters (C0, DEL, C1) as \n, \t, \x1b.
 std::string visible_line(std::string_view text);
 
 /// For terminals and logs: the result is one line.
@@ -34,8 +33,7 @@ std::string escape_label(std::string_view text);
 /// One word for a POSIX shell, with quotes if needed.
 std::string quote_shell(std::string_view text);
 
-/// For complete JSON: also escapes the control characters that JSON allows (DEL, C1,
-/// bidirectional).
+/// For complete JSON: also escapes controls that JSON allows (DEL, C1, bidirectional).
 std::string escape_json_controls(std::string_view json);
 
 }  // namespace sonde

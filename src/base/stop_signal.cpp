@@ -1,4 +1,3 @@
-// Signal handlers that set a flag.
 #include "base/stop_signal.hpp"
 
 #include <csignal>

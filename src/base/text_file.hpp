@@ -1,5 +1,4 @@
-// Small files that are read or written as a whole: configurations, models, and files that ranks
-// write for each other.
+// Small files, read or written as a whole: configurations, models, files between ranks.
 #pragma once
 
 #include <cstdint>

@@ -26,8 +26,7 @@ inline std::string format_bytes(std::uint64_t size_bytes) {
   return format_bytes(static_cast<double>(size_bytes));
 }
 
-/// A value with its unit, for people: bytes and bytes/s are scaled, others have up to six
-/// significant digits.
+/// A value with its unit: bytes and bytes/s are scaled, others have up to six significant digits.
 std::string format_quantity(double value, std::string_view unit);
 
 /// Reads "24KB", "24 KiB", "2M", "512". KB and KiB both mean 1024 bytes, as in GPU papers.

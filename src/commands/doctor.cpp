@@ -1,6 +1,5 @@
 // `sonde doctor`: makes every check of a machine and prints the results. The driver, MPI and file
-// systems may hang, so each is checked in a process of its own, all at the same time, with a
-// deadline.
+// systems may hang, so processes check them at the same time, with a deadline.
 #include "base/error.hpp"
 #include "commands/commands.hpp"
 #include "doctor/gpus.hpp"
@@ -39,8 +38,7 @@ class Examination {
       : name_(name),
         advice_(advice),
         keeper_([this, look](const std::string&, const RankLink& rank) {
-          // A process that hangs in the kernel cannot be killed. If it kept stdout, a reader of the
-          // pipe would wait for it.
+          // A process that cannot be killed must not keep stdout: a reader of the pipe would wait.
           dup2(STDERR_FILENO, STDOUT_FILENO);
           try {
             rank.say(render_checks(look()));

@@ -92,8 +92,7 @@ Attendance measure_and_meet(const MeasurePlan& plan, const std::optional<Task>& 
 }
 
 /// Measures the links between the GPUs of a node at one point, after every GPU has been measured by
-/// itself. A worker of the first rank of the node that has a GPU does it. A GPU that is alone on
-/// its node has no links.
+/// itself. A worker of the node's first rank with a GPU does it. A single GPU has no links.
 Attendance measure_links(const RunPlan& run, std::size_t point, const RankContext& context,
                          const NodeView& node, RankProgress& progress) {
   const MeasurePlan& plan = run.points[point];
@@ -121,8 +120,7 @@ std::optional<Task> find_second_tries(const MeasurePlan& plan, const RankContext
 }
 
 /// Measures devices that deviate again, together with some peers, before the file is written. Rank
-/// 0 sends the number of devices as a message (nobody measures at this time); the other ranks read
-/// from a file which devices.
+/// 0 sends the number of devices as a message, and the other ranks read a file with the devices.
 Attendance measure_deviating(const RunPlan& run, const RankContext& context, const Supervised& mine,
                              RankProgress& progress) {
   if (run.is_sweep()) return {};  // its points and repeats already measure more than once

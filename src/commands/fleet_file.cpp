@@ -55,9 +55,8 @@ std::vector<DeviceConditions> read_conditions(const RunReader& reader) {
   return conditions;
 }
 
-/// For a large fleet: keeps all findings of flagged devices and of some examples that pass. Of the
-/// other devices it keeps missing findings, the topology (which gives units their names), and the
-/// metrics that have charges.
+/// For a large fleet: keeps all findings of flagged devices and of some examples that pass. The
+/// other devices keep missing findings, the topology (for names of units) and metrics with charges.
 void keep_what_is_shown(const FleetAnalysis& analysis, RunResult& run) {
   std::set<std::string, std::less<>> metrics;
   for (const Charge& charge : analysis.charges) {

@@ -24,10 +24,8 @@ struct Fleet {
 RunComparison compare_files(const std::filesystem::path& before, const std::filesystem::path& after,
                             std::span<const Metric> registry = all_metrics());
 
-/// @param baseline an earlier run file; a device that became worse since then gets a charge; "":
-/// none
-/// @param depth with Depth::probes, probes (the evidence that a report shows) are read, too, if the
-/// file has at most 64 devices
+/// @param baseline an earlier run file; devices that became worse since then are charged; "": none
+/// @param depth Depth::probes also reads probes (evidence for a report), up to 64 devices
 /// @param registry the metrics with their tolerances; must outlive the fleet
 /// @throws StoreError
 Fleet read_fleet(const std::filesystem::path& path, const std::string& baseline,

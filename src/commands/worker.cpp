@@ -1,5 +1,4 @@
-// The tasks of a worker process: everything that touches a GPU, and rank 0's work on whole files,
-// which would block the rank.
+// The tasks of a worker process: everything that touches a GPU, and rank 0's work on whole files.
 #include "analysis/fleet/verdict/reduce.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"

@@ -1,4 +1,3 @@
-// Reads the options of a run from a TOML file, key by key.
 #include "config/config_file.hpp"
 
 #include "base/error.hpp"

@@ -14,16 +14,14 @@ namespace sonde {
 struct ConfigRules {
   /// True if the command line has the option of this name; then the file's value is ignored.
   std::function<bool(std::string_view)> is_chosen;
-  /// Throws ConfigError for an impossible value. Called after each key, so the error names its
-  /// place.
+  /// Throws ConfigError for an impossible value. Called after each key.
   std::function<void(const RunOptions&)> check;
 };
 
 /// Sets the options that a file names. A value must have the type of its option: a text, a list of
 /// texts, a whole number, a number, true or false. The table `[sweep]` has a key for each axis (a
 /// list of values, or a range), and `mode`; `[job.<name>]` has options of that job (--set).
-/// @throws ConfigError with file, line and column: no TOML, an unknown key, a value of another type
-/// or one that the rules refuse
+/// @throws ConfigError with file, line and column: no TOML, an unknown key, a wrong type or value
 void read_config_file(const std::filesystem::path& path, const ConfigRules& rules,
                       RunOptions& options);
 

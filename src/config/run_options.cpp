@@ -1,4 +1,3 @@
-// Writes the options of a run as TOML, as JSON and as a hash.
 #include "config/run_options.hpp"
 
 #include "base/error.hpp"
@@ -87,8 +86,7 @@ std::string show_value(const nlohmann::json& value) {
   return fmt::format("{}", fmt::join(texts, ","));
 }
 
-/// Calls `visit(option, key in JSON, usual value)` for each option that decides the results or the
-/// number of points.
+/// Calls `visit(option, JSON key, usual value)` for options that decide the results or the points.
 template <class Visit>
 void for_each_deciding_option(const Visit& visit) {
   const RunOptions usual_options;

@@ -135,8 +135,7 @@ std::string to_json(const RunOptions& options);
 std::string to_arguments(const std::string& config_json);
 
 /// Lists the options that decide the results or the points and differ between two such JSON texts:
-/// "--suite quick, not standard; --memory-percent 50, not 100" (`one`, not `other`). Empty if none
-/// differs.
+/// "--suite quick, not standard; --memory-percent 50, not 100" (`one`, not `other`).
 /// @param except names of options that may differ
 std::string describe_difference(const std::string& one, const std::string& other,
                                 std::span<const std::string_view> except = {});

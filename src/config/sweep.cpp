@@ -1,4 +1,3 @@
-// Parses axes and lays out the points.
 #include "config/sweep.hpp"
 
 #include "base/error.hpp"

@@ -28,14 +28,12 @@ struct SweepLayout {
 };
 
 /// Parses an axis: "seed=1,2,7", "sms=17;20,21" (semicolons if values hold commas), "x=8:64:8"
-/// (from, to and step; `to` is included), or "x=1KiB:64MiB:*2" (each value is twice the one
-/// before).
+/// (from, to and step; `to` is included), or "x=1KiB:64MiB:*2" (each is twice the one before).
 /// @throws ConfigError
 SweepAxis parse_axis(const std::string& text);
 
 /// Replaces "each" in an axis by the SMs of a GPU (0; 1; 2; ...), or "pairs" by neighbours (0-1;
-/// 2-3; ...). Such a pair is the SMs of a TPC on every GPU since Pascal. Other axes stay as they
-/// are.
+/// 2-3; ...). Such a pair is a TPC on every GPU since Pascal. Other axes stay as they are.
 std::string name_sms_of(const std::string& axis, int sm_count);
 
 /// All points of a run, repeat after repeat, so that a run that stops early has complete sweeps. In

@@ -1,5 +1,4 @@
-// The checks of `sonde doctor`. machine.hpp and gpus.hpp make them; `sonde run` refuses to start if
-// some of them fail.
+// The checks of `sonde doctor`. machine.hpp and gpus.hpp make them; `sonde run` makes some, too.
 #pragma once
 
 #include <string>

@@ -1,4 +1,3 @@
-// Judges what the driver and NVML report.
 #include "doctor/gpus.hpp"
 
 #include "analysis/fleet/conditions.hpp"

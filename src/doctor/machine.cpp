@@ -1,4 +1,3 @@
-// Reads and judges environment variables, limits and file systems.
 #include "doctor/machine.hpp"
 
 #include "base/descriptor.hpp"

@@ -31,8 +31,7 @@ Check check_launch(const Launch& launch, int mpi_ranks);
 std::filesystem::path folder_of(const std::filesystem::path& file);
 
 /// Certain: fails if the results cannot be written into this folder. Writes and removes a small
-/// file, the only way to find read-only mounts, root on NFS and refused locks. May hang with the
-/// file system.
+/// file, the only way to find read-only mounts, root on NFS and refused locks. May hang.
 Checks check_folder(const std::filesystem::path& folder);
 
 /// Not certain: fails if the disk lacks room for all ranks. @param suite the suite to be run

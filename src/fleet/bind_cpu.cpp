@@ -1,4 +1,3 @@
-// Binds processes and threads to the CPUs near a GPU, with hwloc.
 #include "fleet/bind_cpu.hpp"
 
 #include <fmt/format.h>

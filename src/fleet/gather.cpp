@@ -1,4 +1,3 @@
-// Finds the machines, their names, and the GPUs that all ranks see.
 #include "fleet/gather.hpp"
 
 #include <nlohmann/json.hpp>

@@ -12,8 +12,7 @@
 namespace sonde {
 
 /// Collective. The views of all ranks in rank order, the same on every rank. Shared memory tells
-/// which ranks are on one machine; names do not, nor does SLURM_LOCALID (0 everywhere under sbatch
-/// + mpirun).
+/// which ranks are on one machine, not names or SLURM_LOCALID (always 0 under sbatch + mpirun).
 /// @throws CommError
 std::vector<RankView> gather_views(MPI_Comm comm, const std::vector<DeviceChoice>& visible);
 

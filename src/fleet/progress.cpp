@@ -1,4 +1,3 @@
-// Progress files: written as a whole, read at any time from any node.
 #include "fleet/progress.hpp"
 
 #include "base/descriptor.hpp"

@@ -32,13 +32,11 @@ struct Progress {
   double silent_s = 0;     // set by SilenceWatch; not in the file
 };
 
-/// A working rank whose beat has not changed for this time is in trouble: it writes every 2
-/// seconds.
+/// A working rank without a new beat for this time is in trouble: it writes every 2 seconds.
 inline constexpr double worrying_silence_s = 10;
 bool is_silent(const Progress& rank);
 
-/// True if a rank was stopped and none is at work. With a time budget, ranks stop at different
-/// times.
+/// True if a rank was stopped and none is at work. (Ranks stop at different times.)
 bool is_stopped(const std::vector<Progress>& ranks);
 
 /// Writes `<parts>/<rank>.progress.json`, at most once in two seconds while only the probe count
@@ -70,8 +68,7 @@ class SilenceWatch {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Sets `silent_s` of each rank: the time since the look that found a new beat, or since the
-  /// first look.
+  /// Sets `silent_s` of each rank: the time since it had a new beat, or since the first look.
   /// @returns true if all working ranks have a new beat since the first look
   bool look(std::vector<Progress>& ranks, Clock::time_point now = Clock::now());
 
@@ -84,8 +81,8 @@ class SilenceWatch {
   std::map<int, Seen> seen_;  // by rank
 };
 
-/// The progress of all ranks, with `silent_s`. Waits until all working ranks have a new beat, at
-/// most `worrying_silence_s`.
+/// The progress of all ranks, with `silent_s`. Waits (at most 10 s) for a new beat of all working
+/// ranks.
 std::vector<Progress> watch_progress(const std::filesystem::path& parts);
 
 /// "12 of 40 device jobs done, slowest rank 3 (n2, cache.l1, 2 of 10), about 1 min left"

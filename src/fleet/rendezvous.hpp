@@ -1,5 +1,4 @@
-// The meeting of ranks after measuring, with a deadline. It uses no collective, which a lost rank
-// would block.
+// The meeting of ranks after measuring, without collectives, which a lost rank would block.
 #pragma once
 
 #include <mpi.h>
@@ -11,8 +10,7 @@
 
 namespace sonde {
 
-/// A rank is lost if it has not come and either shows no sign of life for `silence_s`, or `total_s`
-/// is over.
+/// A missing rank is lost if it shows no sign of life for `silence_s`, or after `total_s`.
 struct Patience {
   double silence_s = 30;  // ranks show life every few seconds, also while a GPU works
   double total_s = 24 * 3600;

@@ -1,4 +1,3 @@
-// Exchange of texts and outcomes between all ranks.
 #include "mpi/collectives.hpp"
 
 #include "base/error.hpp"

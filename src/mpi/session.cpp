@@ -1,4 +1,3 @@
-// Starts and ends MPI.
 #include "mpi/session.hpp"
 
 #include "mpi/collectives.hpp"

@@ -1,4 +1,3 @@
-// Watches stages with a thread, and ends all ranks if a stage takes too long.
 #include "mpi/stage_watch.hpp"
 
 #include "base/log.hpp"

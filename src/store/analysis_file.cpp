@@ -1,4 +1,3 @@
-// Writes `/analysis` into a copy of the run file, which then replaces the file.
 #include "store/analysis_file.hpp"
 
 #include "analysis/metric_kind_names.hpp"

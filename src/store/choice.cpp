@@ -1,4 +1,3 @@
-// Keeps each GPU once at each point.
 #include "store/choice.hpp"
 
 #include <algorithm>

@@ -27,8 +27,8 @@ MergeNotes write_run_from_shards(const std::filesystem::path& path, const Roster
 /// complete result is kept; of several complete ones, that of the run that started last. The
 /// provenance is that of the first source, with the ranks and points of all runs. An unfinished
 /// shard that cannot be read, because its process died while writing, is left out with a note.
-/// @throws StoreError if a file cannot be read; ConfigError if the configurations differ, or there
-/// is nothing to merge
+/// @throws StoreError if a file cannot be read; ConfigError if configurations differ or there are
+/// no files
 MergeNotes merge_runs(const std::vector<std::filesystem::path>& sources,
                       const std::filesystem::path& path);
 

@@ -27,8 +27,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view finished_suffix = ".h5";
 constexpr std::string_view unfinished_suffix = ".h5.part";
 
-/// The type of the file at a path (of the link itself if `follow` is false); `not_found` if there
-/// is none.
+/// The type of the file at a path (of a link itself unless `follow`); may be `not_found`.
 fs::file_type type_of(const fs::path& path, bool follow) {
   std::error_code error;
   const fs::file_type type =
@@ -39,8 +38,7 @@ fs::file_type type_of(const fs::path& path, bool follow) {
 }
 
 /// Tries to write instead of reading permissions, which do not show root, quotas or read-only
-/// mounts. The name is as long as the longest name beside the output, so that its length is tried,
-/// too.
+/// mounts. The name is as long as the longest name beside the output, to try its length.
 void try_to_write_beside(const fs::path& out) {
   std::string name = out.string() + ".XXXXXX";
   const Descriptor descriptor(mkstemp(name.data()));

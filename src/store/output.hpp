@@ -22,8 +22,7 @@ class OutputLock {
   /// @throws ConfigError, with the other run's text, if another run holds the lock
   OutputLock(const std::filesystem::path& parts, const std::string& holder);
 
-  /// Why the folder could not be locked although no other run holds the lock; empty if it is
-  /// locked.
+  /// Why locking failed although no other run holds the lock; empty if it succeeded.
   const std::string& note() const { return note_; }
 
  private:
@@ -32,8 +31,7 @@ class OutputLock {
 };
 
 /// Switches off HDF5's own error printing and its work at exit, which would wait for lost ranks.
-/// Every function of the store calls it. A program that uses parallel HDF5 must call it before MPI
-/// starts.
+/// Every function of the store calls it. With parallel HDF5, call it before MPI starts.
 void prepare_store();
 
 /// "HDF5 1.10.8"
@@ -73,7 +71,7 @@ void check_target(const std::filesystem::path& path, Existing existing);
 /// @param existing `refuse`: no run file or shards may exist; `replace`: removes old shards;
 /// `resume`: keeps them and a run file, to go on from them
 /// @param holder where this process runs, for other runs that want the lock
-/// @throws ConfigError if a file is in the way, or another run holds the lock; StoreError if the
+/// @throws ConfigError if a file is in the way, or another run has the lock; StoreError if the
 /// folder is not writable
 OutputLock take_output(const std::filesystem::path& out, Existing existing,
                        const std::string& holder);

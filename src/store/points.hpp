@@ -1,6 +1,6 @@
-// `/points`: the options of each point of a run, one row per point, with a column for each axis of
-// its sweep. `/shared_jobs`: the jobs that points take from earlier ones. Also decides which runs
-// may be joined in one file.
+// `/points`: the options of each point of a run, a row per point and a column per axis of its
+// sweep. `/shared_jobs`: the jobs that points take from earlier ones. Also tells which runs can be
+// joined.
 #pragma once
 
 #include "analysis/results.hpp"

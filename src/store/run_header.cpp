@@ -1,4 +1,3 @@
-// The provenance as HDF5 attributes, and the roster as JSON.
 #include "store/run_header.hpp"
 
 #include "store/points.hpp"

@@ -1,4 +1,3 @@
-// Turns tables back into results.
 #include "store/run_reader.hpp"
 
 #include "store/hdf5/child.hpp"

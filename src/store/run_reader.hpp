@@ -1,5 +1,4 @@
-// Reads a run file or shard, as a whole or any span of its devices, so that a merge needs few
-// devices in memory at a time.
+// Reads a run file or shard, as a whole or any span of its devices (to save memory).
 #pragma once
 
 #include "analysis/results.hpp"
@@ -24,8 +23,8 @@ class UnreadableError : public StoreError {
 /// @throws StoreError if the file cannot be read or the child crashed
 void check_readable(const std::filesystem::path& path, Depth depth);
 
-/// An open file. Every function throws StoreError, with the name of the file, if its data is
-/// missing or contradictory.
+/// An open file. All functions throw StoreError, with the file's name, if data is missing or
+/// contradictory.
 class RunReader {
  public:
   explicit RunReader(const std::filesystem::path& path);

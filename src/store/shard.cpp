@@ -1,4 +1,3 @@
-// Writes and continues the file of one rank.
 #include "store/shard.hpp"
 
 #include "store/hdf5/copy_file.hpp"
@@ -100,8 +99,7 @@ std::optional<Earlier> find_earlier(const fs::path& finished, const fs::path& un
 /// The health before the first job of a resumed run. Errors between the runs count as errors of the
 /// run. Counters restart at 0 when the driver is reloaded or the GPU is reset: if a counter fell,
 /// all its errors from now on count.
-/// @param now unknown if the device was not opened. A counter that the driver does not report is 0
-/// both times.
+/// @param now unknown if the device was not opened. An unreported counter is 0 both times.
 Health health_before(const Health& earlier, const Health& now) {
   if (!is_known(earlier)) return now;
   Health before = earlier;

@@ -1,7 +1,6 @@
 // The file of one rank while it measures one device. It is flushed after every job, so a killed
 // rank loses only the current job (and the job before, if that is still being written). Each job
-// has its own tables, with the names that a run file has; so has the device at its begin and its
-// end.
+// has its own tables, with the names that a run file has; so has the device at begin and end.
 #pragma once
 
 #include "analysis/results.hpp"
@@ -19,8 +18,7 @@ inline constexpr const char* aside_suffix = ".old";
 
 struct ResumedShard;
 
-/// True if a job need not be measured again: it ended with answers, or with a known absence of
-/// them.
+/// True unless the job failed or was not run; then it need not be measured again.
 bool is_final(const JobResult& job);
 
 /// The path of a GPU's shard after `Shard::finish`.
@@ -71,8 +69,7 @@ class Shard {
   /// `incomplete` with this reason. @throws StoreError
   void suspend(const std::string& reason);
 
-  /// Writes the device's status, reason and health after the last job, closes the file and renames
-  /// it.
+  /// Writes the device's status, reason and last health, and closes and renames the file.
   /// @throws StoreError
   void finish(const DeviceResult& device);
 

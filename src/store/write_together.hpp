@@ -18,8 +18,7 @@ struct RunPart {
   std::vector<UnauditedDevice> unaudited{};
 };
 
-/// Runs a step of writing; before any rank goes on, all ranks learn whether it worked on every
-/// rank.
+/// Runs a step of writing; before any rank goes on, all ranks learn whether all succeeded.
 using StepRunner = std::function<void(const std::function<void()>&)>;
 
 /// A StepRunner for the ranks of `comm`.

@@ -10,8 +10,7 @@ inline bool is_known(const Health& health) {
   return health.temperature_c > 0 || health.sm_clock_hz > 0;
 }
 
-/// Calls `visit` with the name, unit, meaning and member of each reading, in the order of files and
-/// exports.
+/// Calls `visit` with the name, unit, meaning and member of each reading, in the order of files.
 template <class Visit>
 void for_each_health(Visit&& visit) {
   visit("temperature_c", "degree_Celsius", "GPU temperature", &Health::temperature_c);

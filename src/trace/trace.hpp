@@ -20,8 +20,8 @@ struct Conditions {
   std::int64_t start_unix_ns = 0;
 };
 
-/// Bins of a histogram of clock windows: one each for 0, 1, 2, ... cycles. The last bin also counts
-/// all longer windows.
+/// Bins of a histogram of clock windows: one each for 0, 1, 2, ... cycles. The last one counts
+/// longer ones, too.
 inline constexpr std::uint64_t histogram_bins = 2048;
 
 /// A bin of a histogram with a count above 0.

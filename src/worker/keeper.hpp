@@ -60,8 +60,7 @@ class Keeper {
   void bound_end(std::chrono::seconds limit);
   void unbound_end();
 
-  /// The next event within `wait`; nothing if there is none. If the keeper itself is gone, every
-  /// call reports an end.
+  /// The next event within `wait`, if any. If the keeper is gone, every call reports an end.
   std::optional<WorkerEvent> next(std::chrono::milliseconds wait);
 
  private:

@@ -1,4 +1,3 @@
-// Turns suspects into tasks within a time limit, and writes and reads the file of these tasks.
 #include "commands/measure/again_plan.hpp"
 
 #include "analysis/fleet/verdict/reduce.hpp"

@@ -16,8 +16,7 @@ namespace sonde {
 std::string describe_reach(const Supervised& mine);
 
 /// The number of points, from the first on, that every rank has finished; GPUs that were given up
-/// do not count. Nothing if a signal stopped a rank or if not even one repeat is complete; then the
-/// run can go on with --resume.
+/// do not count. Nothing if a signal stopped a rank or no repeat is complete: --resume goes on.
 /// @param reaches describe_reach of each rank
 std::optional<std::size_t> whole_points(const RunPlan& plan,
                                         const std::vector<std::string>& reaches);

@@ -1,6 +1,5 @@
 // Jobs that are measured again draw other random numbers than the first time. Links between the
-// GPUs of a node are measured with one thread per GPU. Both kinds of results are added to the
-// shards.
+// GPUs of a node are measured with one thread per GPU. The shards get all results.
 #include "commands/measure/late_jobs.hpp"
 
 #include "base/deadline_factor.hpp"
@@ -111,8 +110,7 @@ struct Row {
   }
 };
 
-/// Why a GPU is not used itself (it could not be opened, or is shared); other GPUs still reach its
-/// memory. Empty if it is used.
+/// Why a GPU is not used itself (other GPUs still reach its memory); empty if it is used.
 std::string why_left_alone(const DeviceResult& before) {
   const auto not_run = std::ranges::find(before.jobs, Status::not_run, &JobResult::status);
   return not_run != before.jobs.end() ? not_run->reason : "";
@@ -221,8 +219,7 @@ void add_to_shard(const MeasurePlan& plan, DeviceResult device, std::vector<JobR
   write_digest(path, device, plan.provenance.config_hash);
 }
 
-/// If a GPU was lost, all devices stay open until the process ends: freeing their memory could
-/// hang.
+/// If a GPU was lost, all devices stay open until the process ends: closing could hang.
 void leave_open_if_lost(std::vector<Row>& rows) {
   static std::vector<std::unique_ptr<Device>>& open = *new std::vector<std::unique_ptr<Device>>;
   if (std::ranges::none_of(rows, [](const Row& row) { return row.late.is_over(); })) return;

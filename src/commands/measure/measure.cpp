@@ -1,5 +1,4 @@
-// Opens the device, runs the jobs that are left on it, and writes each result into the shard, which
-// finish.cpp reads.
+// Opens the device, runs the jobs that are left on it, and writes each result into the shard.
 #include "commands/measure/measure.hpp"
 
 #include "analysis/metrics.hpp"
@@ -187,8 +186,7 @@ class MeasuredDevice {
     return run_planned(plan, job, *device_, plan.seed, known, [&] { on_step_(step); });
   }
 
-  /// Results of earlier points, without traces. Jobs that those points could not measure are
-  /// missing.
+  /// Results of earlier points, without traces, as far as those points could measure the job.
   std::vector<JobResult> take_over(const MeasurePlan& plan) {
     std::vector<JobResult> taken;
     for (const TakenJob& one : plan.taken) {

@@ -37,8 +37,7 @@ void note_outcome(DeviceResult& device);
 /// The result of a job that did not run to its end: each of its metrics has the reason.
 JobResult job_without_answers(const Job& job, Status status, const std::string& reason);
 
-/// The result of a job between GPUs for a GPU without reachable links: nothing has failed, and the
-/// GPU is not opened.
+/// The result of a job between GPUs for a GPU without reachable links; this is no failure.
 JobResult job_without_links(const Job& job, const std::string& reason);
 
 /// Opens one GPU and measures the remaining points of the run, one after the other: runs the jobs

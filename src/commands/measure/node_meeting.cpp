@@ -1,4 +1,3 @@
-// Keeps the last step of each GPU, guarded by one lock.
 #include "commands/measure/node_meeting.hpp"
 
 #include <fmt/format.h>

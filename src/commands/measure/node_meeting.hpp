@@ -14,8 +14,8 @@
 
 namespace sonde {
 
-/// Leads the GPUs of a node through one job. Each thread waits for all others, so a thread that has
-/// failed must leave.
+/// Leads the GPUs of a node through one job. A thread waits for all others; one that failed must
+/// leave.
 class NodeMeeting {
  public:
   explicit NodeMeeting(const std::vector<NodeGpu>& gpus);

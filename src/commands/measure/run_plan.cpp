@@ -1,4 +1,3 @@
-// Member functions of the plans.
 #include "commands/measure/run_plan.hpp"
 
 #include "base/stop_signal.hpp"

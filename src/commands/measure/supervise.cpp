@@ -1,4 +1,3 @@
-// Deadlines of workers, and the steps after a missed deadline.
 #include "commands/measure/supervise.hpp"
 
 #include "base/deadline_factor.hpp"

@@ -1,5 +1,4 @@
-// The rank's side of measuring: starts workers, watches their deadlines, and starts another worker
-// if one was lost in a job.
+// The rank's side of measuring: starts workers, watches their deadlines, and replaces lost ones.
 #pragma once
 
 #include "base/exit_status.hpp"

@@ -1,11 +1,9 @@
-// Writes long results in a thread of their own.
 #include "commands/measure/written_behind.hpp"
 
 namespace sonde {
 namespace {
 
-/// The size of a job's traces in the file, in units of one timed access. The row of a lane counts
-/// as ten of them.
+/// The size of a job's traces in the file, in timed accesses. The row of a lane counts as ten.
 std::size_t count_rows(const JobResult& result) {
   constexpr std::size_t windows_of_a_lane = 10;
   std::size_t count = 0;

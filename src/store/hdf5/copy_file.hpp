@@ -5,8 +5,7 @@
 
 namespace sonde {
 
-/// Copies a whole file and overwrites the target. Unlike std::filesystem::copy_file, it reports the
-/// cause of a failure.
+/// Copies a whole file over the target. Unlike std::filesystem::copy_file it reports a cause.
 /// @throws StoreError with only the cause; a partial copy remains
 void copy_whole_file(const std::filesystem::path& from, const std::filesystem::path& to);
 

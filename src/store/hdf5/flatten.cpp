@@ -1,4 +1,3 @@
-// Turns results of varying lengths into concatenated columns with offsets and lengths.
 #include "store/hdf5/flatten.hpp"
 
 #include "analysis/metrics.hpp"

@@ -1,4 +1,3 @@
-// Checked HDF5 calls.
 #include "store/hdf5/hdf5.hpp"
 
 #include <fmt/format.h>

@@ -14,8 +14,7 @@
 
 namespace sonde::hdf5 {
 
-/// Switches off HDF5's own error printing and its work at exit. Every function here that opens a
-/// file calls it.
+/// Switches off HDF5's error printing and its work at exit. Functions that open a file call it.
 void prepare();
 
 /// @throws StoreError "<what> failed: <HDF5's own reason>" if the id or status is negative

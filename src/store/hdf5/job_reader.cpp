@@ -1,4 +1,3 @@
-// Follows offsets and lengths from table to table, and checks them.
 #include "store/hdf5/job_reader.hpp"
 
 #include "store/hdf5/owned_rows.hpp"

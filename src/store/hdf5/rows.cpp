@@ -1,4 +1,3 @@
-// The names, units and descriptions of all columns.
 #include "store/hdf5/rows.hpp"
 
 #include "trace/health.hpp"

@@ -1,5 +1,4 @@
-// The rows of every table in the file: the schema as code. docs/file-format.md describes it for
-// readers.
+// The rows of every table in the file: the schema as code (for readers: docs/file-format.md).
 #pragma once
 
 #include "analysis/results.hpp"

@@ -46,8 +46,7 @@ std::vector<std::string> list_parts(hid_t file);
 /// The group of the part with this index.
 std::string part_group(std::size_t index);
 
-/// How much of a run is read; each level includes those before it. At `probes`, lanes and repeats
-/// of the probes are left out.
+/// How much of a run is read; each level includes those before. `probes` lacks lanes and repeats.
 enum class Depth { findings, probes, traces };
 
 /// Reads all rows of all tables of a run (traces only if wanted) and drops them. If a damaged file

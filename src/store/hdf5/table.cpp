@@ -1,4 +1,3 @@
-// Operations on columns in memory.
 #include "store/hdf5/table.hpp"
 
 #include "base/error.hpp"
@@ -12,8 +11,7 @@
 namespace sonde {
 namespace {
 
-// The types in memory are those of the file, since parallel HDF5 writes collectively only without
-// conversion.
+// Types in memory are those of the file: parallel HDF5 writes collectively only without conversion.
 static_assert(std::endian::native == std::endian::little, "the file's types are little-endian");
 
 template <std::unsigned_integral T>

@@ -1,4 +1,3 @@
-// Writes datasets, dimension scales and hyperslabs.
 #include "store/hdf5/table_file.hpp"
 
 #include "store/hdf5/chunks.hpp"
@@ -100,8 +99,7 @@ void create_scale(hid_t place, const Table& table, std::uint64_t rows, Captions 
   }
 }
 
-/// Writes the first `rows` rows of a table as rows from `first` on. They end at the end of a chunk
-/// or of the table.
+/// Writes the first `rows` rows of a table as rows from `first` on. They end a chunk or the table.
 void write_front(hid_t place, const Table& table, std::uint64_t rows, std::uint64_t first,
                  std::size_t threads) {
   if (rows == 0) return;

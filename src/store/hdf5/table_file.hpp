@@ -12,9 +12,8 @@
 
 namespace sonde {
 
-/// Rows of a whole chunk. A column with fewer rows has one chunk of its own size. A chunk of
-/// doubles has 512 KiB, which suits HDF5's cache of chunks (1 MiB) and the stripes of parallel file
-/// systems (1 MiB).
+/// Rows of a whole chunk. A shorter column has one chunk of its own size. A chunk of doubles has
+/// 512 KiB, which suits HDF5's chunk cache and the stripes of parallel file systems (both 1 MiB).
 constexpr std::uint64_t chunk_rows = 1 << 16;
 
 /// Whether to write attributes for other programs: units, descriptions, and dimensions as in
