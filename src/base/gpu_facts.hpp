@@ -21,7 +21,7 @@ inline constexpr std::uint64_t smallest_page_bytes = 4_KiB;
 inline constexpr std::uint64_t smallest_line_bytes = 32;
 /// The line of most caches since Fermi (Mei and Chu 2016).
 inline constexpr std::uint64_t common_line_bytes = 128;
-/// Longer lines are not known of any data cache (Wong 2010: 256 B in texture and constant caches).
+/// Above the longest known line of a data cache (Wong 2010: 256 B in texture, constant caches).
 inline constexpr std::uint64_t longest_line_bytes = 1_KiB;
 
 /// Twice the largest L1 known (256 KiB of an H100's SM).

@@ -9,7 +9,7 @@ void note_stop_signals();
 /// True after one of these signals: measuring stops after the current job or a time limit.
 bool stop_requested();
 
-/// True after SIGTERM, which SIGKILL follows within some 30 s, or after SIGINT.
+/// True after SIGTERM (SIGKILL follows within some 30 s) or SIGINT.
 bool stop_is_urgent();
 
 }  // namespace sonde

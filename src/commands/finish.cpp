@@ -137,7 +137,7 @@ Attendance measure_deviating(const RunPlan& run, const RankContext& context, con
                           progress);
 }
 
-/// When the time budget is over: keeps only the points that all GPUs finished in the plan.
+/// When the time budget is over: removes the points from the plan that not all GPUs finished.
 /// Collective. @returns false if there are none; then the run stops and can go on with --resume
 bool keep_whole_points(RunPlan& plan, const RankContext& context, const Roster& roster,
                        const Supervised& mine) {

@@ -21,11 +21,9 @@
 namespace sonde {
 namespace {
 
-// Two options of the GNU C library's malloc; without it nothing is asked for.
-
 /// Keeps freed memory of up to 128 MiB in this process for the next long list. By default malloc
 /// returns lists of megabytes to the system each time, and the system must clear and map the new
-/// pages (for a list of a million accesses this takes as long as all other work on the list).
+/// pages (for a list of a million accesses this takes as long as all other work on it).
 void keep_freed_memory() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest value that it accepts
@@ -36,7 +34,7 @@ void keep_freed_memory() {
 // Short enough for a person who watches and for the deadline of the rank.
 constexpr auto least_mention_period = std::chrono::milliseconds(200);
 
-/// Reports to the rank each begin of a job, and the number of probes from time to time.
+/// Reports to the rank the start of each job, and from time to time the number of probes.
 class ProgressReporter {
  public:
   explicit ProgressReporter(const RankLink& rank) : rank_(rank) {}

@@ -39,7 +39,7 @@ toml::table parse_file(const std::filesystem::path& path) {
   }
 }
 
-/// The value of a key; empty if it has not the type of the option.
+/// The value of a key; empty if its type is not that of the option.
 template <class Value>
 struct Typed {
   std::optional<Value> value;

@@ -19,7 +19,7 @@ namespace {
 using std::string;
 using enum CheckVerdict;
 
-/// The number at the begin of a variable's value.
+/// The number that an environment variable starts with.
 std::optional<int> number_of(const char* variable) {
   const char* text = std::getenv(variable);
   if (text == nullptr || *text == '\0') return std::nullopt;

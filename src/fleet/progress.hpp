@@ -21,7 +21,7 @@ struct Progress {
   int ranks = 1;
   std::string node;
   std::string uuid;
-  std::string job;  // now measured
+  std::string job;  // the current job
   RankState state = RankState::measuring;
   int jobs_done = 0;
   int jobs_total = 0;  // 0: as many as the time budget allows

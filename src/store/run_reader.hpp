@@ -20,7 +20,7 @@ class UnreadableError : public StoreError {
 
 /// Reads all columns of a file in a child process, since some damaged files crash HDF5. Call it
 /// once before you open a file here that somebody else may have written or damaged.
-/// @throws StoreError if the file cannot be read or the child crashed
+/// @throws StoreError if a signal ended the child
 void check_readable(const std::filesystem::path& path, Depth depth);
 
 /// An open file. All functions throw StoreError, with the file's name, if data is missing or

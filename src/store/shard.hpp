@@ -1,6 +1,6 @@
 // The file of one rank while it measures one device. It is flushed after every job, so a killed
 // rank loses only the current job (and the job before, if that is still being written). Each job
-// has its own tables, with the names that a run file has; so has the device at begin and end.
+// has its own tables, with the names that a run file has; so has the device.
 #pragma once
 
 #include "analysis/results.hpp"

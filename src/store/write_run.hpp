@@ -18,7 +18,7 @@
 
 namespace sonde {
 
-/// If all tables together have no more bytes than this, rank 0 writes them. It takes rank 0 0.2 s,
+/// If all tables together have no more bytes than this, rank 0 writes them, which takes 0.2 s,
 /// about as long as the ranks need to synchronize for each large table.
 constexpr std::uint64_t most_gathered_bytes = 32 << 20;
 
@@ -31,7 +31,6 @@ constexpr std::uint64_t most_gathered_bytes = 32 << 20;
 /// @throws StoreError on all ranks
 /// @throws CommError on one rank alone, if HDF5 failed on it in a collective call in which the
 /// other ranks still wait: the caller must abort
-/// return from: the caller must abort
 void write_run_together(MPI_Comm comm, const std::filesystem::path& path,
                         const Provenance& provenance, const RunPart& mine,
                         const std::function<void()>& on_step = {},

@@ -34,7 +34,7 @@ constexpr double start_s = 10;
 
 double limit_for(double expected_s) { return start_s + slack_factor * expected_s; }
 
-/// @returns whether the device will measure that job again
+/// @returns true if the device will measure the job again
 bool add_job(const DeviceResult& device, const std::string& name, AgainTask& task) {
   const JobResult* job = find_job(device.jobs, name);
   if (job == nullptr || find_job(device.again, name) != nullptr) return false;
@@ -50,7 +50,7 @@ bool add_job(const DeviceResult& device, const std::string& name, AgainTask& tas
 
 fs::path plan_path(const fs::path& parts) { return parts / "again.json"; }
 
-/// Whether a second try of that job may still give an answer.
+/// True if a second try of the job may still give an answer.
 bool is_open(const DeviceResult& device, const std::string& name) {
   const JobResult* second = find_job(device.again, name);
   return second == nullptr || second->status == Status::failed;

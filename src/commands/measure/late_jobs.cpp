@@ -84,7 +84,7 @@ void measure_again(const MeasurePlan& plan, const Task& task, const OnStep& on_s
   for (const std::string& name : task.again_jobs) {
     const auto found = std::ranges::find(plan.jobs, name, &Job::name);
     if (found == plan.jobs.end()) throw Error("no job of this run is called " + name);
-    std::vector<JobResult> others = first.jobs;  // results it builds on, without its own first ones
+    std::vector<JobResult> others = first.jobs;  // without the first results of the job itself
     std::erase_if(others, [&name](const JobResult& one) { return one.job == name; });
     results.push_back(late.run(**found, [&] {
       return run_planned(plan, **found, *device, derive_seed(plan.seed, "measured again"), others,

@@ -164,7 +164,7 @@ class MeasuredDevice {
     return report(ReportKind::measured);
   }
 
-  /// Opens the device the first time; returns its state at the begin of a point.
+  /// Opens the device the first time; returns its state at the start of a point.
   DeviceResult open(const MeasurePlan& plan) {
     if (!tried_) device_ = open_to_measure(plan, task_.device, opened_);
     tried_ = true;

@@ -15,7 +15,7 @@ namespace sonde {
 /// How far the measuring of a device is.
 struct Step {
   std::size_t point = 0;
-  std::string_view job;  // now measured; empty at the begin of a point
+  std::string_view job;  // the current job; empty at the start of a point
   int jobs_done = 0;
   bool begins = false;  // true: the job begins; false: one of its probes has ended
   bool waits = false;   // true: nothing has ended; the job waits for other GPUs

@@ -25,9 +25,9 @@ const Seconds silence_limit = Seconds(180) * deadline_factor();
 constexpr Seconds job_margin{60};
 // From SIGKILL to the end of a process: 0.1 s with a kernel spinning on all SMs of an H200.
 constexpr Seconds kill_limit{20};
-// After so many lost workers at one point, the GPU is given up.
+// The GPU is given up after this number of lost workers at one point,
 constexpr int most_workers = 4;
-// ... or after so many in a row that were lost before their first job.
+// or after this number in a row that were lost before their first job.
 constexpr int most_without_job = 2;
 constexpr auto poll_pause = std::chrono::milliseconds(50);
 // Time that the running job may still take after a stop request. Slurm sends SIGKILL 30 s after
@@ -238,7 +238,7 @@ void supervise_late(const MeasurePlan& plan, const Task& task, Keeper& keeper,
                         again ? task.device.uuid + " was not measured again"
                               : "the links of this node were not measured",
                         report.reason));
-  if (again && report.kind == ReportKind::failed) return;  // its shard can take no more
+  if (again && report.kind == ReportKind::failed) return;  // the shard cannot be written
   try {
     measure_late(plan, task, {}, report.reason);
   } catch (const Error& error) {

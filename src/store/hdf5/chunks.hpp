@@ -10,7 +10,7 @@
 
 namespace sonde {
 
-/// The layout of a compressed column. Its filters are shuffle (for several bytes) and deflate.
+/// The layout of a compressed column, with the filters shuffle (not for single bytes) and deflate.
 struct ChunkLayout {
   std::size_t element_bytes = 1;
   std::uint64_t rows = 1;  // of a whole chunk

@@ -71,7 +71,7 @@ class File {
 };
 
 /// Opens a file to read, even one that another process is writing.
-/// @throws StoreError that tells a missing file, a file of another kind, and a truncated file apart
+/// @throws StoreError with the cause: no such file, a file of another kind, or a truncated file
 Handle open_to_read(const std::filesystem::path& path);
 
 /// Creates the missing groups of a path; they keep the order of their members.
