@@ -38,7 +38,7 @@ Character first_character(std::string_view text) {
 
 /// True for characters that must be shown as an escape: C0 and C1 controls and DEL, line and
 /// paragraph separators, marks that reorder text (Unicode UAX 9), and what XML forbids.
-bool is_shown(std::uint32_t code) {
+bool must_be_escaped(std::uint32_t code) {
   return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0x61c || code == 0x200e ||
          code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
          (code >= 0x2066 && code <= 0x2069) || code == 0xfffe || code == 0xffff;
@@ -124,7 +124,7 @@ std::string escape_terminal(std::string_view text) {
     text.remove_prefix(plain.size());
     if (text.empty()) return shown;
     const Character next = first_character(text);
-    if (is_shown(next.code)) {
+    if (must_be_escaped(next.code)) {
       shown += next.code < 0x100 ? fmt::format("\\x{:02x}", next.code)
                                  : fmt::format("\\u{:04x}", next.code);
     } else {
@@ -183,7 +183,7 @@ std::string escape_json_controls(std::string_view json) {
     json.remove_prefix(plain.size());
     if (json.empty()) return escaped;
     const Character next = first_character(json);
-    if (next.code >= 0x7f && is_shown(next.code)) {
+    if (next.code >= 0x7f && must_be_escaped(next.code)) {
       escaped += fmt::format("\\u{:04x}", next.code);
     } else {
       escaped += json.substr(0, next.bytes);

@@ -58,7 +58,7 @@ ExitStatus build_without(const RunPlan& plan, const std::vector<int>& lost_ranks
 
 /// True if some points were not measured: a rank was stopped, or (with a time budget) its GPU was
 /// given up. With a time budget the run ends with the points that the other GPUs finished.
-bool anyone_fell_short(MPI_Comm comm, const RunPlan& plan, const Supervised& mine) {
+bool any_points_missing(MPI_Comm comm, const RunPlan& plan, const Supervised& mine) {
   const bool ended = plan.fills_budget() && !mine.given_up.empty();
   const auto texts = gather_texts(comm, mine.stopped_early || ended ? "short" : "");
   return std::ranges::any_of(texts, [](const std::string& text) { return !text.empty(); });
@@ -218,8 +218,8 @@ struct LeavesWatch {
 /// Shards of other configurations in the parts folder. Only a run with --resume can find some. The
 /// other ranks wait for rank 0 as long as it shows signs of life, so this function ticks.
 /// @returns nothing, with a line in the log, if the folder cannot be read
-std::optional<std::vector<std::filesystem::path>> list_what_is_foreign(const RunOptions& options,
-                                                                       RankProgress& progress) {
+std::optional<std::vector<std::filesystem::path>> find_foreign_shards(const RunOptions& options,
+                                                                      RankProgress& progress) {
   try {
     if (options.resume) return list_foreign_shards(options.output, [&] { progress.tick(); });
   } catch (const StoreError& error) {
@@ -229,8 +229,8 @@ std::optional<std::vector<std::filesystem::path>> list_what_is_foreign(const Run
   return std::vector<std::filesystem::path>();
 }
 
-void remove_what_is_joined(const RunOptions& options,
-                           const std::vector<std::filesystem::path>& foreign) {
+void remove_joined_shards(const RunOptions& options,
+                          const std::vector<std::filesystem::path>& foreign) {
   const auto left = remove_joined_parts(options.output, foreign);
   if (left.empty()) return;
   log_world(
@@ -270,7 +270,7 @@ ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& ro
   context.watch.leave();
   go_on_with(rendezvous(mpi.world(), patience, progress.lookout()));
   context.watch.enter({.name = "meeting after the measuring", .rescue = rescue});
-  const bool short_of_points = anyone_fell_short(mpi.world(), plan, mine);
+  const bool short_of_points = any_points_missing(mpi.world(), plan, mine);
   if (short_of_points && keep_whole_points(plan, context, roster, mine)) {
     progress.measured(progress.jobs_done());
     context.watch.leave();
@@ -295,8 +295,7 @@ ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& ro
   std::optional<std::vector<std::filesystem::path>> foreign;
   if (mpi.rank() == 0) {
     analysis = delegate(context.keeper, task_of(context, TaskKind::analyze), progress);
-    if (analysis.status != ExitStatus::error)
-      foreign = list_what_is_foreign(plan.options, progress);
+    if (analysis.status != ExitStatus::error) foreign = find_foreign_shards(plan.options, progress);
   }
   const auto heard = hear_from_root(mpi.world(), static_cast<int>(analysis.status), patience,
                                     progress.silent_lookout());
@@ -305,7 +304,7 @@ ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& ro
     end_all_ranks(rescue());
   }
   analysis.status = static_cast<ExitStatus>(*heard);
-  if (foreign) remove_what_is_joined(plan.options, *foreign);
+  if (foreign) remove_joined_shards(plan.options, *foreign);
   leave_together(context, patience.silence_s, analysis);
   return analysis.status;
 }

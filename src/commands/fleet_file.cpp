@@ -57,7 +57,7 @@ std::vector<DeviceConditions> read_conditions(const RunReader& reader) {
 
 /// For a large fleet: keeps all findings of flagged devices and of some examples that pass. The
 /// other devices keep missing findings, the topology (for names of units) and metrics with charges.
-void keep_what_is_shown(const FleetAnalysis& analysis, RunResult& run) {
+void keep_shown_findings(const FleetAnalysis& analysis, RunResult& run) {
   std::set<std::string, std::less<>> metrics;
   for (const Charge& charge : analysis.charges) {
     if (metrics.size() == most_kept_metrics) break;
@@ -121,7 +121,7 @@ Fleet read_alone(const std::filesystem::path& path, Depth depth, std::span<const
   Fleet fleet;
   fleet.run = read_rows(reader, depth);
   fleet.analysis = reduce_fleet(fleet.run, {.registry = registry, .conditions = conditions});
-  if (fleet.run.devices.size() > most_whole_devices) keep_what_is_shown(fleet.analysis, fleet.run);
+  if (fleet.run.devices.size() > most_whole_devices) keep_shown_findings(fleet.analysis, fleet.run);
   return fleet;
 }
 

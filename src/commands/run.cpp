@@ -177,8 +177,8 @@ void prepare_output(const RunPlan& plan, const RankContext& context, const Roste
 /// On rank 0, before --resume replaces a run file: turns devices of that file that no rank measures
 /// now (of a sweep, all devices) into shards, from which the new file takes them. It reads row by
 /// row; for a long run on many GPUs this takes a while.
-void take_up_earlier(const RunPlan& plan, const RankContext& context, const Roster& roster,
-                     RankProgress& progress) {
+void extract_earlier_shards(const RunPlan& plan, const RankContext& context, const Roster& roster,
+                            RankProgress& progress) {
   if (!plan.options.resume) return;
   do_and_agree(context, "taking up earlier results", [&] {
     // In a sweep, a complete shard shows that a point is done. In a plain run the worker reads the
@@ -279,7 +279,7 @@ ExitStatus run_fleet(RunPlan plan, RankContext context) {
   RankProgress progress(
       plan.parts, first_progress(plan, context, own_uuid),
       std::chrono::duration<double>(std::max(1.0, plan.options.progress_interval_s)));
-  take_up_earlier(plan, context, roster, progress);
+  extract_earlier_shards(plan, context, roster, progress);
   const NodeView node =
       view_node(views, assignment, mpi.rank(), plan.points.front().backend, visible);
   const Supervised mine = measure_own(plan, context, visible, own_uuid, node, progress);

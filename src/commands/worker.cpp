@@ -113,7 +113,7 @@ Report analyze(const RunPlan& run, int ranks) {
                   describe_end(exit_status(analysis), analysis.counts, output));
 }
 
-Report do_parsed(const RunPlan& run, const Task& task, const RankLink& rank) {
+Report do_by_kind(const RunPlan& run, const Task& task, const RankLink& rank) {
   try {
     const MeasurePlan& plan = run.points.at(task.point);
     switch (task.kind) {
@@ -141,7 +141,7 @@ int do_task(RunPlan run, const std::string& text, const RankLink& rank) {
   for (MeasurePlan& point : run.points) point.provenance.world_size = task.ranks;
   set_log_speaker(node_name(), task.rank, task.ranks);
   keep_freed_memory();
-  rank.say(to_json(do_parsed(run, task, rank)));
+  rank.say(to_json(do_by_kind(run, task, rank)));
   return 0;
 }
 

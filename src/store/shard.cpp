@@ -36,15 +36,15 @@ void rename_or_fail(const fs::path& from, const fs::path& to) {
   if (error) fail(to, error.message());
 }
 
-bool is_there(const fs::path& path) {
+bool file_exists(const fs::path& path) {
   std::error_code error;
   return !path.empty() && fs::exists(path, error);
 }
 
 /// True if the jobs that this job builds on are kept; for a second try, if its first try is kept.
 /// `kept` holds the jobs before it, since jobs come in running order.
-bool stands_on(const ResumeFrom& from, const std::string& name,
-               const std::vector<JobResult>& kept) {
+bool has_its_bases(const ResumeFrom& from, const std::string& name,
+                   const std::vector<JobResult>& kept) {
   const auto is_kept = [&](const std::string& base) { return find_job(kept, base) != nullptr; };
   if (const auto first = job_of_again(name)) return is_kept(*first);
   return !from.builds_on || std::ranges::all_of(from.builds_on(name), is_kept);
@@ -73,7 +73,7 @@ std::optional<Earlier> find_earlier(const fs::path& finished, const fs::path& un
                                     const fs::path& run, const std::string& uuid,
                                     const std::string& config_hash, std::string& note) {
   for (const fs::path& file : {finished, unfinished, run}) {
-    if (!is_there(file)) continue;
+    if (!file_exists(file)) continue;
     try {
       check_readable(file, Depth::probes);
       RunReader reader(file);
@@ -246,7 +246,7 @@ ResumedShard Shard::resume(const fs::path& parts, const DeviceResult& device,
   if (earlier) {
     for (const StoredJob& job : stored_jobs(earlier->device)) {
       const bool keep = std::ranges::find(from.keep, job.name) != from.keep.end();
-      if (!keep && !(is_final(*job.result) && stands_on(from, job.name, done))) continue;
+      if (!keep && !(is_final(*job.result) && has_its_bases(from, job.name, done))) continue;
       try {
         shard.append(earlier->reader.read_job(earlier->row, job.name));
         (job_of_again(job.name) ? again : done).push_back(*job.result);

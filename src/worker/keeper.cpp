@@ -112,7 +112,7 @@ class KeeperLoop {
       tell_end();
       pollfd ready{.fd = socket_, .events = POLLIN, .revents = 0};
       const timespec second{.tv_sec = 1, .tv_nsec = 0};
-      end_late_rank();
+      kill_late_rank();
       if (ppoll(&ready, 1, end_ ? &second : nullptr, &mask_) <= 0) continue;
       const auto message = receive_message(socket_);
       if (!message) break;
@@ -120,13 +120,13 @@ class KeeperLoop {
     }
     if (worker_ > 0) ::kill(worker_, SIGKILL);
     while (end_) {
-      end_late_rank();
+      kill_late_rank();
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
   }
 
  private:
-  void end_late_rank() const {
+  void kill_late_rank() const {
     if (end_ && Clock::now() > *end_) ::kill(getppid(), SIGKILL);  // this process then ends, too
   }
 

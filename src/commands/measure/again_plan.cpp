@@ -51,7 +51,7 @@ bool add_job(const DeviceResult& device, const std::string& name, AgainTask& tas
 fs::path plan_path(const fs::path& parts) { return parts / "again.json"; }
 
 /// True if a second try of the job may still give an answer.
-bool is_open(const DeviceResult& device, const std::string& name) {
+bool can_try_again(const DeviceResult& device, const std::string& name) {
   const JobResult* second = find_job(device.again, name);
   return second == nullptr || second->status == Status::failed;
 }
@@ -123,7 +123,7 @@ std::string describe_unconfirmed(const RunResult& run, const FleetAnalysis& anal
         const DeviceResult& device = run.devices[suspect.device];
         const JobResult* first = find_job(device.jobs, suspect.job);
         const bool fits = first != nullptr && limit_for(first->elapsed_s) <= most_again_s;
-        return fits && is_open(device, suspect.job);
+        return fits && can_try_again(device, suspect.job);
       });
   if (waiting == 0) return {};
   return fmt::format(

@@ -111,7 +111,7 @@ struct Row {
 };
 
 /// Why a GPU is not used itself (other GPUs still reach its memory); empty if it is used.
-std::string why_left_alone(const DeviceResult& before) {
+std::string why_not_used(const DeviceResult& before) {
   const auto not_run = std::ranges::find(before.jobs, Status::not_run, &JobResult::status);
   return not_run != before.jobs.end() ? not_run->reason : "";
 }
@@ -124,7 +124,7 @@ std::vector<Row> find_rows(const MeasurePlan& plan, const Task& task, const OnSt
     try {
       DeviceResult before = read_measured(plan, task.node_gpus[place].uuid);
       LateRun late(task, static_cast<int>(before.jobs.size()), on_step);
-      late.give_up(given_up.empty() ? why_left_alone(before) : given_up);
+      late.give_up(given_up.empty() ? why_not_used(before) : given_up);
       Row row{.place = place, .before = std::move(before), .late = std::move(late)};
       const auto is_left = [&row](const Job* job) { return row.lacks(*job); };
       if (std::ranges::any_of(plan.jobs, is_left)) rows.push_back(std::move(row));

@@ -56,7 +56,7 @@ void keep(WrittenBehind& shard, DeviceResult& device, JobResult result) {
 }
 
 /// If jobs between the GPUs of the node are still to come, the device is incomplete until then.
-void note_what_follows(const MeasurePlan& plan, DeviceResult& device) {
+void note_missing_links(const MeasurePlan& plan, DeviceResult& device) {
   const auto follows = std::ranges::find_if(plan.jobs, [&device](const Job* job) {
     return job->reach == JobReach::node && find_job(device.jobs, job->name) == nullptr;
   });
@@ -76,7 +76,7 @@ void finish(const MeasurePlan& plan, const Task& task, WrittenBehind& shard, Dev
     }
   }
   note_outcome(device);
-  note_what_follows(plan, device);
+  note_missing_links(plan, device);
   shard.get().finish(device);
   write_digest(finished_shard(plan.parts, device.info.uuid), device, plan.provenance.config_hash);
 }
@@ -134,7 +134,7 @@ class MeasuredDevice {
     on_step_(step);
     DeviceResult result = open(plan);
     WrittenBehind shard(open_shard(plan, task_, result));
-    std::vector<JobResult> known = take_over(plan);
+    std::vector<JobResult> known = earlier_results(plan);
     for (const Job* job : jobs_left(plan, known)) {
       const JobResult* done = find_job(result.jobs, job->name);
       if (done == nullptr) {
@@ -155,7 +155,7 @@ class MeasuredDevice {
           return lost;
         }
         done = &result.jobs.back();
-        hand_on(plan, *done);
+        share_result(plan, *done);
       }
       known.push_back(*done);
     }
@@ -187,7 +187,7 @@ class MeasuredDevice {
   }
 
   /// Results of earlier points, without traces, as far as those points could measure the job.
-  std::vector<JobResult> take_over(const MeasurePlan& plan) {
+  std::vector<JobResult> earlier_results(const MeasurePlan& plan) {
     std::vector<JobResult> taken;
     for (const TakenJob& one : plan.taken) {
       const auto [place, is_new] = read_.try_emplace(one.point);
@@ -204,7 +204,7 @@ class MeasuredDevice {
   }
 
   /// If an earlier point could not measure a job but this one did, later points take this result.
-  void hand_on(const MeasurePlan& plan, const JobResult& done) {
+  void share_result(const MeasurePlan& plan, const JobResult& done) {
     const auto taken =
         std::ranges::find(plan.taken, done.job, [](const TakenJob& one) { return one.job->name; });
     if (taken == plan.taken.end()) return;
