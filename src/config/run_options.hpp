@@ -56,6 +56,7 @@ struct OptionText {
   char letter = '\0';  // of the short form, if any
 };
 
+/// The text of --time-budget, which is too long for the list below.
 inline constexpr OptionText time_budget_text{
     "time-budget", OptionRole::guides_run,
     "begin no further job after so long (90min, 6h), and stop with status 75: --resume goes on; "

@@ -16,6 +16,7 @@ namespace sonde {
 void check_mpi(int error_code, const char* call);
 #define SONDE_MPI_CHECK(call) ::sonde::check_mpi((call), #call)
 
+/// @throws CommError
 int rank_of(MPI_Comm comm);
 int size_of(MPI_Comm comm);
 

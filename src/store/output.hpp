@@ -12,6 +12,7 @@
 
 namespace sonde {
 
+/// The file that OutputLock locks.
 std::filesystem::path lock_path(const std::filesystem::path& parts);
 
 /// The lock on a parts folder. Rank 0 holds it from before measuring until its process ends.
@@ -92,6 +93,7 @@ std::vector<std::filesystem::path> list_foreign_shards(const std::filesystem::pa
 std::vector<std::filesystem::path> remove_joined_parts(
     const std::filesystem::path& run, const std::vector<std::filesystem::path>& foreign);
 
+/// The file of write_roster, in the parts folder.
 std::filesystem::path roster_path(const std::filesystem::path& parts);
 
 /// @throws StoreError

@@ -23,6 +23,7 @@ void read_points(const StoredTables& root, Provenance& provenance);
 /// The index of the point with this hash; `points.size()` if there is none.
 std::uint64_t index_of(const std::vector<Point>& points, const std::string& config_hash);
 
+/// True if one of the points has this hash.
 inline bool holds(const std::vector<Point>& points, const std::string& config_hash) {
   return index_of(points, config_hash) < points.size();
 }

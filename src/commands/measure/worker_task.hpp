@@ -58,6 +58,7 @@ struct Report {
   int exit_status = 0;   // of `finished`
 };
 
+/// JSON for the other process.
 std::string to_json(const Task& task);
 std::string to_json(const Report& report);
 /// @throws Error if the text is not what to_json gave

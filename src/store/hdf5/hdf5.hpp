@@ -99,7 +99,9 @@ bool has_attribute(hid_t object, const std::string& name);
 /// @throws StoreError if there are more members than a run file has
 std::vector<std::string> list_groups(hid_t file, const std::string& path);
 
+/// A property list of this kind with default values. @throws StoreError
 Handle make_properties(hid_t kind);
+/// The type of a UTF-8 text of `size` bytes, padded with zeros. @throws StoreError
 Handle utf8_type(std::size_t size);
 
 }  // namespace sonde::hdf5

@@ -79,13 +79,14 @@ RowRange hull(const std::string& group, const Rows& rows, Access access) {
 template <class AnyTable>
 using RowOf = typename AnyTable::Row;
 
-/// @param table a BoundTable or ValueTable
+/// Reads some rows. @param table a BoundTable or ValueTable @throws StoreError
 template <class AnyTable>
 Span<RowOf<AnyTable>> read_span(const StoredTables& tables, const AnyTable& table, RowRange range) {
   return {table.empty().key.group, range.offset,
           table.to_rows(tables.read(table.empty(), range), tables.names())};
 }
 
+/// Reads all rows. @throws StoreError
 template <class AnyTable>
 std::vector<RowOf<AnyTable>> read_whole(const StoredTables& tables, const AnyTable& table) {
   return read_span(tables, table, {0, tables.rows(table.empty().key)}).rows;

@@ -75,6 +75,7 @@ struct FindingRow {
   Interval interval;  // NaN if there is none
 };
 
+/// The group and the dimension of each table.
 namespace keys {
 inline const TableKey devices{"devices", "device"};
 inline const TableKey carveouts{"devices", "carveout"};
@@ -93,6 +94,7 @@ inline TableKey recorded(std::size_t kind) {
 }
 }  // namespace keys
 
+// The tables with their columns.
 BoundTable<DeviceRow> device_table();
 BoundTable<UnauditedDevice> unaudited_table();
 BoundTable<OutcomeRow> outcome_table();

@@ -55,6 +55,7 @@ struct Table {
 /// The same columns without rows.
 Table empty_copy(const Table& table);
 
+/// The bytes of one element, and of all.
 std::size_t element_bytes(const Values& values);
 std::span<const std::byte> bytes_of(const Values& values);
 
