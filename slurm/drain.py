@@ -13,12 +13,12 @@ import shlex
 import subprocess
 import sys
 
-REASON_LONGEST = 200  # longer ones make lines of sinfo unreadable
+REASON_LONGEST = 200  # a longer reason makes lines of sinfo unreadable
 BAD = ("fail", "lost")
 
 
 def bad_nodes(report):
-    """{node: its bad devices} of what `sonde export --format json` prints."""
+    """{node: its bad devices}, from the output of `sonde export --format json`."""
     nodes = {}
     for device in report["devices"]:
         if device["verdict"] in BAD:

@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
-# Epilog of slurmd: measures the GPUs that a job has just given back, two minutes at most, now and then.
+# Epilog of slurmd: measures GPUs of an ended job from time to time, for two minutes at most.
 #
 #   Epilog=/etc/slurm/sonde/epilog.sh
 #   PrologEpilogTimeout=150
 #
-# It calls no Slurm command, and ends with 0 whatever happens, but for this: if site.env says so, a GPU of the node
-# whose last verdict is bad, that is gone or hangs makes it fail, and Slurm drains the node. A broken installation
-# drains nothing. What is known of each GPU lies in files of its own, named by its UUID (docs/slurm.md).
+# It calls no Slurm command and ends with 0, even if the installation is broken, with one exception:
+# if site.env says so, it fails when a GPU of the node has a bad last verdict, is gone or hangs, and
+# Slurm then drains the node. The records of each GPU are files named by its UUID (docs/slurm.md).
 set -uo pipefail
-trap 'exit 0' EXIT # of what is missing or half copied, too
+trap 'exit 0' EXIT # also if files are missing or incomplete
 # shellcheck source=node_check.sh
 . "$(dirname "$(readlink -f "$0")")/node_check.sh" || exit
 # shellcheck source=gpu_records.sh
 . "$here/gpu_records.sh" || exit
 [[ -n ${gpu_records_are_whole:-} ]] || exit
 
-[[ -n ${SLURM_JOB_GPUS:-} ]] || exit # the job had none
+[[ -n ${SLURM_JOB_GPUS:-} ]] || exit # the job had no GPUs
 mkdir -p "$records" || exit
 
-# end: fails, if that is wanted, as long as any GPU of the node is bad, whichever job found it.
+# end: exits; fails (if site.env says so) while any GPU of the node is bad, whichever job found it.
 end() {
   local bad found=no
   for bad in "$records"/*.bad; do
@@ -31,8 +31,9 @@ end() {
   exit 1
 }
 
-# One at a time: ranks share `lock`, and one that is left behind keeps it as long as its GPU hangs. `door` is held
-# until lock.since, which names the GPUs, is that of who has `lock`: nobody reads it before.
+# Only one epilog measures at a time. Its ranks share `lock`, and a rank that hangs with its GPU
+# keeps it. lock.since names the GPUs of the owner of `lock`; `door` is held until it is written, so
+# that nobody reads it too early.
 exec 8>>"$state/door" 9>>"$state/lock" || exit
 flock --timeout 5 8 || exit
 flock --timeout 1 9
@@ -71,7 +72,7 @@ exec 8>&-
 metrics=$state/metrics.prom
 rm -f "$metrics"
 CUDA_VISIBLE_DEVICES=$(IFS=, && echo "${due[*]}")
-export CUDA_VISIBLE_DEVICES # CUDA shows these in this order, and none behind one that it does not find
+export CUDA_VISIBLE_DEVICES # CUDA keeps this order and ends the list at a GPU that it cannot find
 run_bounded "$((epilog_limit_s - SECONDS + begin))" "$state/epilog.log" "$here/measure_node.sh" "${#due[@]}" "$state"
 status=$?
 say "GPUs $CUDA_VISIBLE_DEVICES: status $status (see $state/epilog.log)"
@@ -80,12 +81,12 @@ for uuid in "${due[@]}"; do
   if [[ $status == 124 ]]; then
     record_bad "$uuid" 124 "was not measured within $epilog_limit_s s${reached:+, last it said: ${reached#sonde: }}"
   elif [[ ! $status =~ ^(0|3|4|75)$ || ! -s $metrics ]]; then
-    record_unknown "$uuid" "$status" # a broken installation
+    record_unknown "$uuid" "$status" # the installation is broken
   elif grep -q "^sonde_device_verdict{UUID=\"$uuid\"" "$metrics"; then
     record_measured "$uuid" "$metrics"
   else
     record_bad "$uuid" 4 "is gone: CUDA does not show it"
-    break # nor those behind it, which may be well
+    break # the GPUs after it are hidden, too, but may be good
   fi
 done
 end

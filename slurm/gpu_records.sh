@@ -1,13 +1,14 @@
 # shellcheck shell=bash disable=SC2154 # settings of site.env
-# What epilog.sh keeps of each GPU of the node, in files named by its UUID, which nothing that concerns another GPU
-# changes: in $records the time when it was measured (<UUID>), its metrics, and why it is bad (<UUID>.bad), which
-# stands until it is measured well; in $textfiles what the node exporter reads (sonde-<UUID>.prom).
+# The records of epilog.sh for each GPU of the node, in files named by its UUID. In $records: the
+# time of its last measurement (<UUID>), its metrics, and why it is bad (<UUID>.bad, until it is
+# measured as good). In $textfiles: the file for the node exporter (sonde-<UUID>.prom).
 records=$state/gpus
-now_listed=$state/gpus.now # "<index> <UUID>" of what the driver lists now
-listed=$state/gpus.list    # of all GPUs that belong to the node
+now_listed=$state/gpus.now # "<index> <UUID>" of the GPUs that the driver lists now
+listed=$state/gpus.list    # the same for all GPUs of the node
 
-# list_node_gpus fails if the driver does not answer. The list of the node's GPUs is what the driver lists, unless that is
-# fewer than before: a GPU that is gone stays in the list. A GPU that is not in it (it was replaced) is forgotten.
+# list_node_gpus fails if the driver does not answer. It updates the node's list unless the driver
+# lists fewer GPUs than before: a missing GPU stays in the list. Records of GPUs that are not in the
+# list (they were replaced) are removed.
 list_node_gpus() {
   local file uuid
   run_bounded "$epilog_limit_s" "$state/list_gpus.out" "${list_gpus[@]}" 8>&-
@@ -23,21 +24,21 @@ list_node_gpus() {
   return 0
 }
 
-# uuid_of <index|UUID>: of Slurm's number, which is that of nvidia-smi. CUDA may count otherwise.
+# uuid_of <index|UUID>: Slurm's index is that of nvidia-smi; CUDA may count in another order.
 uuid_of() {
   local uuid=$1
   [[ $1 == GPU-* ]] || uuid=$(sed -n "s/^$1 //p" "$now_listed" "$listed" | head -n 1)
   echo "$uuid"
 }
 
-# is_due <UUID>: not measured for long enough, or found bad.
+# is_due <UUID>: true if it was not measured for a long time, or is bad.
 is_due() {
   local last
   last=$(stat -c %Y "$records/$1" 2>/dev/null || echo 0)
   (($(date +%s) - last >= epilog_every_s)) || [[ -e $records/$1.bad ]]
 }
 
-# publish_gpu <UUID> <status>: its last metrics, and how its last measurement ended.
+# publish_gpu <UUID> <status>: publishes its last metrics and the status of its last measurement.
 publish_gpu() {
   local labels
   labels="{UUID=\"$1\",Hostname=\"$(uname -n)\"}"
@@ -60,14 +61,14 @@ record_bad() {
   publish_gpu "$1" "$2"
 }
 
-# record_unknown <UUID> <status>: nothing was found out, which makes no bad GPU a good one.
+# record_unknown <UUID> <status>: it was not measured; a bad GPU stays bad.
 record_unknown() { [[ -e $records/$1.bad ]] || publish_gpu "$1" "$2"; }
 
-# record_measured <UUID> <metrics of all>: by the verdict in them.
+# record_measured <UUID> <file of metrics>: records the verdict in the file.
 record_measured() {
   local uuid=$1 verdict likely
   verdict=$(sed -n "s/^sonde_device_verdict{UUID=\"$uuid\".*} //p" "$2")
-  if ((verdict == 2)) && [[ -e $records/$uuid.bad ]]; then return 0; fi # incomplete: refutes nothing
+  if ((verdict == 2)) && [[ -e $records/$uuid.bad ]]; then return 0; fi # incomplete: stays bad
   metrics_of "$uuid" <"$2" >"$records/$uuid.metrics"
   case $verdict in
     0 | 1)
@@ -82,8 +83,8 @@ record_measured() {
   esac
 }
 
-# metrics_of <UUID>: its series with their heads; a series of the run, without labels, gets those of the GPU. Two files
-# with the same series would cost the node exporter all of them.
+# metrics_of <UUID>: the series of this GPU with their headers. A series of the run, without labels,
+# gets the labels of the GPU: if two files had the same series, the node exporter would drop all.
 metrics_of() {
   awk -v gpu="UUID=\"$1\"" '
     /^# HELP/ { head = "" }
@@ -93,5 +94,5 @@ metrics_of() {
     index($0, gpu) { printf "%s%s\n", head, $0; head = "" }'
 }
 
-# shellcheck disable=SC2034 # epilog.sh asks for it
-gpu_records_are_whole=yes # the last line: a half copied file lacks it
+# shellcheck disable=SC2034 # used by epilog.sh
+gpu_records_are_whole=yes # must be the last line: an incomplete copy of this file lacks it

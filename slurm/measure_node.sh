@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# measure_node.sh <ranks> <folder>: measures GPUs of this node into <folder>/run.h5 and metrics.prom. Ends with 4 if a
-# GPU failed or was lost, else as `sonde run` did. Called by epilog.sh, which bounds it.
+# measure_node.sh <ranks> <folder>: measures GPUs of this node into <folder>/run.h5 and
+# metrics.prom. Ends with 4 if a GPU failed or was lost, else with the status of `sonde run`.
+# epilog.sh calls it and limits its time.
 set -uo pipefail
 here=$(dirname "$(readlink -f "$0")")
 # shellcheck source=site.env
@@ -8,14 +9,14 @@ here=$(dirname "$(readlink -f "$0")")
 ranks=$1 folder=$2
 run=$folder/run.h5
 
-# Nothing of the job's or slurmd's environment: MPI would take itself for a part of the job.
+# An empty environment: with variables of the job, MPI would act as a part of the job.
 clean=(env -i PATH="$PATH" HOME=/root OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_rmaps_base_oversubscribe=1
   OMPI_MCA_orte_execute_quiet=1 "${mpi_environment[@]}")
 [[ -z ${CUDA_VISIBLE_DEVICES:-} ]] || clean+=("CUDA_VISIBLE_DEVICES=$CUDA_VISIBLE_DEVICES") # UUIDs
 
 rm -rf "$run" "$run.parts"
-# Each rank has the lock itself: MPI passes on no descriptors.
+# Each rank opens the lock itself, since MPI does not pass descriptors on.
 "${clean[@]}" "$mpirun" -n "$ranks" flock --shared --no-fork "$folder/lock" \
   "$sonde" run --config "$here/site.toml" --force -o "$run"
 status=$?

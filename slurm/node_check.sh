@@ -1,14 +1,14 @@
 # shellcheck shell=bash
-# What epilog.sh and health_check.sh share; they read it. Nothing here may hang a node: whatever asks a GPU
-# runs in a session of its own and is left behind at its limit.
+# Functions for epilog.sh and health_check.sh, which source this file. Nothing here may block a
+# node: a command that uses a GPU runs in its own session and is abandoned at its time limit.
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 # shellcheck source=site.env
 . "$here/site.env" || return
 
 say() { echo "sonde $(date -u +%FT%TZ): $*" >&2; }
 
-# run_bounded <seconds> <log> <command...>: its status, or 124 if it did not end in time. A process that hangs in the
-# driver does not even end by SIGKILL: nobody waits for it, and it holds none of our descriptors.
+# run_bounded <seconds> <log> <command...>: returns its status, or 124 if it did not end in time. A
+# process that hangs in the driver ignores even SIGKILL, so nobody waits for it.
 run_bounded() {
   local limit_s=$1 log=$2 pid begin=$SECONDS
   shift 2
@@ -17,7 +17,7 @@ run_bounded() {
   while kill -0 "$pid" 2>/dev/null; do
     if ((SECONDS - begin >= limit_s)); then
       disown "$pid"
-      pkill -KILL --session "$pid" # ranks have process groups, but no sessions, of their own
+      pkill -KILL --session "$pid" # ranks have their own process groups, but the same session
       return 124
     fi
     sleep 0.2
@@ -25,7 +25,7 @@ run_bounded() {
   wait "$pid"
 }
 
-# publish <name> reads what the node exporter is to read, and puts it there whole.
+# publish <name>: writes stdin to a file for the node exporter, visible only when complete.
 publish() {
   [[ -n $textfiles ]] || { cat >/dev/null; return 0; }
   local part=$textfiles/.$1.$$

@@ -3,10 +3,9 @@
 #   onehost.sh up <directory> [nodes] [GPUs per node] [file of more lines for slurm.conf]
 #   onehost.sh env|down <directory>
 #   onehost.sh start|kill <directory> <node>     a node fails, and comes back
-# Each node is a slurmd in mount and UTS namespaces of its own: with its own host name, /dev/shm
-# and TmpFS, ranks on two of them see two machines. Needs root, slurm-wlm, munge and a <directory>
-# that the user munge may enter; uses no systemd, no cgroups and no file outside <directory>, and
-# ends its daemons by their PID files.
+# Each node is a slurmd in its own mount and UTS namespaces, with its own host name, /dev/shm and
+# TmpFS, so ranks on two nodes see two machines. Needs root, slurm-wlm, munge and a <directory> that
+# the user munge may enter. Uses no systemd, no cgroups and no file outside <directory>.
 set -Eeuo pipefail
 
 cpus_per_node=4
@@ -37,7 +36,7 @@ down() {
   rm -rf "$root"
 }
 
-# Open MPI must not take the shared kernel's interfaces for a network between the nodes.
+# Keeps Open MPI from using the interfaces of the shared kernel as a network between the nodes.
 print_environment() {
   cat <<TEXT
 export SLURM_CONF=$SLURM_CONF
@@ -58,7 +57,7 @@ start_munge() {
     --seed-file="$root/munge/seed"
 }
 
-# Ports: some free place above the registered ones; several of these may run side by side.
+# Finds free ports above the registered ones, since several such clusters may run at the same time.
 pick_ports() {
   local first
   for _ in {1..20}; do
@@ -75,7 +74,7 @@ pick_ports() {
 write_config() {
   local port=$1 host
   host=$(uname -n)
-  # Slurm counts GPUs by device files, which must differ; these read like /dev/null.
+  # Slurm counts GPUs by different device files; these behave like /dev/null.
   mkdir "$root/dev"
   for ((gpu = 0; gpu < gpus_per_node; gpu++)); do
     mknod "$root/dev/nvidia$gpu" c 1 3 2>/dev/null || : >"$root/dev/nvidia$gpu"
@@ -120,14 +119,14 @@ TEXT
 
 start_node() {
   local node=$1
-  rm -rf "$root/spool/$node" "$root/node_tmp/$node"  # a node that starts anew has forgotten all
+  rm -rf "$root/spool/$node" "$root/node_tmp/$node"  # a restarted node keeps no files
   mkdir -p "$root/spool/$node" "$root/node_tmp/$node"
   unshare --mount --uts --propagation private bash -c "
     hostname $node && mount -t tmpfs tmpfs /dev/shm &&
     mount --bind $root/node_tmp/$node $root/tmpfs && exec slurmd -f $SLURM_CONF -N $node"
 }
 
-# Leaves nothing behind but its logs on stderr.
+# Prints the logs to stderr and removes everything.
 give_up() {
   [[ ! -e $root/run/slurmctld.pid ]] || sinfo -N -o '%N %T %E' >&2 || true
   tail -n 20 "$root"/log/*.log "$root"/munge/*.log >&2 || true
@@ -140,7 +139,7 @@ up() {
   [[ ! -e $root/etc ]] || { echo "onehost.sh: $root is in use; end it with down" >&2; exit 1; }
   trap give_up ERR
   mkdir -p "$root"/{etc,run,log,spool,state,tmpfs}
-  chmod 755 "$root"  # slurmctld and munged reach their sockets through it
+  chmod 755 "$root"  # slurmctld and munged need it to reach their sockets
   start_munge
   write_config "$(pick_ports)"
   slurmctld -f "$SLURM_CONF"

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Audits a partition node by node as its nodes fall idle, without draining the queue:
+# Audits the nodes of a partition one by one as they become idle, without draining the queue:
 #
 #   rolling.sh <partition> <GPUs per node> [options of sbatch] [-- options of `sonde run`]
 #
-# One small low-priority job per node, then merge.sbatch, which joins their run files and reports. They are no job
-# array: tasks of an array cannot be given a node each. Nodes that are down, drained, failing, powered down or kept for
-# maintenance, and those that sbatch refuses, are left out, and named. What has not started and ended by the deadline is
-# removed, so that the merge comes in any case: in 12 hours, or as --deadline=now+5hours says. Of the options of sbatch
-# the merge gets account, qos and reservation. It needs `sonde` on PATH, and audit.sbatch and merge.sbatch beside it.
+# Submits one small low-priority job per node, then merge.sbatch, which joins their run files and
+# reports. (Not a job array, whose tasks cannot each get a node of their own.) Nodes that are down,
+# drained, failing, powered down or in maintenance, and nodes that sbatch refuses, are named and
+# left out. Jobs that cannot end by the deadline are removed, so the merge always runs: after 12
+# hours, or as set by --deadline=now+5hours. The merge gets account, qos and reservation from the
+# options of sbatch. Needs `sonde` on PATH, and audit.sbatch and merge.sbatch in its own folder.
 set -euo pipefail
 
 usage='usage: rolling.sh <partition> <GPUs per node> [options of sbatch] [-- options of sonde run]'
@@ -45,7 +46,7 @@ while read -r node state; do
 done < <(sinfo --noheader --Node --partition "$partition" --format '%N %T' | sort -u)
 ((${#jobs[@]})) || { echo "rolling.sh: no job was submitted to partition $partition" >&2; exit 1; }
 
-# Of a batch script Slurm keeps a copy, which does not know where the others lie.
+# Slurm runs a copy of a batch script, which does not know the folder of the other scripts.
 merge=("$here/merge.sbatch" "sonde-$partition-$(date +%Y%m%d)" "${jobs[@]}")
 if ! SONDE_SCRIPTS=$here sbatch --parsable --partition "$partition" "${merge_options[@]}" \
   --dependency "afterany:$(IFS=: && echo "${jobs[*]}")" "${merge[@]}"; then

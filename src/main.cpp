@@ -25,7 +25,7 @@
 namespace sonde {
 namespace {
 
-/// Ranks share a command line: only the first complains about it.
+/// All ranks get the same command line, so only rank 0 reports an error in it.
 bool speaks_for_all() { return launched_rank() == 0; }
 
 ExitStatus status_of(const std::exception& error) {
@@ -34,17 +34,18 @@ ExitStatus status_of(const std::exception& error) {
   return is_usage ? ExitStatus::usage : ExitStatus::error;
 }
 
-/// Workers do what touches a GPU: their keeper is forked before MPI starts. The watch bounds what
-/// ranks do together, from the start of MPI to its end. The session encloses the try: ranks that
-/// wait in MPI are ended in the catch. Errors that all ranks agreed on need none of that, and
-/// neither does a rank that is alone (docs/running.md).
+/// A worker process does everything that touches a GPU; workers are forked by the keeper, which is
+/// itself forked before MPI starts. The watch sets a deadline for everything that the ranks do
+/// together, from the start of MPI to its end. The MPI session encloses the try: the catch can
+/// still abort ranks that wait in MPI. No abort is needed if all ranks agreed on the error or if
+/// there is only one rank (docs/running.md).
 ExitStatus run_with_mpi(const RunOptions& options, int argc, char** argv) {
-  // First: a batch system may send SIGUSR1 in a job's first second, and its default action kills.
+  // First: a batch system may send SIGUSR1 in the first second of a job, and by default it kills.
   note_stop_signals();
-  prepare_store();  // before the plan, which asks for the version of HDF5
+  prepare_store();  // before plan_run, which asks for the version of HDF5
   RunPlan plan =
       plan_run(options, repair_utf8(fmt::format("{}", fmt::join(argv, argv + argc, " "))));
-  // While MPI starts or ends, no rank can end another that is stopped: the keeper does.
+  // While MPI starts or ends, no rank can end a rank that is stopped; the keeper does it.
   const std::chrono::seconds mpi_limit(static_cast<long>(1.5 * options.rendezvous_timeout_s) + 10);
   Keeper keeper(
       [&plan](const std::string& task, const RankLink& rank) { return do_task(plan, task, rank); },
@@ -53,10 +54,10 @@ ExitStatus run_with_mpi(const RunOptions& options, int argc, char** argv) {
   if (asked_as_rank == 0) log_local(check_pmi(read_launch()).line);
   ask_devices(keeper, asked_as_rank);
   StageWatch watch(options.rendezvous_timeout_s);
-  watch.enter({.name = "the start of MPI", .limits = 1.5});  // the slowest stage of large jobs
+  watch.enter({.name = "the start of MPI", .limits = 1.5});  // takes longest on large jobs
   MpiSession mpi(argc, argv);
   keeper.unbound_end();
-  // Before the try: it fails only where each process is alone, and waits for nobody.
+  // Before the try: this check fails only if every process is alone, so no rank waits for another.
   const std::string alone = first_failure({check_launch(read_launch(), mpi.size())});
   if (!alone.empty()) throw ConfigError(alone);
   ExitStatus status = ExitStatus::error;
@@ -72,7 +73,7 @@ ExitStatus run_with_mpi(const RunOptions& options, int argc, char** argv) {
     status = status_of(error);
   }
   watch.enter({.name = "the end of MPI", .status = status});
-  // One that is alone may take its time: whoever reads its output may have paused it.
+  // A rank that is alone gets no deadline: a reader may have paused its output (a pager).
   if (mpi.size() > 1) {
     keeper.bound_end(mpi_limit);
   } else {
@@ -105,7 +106,8 @@ int complain(std::string_view what, ExitStatus status) {
   return static_cast<int>(status);
 }
 
-/// Out of memory in a destructor, or while that is reported: without memory, and without `abort`.
+/// Handles out of memory in a destructor or during error reporting: it allocates nothing and does
+/// not call `abort`, except for another error.
 [[noreturn]] void end_at_once() {
   try {
     if (const auto error = std::current_exception()) std::rethrow_exception(error);
@@ -124,7 +126,7 @@ int main(int argc, char** argv) {
   using sonde::ExitStatus;
   sonde::hold_standard_streams();
   std::set_terminate(sonde::end_at_once);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file over its limit is a failed write, which is reported
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the size limit fails, and that is reported
   try {
     return static_cast<int>(sonde::run_to_the_end(argc, argv));
   } catch (const sonde::Error& error) {

@@ -1,5 +1,5 @@
-// The operations whose latency and throughput are measured: one name for each, in metrics, probes,
-// kernels and models of simulated GPUs.
+// The arithmetic operations that are measured, with the names that metrics, probes, kernels and
+// models of simulated GPUs use.
 #pragma once
 
 #include <array>
@@ -7,15 +7,16 @@
 
 namespace sonde {
 
+/// An operation, and how many results it gives.
 struct ArithmeticOp {
   std::string_view name;
   std::string_view meaning;
-  /// What one step of a warp makes: results of its 32 threads; of both halves of a word where it
-  /// holds two numbers; multiply-adds of a matrix.
+  /// Results of a warp per step: one per thread (two if a word holds two numbers); the
+  /// multiply-adds of a matrix.
   double per_warp = 32;
-  int group_warps = 1;  // that make a step together, each its part
-  /// Chains of a thread with which 32 warps fill the units. Two units take turns with half
-  /// precision, and fall out of step with fewer chains (H200: 108 and 123 results of words).
+  int group_warps = 1;  // warps that execute one step together
+  /// Independent chains per thread with which 32 warps keep the units busy. For half precision two
+  /// units alternate, and with too few chains they lose step (H200: 108 instead of 123 words).
   int filling_chains = 4;
 };
 
@@ -88,7 +89,7 @@ inline constexpr std::array arithmetic_ops = std::to_array<ArithmeticOp>({
     {"dpx_add_max_16x2", "the same of two 16-bit integers at once", 64},
 });
 
-/// nullptr if there is none of that name.
+/// nullptr if no operation has that name.
 constexpr const ArithmeticOp* find_arithmetic_op(std::string_view name) {
   for (const ArithmeticOp& op : arithmetic_ops) {
     if (op.name == name) return &op;
@@ -96,18 +97,19 @@ constexpr const ArithmeticOp* find_arithmetic_op(std::string_view name) {
   return nullptr;
 }
 
-/// Operations that are swept over all numbers of warps, and over numbers of chains; those whose
-/// latency is kept for each SM.
+/// Operations that are swept over all numbers of warps.
 inline constexpr std::array<std::string_view, 4> arithmetic_warp_sweeps{
     "int_add", "float_fma", "float_rsqrt", "double_fma"};
+/// Operations that are swept over numbers of chains.
 inline constexpr std::array<std::string_view, 2> arithmetic_ilp_sweeps{"float_fma", "int_mad"};
+/// Operations whose latency is stored for each SM.
 inline constexpr std::array<std::string_view, 2> arithmetic_sm_maps{"int_add", "float_fma"};
 
-/// Two operations that are made side by side, to see whether their units work at the same time.
+/// Two operations that run side by side, to see whether their units work at the same time.
 struct ArithmeticPair {
   std::string_view first;
   std::string_view second;
-  std::string_view name;  // in metrics
+  std::string_view name;  // as part of a metric's name
   std::string_view meaning;
 };
 

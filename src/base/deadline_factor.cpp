@@ -1,4 +1,3 @@
-// Read once.
 #include "base/deadline_factor.hpp"
 
 #include <cstdlib>

@@ -1,11 +1,10 @@
-// Deadlines for programs that run slower than on a machine of their own: under compute-sanitizer,
-// valgrind, a debugger.
+// Longer deadlines for programs that run slowly: under compute-sanitizer, valgrind or a debugger.
 #pragma once
 
 namespace sonde {
 
-/// What all deadlines of probes and of workers are multiplied by: the environment variable
-/// SONDE_DEADLINE_FACTOR, from 1 to 10000; 1 if it is not set or no such number.
+/// The factor for all deadlines of probes and workers: the environment variable
+/// SONDE_DEADLINE_FACTOR, from 1 to 10000; 1 if it is not set or not such a number.
 double deadline_factor();
 
 }  // namespace sonde

@@ -10,7 +10,7 @@ namespace sonde {
 
 class Descriptor {
  public:
-  /// @param number as a system call gave it; negative: there is none, and errno says why
+  /// @param number the result of a system call; negative: no file, and errno has the reason
   explicit Descriptor(int number = -1) : number_(number) {}
   Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
   Descriptor& operator=(Descriptor&&) = delete;

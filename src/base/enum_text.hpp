@@ -1,4 +1,4 @@
-// The one way from an enum to its words and back: a constexpr table beside the enum.
+// Conversion between an enum and its names, by a constexpr table next to the enum.
 #pragma once
 
 #include "base/error.hpp"
@@ -17,7 +17,7 @@ struct EnumName {
   std::string_view name;
 };
 
-/// @throws Error for a value that the table lacks
+/// @throws Error if the table lacks the value
 template <class Enum, std::size_t count>
 constexpr std::string_view name_of(const EnumName<Enum> (&names)[count], Enum value) {
   for (const auto& entry : names) {
@@ -26,7 +26,7 @@ constexpr std::string_view name_of(const EnumName<Enum> (&names)[count], Enum va
   throw Error("an enum has a value without a name");
 }
 
-/// Nothing if it names no value.
+/// Nothing if no value has this name.
 template <class Enum, std::size_t count>
 constexpr std::optional<Enum> find_value(const EnumName<Enum> (&names)[count],
                                          std::string_view name) {
@@ -36,7 +36,7 @@ constexpr std::optional<Enum> find_value(const EnumName<Enum> (&names)[count],
   return std::nullopt;
 }
 
-/// All names in the order of the table, for choices and messages.
+/// All names in the order of the table.
 template <class Enum, std::size_t count>
 std::vector<std::string> list_names(const EnumName<Enum> (&names)[count]) {
   std::vector<std::string> list;

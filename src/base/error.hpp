@@ -1,5 +1,4 @@
-// Errors of the whole program: exceptions whose text is `<problem> (<why it matters>) <what to
-// do>`.
+// Errors of the program: exceptions with the text `<problem> (<why it matters>) <what to do>`.
 #pragma once
 
 #include <source_location>
@@ -28,12 +27,12 @@ class CommError : public Error {
   using Error::Error;
 };
 
-/// An error that every rank holds at the same time: nobody waits for anybody.
+/// An error that every rank has at the same time, so no rank waits for another.
 class AgreedError : public CommError {
   using CommError::CommError;
 };
 
-/// One of bad usage: ends the program with status 2, as a ConfigError does.
+/// Bad usage, found by all ranks: ends the program with status 2, as ConfigError does.
 class AgreedConfigError : public AgreedError {
   using AgreedError::AgreedError;
 };
@@ -48,7 +47,7 @@ class DeviceLostError : public DeviceError {
   using DeviceError::DeviceError;
 };
 
-/// @throws Error with the place of the call if `condition` is false. For contracts, always on.
+/// Checks a contract, in every build. @throws Error with the place of the call if it is violated
 inline void require(bool condition, const std::string& message,
                     std::source_location place = std::source_location::current()) {
   if (!condition) {

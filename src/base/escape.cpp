@@ -1,4 +1,3 @@
-// One character at a time; unknown bytes never pass.
 #include "base/escape.hpp"
 
 #include <fmt/format.h>
@@ -19,8 +18,8 @@ struct Character {
   std::size_t bytes = 1;
 };
 
-/// The first character of a text that is not empty; `replacement` where the bytes are not UTF-8
-/// (RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF).
+/// The first character of a non-empty text; `replacement` if the bytes are not UTF-8 (RFC 3629: no
+/// overlong forms, no surrogates, nothing above U+10FFFF).
 Character first_character(std::string_view text) {
   const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const std::uint32_t lead = byte(0);
@@ -37,15 +36,15 @@ Character first_character(std::string_view text) {
   return valid ? Character{code, more + 1} : Character{};
 }
 
-/// C0 and C1 controls and DEL, line and paragraph separators, marks that reorder text (Unicode
-/// UAX 9), and what XML forbids.
-bool is_shown(std::uint32_t code) {
+/// True for characters that must be shown as an escape: C0 and C1 controls and DEL, line and
+/// paragraph separators, marks that reorder text (Unicode UAX 9), and what XML forbids.
+bool must_be_escaped(std::uint32_t code) {
   return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0x61c || code == 0x200e ||
          code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
          (code >= 0x2066 && code <= 0x2069) || code == 0xfffe || code == 0xffff;
 }
 
-/// How a character is written where it would mean something else.
+/// A character and the text that replaces it.
 struct Escape {
   char plain;
   std::string_view escaped;
@@ -71,10 +70,10 @@ std::string replace_all(std::string text, std::string_view from, std::string_vie
   return text;
 }
 
-/// The bytes before the first control or the first that is not ASCII. @param least of all ASCII
+/// The bytes before the first one that is below `least` or not printable ASCII.
 std::string_view plain_start(std::string_view text, char least) {
-  const auto end =
-      std::ranges::find_if(text, [least](char c) { return c < least || c > '~'; });  // or negative
+  const auto end = std::ranges::find_if(
+      text, [least](char c) { return c < least || c > '~'; });  // char is signed
   return text.substr(0, static_cast<std::size_t>(end - text.begin()));
 }
 
@@ -84,7 +83,7 @@ bool is_number(std::string_view text) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-/// Where this holds for a character, each of its bytes as \xf6; what is no UTF-8 always.
+/// Writes each byte of a character as \xf6 if `must_escape(character)`, or if it is not UTF-8.
 template <class MustEscape>
 std::string escape_bytes(std::string_view text, const MustEscape& must_escape) {
   std::string visible;
@@ -125,7 +124,7 @@ std::string escape_terminal(std::string_view text) {
     text.remove_prefix(plain.size());
     if (text.empty()) return shown;
     const Character next = first_character(text);
-    if (is_shown(next.code)) {
+    if (must_be_escaped(next.code)) {
       shown += next.code < 0x100 ? fmt::format("\\x{:02x}", next.code)
                                  : fmt::format("\\u{:04x}", next.code);
     } else {
@@ -137,7 +136,7 @@ std::string escape_terminal(std::string_view text) {
 
 std::string escape_csv(std::string_view cell) {
   std::string text = escape_terminal(cell);
-  // A tab or a carriage return before a formula has become \x09, \x0d.
+  // A tab or a carriage return before a formula is already escaped as \x09 or \x0d.
   constexpr std::string_view formula_starts = "=+-@";
   const bool formula = !text.empty() && formula_starts.find(text.front()) != std::string_view::npos;
   if (formula && !is_number(text)) text.insert(0, "'");
@@ -150,7 +149,7 @@ std::string escape_markdown(std::string_view text) {
   constexpr Escape escapes[]{{'\\', "\\\\"}, {'`', "\\`"}, {'*', "\\*"}, {'|', "\\|"},
                              {'<', "\\<"},   {'[', "\\["}, {']', "\\]"}, {'&', "\\&"}};
   const std::string escaped = replace_each(escape_terminal(text), escapes);
-  // Where Markdown makes links by itself (GitHub Flavored Markdown, "Autolinks").
+  // Prevents the automatic links of Markdown (GitHub Flavored Markdown, "Autolinks").
   return replace_all(replace_all(escaped, "://", ":\\//"), "www.", "www\\.");
 }
 
@@ -184,7 +183,7 @@ std::string escape_json_controls(std::string_view json) {
     json.remove_prefix(plain.size());
     if (json.empty()) return escaped;
     const Character next = first_character(json);
-    if (next.code >= 0x7f && is_shown(next.code)) {
+    if (next.code >= 0x7f && must_be_escaped(next.code)) {
       escaped += fmt::format("\\u{:04x}", next.code);
     } else {
       escaped += json.substr(0, next.bytes);

@@ -1,7 +1,6 @@
-// Text that may come from anywhere (names of files, arguments, what drivers say), made harmless for
-// the medium that it goes to. Where an escape says nothing else, bytes that are not UTF-8 become
-// U+FFFD, and characters that steer terminals or reorder text (C0, C1, bidirectional controls) are
-// shown as \x1b or \u202e.
+// Makes text of any origin (names of files, arguments, texts of drivers) safe to print. Unless a
+// function says otherwise, bytes that are not UTF-8 become U+FFFD, and characters that control
+// terminals or reorder text (C0, C1, bidirectional controls) are shown as \x1b or \u202e.
 #pragma once
 
 #include <string>
@@ -9,35 +8,32 @@
 
 namespace sonde {
 
-/// Valid UTF-8: each byte that is not part of a character is written as \xf6. A text that is valid
-/// comes back as it is.
+/// Valid UTF-8: each invalid byte is written as \xf6. Valid text is returned unchanged.
 std::string repair_utf8(std::string_view text);
 
-/// One line that a terminal only shows: repair_utf8, and control characters (C0, DEL, C1) are
-/// written as \n, \t and \x1b.
+/// One line for a terminal: repair_utf8, with control characters (C0, DEL, C1) as \n, \t, \x1b.
 std::string visible_line(std::string_view text);
 
-/// For terminals and logs: one line of it stays one line.
+/// For terminals and logs: the result is one line.
 std::string escape_terminal(std::string_view text);
 
-/// A cell of CSV (RFC 4180), quoted where it must be. One that a spreadsheet would take for a
-/// formula gets an apostrophe before it (OWASP, "CSV Injection"); numbers do not.
+/// A cell of CSV (RFC 4180), with quotes if needed. A cell that a spreadsheet would take for a
+/// formula gets an apostrophe in front (OWASP, "CSV Injection"); numbers do not.
 std::string escape_csv(std::string_view cell);
 
-/// Text within a line of Markdown: no markup, HTML, table borders or links come about.
+/// Text within a line of Markdown, without any effect as markup, HTML, table border or link.
 std::string escape_markdown(std::string_view text);
 
-/// Text or attribute of HTML and XML 1.0.
+/// Text, or the value of an attribute, of HTML and XML 1.0.
 std::string escape_markup(std::string_view text);
 
 /// Value of a label in Prometheus' text format, without the quotes.
 std::string escape_label(std::string_view text);
 
-/// One word for a POSIX shell, quoted where it must be.
+/// One word for a POSIX shell, with quotes if needed.
 std::string quote_shell(std::string_view text);
 
-/// JSON that is complete and escaped already: adds the controls that JSON lets pass (DEL, C1,
-/// bidirectional ones).
+/// For complete JSON: also escapes controls that JSON allows (DEL, C1, bidirectional).
 std::string escape_json_controls(std::string_view json);
 
 }  // namespace sonde

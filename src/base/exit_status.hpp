@@ -1,4 +1,4 @@
-// How sonde ends, the same for every command (docs/running.md tells what a batch script does then).
+// The exit status of every command (docs/running.md tells how a batch script reacts to it).
 #pragma once
 
 namespace sonde {
@@ -7,7 +7,7 @@ enum class ExitStatus {
   ok = 0,
   error = 1,
   usage = 2,
-  incomplete = 3,  // findings missing, or a device lost
+  incomplete = 3,  // findings are missing, or a device was lost
   verdict = 4,     // a device failed its verdict
   resumable = 75   // stopped early; --resume goes on
 };

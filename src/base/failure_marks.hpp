@@ -1,14 +1,14 @@
-// Words that a reason contains when it was the GPU that failed, and not the probe. A run file keeps
-// reasons as text: who throws and who judges take the words from here.
+// Words in a failure's reason that tell that the GPU failed and not the probe. The code that throws
+// and the code that judges both use them, since a run file stores reasons as text.
 #pragma once
 
 #include <string_view>
 
 namespace sonde {
 
-inline constexpr std::string_view wrong_data_mark = "wrong data:";  // loads, or copies, returned it
+inline constexpr std::string_view wrong_data_mark = "wrong data:";  // from loads or copies
 inline constexpr std::string_view hang_mark = "the GPU hangs";
 inline constexpr std::string_view sticky_error_mark = "a sticky error";  // until the process ends
-inline constexpr std::string_view gone_mark = "the GPU is gone";  // from the bus, or the driver
+inline constexpr std::string_view gone_mark = "the GPU is gone";  // from the bus or the driver
 
 }  // namespace sonde

@@ -21,7 +21,7 @@ Speaker& speaker() {
 
 void print_line(const std::string& prefix, std::string_view text) {
   if (text.empty()) return;
-  // Names as their bytes, where they are not UTF-8; then whatever else steers a terminal.
+  // visible_line first, so that bytes that are not UTF-8 are shown and not replaced.
   const std::string line =
       fmt::format("{}{}\n", escape_terminal(prefix), escape_terminal(visible_line(text)));
   std::fwrite(line.data(), 1, line.size(), stderr);

@@ -1,5 +1,5 @@
-// Messages for the person who started the run, on stderr: one line each, never mixed into results.
-// Control characters in them, as a file name may hold, are shown and not sent to the terminal.
+// Messages on stderr for the person who started the run, one line each. Control characters in them
+// (for example from file names) are shown as escapes.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace sonde {
 
-/// Who speaks: set once at the start. Rank 0 of one rank speaks without a prefix.
+/// Sets the prefix of this rank's messages, once at the start. A single rank has no prefix.
 void set_log_speaker(const std::string& host, int rank, int ranks);
 
-/// From one rank for all: only rank 0 prints. Empty text prints nothing.
+/// A message of all ranks; only rank 0 prints it. Empty text prints nothing.
 void log_world(std::string_view text);
 
-/// From this rank about itself, with host and rank before it. Empty text prints nothing.
+/// A message of this rank, with its host and rank in front. Empty text prints nothing.
 void log_local(std::string_view text);
 
 }  // namespace sonde

@@ -1,4 +1,4 @@
-// Random numbers with a written seed: the same seed gives the same run on every machine.
+// Random numbers from a seed that the file records: a seed gives the same run on every machine.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ constexpr std::uint64_t mix_bits(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// A seed for a named part of a run, so that parts do not disturb each other's draws.
+/// A seed for a named part of a run, so that the parts draw independent numbers.
 constexpr std::uint64_t derive_seed(std::uint64_t seed, std::string_view part) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;  // FNV-1a offset basis and prime
   for (char c : part) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
@@ -47,7 +47,7 @@ class Random {
   std::uint64_t state_;
 };
 
-/// Fisher-Yates; unlike std::shuffle the same on every standard library.
+/// Fisher-Yates; unlike std::shuffle it gives the same order with every standard library.
 template <class T>
 void shuffle(std::vector<T>& items, Random& random) {
   for (std::size_t i = items.size(); i > 1; --i) {

@@ -1,14 +1,13 @@
-// Standard output that takes what is printed, or an error that says that it does not.
+// Makes sure that printed output is either written completely or reported as an error.
 #pragma once
 
 namespace sonde {
 
-/// To be called first: a closed stream would give its number to the next file that is opened, and
-/// what is printed would go into that file. Reading ends in their place make writing fail.
+/// To be called first. If a standard stream is closed, the next opened file would get its number
+/// and receive the printed text; so closed streams become read-only ones.
 void hold_standard_streams();
 
-/// To be called by a process that has printed, at the end: what it printed is the result of most
-/// commands, and losing it must not look like success.
+/// To be called at the end of a process that has printed: lost output must not look like success.
 /// @throws StoreError
 void finish_output();
 

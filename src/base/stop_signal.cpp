@@ -1,4 +1,3 @@
-// Handlers that set a flag.
 #include "base/stop_signal.hpp"
 
 #include <csignal>

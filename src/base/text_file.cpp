@@ -16,13 +16,13 @@ std::string read_text_file(const std::filesystem::path& path, std::uint64_t most
     throw ConfigError(fmt::format("cannot read '{}' ({}) {}", path.string(), cause, advice));
   };
   constexpr const char* look = "check its path and permissions";
-  // Without waiting for the other end of a pipe.
+  // O_NONBLOCK: do not wait for the other end of a pipe.
   const Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   struct stat state {};
   if (file < 0 || fstat(file, &state) != 0) refuse(std::strerror(errno), look);
   if (S_ISDIR(state.st_mode)) refuse("it is a folder", "name a file in it");
   if (!S_ISREG(state.st_mode)) refuse("it is no regular file", "copy what it gives into one");
-  // One byte more than allowed is asked for: the file may grow.
+  // Reads one byte more than allowed, since the file may grow.
   std::string text(most_bytes + 1, '\0');
   std::size_t size = 0;
   while (size < text.size()) {

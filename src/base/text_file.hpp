@@ -1,5 +1,4 @@
-// Small files, read or written whole: configurations and models that a person names on the command
-// line, and what ranks leave for each other.
+// Small files, read or written as a whole: configurations, models, files between ranks.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +7,16 @@
 
 namespace sonde {
 
-/// All of a file, which must be a regular one: reading a pipe or a device could take for ever.
-/// @param most_bytes longer files are refused before they are read
-/// @throws ConfigError that names the file and the cause
+/// Reads a whole regular file. Pipes and devices are refused, since reading them may never end.
+/// @param most_bytes longer files are refused
+/// @throws ConfigError with the name of the file and the cause
 std::string read_text_file(const std::filesystem::path& path, std::uint64_t most_bytes);
 
-/// It appears, or replaces what is there, when it is whole. @throws StoreError
+/// The file appears, or is replaced, only when it is complete. @throws StoreError
 void write_text_file(const std::filesystem::path& path, const std::string& text);
 
-/// Of several processes that make the same file one succeeds. @returns whether this one did; it may
-/// be read before it is whole
+/// Of several processes that create the same file, only one succeeds. @returns true if this one
+/// did. Others may read the file before it is complete.
 bool write_new_file(const std::filesystem::path& path, const std::string& text);
 
 }  // namespace sonde

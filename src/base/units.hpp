@@ -1,4 +1,4 @@
-// Plain numbers inside, pretty ones only at the edge: text for people, and sizes read from text.
+// Units in text: code computes in plain numbers, and only text for people has scaled units.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ constexpr std::uint64_t operator""_KiB(unsigned long long n) { return n << 10; }
 constexpr std::uint64_t operator""_MiB(unsigned long long n) { return n << 20; }
 constexpr std::uint64_t operator""_GiB(unsigned long long n) { return n << 30; }
 
-/// How numbers are shown in a unit that suits a typical one: 4.52e12 byte/s as 4.52 TB/s.
+/// How to show numbers of a typical size: 4.52e12 byte/s are 4.52 TB/s.
 struct DisplayUnit {
   double divisor = 1;
   std::string text;
 };
-/// Bytes in binary units; bytes and operations per second and hertz in decimal ones; others as they
-/// are.
+/// Bytes get binary units; bytes per second, FLOP per second and hertz get decimal ones; others are
+/// not scaled.
 DisplayUnit display_unit(double typical_value, std::string_view unit);
 
 /// "48 KiB", "1.5 MiB", "130 MiB": at most three decimals, binary units.
@@ -27,15 +27,14 @@ inline std::string format_bytes(std::uint64_t size_bytes) {
   return format_bytes(static_cast<double>(size_bytes));
 }
 
-/// A value with its unit as a person writes it: bytes and bytes/s scaled, others with up to six
-/// significant digits.
+/// A value with its unit: bytes and bytes/s are scaled, others have up to six significant digits.
 std::string format_quantity(double value, std::string_view unit);
 
-/// "24KB", "24 KiB", "2M", "512": KB and KiB both mean 1024 bytes, as in GPU papers.
-/// @throws ConfigError if the text is no positive size.
+/// Reads "24KB", "24 KiB", "2M", "512". KB and KiB both mean 1024 bytes, as in GPU papers.
+/// @throws ConfigError if the text is not a positive size
 std::uint64_t parse_bytes(std::string_view text);
 
-/// A number, with KiB, MiB or GiB behind it or not; nothing if the text is something else.
+/// Reads a number, optionally followed by KiB, MiB or GiB; nothing if the text is something else.
 std::optional<double> parse_quantity(std::string_view text);
 
 }  // namespace sonde

@@ -1,4 +1,4 @@
-// Which sonde this is: filled in by the build.
+// The version of sonde; the build fills it in.
 #pragma once
 
 namespace sonde {

@@ -1,4 +1,4 @@
-// `sonde analyze`: read a run file, reduce it, keep the analysis in the file, print it.
+// `sonde analyze`: reads a run file, analyses it, stores the analysis in the file and prints it.
 #include "commands/analyze.hpp"
 
 #include "analysis/fleet/grounds/grounds.hpp"
@@ -26,9 +26,9 @@
 namespace sonde {
 namespace {
 
-constexpr std::size_t narrowest = 60;  // below, tables have no room for remarks
+constexpr std::size_t narrowest = 60;  // a narrower table has no room for its column of remarks
 
-/// mpirun gives its ranks a terminal even if its own output goes to a file: no colours there.
+/// No colours under mpirun: it gives its ranks a terminal even if its own output goes to a file.
 Colour stdout_colour() {
   const bool launched = std::getenv("OMPI_COMM_WORLD_RANK") || std::getenv("PMIX_RANK");
   const bool wanted = isatty(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr;
@@ -70,8 +70,8 @@ std::vector<Metric> registry_with(const std::vector<std::string>& tolerances) {
 FleetAnalysis analyze_run(const std::filesystem::path& path, const std::string& baseline,
                           std::span<const Metric> registry) {
   auto [run, analysis] = read_fleet(path, baseline, Depth::findings, registry);
-  const bool is_usual = registry.data() == all_metrics().data();  // as a run judges
-  std::optional<std::string> problem;  // told when the analysis is printed: it may be all there is
+  const bool is_usual = registry.data() == all_metrics().data();  // the tolerances of `sonde run`
+  std::optional<std::string> problem;  // thrown after printing, so that the table is not lost
   try {
     append_analysis(path, run, analysis);
   } catch (const StoreError& error) {
@@ -80,7 +80,7 @@ FleetAnalysis analyze_run(const std::filesystem::path& path, const std::string& 
   std::cout << render_terminal(run, analysis, stdout_colour(), stdout_width(), Detail::summary)
             << (is_usual ? describe_unconfirmed(run, analysis, path) : "")
             << fmt::format("\nall values: sonde export {} --format table\n", path.string());
-  finish_output();  // here, too: at the end of a run a worker process prints
+  finish_output();  // here too: at the end of a run, a worker process prints
   if (problem) throw StoreError(*problem);
   return std::move(analysis);
 }

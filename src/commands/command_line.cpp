@@ -1,5 +1,5 @@
-// The one file that includes CLI11: flags bound to the options of each command; those of a run may
-// come from a TOML file, too.
+// The only file that includes CLI11. It binds the flags of each command to the command's options;
+// the options of `run` may also come from a TOML file.
 #include "commands/commands.hpp"
 
 #include "base/error.hpp"
@@ -59,7 +59,7 @@ void add_options(CLI::App& app, RunOptions& options) {
       app.add_flag(flags, member, help);
     } else if constexpr (std::is_same_v<Member, std::vector<std::string>>) {
       CLI::Option* added = app.add_option(flags, member, help);
-      // An axis holds commas itself.
+      // An axis holds commas itself, so it must not be split there.
       if (option.role != OptionRole::makes_points) added->delimiter(',');
     } else {
       CLI::Option* added = app.add_option(flags, member, help)->capture_default_str();
@@ -135,7 +135,7 @@ void check_run_options(const RunOptions& options) {
   parse_suite_level(options.suite);
 }
 
-/// Options that the command line left open come from the file.
+/// Takes the options that the command line does not set from the file of --config.
 void apply_config_file(const CLI::App& app, RunOptions& options) {
   const CLI::Option* config = app.get_option("--config");
   if (config->count() == 0) return;
@@ -161,7 +161,7 @@ void add_command(CLI::App& app, std::optional<Command>& chosen, const char* name
   });
 }
 
-/// `sonde help run` is `sonde run --help`.
+/// Turns `sonde help run` into `sonde run --help`.
 std::vector<const char*> without_help_command(std::vector<const char*> words) {
   if (words.size() < 2 || std::string_view(words[1]) != "help") return words;
   words.erase(words.begin() + 1);

@@ -1,5 +1,5 @@
-// The commands behind main, each with its options; a file each, print.cpp for three. `run` needs
-// MPI, the others work on files, without a GPU and without MPI, and so on a login node.
+// The commands of sonde with their options. Each has a file of its own; export, compare and status
+// share print.cpp. Only `run` needs a GPU and MPI; the file commands also run on a login node.
 #pragma once
 
 #include "analysis/report/report.hpp"
@@ -30,13 +30,13 @@ struct ReportOptions {
 
 struct ExportOptions {
   std::string run;
-  std::string format = "json";  // of export_formats
+  std::string format = "json";  // one of export_formats
   std::string baseline = "";
-  bool verdicts_only = false;  // of JSON: devices without their jobs and findings
+  bool verdicts_only = false;  // JSON: devices without their jobs and findings
 };
 
 struct CompareOptions {
-  std::vector<std::string> runs;  // two: before, after
+  std::vector<std::string> runs;  // two files: before, after
   std::string format = "table";   // or "json"
 };
 
@@ -56,15 +56,15 @@ inline constexpr EnumName<ListFormat> list_format_names[]{{ListFormat::plain, "t
 
 struct ListOptions {
   ListTopic topic = ListTopic::jobs;
-  std::string backend = "cuda";           // whose devices
-  ListFormat format = ListFormat::plain;  // of metrics
+  std::string backend = "cuda";           // for devices
+  ListFormat format = ListFormat::plain;  // for metrics
 };
 
 struct StatusOptions {
   std::string run;
 };
 
-/// Those of a run that decide whether it can be done.
+/// The options of `run` that decide whether the machine can measure.
 struct DoctorOptions {
   RunOptions run{};
 };
@@ -73,37 +73,38 @@ using FileCommand = std::variant<AnalyzeOptions, ReportOptions, ExportOptions, C
                                  MergeOptions, ListOptions, StatusOptions, DoctorOptions>;
 using Command = std::variant<RunOptions, FileCommand>;
 
-/// @param argv as main got it
-/// @returns the command's options, or nothing when help or a version was printed to stdout
+/// @param argv as main received it
+/// @returns the options of the command, or nothing if help or a version was printed to stdout
 /// @throws ConfigError with the parser's message for bad usage, unknown keys, bad values
 std::optional<Command> parse_command_line(int argc, const char* const* argv);
 
-/// What `run` will do, checked before MPI starts so that a typo costs nothing (plan_run.cpp).
+/// Makes and checks the plan of `run`. MPI has not started, so a typing error costs no time.
 /// @throws ConfigError
 RunPlan plan_run(const RunOptions& options, const std::string& command_line);
 
-/// Lays out anew what sweeps over "each" SM or over "pairs" of them, once it is known how many
-/// there are; any other plan stays as it is.
+/// Lays out the plan again if it sweeps over "each" SM or over "pairs" of SMs. Called when the
+/// number of SMs is known. Any other plan stays as it is.
 void name_sms(int sm_count, RunPlan& plan);
 
 struct RankView;  // fleet/assign.hpp
 
-/// What the run sets or sweeps that none of the GPUs has, and what they have; empty: they have all.
+/// Names the SMs and carve-outs that the run sets or sweeps but no GPU has, and those that the GPUs
+/// have. Empty if every one exists on some GPU.
 std::string describe_refused(const RunPlan& plan, const std::vector<RankView>& views);
 
 class RankLink;  // worker/keeper.hpp
 
-/// Does a task of a rank (measure/worker_task.hpp) in a worker process, and reports to the rank.
+/// Does a task (measure/worker_task.hpp) in a worker process and reports to the rank.
 /// @returns the exit status of the worker
 int do_task(RunPlan run, const std::string& task, const RankLink& rank);
 
 struct RankContext;  // finish.hpp
 
 /// Measures the GPUs that the ranks of the session see, and writes the run file.
-/// @returns the same on every rank
+/// @returns the same status on every rank
 ExitStatus run_fleet(RunPlan plan, RankContext context);
 
-/// The file commands. @throws Error
+/// The file commands. @returns the exit status of the program @throws Error
 ExitStatus execute(const AnalyzeOptions& options);
 ExitStatus execute(const ReportOptions& options);
 ExitStatus execute(const ExportOptions& options);
@@ -111,7 +112,7 @@ ExitStatus execute(const CompareOptions& options);
 ExitStatus execute(const MergeOptions& options);
 ExitStatus execute(const ListOptions& options);
 ExitStatus execute(const StatusOptions& options);
-/// Starts processes, and MPI in one of them; ends within ten seconds.
+/// Starts processes, one of which starts MPI. Ends within ten seconds.
 ExitStatus execute(const DoctorOptions& options);
 
 }  // namespace sonde

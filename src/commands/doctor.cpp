@@ -1,5 +1,5 @@
-// `sonde doctor`: makes every check of a machine and prints it. What may hang - the driver, MPI,
-// file systems - is looked at in a process each, at the same time, against a deadline.
+// `sonde doctor`: makes every check of a machine and prints the results. The driver, MPI and file
+// systems may hang, so processes check them at the same time, with a deadline.
 #include "base/error.hpp"
 #include "commands/commands.hpp"
 #include "doctor/gpus.hpp"
@@ -25,20 +25,20 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using enum CheckVerdict;
 
-// All look at the same time, and ten seconds are promised. Without persistence mode a driver takes
-// some 2 s for each GPU.
+// `doctor` promises an answer in ten seconds, and the checks run at the same time. Without
+// persistence mode the driver takes some 2 s for each GPU.
 constexpr std::chrono::seconds look_limit{7};
 constexpr std::chrono::seconds whole_limit{8};
 
-/// One process that looks, and the lines that it says.
+/// A process that makes some checks, and the lines that it reports.
 class Examination {
  public:
-  /// @param name, advice of the failure if the process hangs or dies
+  /// @param name, advice for the failure that is reported if the process hangs or dies
   Examination(const char* name, const char* advice, const std::function<Checks()>& look)
       : name_(name),
         advice_(advice),
         keeper_([this, look](const std::string&, const RankLink& rank) {
-          // One that cannot even be killed must not hold up who reads the report from a pipe.
+          // A process that cannot be killed must not keep stdout: a reader of the pipe would wait.
           dup2(STDERR_FILENO, STDOUT_FILENO);
           try {
             rank.say(render_checks(look()));
@@ -50,11 +50,11 @@ class Examination {
     keeper_.start("");
   }
 
-  /// What it said until it ended, or until the time was over.
+  /// Returns what the process reported until it ended or the time was over.
   std::string wait(Clock::time_point end) {
     std::string said;
     while (true) {
-      const bool over = Clock::now() >= end;  // it may have spoken long ago all the same
+      const bool over = Clock::now() >= end;  // there may still be reports that were not read
       const auto event = keeper_.next(std::chrono::milliseconds(over ? 0 : 50));
       if (event && !event->ended) {
         said += event->said;
@@ -108,7 +108,7 @@ Checks look_at_mpi(const fs::path& trial, const Launch& launch) {
                 problem + " -> look at 'output', OMPI_MCA_io, HDF5_USE_FILE_LOCKING")};
 }
 
-/// The lines with a summary, each behind the name of the speaker, if there is one.
+/// Prints the lines and a summary, each line after the name of the speaker (if not empty).
 void print_report(const std::string& lines, bool failed, const std::string& speaker) {
   std::istringstream text(
       lines + (failed ? "this machine cannot measure as it is\n" : "this machine can measure\n"));
@@ -142,7 +142,8 @@ ExitStatus execute(const DoctorOptions& options) {
     });
     lines = render_checks({check_pmi(launch)}) + gpus.wait(end) + mpi.wait(end);
     const std::string place = files.wait(end);
-    std::error_code ignored;  // in case that MPI was stuck; where the file system hangs, this would
+    // Removes the trial file if MPI hung. If the file system hangs, the removal would hang too.
+    std::error_code ignored;
     if (!place.starts_with("fail")) fs::remove(trial, ignored);
     lines += place;
   } else {
@@ -151,7 +152,7 @@ ExitStatus execute(const DoctorOptions& options) {
   const bool failed = lines.starts_with("fail") || lines.find("\nfail") != std::string::npos;
   if (speaks) print_report(lines, failed, launch.ranks > 1 ? node_name() + "  " : "");
   if (!failed) return ExitStatus::ok;
-  // mpirun ends all ranks at the first that fails: the others shall have spoken.
+  // mpirun ends all ranks when the first one fails, so wait until the others have reported.
   if (launch.ranks > 1) std::this_thread::sleep_until(start + whole_limit);
   return ExitStatus::incomplete;
 }

@@ -1,5 +1,5 @@
-// The meeting of ranks after measuring, the second look at what deviates, the file, its analysis;
-// and the way out when a rank is lost.
+// The end of a run: the ranks meet, devices that deviate are measured again, the ranks write the
+// file, rank 0 analyses it. If a rank is lost, the others end the run.
 #include "commands/finish.hpp"
 
 #include "base/deadline_factor.hpp"
@@ -26,11 +26,12 @@
 namespace sonde {
 namespace {
 
-// What a rank may take for late jobs beyond their time: to end a worker that does not end by itself
-// (supervise.cpp), and to give them up.
+// Time that a rank may take for late jobs beyond their limit: to end a worker that does not end by
+// itself (supervise.cpp), and to record the jobs as given up.
 constexpr double late_end_s = 60;
-// To open the GPUs of a node (some 2 s for each without persistence mode), to reach from each into
-// the others, and to measure all at once; and the turn of a GPU, which took 2 s on a node of two.
+// open_links_s: to open the GPUs of a node (some 2 s for each without persistence mode), to reach
+// each GPU from each other, and to measure all at once. links_of_gpu_s: to measure from one GPU,
+// which took 2 s on a node of two.
 constexpr double open_links_s = 120;
 constexpr double links_of_gpu_s = 40;
 
@@ -41,7 +42,7 @@ Task task_of(const RankContext& context, TaskKind kind) {
           .sm_count = context.sm_count};
 }
 
-/// What the ranks that are left do, when one of them is lost: one builds the file from the shards.
+/// If a rank is lost, one of the ranks that are left builds the file from the shards.
 ExitStatus build_without(const RunPlan& plan, const std::vector<int>& lost_ranks,
                          const RankContext& context, RankProgress& progress) {
   Task task = task_of(context, TaskKind::build);
@@ -49,21 +50,21 @@ ExitStatus build_without(const RunPlan& plan, const std::vector<int>& lost_ranks
   const Patience patience{.silence_s = plan.options.rendezvous_timeout_s};
   const auto build = [&] {
     const Delegated built = delegate(context.keeper, task, progress);
-    log_local(built.meaning);  // whoever ends first ends all: nobody says anything behind it
+    log_local(built.meaning);  // the last line: the first rank that ends here ends all ranks
     return built.status;
   };
   return do_once(plan.parts, context.mpi.rank(), build, patience, progress.lookout());
 }
 
-/// Whether points are left that a rank did not come to: it was stopped, or its GPU was given up in
-/// a night, which ends with what others come to.
-bool anyone_fell_short(MPI_Comm comm, const RunPlan& plan, const Supervised& mine) {
+/// True if some points were not measured: a rank was stopped, or (with a time budget) its GPU was
+/// given up. With a time budget the run ends with the points that the other GPUs finished.
+bool any_points_missing(MPI_Comm comm, const RunPlan& plan, const Supervised& mine) {
   const bool ended = plan.fills_budget() && !mine.given_up.empty();
   const auto texts = gather_texts(comm, mine.stopped_early || ended ? "short" : "");
   return std::ranges::any_of(texts, [](const std::string& text) { return !text.empty(); });
 }
 
-/// Which devices are to measure what again, as again.json says. If that cannot be known, none does.
+/// Reads from again.json which devices measure which jobs again; empty if that fails.
 std::vector<AgainTask> read_second_tries(const MeasurePlan& plan) {
   try {
     return read_again_plan(plan.parts);
@@ -73,8 +74,8 @@ std::vector<AgainTask> read_second_tries(const MeasurePlan& plan) {
   }
 }
 
-/// Has this rank's task measured, if there is one, and meets the others. All come to the same
-/// instant at the latest: rank 0 must not wait longer for the others than they do for it.
+/// Has a worker do this rank's task, if there is one, then waits for the other ranks. All ranks
+/// have the same deadline, so rank 0 and the others wait for each other equally long.
 Attendance measure_and_meet(const MeasurePlan& plan, const std::optional<Task>& task,
                             double limit_s, const RankContext& context, RankProgress& progress) {
   const auto begin = std::chrono::steady_clock::now();
@@ -90,9 +91,8 @@ Attendance measure_and_meet(const MeasurePlan& plan, const std::optional<Task>& 
   return rendezvous(context.mpi.world(), patience, progress.lookout());
 }
 
-/// When every GPU has been measured by itself, the links between those of a node are measured, at
-/// one point after the other, by a worker of the first rank of the node that has a GPU. A GPU that
-/// is alone on its node has no links.
+/// Measures the links between the GPUs of a node at one point, after every GPU has been measured by
+/// itself. A worker of the node's first rank with a GPU does it. A single GPU has no links.
 Attendance measure_links(const RunPlan& run, std::size_t point, const RankContext& context,
                          const NodeView& node, RankProgress& progress) {
   const MeasurePlan& plan = run.points[point];
@@ -106,7 +106,7 @@ Attendance measure_links(const RunPlan& run, std::size_t point, const RankContex
                           progress);
 }
 
-/// The second tries of this rank's device, if it is to make any.
+/// The task to measure jobs of this rank's device again, if again.json names the device.
 std::optional<Task> find_second_tries(const MeasurePlan& plan, const RankContext& context,
                                       const Supervised& mine) {
   const auto tasks = read_second_tries(plan);
@@ -119,12 +119,11 @@ std::optional<Task> find_second_tries(const MeasurePlan& plan, const RankContext
   return task;
 }
 
-/// Devices that deviate are measured again, with peers beside them, before anything is written.
-/// Rank 0 tells the others how many there are by a message, since nobody measures yet; they read
-/// from a file which.
+/// Measures devices that deviate again, together with some peers, before the file is written. Rank
+/// 0 sends the number of devices as a message, and the other ranks read a file with the devices.
 Attendance measure_deviating(const RunPlan& run, const RankContext& context, const Supervised& mine,
                              RankProgress& progress) {
-  if (run.is_sweep()) return {};  // its points and repeats are other tries already
+  if (run.is_sweep()) return {};  // its points and repeats already measure more than once
   const MeasurePlan& plan = run.points.front();
   const Patience patience{.silence_s = plan.options.rendezvous_timeout_s};
   const bool judged =
@@ -138,8 +137,8 @@ Attendance measure_deviating(const RunPlan& run, const RankContext& context, con
                           progress);
 }
 
-/// When the time budget is over: leaves the points in the plan that are whole on all GPUs.
-/// Collective. @returns whether there are any; else the run waits for --resume
+/// When the time budget is over: removes the points from the plan that not all GPUs finished.
+/// Collective. @returns false if there are none; then the run stops and can go on with --resume
 bool keep_whole_points(RunPlan& plan, const RankContext& context, const Roster& roster,
                        const Supervised& mine) {
   if (!plan.fills_budget()) return false;
@@ -156,7 +155,7 @@ bool keep_whole_points(RunPlan& plan, const RankContext& context, const Roster& 
   return true;
 }
 
-/// A GPU that was given up has its shards for the points that others have, too.
+/// If this rank's GPU was given up, writes shards for the points that the other GPUs finished.
 Attendance give_up_rest(const RunPlan& plan, const RankContext& context, const Supervised& mine,
                         const NodeView& node, RankProgress& progress) {
   if (!mine.given_up.empty()) {
@@ -182,7 +181,7 @@ RunPart own_part(const RunPlan& plan, const RankContext& context, const Roster& 
 /// Collective. @throws AgreedError
 void write_file(const RunPlan& plan, const RankContext& context, const Roster& roster,
                 const Supervised& mine) {
-  const bool by_worker = plan.is_sweep() || context.mpi.size() == 1;  // of rank 0, from the shards
+  const bool by_worker = plan.is_sweep() || context.mpi.size() == 1;  // rank 0's, from the shards
   RunPart part;
   agree_after(context.mpi.world(), [&] {
     if (!mine.failure.empty()) throw StoreError(mine.failure);
@@ -198,9 +197,9 @@ void write_file(const RunPlan& plan, const RankContext& context, const Roster& r
   }
 }
 
-/// A rank that was stopped or killed since the file was written would hold up the end of MPI, in
-/// which nothing can be aborted any more: all ranks show once more that they are there.
-/// Then rank 0 says its last line: nobody says anything behind it, for the others wait for rank 0.
+/// All ranks meet once more before MPI ends: a rank that was stopped or killed after the file was
+/// written would block the end of MPI, where nothing can be aborted. Then rank 0 prints the last
+/// line of the run; the other ranks wait for rank 0 and print nothing after it.
 void leave_together(const RankContext& context, double limit_s, const Delegated& end) {
   const Patience patience{.silence_s = limit_s, .total_s = limit_s};
   context.keeper.bound_end(std::chrono::seconds(static_cast<long>(1.5 * limit_s) + 10));
@@ -209,19 +208,18 @@ void leave_together(const RankContext& context, double limit_s, const Delegated&
   if (!complete) end_all_ranks(end.status);
 }
 
-/// However it ends, an error included, a rescue that is under way is the end of the process: what
-/// it uses stays until then.
+/// Leaves the watch also after an error. If a rescue is under way, leave() does not return: the
+/// rescue ends the process and uses the objects of this stack until then.
 struct LeavesWatch {
   StageWatch& watch;
   ~LeavesWatch() { watch.leave(); }
 };
 
-/// Shards of other configurations in the parts folder: only a run that went on from something may
-/// have found any. The other ranks wait for rank 0 as long as it shows signs of life, as it does
-/// here.
-/// @returns nothing, with a line in the log, if that cannot be known
-std::optional<std::vector<std::filesystem::path>> list_what_is_foreign(const RunOptions& options,
-                                                                       RankProgress& progress) {
+/// Shards of other configurations in the parts folder. Only a run with --resume can find some. The
+/// other ranks wait for rank 0 as long as it shows signs of life, so this function ticks.
+/// @returns nothing, with a line in the log, if the folder cannot be read
+std::optional<std::vector<std::filesystem::path>> find_foreign_shards(const RunOptions& options,
+                                                                      RankProgress& progress) {
   try {
     if (options.resume) return list_foreign_shards(options.output, [&] { progress.tick(); });
   } catch (const StoreError& error) {
@@ -231,8 +229,8 @@ std::optional<std::vector<std::filesystem::path>> list_what_is_foreign(const Run
   return std::vector<std::filesystem::path>();
 }
 
-void remove_what_is_joined(const RunOptions& options,
-                           const std::vector<std::filesystem::path>& foreign) {
+void remove_joined_shards(const RunOptions& options,
+                          const std::vector<std::filesystem::path>& foreign) {
   const auto left = remove_joined_parts(options.output, foreign);
   if (left.empty()) return;
   log_world(
@@ -272,7 +270,7 @@ ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& ro
   context.watch.leave();
   go_on_with(rendezvous(mpi.world(), patience, progress.lookout()));
   context.watch.enter({.name = "meeting after the measuring", .rescue = rescue});
-  const bool short_of_points = anyone_fell_short(mpi.world(), plan, mine);
+  const bool short_of_points = any_points_missing(mpi.world(), plan, mine);
   if (short_of_points && keep_whole_points(plan, context, roster, mine)) {
     progress.measured(progress.jobs_done());
     context.watch.leave();
@@ -290,15 +288,14 @@ ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& ro
   context.watch.enter({.name = "writing the run file", .rescue = rescue});
   write_file(plan, context, roster, mine);
 
-  // The file is whole. Rank 0's worker analyses it; the others only watch rank 0 from here on, and
-  // write nothing into the folder that it removes in the end.
+  // The file is complete. Rank 0's worker analyses it. From here on the other ranks only watch rank
+  // 0 and write nothing into the parts folder, which rank 0 removes at the end.
   context.watch.leave();
   Delegated analysis;
   std::optional<std::vector<std::filesystem::path>> foreign;
   if (mpi.rank() == 0) {
     analysis = delegate(context.keeper, task_of(context, TaskKind::analyze), progress);
-    if (analysis.status != ExitStatus::error)
-      foreign = list_what_is_foreign(plan.options, progress);
+    if (analysis.status != ExitStatus::error) foreign = find_foreign_shards(plan.options, progress);
   }
   const auto heard = hear_from_root(mpi.world(), static_cast<int>(analysis.status), patience,
                                     progress.silent_lookout());
@@ -307,7 +304,7 @@ ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& ro
     end_all_ranks(rescue());
   }
   analysis.status = static_cast<ExitStatus>(*heard);
-  if (foreign) remove_what_is_joined(plan.options, *foreign);
+  if (foreign) remove_joined_shards(plan.options, *foreign);
   leave_together(context, patience.silence_s, analysis);
   return analysis.status;
 }

@@ -1,4 +1,4 @@
-// The end of a run: the one file, rank 0's comparison of the devices, and the exit status.
+// The end of a run: the run file, rank 0's comparison of the devices, and the exit status.
 #pragma once
 
 #include "base/exit_status.hpp"
@@ -10,18 +10,18 @@
 
 namespace sonde {
 
-/// What a rank of `sonde run` works with, besides the plan.
+/// The objects that a rank of `sonde run` works with, besides the plan.
 struct RankContext {
   MpiSession& mpi;
   Keeper& keeper;
   StageWatch& watch;
-  int asked_as_rank = 0;  // the rank for which ask_devices was called, before MPI told the rank
-  int sm_count = 0;       // of the largest GPU of the run
+  int asked_as_rank = 0;  // argument of ask_devices, called before MPI gave the real rank
+  int sm_count = 0;       // of the GPU with the most SMs in the run
 };
 
 /// Waits for the others, writes the run file with them, and has rank 0 analyse it. If a rank is
-/// lost, one of those that are left builds the file from the shards, and all of them end here.
-/// @returns the same on every rank
+/// lost, one of the remaining ranks builds the file from the shards, and all of them exit here.
+/// @returns the same status on every rank
 ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& roster,
                       const Supervised& mine, const NodeView& node, RankProgress& progress);
 

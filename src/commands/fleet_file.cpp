@@ -1,5 +1,5 @@
-// Devices are read in blocks, as rows take as much memory again while they are assembled; of a
-// large fleet, what is shown is kept.
+// Reads devices in blocks, since assembling rows takes as much memory again. Of a large fleet, only
+// the findings that are shown are kept.
 #include "commands/fleet_file.hpp"
 
 #include "analysis/fleet/conditions.hpp"
@@ -18,19 +18,19 @@
 namespace sonde {
 namespace {
 
-// A page of more devices would be too large to open: 15 kB each. (In memory a device of the
-// standard suite takes 0.35 MB: 10,000 take 3.5 GB.)
+// A report of more devices would be too large to open: 15 kB for each. (In memory a device of the
+// standard suite takes 0.35 MB, so 10,000 take 3.5 GB.)
 constexpr std::size_t most_whole_devices = 256;
-// Findings and probes that are read together: 1 kB each while they are assembled. Blocks that are
-// smaller unpack the same chunks (of up to 65,536 rows) again and again.
+// Findings or probes that are read together: 1 kB each while they are assembled. With smaller
+// blocks, the same chunks (of up to 65,536 rows) are unpacked again and again.
 constexpr std::uint64_t block_rows = 100'000;
-// Shown as examples of those that pass, and metrics shown of all devices.
+// Large fleets: passing devices that are kept whole, and metrics that are kept for every device.
 constexpr std::size_t example_devices = 8;
 constexpr std::size_t most_kept_metrics = 24;
 
 using Blocks = std::vector<RowRange>;
 
-/// @param rows of all devices
+/// @param rows the total number of rows of all devices
 Blocks blocks_of(std::uint64_t devices, std::uint64_t rows) {
   Blocks blocks;
   const std::uint64_t length =
@@ -41,7 +41,7 @@ Blocks blocks_of(std::uint64_t devices, std::uint64_t rows) {
   return blocks;
 }
 
-/// What the probes of each device saw; empty if the file has no probes.
+/// The conditions (clocks, heat and the like) of each device; empty if the file has no probes.
 std::vector<DeviceConditions> read_conditions(const RunReader& reader) {
   std::vector<DeviceConditions> conditions;
   const std::uint64_t probes = reader.count_probes();
@@ -55,10 +55,9 @@ std::vector<DeviceConditions> read_conditions(const RunReader& reader) {
   return conditions;
 }
 
-/// Of a large fleet: leaves all findings to devices that are flagged and to some examples of those
-/// that are not, and to the others what is missing, the topology, by which units are named, and the
-/// metrics of charges.
-void keep_what_is_shown(const FleetAnalysis& analysis, RunResult& run) {
+/// For a large fleet: keeps all findings of flagged devices and of some examples that pass. The
+/// other devices keep missing findings, the topology (for names of units) and metrics with charges.
+void keep_shown_findings(const FleetAnalysis& analysis, RunResult& run) {
   std::set<std::string, std::less<>> metrics;
   for (const Charge& charge : analysis.charges) {
     if (metrics.size() == most_kept_metrics) break;
@@ -78,7 +77,7 @@ void keep_what_is_shown(const FleetAnalysis& analysis, RunResult& run) {
   }
 }
 
-/// Calls `take` with all devices, in the order of the file, some in memory at a time.
+/// Calls `take` for all devices in the order of the file. Only one block is in memory at a time.
 void for_each_device(const RunReader& reader, Depth depth,
                      const std::function<void(std::size_t, DeviceResult)>& take) {
   std::size_t index = 0;
@@ -87,7 +86,7 @@ void for_each_device(const RunReader& reader, Depth depth,
   }
 }
 
-/// All of it, with the probes if they are wanted and few.
+/// The whole run; with its probes if they are wanted and the devices are few.
 RunResult read_rows(const RunReader& reader, Depth depth) {
   // A device of the standard suite has some ten thousand probes.
   constexpr std::size_t most_devices_with_probes = 64;
@@ -100,7 +99,7 @@ RunResult read_rows(const RunReader& reader, Depth depth) {
   return run;
 }
 
-/// Repeats become one, with what all their probes saw, and what drifted over them.
+/// Merges repeats into their centre. Conditions and drifts are computed over all repeats.
 Fleet read_points(const RunReader& reader, Depth depth, std::span<const Metric> registry) {
   RunResult run = read_rows(reader, depth);
   const std::vector<DeviceConditions> conditions = conditions_of(run, read_conditions(reader));
@@ -122,7 +121,7 @@ Fleet read_alone(const std::filesystem::path& path, Depth depth, std::span<const
   Fleet fleet;
   fleet.run = read_rows(reader, depth);
   fleet.analysis = reduce_fleet(fleet.run, {.registry = registry, .conditions = conditions});
-  if (fleet.run.devices.size() > most_whole_devices) keep_what_is_shown(fleet.analysis, fleet.run);
+  if (fleet.run.devices.size() > most_whole_devices) keep_shown_findings(fleet.analysis, fleet.run);
   return fleet;
 }
 

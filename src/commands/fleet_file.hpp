@@ -1,5 +1,5 @@
-// A run file and what it says of its devices, for the commands that print. Of a large fleet only
-// what they print is in memory.
+// Reads a run file and analyses its devices, for the commands that print. Of a large fleet, only
+// the printed part is in memory.
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
@@ -12,25 +12,27 @@
 namespace sonde {
 
 struct Fleet {
-  /// All devices and jobs. Findings are all there of up to 256 devices; of more, those without an
-  /// answer, those in metrics that deviate, and all of the flagged devices and of some others.
+  /// All devices and jobs. Up to 256 devices have all their findings. In a larger fleet all
+  /// findings of flagged devices and of some examples are here; the other devices have only the
+  /// findings without an answer and those in metrics that deviate.
   RunResult run;
   FleetAnalysis analysis;
 };
 
-/// The devices of both files, each with its own past; of repeats the centre. @throws StoreError
+/// Compares each device with its own past in the other file. Repeats are replaced by their centre.
+/// @throws StoreError
 RunComparison compare_files(const std::filesystem::path& before, const std::filesystem::path& after,
                             std::span<const Metric> registry = all_metrics());
 
-/// @param baseline an earlier run that decides the verdicts, too; "": none
-/// @param depth probes are the evidence that a page leads to: of up to 64 devices they are read
-/// @param registry with the tolerances to go by; outlives the fleet
+/// @param baseline an earlier run file; devices that became worse since then are charged; "": none
+/// @param depth Depth::probes also reads probes (evidence for a report), up to 64 devices
+/// @param registry the metrics with their tolerances; must outlive the fleet
 /// @throws StoreError
 Fleet read_fleet(const std::filesystem::path& path, const std::string& baseline,
                  Depth depth = Depth::findings, std::span<const Metric> registry = all_metrics());
 
-/// The devices of that file with all their findings, some in memory at a time. It throws
-/// StoreError, too.
+/// Streams the devices of a run file with all their findings; only some are in memory at a time.
+/// The stream throws StoreError, too.
 DeviceStream stream_devices(const std::filesystem::path& path);
 
 }  // namespace sonde

@@ -29,7 +29,7 @@ void print_jobs() {
   for (const Job& job : all_jobs()) {
     std::cout << fmt::format("{:<{}} {:<9} {}\n", job.name, width,
                              name_of(suite_level_names, job.level), job.summary);
-    for (const JobOption& option : job.options) {  // what --set and --sweep take
+    for (const JobOption& option : job.options) {  // for --set and --sweep
       std::cout << fmt::format("    {}.{}  {}; {} (usually {})\n", job.name, option.name,
                                option.help, range_of(option), option.usual);
     }
@@ -37,7 +37,7 @@ void print_jobs() {
 }
 
 void print_devices(const std::string& backend_text) {
-  constexpr std::uint64_t seed = 1;  // of simulated GPUs: those that a run shows by default
+  constexpr std::uint64_t seed = 1;  // the default of `run`: the same simulated GPUs
   const BackendChoice backend = parse_backend(backend_text);
   check_backend(backend);
   const std::vector<DeviceChoice> visible = list_visible_devices(backend, 0, seed);

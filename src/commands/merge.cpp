@@ -1,4 +1,4 @@
-// `sonde merge`: one run file of several, analysed like the end of a run.
+// `sonde merge`: makes one run file of several and analyses it.
 #include "store/merge.hpp"
 
 #include "analysis/fleet/verdict/reduce.hpp"

@@ -1,5 +1,5 @@
-// From the options of `sonde run` to its plan: the points of its sweep, what each measures, and the
-// provenance that the file will have.
+// Turns the options of `sonde run` into its plan: the points of its sweep, the jobs that each point
+// measures, and the provenance for the file.
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
@@ -35,7 +35,7 @@ std::string unit_of_axis(const SweepAxis& axis) {
 
 bool is_number(const std::string& text) { return parse_quantity(text).has_value(); }
 
-/// What varies beside the seed, which is known of every point.
+/// The axes of the sweep without the seed, which every point stores anyway.
 std::vector<Axis> axes_of(const SweepLayout& layout) {
   std::vector<Axis> axes;
   for (const SweepAxis& axis : layout.axes) {
@@ -79,16 +79,16 @@ Provenance describe_run(const RunOptions& options, const std::string& command_li
   return provenance;
 }
 
-/// Seeds of the first repeat are those of a run without repeats.
+/// The first repeat has the seed of a run without repeats.
 std::uint64_t seed_of(const SweepPoint& point) {
   if (point.repeat_index == 0) return point.options.seed;
   return derive_seed(point.options.seed, fmt::format("repeat {}", point.repeat_index));
 }
 
-/// What decides the results of each job of the point: where two points have the same, a job is
-/// measured at the first of them.
+/// For each job of the point, a key of everything that its results depend on. If two points have
+/// the same key for a job, the job is measured only at the first of them.
 std::map<std::string_view, std::string> keys_of(const MeasurePlan& plan) {
-  RunOptions common = plan.options;  // of all jobs
+  RunOptions common = plan.options;  // keep the options that affect all jobs
   common.jobs.clear();
   common.set.clear();
   common.sms.clear();
@@ -107,10 +107,10 @@ std::map<std::string_view, std::string> keys_of(const MeasurePlan& plan) {
   return keys;
 }
 
-/// Which point measures the job with that key.
+/// From a job and its key to the index of the point that measures it.
 using Sources = std::map<std::pair<std::string_view, std::string>, std::size_t>;
 
-/// Leaves the jobs with the point that no earlier one measures.
+/// Removes the jobs that an earlier point measures from the plan.
 void share_jobs(std::size_t index, MeasurePlan& plan, Sources& sources) {
   const auto keys = keys_of(plan);
   std::erase_if(plan.jobs, [&](const Job* job) {
@@ -130,7 +130,7 @@ MeasurePlan plan_point(const SweepPoint& point, RunPlan& run, Sources& sources) 
   plan.backend = parse_backend(point.options.backend);
   plan.level = parse_suite_level(point.options.suite);
   plan.jobs = select_jobs(plan.level, point.options.jobs);
-  // The links of a node are measured when all GPUs are done, for which a night leaves no time.
+  // The links of a node are measured after all GPUs; a run with a time budget has no time then.
   if (run.fills_budget() && point.repeat_index > 0) {
     std::erase_if(plan.jobs, [](const Job* job) { return job->reach == JobReach::node; });
   }
@@ -228,7 +228,7 @@ RunPlan plan_run(const RunOptions& options, const std::string& command_line) {
           std::chrono::duration_cast<std::chrono::steady_clock::duration>(
               std::chrono::duration<double>(*budget_s));
   }
-  constexpr int one_sm = 1;  // until name_sms: that many there are
+  constexpr int one_sm = 1;  // name_sms lays the plan out again with the real number
   RunPlan run =
       lay_out_run(options, one_sm, command_line,
                   fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))), end);

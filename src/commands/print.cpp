@@ -1,5 +1,5 @@
-// The commands that only read and print: `sonde export` a run file in one of the formats of
-// analysis/report, `sonde compare` two, `sonde status` the progress of a running run.
+// The commands that only read and print: `sonde export` (a run file in one of the formats of
+// analysis/report), `sonde compare` (two run files), `sonde status` (progress of a running run).
 #include "analysis/fleet/grounds/grounds.hpp"
 #include "base/error.hpp"
 #include "commands/commands.hpp"
@@ -17,7 +17,7 @@
 namespace sonde {
 namespace {
 
-/// Of a run of which no rank is at work. @throws StoreError if its file is none
+/// Describes a run in which no rank is at work. @throws StoreError if its file is not a run file
 ExitStatus describe_resting_run(const std::filesystem::path& run) {
   const auto parts = parts_folder(run);
   if (std::filesystem::exists(run)) {
@@ -37,7 +37,7 @@ ExitStatus describe_resting_run(const std::filesystem::path& run) {
   return ExitStatus::ok;
 }
 
-/// The devices of a run without their jobs. `run` must outlive it.
+/// The devices of a run without their jobs. `run` must outlive the stream.
 DeviceStream stream_verdicts(const RunResult& run) {
   return [&run](const auto& take) {
     for (std::size_t i = 0; i < run.devices.size(); ++i) {

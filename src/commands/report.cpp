@@ -17,8 +17,8 @@
 namespace sonde {
 namespace {
 
-/// Of the devices that charts can show, if they were measured completely, from their traces; none
-/// of a sweep, whose devices stand in the file at each of its points.
+/// Latencies from the traces of those drawn devices that were measured completely. Empty for a
+/// sweep, whose devices stand in the file once for each point.
 RawLatencies read_raw_latencies(const std::filesystem::path& path, const RunResult& run,
                                 const FleetAnalysis& analysis) {
   const RunReader reader(path);
@@ -35,7 +35,7 @@ RawLatencies read_raw_latencies(const std::filesystem::path& path, const RunResu
   return raw;
 }
 
-/// The page would take the place of what it is made from.
+/// Refuses to replace the run file by the page that is made from it.
 void refuse_source_as_output(const std::string& output, const std::string& source) {
   std::error_code absent;
   if (!std::filesystem::equivalent(output, source, absent)) return;

@@ -1,6 +1,6 @@
-// `sonde run`: agree on who measures what, have workers measure, meet again within bounds, write
-// one file, and let rank 0 compare the devices. Every stage that ranks go through together is
-// watched: whoever is left when one of them is lost ends it, and keeps or builds what there is.
+// `sonde run`: the ranks agree on who measures which GPU, workers measure, the ranks meet again
+// before a deadline and write one file, and rank 0 compares the devices. Every stage that the ranks
+// go through together is watched: if a rank is lost, the others end the stage and keep the results.
 #include "analysis/fleet/fleet.hpp"
 #include "analysis/report/table.hpp"
 #include "base/error.hpp"
@@ -30,7 +30,7 @@
 namespace sonde {
 namespace {
 
-/// Runs what may fail on one rank alone; then all go on, or all throw the same.
+/// Runs work that may fail on one rank alone; then all ranks go on, or all throw the same error.
 void do_and_agree(const RankContext& context, const std::string& stage,
                   const std::function<void()>& work) {
   context.watch.leave();
@@ -50,7 +50,7 @@ void compare_options(const RunPlan& plan, const RankContext& context) {
       other - texts.begin(), *other, texts.front()));
 }
 
-/// Those of the models of the run whose jobs have reference times.
+/// The models of GPUs in this run whose jobs have reference times.
 std::vector<const ModelReference*> timed_models(const std::vector<RankView>& views) {
   std::vector<const ModelReference*> timed;
   for (const ModelReference& model : shipped_references()) {
@@ -62,7 +62,7 @@ std::vector<const ModelReference*> timed_models(const std::vector<RankView>& vie
   return timed;
 }
 
-/// The points of a run, at how many of them each job is measured, and what that takes a GPU.
+/// Lists the points of a run and for each job its number of points, its time and its bytes per GPU.
 std::string describe_points(const RunPlan& plan, const std::vector<const ModelReference*>& models) {
   const std::size_t settings = plan.points_of_repeat();
   std::string text;
@@ -159,7 +159,7 @@ Roster make_roster(const RunPlan& plan, const std::vector<RankView>& views,
   return roster;
 }
 
-/// On rank 0, before anybody writes there. The lock lasts as long as the run.
+/// On rank 0, before any rank writes there. The caller holds the lock for the whole run.
 void prepare_output(const RunPlan& plan, const RankContext& context, const Roster& roster,
                     std::optional<OutputLock>& lock) {
   do_and_agree(context, "preparing the output", [&] {
@@ -174,15 +174,15 @@ void prepare_output(const RunPlan& plan, const RankContext& context, const Roste
   });
 }
 
-/// On rank 0, before --resume replaces a run file: its devices that no rank will measure now, and
-/// of a sweep all, become shards, from which the new file takes them. Row by row: of a night on
-/// many GPUs that takes a while.
-void take_up_earlier(const RunPlan& plan, const RankContext& context, const Roster& roster,
-                     RankProgress& progress) {
+/// On rank 0, before --resume replaces a run file: turns devices of that file that no rank measures
+/// now (of a sweep, all devices) into shards, from which the new file takes them. It reads row by
+/// row; for a long run on many GPUs this takes a while.
+void extract_earlier_shards(const RunPlan& plan, const RankContext& context, const Roster& roster,
+                            RankProgress& progress) {
   if (!plan.options.resume) return;
   do_and_agree(context, "taking up earlier results", [&] {
-    // At the points of a sweep a whole shard tells that nothing is left to be measured; the worker
-    // of a plain run takes from the file itself what it goes on from.
+    // In a sweep, a complete shard shows that a point is done. In a plain run the worker reads the
+    // earlier results of its GPU from the run file itself.
     std::vector<std::string> measured_now;
     for (const RosterEntry& entry : roster.devices) {
       if (!plan.is_sweep()) measured_now.push_back(entry.uuid);
@@ -209,7 +209,7 @@ void take_up_earlier(const RunPlan& plan, const RankContext& context, const Rost
   });
 }
 
-/// This rank's part, point after point; a rank without a GPU has nothing to do.
+/// Measures all points on this rank's GPU; a rank without a GPU has nothing to do.
 Supervised measure_own(const RunPlan& plan, const RankContext& context,
                        const std::vector<DeviceChoice>& visible,
                        const std::optional<std::string>& uuid, const NodeView& node,
@@ -279,7 +279,7 @@ ExitStatus run_fleet(RunPlan plan, RankContext context) {
   RankProgress progress(
       plan.parts, first_progress(plan, context, own_uuid),
       std::chrono::duration<double>(std::max(1.0, plan.options.progress_interval_s)));
-  take_up_earlier(plan, context, roster, progress);
+  extract_earlier_shards(plan, context, roster, progress);
   const NodeView node =
       view_node(views, assignment, mpi.rank(), plan.points.front().backend, visible);
   const Supervised mine = measure_own(plan, context, visible, own_uuid, node, progress);

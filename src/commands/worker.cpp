@@ -1,5 +1,4 @@
-// Tasks of a worker: everything that touches a GPU, and rank 0's work on whole files, which must
-// not hold up the rank.
+// The tasks of a worker process: everything that touches a GPU, and rank 0's work on whole files.
 #include "analysis/fleet/verdict/reduce.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -22,22 +21,20 @@
 namespace sonde {
 namespace {
 
-// Two options of the GNU C library's malloc; without it nothing is asked for.
-
-/// Lets a worker keep what it frees, for the next long list: the C library would give lists of
-/// megabytes back to the system each time, whose new pages must be cleared and mapped again (for a
-/// list of a million accesses as long as all else that is done with it). Up to 128 MiB.
+/// Keeps freed memory of up to 128 MiB in this process for the next long list. By default malloc
+/// returns lists of megabytes to the system each time, and the system must clear and map the new
+/// pages (for a list of a million accesses this takes as long as all other work on it).
 void keep_freed_memory() {
 #ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest that it takes
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest value that it accepts
   mallopt(M_TRIM_THRESHOLD, 128 << 20);
 #endif
 }
 
-// Often enough for a person and for the rank's watch.
+// Short enough for a person who watches and for the deadline of the rank.
 constexpr auto least_mention_period = std::chrono::milliseconds(200);
 
-/// Tells the rank of each job at its begin, and of its probes now and then.
+/// Reports to the rank the start of each job, and from time to time the number of probes.
 class ProgressReporter {
  public:
   explicit ProgressReporter(const RankLink& rank) : rank_(rank) {}
@@ -101,8 +98,9 @@ Report build(const RunPlan& run, const std::vector<int>& lost_ranks) {
   return finished(status, describe_end(status, analysis.counts, output));
 }
 
-/// The ranks have written the file of a plain run; that of several points is built here, that of a
-/// rank that is alone, and that of a run that went on after others, whose GPUs have no rank now.
+/// The ranks together have already written the file of a plain run. The file is built here in three
+/// cases: the run is a sweep; there is one rank; or shards of an earlier run exist whose GPUs have
+/// no rank now.
 Report analyze(const RunPlan& run, int ranks) {
   const std::string& output = run.options.output;
   const Roster roster = read_roster(run.parts);
@@ -115,7 +113,7 @@ Report analyze(const RunPlan& run, int ranks) {
                   describe_end(exit_status(analysis), analysis.counts, output));
 }
 
-Report do_parsed(const RunPlan& run, const Task& task, const RankLink& rank) {
+Report do_by_kind(const RunPlan& run, const Task& task, const RankLink& rank) {
   try {
     const MeasurePlan& plan = run.points.at(task.point);
     switch (task.kind) {
@@ -143,7 +141,7 @@ int do_task(RunPlan run, const std::string& text, const RankLink& rank) {
   for (MeasurePlan& point : run.points) point.provenance.world_size = task.ranks;
   set_log_speaker(node_name(), task.rank, task.ranks);
   keep_freed_memory();
-  rank.say(to_json(do_parsed(run, task, rank)));
+  rank.say(to_json(do_by_kind(run, task, rank)));
   return 0;
 }
 

@@ -1,4 +1,3 @@
-// From a TOML file to the options of a run, key by key.
 #include "config/config_file.hpp"
 
 #include "base/error.hpp"
@@ -22,7 +21,7 @@ namespace {
 // All options with their comments take a few kilobytes.
 constexpr std::uint64_t longest_file_bytes = 1 << 20;
 
-/// @throws ConfigError that begins like "night.toml:3:9:"
+/// @throws ConfigError with a text that begins like "night.toml:3:9:"
 [[noreturn]] void fail_at(const std::filesystem::path& path, const toml::source_region& region,
                           std::string_view what) {
   throw ConfigError(
@@ -40,7 +39,7 @@ toml::table parse_file(const std::filesystem::path& path) {
   }
 }
 
-/// The value of a key, if it has the type of the option.
+/// The value of a key; empty if its type is not that of the option.
 template <class Value>
 struct Typed {
   std::optional<Value> value;
@@ -77,7 +76,7 @@ Typed<Value> read_value(const toml::node& node) {
   }
 }
 
-/// A value as the text that an option of a job or an axis has; nothing if it is a table.
+/// A value as the text of an axis or of a job's option; nothing if it is a table.
 std::optional<std::string> value_text(const toml::node& node) {
   if (const auto text = node.value_exact<std::string>()) return *text;
   if (const auto whole = node.value_exact<std::int64_t>()) return fmt::format("{}", *whole);
@@ -93,8 +92,8 @@ std::optional<std::string> value_text(const toml::node& node) {
   return fmt::format("{}", fmt::join(items, ","));
 }
 
-/// Calls `take(name, node)` for each key, "latency.carveout_bytes" for one of a table in a table,
-/// up to where `take` says that it took it.
+/// Calls `take(name, node)` for each key. If `take` returns false, continues in the table under the
+/// key, whose names are like "latency.carveout_bytes".
 template <class Take>
 void for_each_leaf(const toml::table& table, const std::string& prefix, const Take& take) {
   for (const auto& [key, node] : table) {
@@ -104,7 +103,7 @@ void for_each_leaf(const toml::table& table, const std::string& prefix, const Ta
   }
 }
 
-/// `[job.<name>]`: an item of --set for each key.
+/// The table `[job.<name>]`: gives an item of --set for each key.
 std::vector<std::string> read_items(const std::filesystem::path& path, const toml::table& table) {
   std::vector<std::string> items;
   for_each_leaf(table, "", [&](const std::string& name, const toml::node& node) {
@@ -117,8 +116,8 @@ std::vector<std::string> read_items(const std::filesystem::path& path, const tom
   return items;
 }
 
-/// The values of an axis: a list, `{from = 8, to = 64, step = 8}` (or `factor = 2`), or a text as
-/// --sweep takes it; nothing if the node is a table of other axes.
+/// The values of an axis: a list, a text as for --sweep, or `{from = 8, to = 64, step = 8}` (or
+/// `factor = 2`). Nothing if the node is a table of other axes.
 std::optional<std::string> read_axis_values(const std::filesystem::path& path,
                                             const toml::node& node) {
   if (const toml::table* range = node.as_table()) {
@@ -138,7 +137,7 @@ std::optional<std::string> read_axis_values(const std::filesystem::path& path,
   }
   const toml::array* list = node.as_array();
   if (list == nullptr) return value_text(node);
-  std::string texts;  // each closed by a semicolon, as it may hold commas
+  std::string texts;  // with a semicolon after each, since an item may hold commas
   for (const toml::node& item : *list) {
     const auto text = value_text(item);
     if (!text) fail_at(path, item.source(), "must be a number, a text, or a list of texts");
@@ -147,7 +146,7 @@ std::optional<std::string> read_axis_values(const std::filesystem::path& path,
   return texts;
 }
 
-/// `[sweep]`: its axes in the order of the file.
+/// The table `[sweep]`: its axes in the order of the file.
 void read_sweep_table(const std::filesystem::path& path, const toml::table& table,
                       RunOptions& options) {
   std::vector<std::pair<toml::source_position, std::string>> axes;
@@ -169,7 +168,7 @@ void read_sweep_table(const std::filesystem::path& path, const toml::table& tabl
     }
     return true;
   });
-  // The tables of TOML are sorted by their keys.
+  // toml++ sorts a table by its keys.
   std::ranges::stable_sort(axes, [](const auto& one, const auto& other) {
     return std::tie(one.first.line, one.first.column) <
            std::tie(other.first.line, other.first.column);
@@ -178,7 +177,7 @@ void read_sweep_table(const std::filesystem::path& path, const toml::table& tabl
   for (auto& [where, text] : axes) options.sweep.push_back(std::move(text));
 }
 
-/// Whether it is one of the tables, which have more than one option in them.
+/// Reads the table `[sweep]` or `[job]`; returns false if the node is neither.
 bool read_option_table(const std::filesystem::path& path, std::string_view key,
                        const toml::node& node, const ConfigRules& rules, RunOptions& options) {
   const toml::table* table = node.as_table();

@@ -1,4 +1,3 @@
-// The options of a run as texts: a TOML file for the next run, JSON and a hash for its file.
 #include "config/run_options.hpp"
 
 #include "base/error.hpp"
@@ -23,16 +22,16 @@
 namespace sonde {
 namespace {
 
-// No batch system lets a job run for longer; the clocks' own range ends after centuries.
+// A year; no batch system runs a job for longer.
 constexpr double longest_wait_s = 366.0 * 24 * 3600;
 
 void check_value(const OptionText& option, double seconds) {
-  if (seconds > 0 && seconds <= longest_wait_s) return;  // not so NaN
+  if (seconds > 0 && seconds <= longest_wait_s) return;  // false for NaN
   throw ConfigError(
       fmt::format("--{} must be a positive number of seconds, at most {} (a year), not {}",
                   option.name, longest_wait_s, seconds));
 }
-/// The integers of TOML are signed.
+/// TOML has only signed integers.
 void check_value(const OptionText& option, std::uint64_t number) {
   constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (number <= most) return;
@@ -66,8 +65,8 @@ std::string json_key(const OptionText& option) {
   return key;
 }
 
-/// Names of files need not be UTF-8, JSON must be. Invalid bytes stay visible and distinct, so that
-/// two such names do not have the same hash.
+/// Names of files need not be UTF-8, but JSON must be. Invalid bytes are written as \xf6, so two
+/// different names keep different hashes.
 nlohmann::json to_json_value(const std::string& text) { return repair_utf8(text); }
 nlohmann::json to_json_value(const std::vector<std::string>& texts) {
   auto list = nlohmann::json::array();
@@ -79,7 +78,7 @@ nlohmann::json to_json_value(const Number& number) {
   return number;
 }
 
-/// Lists with commas.
+/// The value as a text; the items of a list are separated by commas.
 std::string show_value(const nlohmann::json& value) {
   if (!value.is_array()) return value.is_string() ? value.get<std::string>() : value.dump();
   std::vector<std::string> texts;
@@ -87,8 +86,7 @@ std::string show_value(const nlohmann::json& value) {
   return fmt::format("{}", fmt::join(texts, ","));
 }
 
-/// Calls `visit(option, key in JSON, usual value)` for what decides the results, or how often they
-/// are measured.
+/// Calls `visit(option, JSON key, usual value)` for options that decide the results or the points.
 template <class Visit>
 void for_each_deciding_option(const Visit& visit) {
   const RunOptions usual_options;
@@ -145,7 +143,7 @@ std::string to_arguments(const std::string& config_json) {
       [&](const OptionText& option, const std::string& key, const nlohmann::json& usual) {
         if (!json.contains(key) || json[key] == usual) return;
         const nlohmann::json& value = json[key];
-        // The values of an axis hold commas.
+        // The values of an axis hold commas, so each axis gets an option of its own.
         const bool is_axes = value.is_array() && option.role == OptionRole::makes_points;
         for (const auto& word : is_axes ? value : nlohmann::json::array({value})) {
           text += fmt::format(" --{} {}", option.name, quote_shell(show_value(word)));

@@ -1,5 +1,5 @@
-// What a person asks of `sonde run`. Each option is written once, in the struct and in the list
-// under it: the command line, --print-config, the provenance and the config hash all read the list.
+// The options of `sonde run`. Each stands once in the struct and once in the list below it; the
+// command line, --print-config, the provenance and the config hash all use the list.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace sonde {
 
-/// Of one run. A night of 12 hours has 43,200 seconds.
+/// The most points of a run. A night of 12 hours has 43,200 seconds.
 inline constexpr std::uint64_t most_points = 100'000;
-/// Of a run that repeats until its time budget is over: a night of 8 hours with one in 29 s.
+/// The most repeats within a time budget: 8 hours with a repeat every 29 s.
 inline constexpr std::uint64_t most_filling_repeats = 1000;
 
-/// Defaults are the ones that --help shows.
+/// --help shows the default values of this struct.
 struct RunOptions {
   std::string backend = "cuda";
   std::string suite = "standard";
-  std::vector<std::string> jobs{};   // empty: all of the suite
-  std::vector<std::string> sms{};    // empty: all
+  std::vector<std::string> jobs{};   // empty: all jobs of the suite
+  std::vector<std::string> sms{};    // empty: all SMs
   std::vector<std::string> set{};    // options of jobs: "latency.carveout_bytes=65536"
-  std::uint64_t repeat = 0;          // 0: once, or as often as fits (fills_time_budget)
+  std::uint64_t repeat = 0;          // 0: once, or as often as the time allows (fills_time_budget)
   std::vector<std::string> sweep{};  // axes: "seed=1:5" (sweep.hpp)
   std::string sweep_mode = "product";
   std::string time_budget{};  // "6h"; empty: none
@@ -40,21 +40,23 @@ struct RunOptions {
   double progress_interval_s = 10;
 };
 
-/// How long the choice of an option matters.
+/// What an option affects.
 enum class OptionRole {
-  decides_results,  // a device measured with another choice must be measured again
-  makes_points,     // how often, and with which other choices, each device is measured
+  decides_results,  // with another value, a device must be measured again
+  makes_points,     // the number of measurements of each device, and the options that vary
   guides_run,       // kept with the results, which do not depend on it
-  asks_instead      // prints something instead of a run: kept nowhere
+  asks_instead      // prints something and does not run; kept nowhere
 };
 
+/// The texts of an option.
 struct OptionText {
-  std::string_view name;  // as in --name, and as a key of TOML files
+  std::string_view name;  // as in --name, and as a key in TOML files
   OptionRole role;
   std::string_view help;
-  char letter = '\0';  // of the short form, if there is one
+  char letter = '\0';  // of the short form, if any
 };
 
+/// The text of --time-budget, which is too long for the list below.
 inline constexpr OptionText time_budget_text{
     "time-budget", OptionRole::guides_run,
     "begin no further job after so long (90min, 6h), and stop with status 75: --resume goes on; "
@@ -119,36 +121,33 @@ void for_each_run_option(Options& options, Visit&& visit) {
         OptionText{"progress-interval-s", guides_run, "time between progress lines on stderr"});
 }
 
-/// Checks the bounds of numbers, and the texts that are numbers. @throws ConfigError naming the
-/// option
+/// Checks the ranges of numbers, and texts that hold numbers. @throws ConfigError with the option
 void check_options(const RunOptions& options);
 
-/// The options as a TOML file that --config reads back to the same.
-/// @throws ConfigError if a text is no valid UTF-8, which TOML cannot hold
+/// The options as a TOML file; --config reads the same options back from it.
+/// @throws ConfigError if a text is not valid UTF-8, which TOML requires
 std::string to_toml(const RunOptions& options);
 
-/// The options as JSON text, for the provenance; of texts that are no valid UTF-8 the invalid bytes
-/// are written as \xf6.
+/// The options as JSON for the provenance. Bytes that are not UTF-8 are written as \xf6.
 std::string to_json(const RunOptions& options);
 
-/// Those options of such a JSON text that decide the results and are not the defaults, as words for
-/// a shell, each with a blank before it: " --suite full --seed 7". What is no option is left out.
+/// The options in such a JSON text that decide the results and differ from the defaults, as words
+/// for a shell, each after a blank: " --suite full --seed 7". Unknown keys are left out.
 std::string to_arguments(const std::string& config_json);
 
-/// What decides the results, or how often they are measured, and differs between two such JSON
-/// texts:
-/// "--suite quick, not standard; --memory-percent 50, not 100" of `one`. Empty if nothing does.
+/// Lists the options that decide the results or the points and differ between two such JSON texts:
+/// "--suite quick, not standard; --memory-percent 50, not 100" (`one`, not `other`).
 /// @param except names of options that may differ
 std::string describe_difference(const std::string& one, const std::string& other,
                                 std::span<const std::string_view> except = {});
 
-/// Hash of sonde's version and the options that decide the results: a device measured under the
-/// same hash need not be measured again.
-/// @param repeat_index which repeat; the first one has the hash of a run without repeats
+/// Hash of sonde's version and the options that decide the results. A device that was measured
+/// under the same hash need not be measured again.
+/// @param repeat_index number of the repeat; repeat 0 has the hash of a run without repeats
 std::string hash_options(const RunOptions& options, std::uint64_t repeat_index = 0);
 
-/// Whether the run repeats its points until the time budget is over, and then ends with those that
-/// are whole: the suite full with a budget, unless a number of repeats is asked for.
+/// True if the run repeats its points until the time budget is over and keeps the complete ones:
+/// the suite is full, there is a time budget, and no number of repeats was given.
 bool fills_time_budget(const RunOptions& options);
 
 /// The time budget in seconds; nothing if there is none. @throws ConfigError

@@ -1,4 +1,3 @@
-// Axes from texts, points from axes.
 #include "config/sweep.hpp"
 
 #include "base/error.hpp"
@@ -28,7 +27,7 @@ std::vector<std::string> split(const std::string& text, char mark) {
   return parts;
 }
 
-/// Sums of steps leave their last digits open: 0.1 + 0.2 is 0.3. Whole numbers are written as such.
+/// A number as text, rounded to 12 digits (0.1 + 0.2 gives 0.3); whole numbers without a point.
 std::string canonical(double number) {
   constexpr double most_exact = 9007199254740992;  // 2^53
   const bool is_whole = number >= 0 && number <= most_exact && std::floor(number) == number;
@@ -36,7 +35,7 @@ std::string canonical(double number) {
                   : fmt::format("{:.12g}", number);
 }
 
-/// A seed of 64 bits is no double.
+/// Parses a whole number; a seed of 64 bits does not fit a double.
 std::optional<std::uint64_t> parse_whole(const std::string& text) {
   std::uint64_t number = 0;
   const char* end = text.data() + text.size();
@@ -51,7 +50,7 @@ std::string canonical(const std::string& text) {
   return number ? canonical(*number) : text;
 }
 
-/// The values of "8:64:8" or "1:1024:*2"; none if the text is no range.
+/// The values of "8:64:8" or "1:1024:*2"; empty if the text is no range.
 std::vector<std::string> expand_range(const std::string& text) {
   const std::vector<std::string> parts = split(text, ':');
   if (parts.size() < 2 || parts.size() > 3) return {};
@@ -79,7 +78,7 @@ std::vector<std::string> expand_range(const std::string& text) {
     }
     return values;
   }
-  constexpr double slack = 1e-9;  // of a step, for sums such as 0.1 + 0.2
+  constexpr double slack = 1e-9;  // relative; for rounding errors of sums such as 0.1 + 0.2
   std::vector<std::string> values;
   for (std::uint64_t i = 0; i <= most_points; ++i) {
     const auto steps = static_cast<double>(i);
@@ -112,7 +111,7 @@ void read_text(const std::string& text, Number& member) {
                   std::is_integral_v<Number> ? "a whole number of 0 or more" : "a number"));
 }
 
-/// Whether the run has an option of that name; then it has this value now.
+/// Sets an option of the run; returns false if there is none of that name.
 bool set_run_option(const std::string& name, const std::string& value, RunOptions& options) {
   bool found = false;
   for_each_run_option(options, [&](auto& member, const OptionText& option) {
@@ -141,7 +140,7 @@ void set_option(const SweepAxis& axis, const std::string& value, RunOptions& opt
   options.set.push_back(fmt::format("{}={}", axis.option, value));
 }
 
-/// The place of each axis at each step of a sweep.
+/// For each step of a sweep, the index of the value on each axis.
 std::vector<std::vector<std::size_t>> list_steps(const std::vector<SweepAxis>& axes,
                                                  const std::string& mode) {
   if (mode == "zip") {
@@ -187,7 +186,7 @@ void check_axes(const std::vector<SweepAxis>& axes, const RunOptions& options) {
   }
 }
 
-/// @param steps points of each repeat
+/// @param steps number of points of each repeat
 std::uint64_t count_repeats(const RunOptions& options, std::size_t steps) {
   if (!fills_time_budget(options)) return std::max<std::uint64_t>(options.repeat, 1);
   return std::clamp<std::uint64_t>(most_points / steps, 1, most_filling_repeats);

@@ -1,4 +1,3 @@
-// What the driver and NVML say, judged.
 #include "doctor/gpus.hpp"
 
 #include "analysis/fleet/conditions.hpp"
@@ -27,8 +26,7 @@ string judge_driver(const DriverSurvey& driver) {
       driver.driver_version / 1000, driver.needed_version / 1000);
 }
 
-/// Of the memory: errors, and repairs that failed or wait. Newer GPUs remap rows, older ones retire
-/// pages.
+/// Memory errors, and repairs that failed or wait. Newer GPUs remap rows, older ones retire pages.
 Checks check_memory(const GpuSettings& nvml, const string& smi) {
   const MemoryErrors recent = nvml.errors_since_load.value_or(MemoryErrors{});
   const MemoryErrors ever = nvml.errors_ever.value_or(recent);
@@ -44,7 +42,7 @@ Checks check_memory(const GpuSettings& nvml, const string& smi) {
             "a repair waits for a reset" + smi + "--gpu-reset")};
 }
 
-/// Settings that make numbers differ from those of other GPUs.
+/// Settings that make results differ from those of other GPUs.
 Checks check_settings(const GpuSettings& nvml, const string& smi) {
   // nvml.h, nvmlClocksEventReason*: slowdown, thermal slowdown, power brake.
   constexpr std::uint64_t hardware_reasons = 0x08 | 0x40 | 0x80;

@@ -1,4 +1,3 @@
-// Variables, limits and file systems, read and judged.
 #include "doctor/machine.hpp"
 
 #include "base/descriptor.hpp"
@@ -20,7 +19,7 @@ namespace {
 using std::string;
 using enum CheckVerdict;
 
-/// The number that a variable starts with.
+/// The number that an environment variable starts with.
 std::optional<int> number_of(const char* variable) {
   const char* text = std::getenv(variable);
   if (text == nullptr || *text == '\0') return std::nullopt;
@@ -36,7 +35,7 @@ Launch read_launch() {
             .ranks = *ranks,
             .local_rank = number_of("OMPI_COMM_WORLD_LOCAL_RANK").value_or(0)};
   }
-  // A batch script has the SLURM_PROCID of its node, and no step.
+  // A batch script has the SLURM_PROCID of its node but no step.
   const auto tasks = number_of("SLURM_STEP_NUM_TASKS");
   if (!tasks || !number_of("SLURM_PROCID")) return {};
   const auto is_set = [](const char* name) { return std::getenv(name) != nullptr; };
@@ -58,7 +57,7 @@ Check check_pmi(const Launch& launch) {
 }
 
 Check check_launch(const Launch& launch, int mpi_ranks) {
-  // A shell or script in the step (`srun -n 4 --pty bash`) may start one process alone on purpose.
+  // In a step with a shell or script (`srun -n 4 --pty bash`), a single process may be intended.
   const bool certain = launch.is_task && mpi_ranks == 1;
   return check("mpi.launch", !launch.launcher.empty() && mpi_ranks != launch.ranks,
                certain ? fail : warn,
@@ -85,7 +84,7 @@ Checks check_folder(const std::filesystem::path& folder) {
   }
   const bool locks = flock(file, LOCK_EX | LOCK_NB) == 0;
   unlink(name.c_str());
-  // HDF5 1.10 takes locks for the words TRUE and 1 alone (H5FDsec2.c).
+  // HDF5 1.10 requires locks only for the words TRUE and 1 (H5FDsec2.c).
   const char* variable = std::getenv("HDF5_USE_FILE_LOCKING");
   const string word = variable == nullptr ? "" : variable;
   const string told = fmt::format(
@@ -100,8 +99,8 @@ Checks check_folder(const std::filesystem::path& folder) {
 
 Check check_space(const Launch& launch, const std::filesystem::path& folder,
                   std::string_view suite) {
-  // Shard and run file of one GPU. An H200 took 7 MB (quick) and 28 MB (standard) on
-  // 2026-11-29; doubled, since GPUs with more levels take more probes.
+  // Shard and run file of one GPU. An H200 needed 7 MB (quick) and 28 MB (standard) on 2026-11-29;
+  // doubled, since GPUs with more levels need more probes.
   const std::uint64_t needed_bytes =
       static_cast<std::uint64_t>(launch.ranks) * (suite == "quick" ? 14_MiB : 56_MiB);
   struct statvfs space {};

@@ -1,5 +1,5 @@
-// The checks of a launch, a machine and the folder of the results: each reads a fact and judges it.
-// `sonde run` makes those that are certain, too, and refuses to start if one fails.
+// The checks of a launch, a machine and the folder of the results. `sonde run` makes the certain
+// ones too, and refuses to start if one fails.
 #pragma once
 
 #include "doctor/checks.hpp"
@@ -10,31 +10,31 @@
 
 namespace sonde {
 
-/// Who started this process, by the variables of Open MPI and Slurm.
+/// How this process was started, from the variables of Open MPI and Slurm.
 struct Launch {
   std::string launcher{};  // "mpirun", "srun"; "" if this process was started alone
-  bool is_task = false;    // by the launcher itself, not by a shell or script that it started
-  bool has_pmi = false;    // variables by which MPI finds the other processes (PMIx, PMI-2)
+  bool is_task = false;    // started by the launcher itself, not by a shell or script of a task
+  bool has_pmi = false;    // has the variables with which MPI finds other processes (PMIx, PMI-2)
   int ranks = 1;
-  int local_rank = 0;  // among those on this node
+  int local_rank = 0;  // index among the ranks of this node
 };
 Launch read_launch();
 
-/// Warns if MPI will not find the other processes. To be made before MPI starts, which may end the
-/// process. Not certain: Open MPI that was built with PMI-1 of Slurm needs no such variables.
+/// Warns if MPI will not find the other processes. Call it before MPI starts, since MPI may end the
+/// process. Not certain: an Open MPI built with Slurm's PMI-1 needs no such variables.
 Check check_pmi(const Launch& launch);
 
-/// Certain: whether the launcher started as many processes as MPI knows.
+/// Certain: fails if MPI knows another number of processes than the launcher started.
 Check check_launch(const Launch& launch, int mpi_ranks);
 
-/// Of a file: "." for "run.h5".
+/// The folder of a file: "." for "run.h5".
 std::filesystem::path folder_of(const std::filesystem::path& file);
 
-/// Certain: whether the results can be written into this folder. Writes and removes a small file:
-/// read-only mounts, root on NFS and refused locks show only so. A sick file system may hang it.
+/// Certain: fails if the results cannot be written into this folder. Writes and removes a small
+/// file, the only way to find read-only mounts, root on NFS and refused locks. May hang.
 Checks check_folder(const std::filesystem::path& folder);
 
-/// Not certain: whether the disk has room for all ranks. @param suite whose needs
+/// Not certain: fails if the disk lacks room for all ranks. @param suite the suite to be run
 Check check_space(const Launch& launch, const std::filesystem::path& folder,
                   std::string_view suite);
 

@@ -1,4 +1,4 @@
-// Bipartite matching of ranks and GPUs, machine by machine.
+// Matches ranks and GPUs of each machine, and lets one rank do a piece of work.
 #include "fleet/assign.hpp"
 
 #include "base/error.hpp"
@@ -17,10 +17,10 @@
 namespace sonde {
 namespace {
 
-using Holders = std::map<std::string, std::size_t>;  // of each GPU: the rank that measures it
+using Holders = std::map<std::string, std::size_t>;  // UUID to the rank that measures the GPU
 
-/// Finds a GPU for a rank, moving others to another of their GPUs if need be (Kuhn's augmenting
-/// paths). Free GPUs come first and in order, so that equal views give rank order.
+/// Finds a GPU for a rank; if all are taken, moves other ranks to other GPUs (Kuhn's augmenting
+/// paths). Free GPUs are taken in order, so ranks with equal views get them in rank order.
 bool find_device(const std::vector<RankView>& views, std::size_t rank, Holders& holders,
                  std::set<std::string>& tried) {
   for (const std::string& uuid : views[rank].uuids) {
@@ -47,7 +47,7 @@ std::set<std::string> as_set(const RankView& view) {
   return {view.uuids.begin(), view.uuids.end()};
 }
 
-/// A rank without a GPU stands down only if that can be what the user meant.
+/// Throws unless the user may have wanted this rank without a GPU to stand down.
 void check_stand_down(const RankView& view, const std::vector<RankView>& views,
                       const Holders& holders) {
   for (const std::string& uuid : view.uuids) {
@@ -132,7 +132,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto poll_pause = std::chrono::milliseconds(100);
-// Each try needs a rank that died in the one before.
+// A new try is needed only if the rank of the try before was lost.
 constexpr int most_tries = 8;
 
 fs::path claim_file(const fs::path& parts, int attempt) {
@@ -147,7 +147,7 @@ std::optional<int> read_number(const fs::path& path) {
   return std::nullopt;
 }
 
-/// The result of the rank that has this try; nothing if it was lost over it.
+/// The result of the rank that does this try; nothing if that rank is lost.
 std::optional<ExitStatus> await_result(const fs::path& parts, int attempt, const Patience& patience,
                                        const Lookout& lookout) {
   std::uint64_t last_sign = 0;

@@ -1,4 +1,3 @@
-// NUMA locality by hwloc.
 #include "fleet/bind_cpu.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +22,7 @@ Topology load_topology(hwloc_type_filter_e devices) {
   return topology;
 }
 
-/// Open MPI 4 binds ranks by default, and tells so; --bind-to shows as the policy.
+/// True if Open MPI 4 bound this rank by default and not for --bind-to, which sets the policy.
 bool is_bound_by_default() {
   return std::getenv("OMPI_MCA_orte_bound_at_launch") != nullptr &&
          std::getenv("OMPI_MCA_hwloc_base_binding_policy") == nullptr;

@@ -1,20 +1,20 @@
-// Moves this process, or a thread of it, next to its GPU, so that host work does not cross sockets.
+// Binds this process or a thread to CPUs near its GPU, so that host work does not cross sockets.
 #pragma once
 
 #include <string>
 
 namespace sonde {
 
-/// CPUs that the launcher gave this process: those it is bound to, or all that the cgroup leaves it
-/// where Open MPI bound it without being asked to, each of two ranks to one core. 0 if hwloc cannot
-/// read this machine.
+/// The number of CPUs that the launcher gave this process: those it is bound to. If Open MPI bound
+/// it by default (which gives each of two ranks one core): all CPUs of the cgroup. 0 if hwloc
+/// cannot read this machine.
 int count_given_cpus();
 
-/// Whom to bind: all threads that this process has, or the one that asks.
+/// What to bind: all threads of this process, or the calling thread.
 enum class Bound { process, thread };
 
-/// Binds to the CPUs near that PCI device, of those the launcher gave. Returns what was done, or
-/// why nothing was, for the log; never an error.
+/// Binds to those of the launcher's CPUs that are near the PCI device. Returns a line for the log:
+/// what was done, or why nothing was done. Never throws.
 std::string bind_near_device(const std::string& pci_bus_id, Bound whom);
 
 }  // namespace sonde

@@ -1,4 +1,3 @@
-// Machines, their names, and the visible GPUs of all ranks.
 #include "fleet/gather.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// Asks every rank what it sees and where it runs, so that all can decide the same.
+// Collects what every rank sees and where it runs, so that all ranks can decide the same.
 #pragma once
 
 #include "device/device.hpp"
@@ -11,9 +11,8 @@
 
 namespace sonde {
 
-/// Collective. The views of all ranks, in rank order, the same everywhere. Ranks of one
-/// machine are found by shared memory, never by a name, nor by SLURM_LOCALID (0 everywhere under
-/// sbatch + mpirun).
+/// Collective. The views of all ranks in rank order, the same on every rank. Shared memory tells
+/// which ranks are on one machine, not names or SLURM_LOCALID (always 0 under sbatch + mpirun).
 /// @throws CommError
 std::vector<RankView> gather_views(MPI_Comm comm, const std::vector<DeviceChoice>& visible);
 

@@ -1,4 +1,3 @@
-// Progress files: written whole, read at any time from any node.
 #include "fleet/progress.hpp"
 
 #include "base/descriptor.hpp"
@@ -34,7 +33,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Often enough for a person, rare enough for a shared file system with thousands of ranks.
+// Short enough for a person, long enough for a shared file system with thousands of ranks.
 constexpr auto write_interval = std::chrono::seconds(2);
 constexpr std::size_t padded_bytes = 1024;
 constexpr std::string_view suffix = ".progress.json";
@@ -43,7 +42,7 @@ fs::path file_of(const fs::path& parts, int rank) {
   return parts / fmt::format("{}{}", rank, suffix);
 }
 
-/// Those of all ranks.
+/// The progress files of all ranks.
 std::vector<fs::path> list_files(const fs::path& parts) {
   std::vector<fs::path> files;
   std::error_code error;
@@ -63,14 +62,14 @@ std::optional<Progress> read_one(const fs::path& path) {
 }
 
 std::string format_duration(double seconds) {
-  constexpr double longest = 1e9;  // progress files may hold anything
+  constexpr double longest = 1e9;  // a damaged progress file may hold any number
   const auto whole = seconds > 0 ? static_cast<long>(std::min(seconds, longest)) : 0L;
   if (whole < 90) return fmt::format("{} s", whole);
   if (whole < 90 * 60) return fmt::format("{} min", (whole + 30) / 60);
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-/// By the rank's own pace so far, and no longer than the time budget.
+/// An estimate from the rank's speed so far, limited by the time budget.
 double seconds_left(const Progress& rank) {
   const double of_budget_s = std::max(0.0, rank.budget_s - rank.elapsed_s);
   if (rank.jobs_total == 0) return of_budget_s;
@@ -83,7 +82,7 @@ bool is_at_work(const Progress& rank) {
   return rank.state == RankState::measuring || rank.state == RankState::measuring_again;
 }
 
-/// "12 of 40"; "12" where as many jobs follow as there is time for.
+/// "12 of 40"; only "12" if the total is not known.
 std::string count_text(int done, int total) {
   return total > 0 ? fmt::format("{} of {}", done, total) : std::to_string(done);
 }
@@ -99,8 +98,8 @@ void ProgressFile::update(Progress progress) {
   progress.beat = last_.beat + 1;
   last_ = progress;
   written_ = Clock::now();
-  // In place: a file that is renamed over the last one may stay unseen on other NFS clients for a
-  // minute. Padded to one length, so that readers seldom meet half of it.
+  // Written in place: other NFS clients may not see a renamed file for a minute. Padded to one
+  // length, so that readers rarely see half of it.
   std::string text =
       nlohmann::json(progress).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   text.resize(std::max(text.size(), padded_bytes), ' ');
@@ -138,7 +137,7 @@ bool SilenceWatch::look(std::vector<Progress>& ranks, Clock::time_point now) {
 
 std::vector<Progress> watch_progress(const fs::path& parts) {
   constexpr std::chrono::duration<double> pause_s{0.25};
-  // Looks are counted, not seconds: where the file system stands still, ranks cannot write either.
+  // Counts looks and not seconds: while the file system hangs, ranks cannot write either.
   constexpr int most_pauses = static_cast<int>(worrying_silence_s / pause_s.count());
   SilenceWatch watch;
   for (int pauses = 0;; ++pauses) {
@@ -226,7 +225,7 @@ void ProgressLine::tick() {
   watch_.look(ranks);
   const std::string line = fmt::format("sonde: {:%H:%M:%S}Z {}", fmt::gmtime(std::time(nullptr)),
                                        summarize_progress(ranks));
-  // "\r" and "erase to the end of the line" keep one line on a terminal.
+  // On a terminal, "\r" and "erase to the end of the line" rewrite one line.
   fmt::print(stderr, "{}", on_terminal_ ? "\r" + line + "\x1b[K" : line + "\n");
   std::fflush(stderr);
   open_line_ = on_terminal_;

@@ -1,4 +1,4 @@
-// How far the ranks are: each rewrites a small file, rank 0 and `sonde status` read them. No MPI.
+// The progress of ranks: each rank rewrites a small file; rank 0 and `sonde status` read them.
 #pragma once
 
 #include "fleet/rendezvous.hpp"
@@ -12,37 +12,36 @@
 
 namespace sonde {
 
-/// `stopped`: by a signal or the time budget, before its last job.
+/// `stopped`: by a signal or the time budget, before the last job.
 enum class RankState { measuring, done, measuring_again, stopped };
 
+/// The progress of one rank.
 struct Progress {
   int rank = 0;
   int ranks = 1;
   std::string node;
   std::string uuid;
-  std::string job;  // under way
+  std::string job;  // the current job
   RankState state = RankState::measuring;
   int jobs_done = 0;
-  int jobs_total = 0;  // 0: as many as fit into the budget
+  int jobs_total = 0;  // 0: as many as the time budget allows
   std::uint64_t probes_done = 0;
   double elapsed_s = 0;
-  double budget_s = 0;     // after which no job begins; 0: none
-  std::uint64_t beat = 0;  // grows with each write
+  double budget_s = 0;     // no job begins after this time; 0: no budget
+  std::uint64_t beat = 0;  // increases with each write
   double silent_s = 0;     // set by SilenceWatch; not in the file
 };
 
-/// A rank at work whose beat has not changed for this long is in trouble: its files are two seconds
-/// apart.
+/// A working rank without a new beat for this time is in trouble: it writes every 2 seconds.
 inline constexpr double worrying_silence_s = 10;
 bool is_silent(const Progress& rank);
 
-/// Whether a rank was stopped and none is at work. The ranks of a night come to the end of its
-/// budget one after the other.
+/// True if a rank was stopped and none is at work. (Ranks stop at different times.)
 bool is_stopped(const std::vector<Progress>& ranks);
 
 /// Writes `<parts>/<rank>.progress.json`, at most once in two seconds while only the probe count
-/// changes. Called often, it is the rank's sign of life, whether anything changed or not. A file
-/// that cannot be written is no reason to stop measuring.
+/// changes. Call update often, even without changes: it is the rank's sign of life. Errors in
+/// writing are ignored, so that measuring goes on.
 class ProgressFile {
  public:
   ProgressFile(const std::filesystem::path& parts, int rank);
@@ -54,24 +53,23 @@ class ProgressFile {
   std::chrono::steady_clock::time_point written_{};
 };
 
-/// Removes what the ranks of an earlier run left there. By rank 0, before any rank writes.
+/// Removes the files of an earlier run. Called by rank 0 before any rank writes.
 void clear_progress(const std::filesystem::path& parts);
 
-/// All progress files there, by rank; files that cannot be read are left out.
+/// All progress files, ordered by rank; files that cannot be read are left out.
 std::vector<Progress> read_progress(const std::filesystem::path& parts);
 
-/// For rendezvous(): changes whenever that rank wrote its file again. 0: no file.
+/// The beat of a rank, for rendezvous(); 0: no file.
 std::uint64_t progress_beat(const std::filesystem::path& parts, int rank);
 
-/// For how long ranks have been silent, by the clock of the one process that looks: the clocks of
+/// Measures how long ranks have been silent by the clock of the process that looks, since clocks of
 /// two machines may differ by minutes.
 class SilenceWatch {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Sets `silent_s` of each: the time since a look that found its beat changed, or since the first
-  /// look.
-  /// @returns whether all ranks at work have beaten since the first look
+  /// Sets `silent_s` of each rank: the time since it had a new beat, or since the first look.
+  /// @returns true if all working ranks have a new beat since the first look
   bool look(std::vector<Progress>& ranks, Clock::time_point now = Clock::now());
 
  private:
@@ -83,22 +81,21 @@ class SilenceWatch {
   std::map<int, Seen> seen_;  // by rank
 };
 
-/// The progress of all ranks, with `silent_s`. Returns at once if no rank is at work; else as soon
-/// as all of those have beaten, and after `worrying_silence_s` in any case.
+/// The progress of all ranks, with `silent_s`. Waits (at most 10 s) for a new beat of all working
+/// ranks.
 std::vector<Progress> watch_progress(const std::filesystem::path& parts);
 
 /// "12 of 40 device jobs done, slowest rank 3 (n2, cache.l1, 2 of 10), about 1 min left"
 std::string summarize_progress(const std::vector<Progress>& ranks);
 
-/// One line per rank and the summary: what `sonde status` prints. Ranks that show no sign of life
-/// are named so.
+/// The output of `sonde status`: one line per rank and the summary. Silent ranks are marked.
 std::string describe_progress(const std::vector<Progress>& ranks);
 
-/// Rank 0's line on a terminal (rewritten in place) or in a batch log (one line each interval).
+/// Rank 0's progress line: rewritten in place on a terminal, one line per interval in a batch log.
 class ProgressLine {
  public:
   ProgressLine(std::filesystem::path parts, std::chrono::duration<double> interval_s);
-  /// Prints if the interval is over. Cheap otherwise.
+  /// Prints if the interval is over; otherwise costs little.
   void tick();
   /// Ends the line on a terminal.
   void finish();
@@ -112,27 +109,27 @@ class ProgressLine {
   bool open_line_ = false;
 };
 
-/// Keeps the rank's progress file alive; on rank 0 also the line for people.
+/// Updates the rank's progress file, and on rank 0 also the progress line.
 class RankProgress {
  public:
   RankProgress(const std::filesystem::path& parts, Progress first,
                std::chrono::duration<double> line_interval_s);
 
-  /// The parts of it that change.
+  /// Sets the current job and the counts.
   void update(const std::string& job, int jobs_done, std::uint64_t probes_done);
   void measured(int jobs_done);
-  /// `stopped` before its last job; or after `measured`, until the next one, what follows now.
+  /// Sets the state: `stopped` before the last job, or the work after `measured`.
   void enter(RankState state);
   int jobs_done() const { return progress_.jobs_done; }
 
-  /// A sign of life. To be called some times a second, at least every few seconds.
-  /// @throws CommError once the launcher is gone
+  /// A sign of life. Call it several times a second, at least every few seconds.
+  /// @throws CommError if the launcher is gone
   void tick();
   void finish_line() { line_.finish(); }
 
-  /// For waiting on others. `this` must outlive it.
+  /// A Lookout that ticks while waiting. `this` must outlive it.
   Lookout lookout();
-  /// The same without a sign of life of this rank.
+  /// A Lookout without ticks.
   Lookout silent_lookout() const;
 
  private:

@@ -1,4 +1,4 @@
-// Point-to-point messages and a clock: nobody can be held up by who does not come.
+// Uses point-to-point messages and a clock, so that a lost rank blocks no other.
 #include "fleet/rendezvous.hpp"
 
 #include "base/error.hpp"
@@ -16,13 +16,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-constexpr int done_tag = 7101;  // any three that nobody else uses
+constexpr int done_tag = 7101;  // any three tags that no other code uses
 constexpr int answer_tag = 7102;
 constexpr int number_tag = 7103;
-// A run has four meetings: short against a hundredth of it, long against a poll.
+// Short compared with a hundredth of a run (which has four meetings), long compared with a poll.
 constexpr auto poll_pause = std::chrono::milliseconds(5);
-constexpr auto sign_pause = std::chrono::seconds(1);  // signs of life are files
-// Rank 0 needs this long to answer once it decided, on the slowest of networks.
+constexpr auto sign_pause = std::chrono::seconds(1);  // longer, since signs of life are files
+// Time that rank 0 needs to answer after its decision, on the slowest networks.
 constexpr Seconds answer_margin{10};
 
 std::optional<MPI_Status> probe(MPI_Comm comm, int source, int tag) {
@@ -32,7 +32,7 @@ std::optional<MPI_Status> probe(MPI_Comm comm, int source, int tag) {
   return there ? std::optional(status) : std::nullopt;
 }
 
-/// When each of some ranks last showed life.
+/// When each rank last showed a sign of life.
 class Signs {
  public:
   Signs(std::size_t ranks, const Lookout& lookout)
@@ -72,7 +72,7 @@ void take_arrivals(MPI_Comm comm, std::vector<int>& missing) {
   }
 }
 
-/// Ranks that did not come to rank 0.
+/// Waits on rank 0. @returns the ranks that did not come
 std::vector<int> wait_for_all(MPI_Comm comm, int size, const Patience& patience,
                               const Lookout& lookout) {
   const auto end = Clock::now() + Seconds(patience.total_s);
@@ -90,9 +90,9 @@ std::vector<int> wait_for_all(MPI_Comm comm, int size, const Patience& patience,
   }
 }
 
-/// Sends to the lost, too: one that comes late must not wait. Nobody waits for these sends, which a
-/// rank that has just died would never take: they are small enough to leave at once, and their
-/// buffers live as long as the process.
+/// Sends to lost ranks too, so that a late one does not wait. A dead rank never receives, so nobody
+/// waits for these sends: they are small enough to leave at once, and their buffers are never
+/// freed.
 void send_to_all(MPI_Comm comm, int tag, const std::vector<int>& numbers) {
   static std::deque<std::vector<int>> sent;
   const std::vector<int>& buffer = sent.emplace_back(numbers);
@@ -105,7 +105,7 @@ void send_to_all(MPI_Comm comm, int tag, const std::vector<int>& numbers) {
   }
 }
 
-/// Nothing if rank 0 was lost meanwhile.
+/// Nothing if rank 0 is lost.
 std::optional<std::vector<int>> await_root(MPI_Comm comm, int tag, const Patience& patience,
                                            const Lookout& lookout) {
   const auto end = Clock::now() + Seconds(patience.total_s) + answer_margin;
@@ -135,7 +135,7 @@ Attendance rendezvous(MPI_Comm comm, const Patience& patience, const Lookout& lo
   }
   MPI_Request request = MPI_REQUEST_NULL;
   SONDE_MPI_CHECK(MPI_Isend(nullptr, 0, MPI_INT, 0, done_tag, comm, &request));
-  SONDE_MPI_CHECK(MPI_Request_free(&request));  // gone at once, or rank 0 is
+  SONDE_MPI_CHECK(MPI_Request_free(&request));  // it is sent at once, unless rank 0 is gone
   return {await_root(comm, answer_tag, patience, lookout).value_or(std::vector{0})};
 }
 

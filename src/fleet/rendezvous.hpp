@@ -1,5 +1,4 @@
-// The bounded end of measuring: ranks wait for each other without any collective that a lost rank
-// could hold up.
+// The meeting of ranks after measuring, without collectives, which a lost rank would block.
 #pragma once
 
 #include <mpi.h>
@@ -11,34 +10,34 @@
 
 namespace sonde {
 
-/// A rank is lost when it has neither come nor shown a sign of life for `silence_s`, or when
-/// `total_s` are over.
+/// A missing rank is lost if it shows no sign of life for `silence_s`, or after `total_s`.
 struct Patience {
-  double silence_s = 30;  // ranks show life every few seconds, whatever their GPUs do
+  double silence_s = 30;  // ranks show life every few seconds, also while a GPU works
   double total_s = 24 * 3600;
 };
 
-/// How a rank that waits sees the others, and shows that it is there itself.
+/// How a waiting rank sees the other ranks, and shows its own life.
 struct Lookout {
-  /// Any number that changes as long as that rank works.
+  /// Any number that changes while that rank works.
   std::function<std::uint64_t(int rank)> sign_of_life{};
   /// Called some fifty times a second; may throw to end the waiting.
   std::function<void()> on_poll{};
 };
 
+/// The result of a meeting.
 struct Attendance {
-  std::vector<int> lost;  // ranks; empty: everybody came, and collectives are safe
+  std::vector<int> lost;  // empty: all ranks came, and collectives are safe
   bool complete() const { return lost.empty(); }
 };
 
-/// Every rank calls it when its measuring is over; the same answer for all who came in time. A rank
-/// that comes too late finds itself among the lost; one that hears nothing of rank 0 finds that
-/// lost. No collective is used.
+/// Every rank calls it after measuring. All ranks that came in time get the same answer. A rank
+/// that comes too late finds itself among the lost; a rank that hears nothing from rank 0 gets rank
+/// 0 as lost. Uses no collective.
 /// @throws CommError if MPI fails
 Attendance rendezvous(MPI_Comm comm, const Patience& patience, const Lookout& lookout = {});
 
-/// A number that rank 0 sends to all others once it knows it; nothing if rank 0 was lost meanwhile.
-/// @param number on rank 0: its result, which it gets back
+/// Sends a number from rank 0 to all others when rank 0 has it; nothing if rank 0 is lost.
+/// @param number used on rank 0, which gets it back
 /// @throws CommError if MPI fails
 std::optional<int> hear_from_root(MPI_Comm comm, int number, const Patience& patience,
                                   const Lookout& lookout = {});

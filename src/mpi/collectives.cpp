@@ -1,4 +1,3 @@
-// Texts and outcomes between all ranks.
 #include "mpi/collectives.hpp"
 
 #include "base/error.hpp"
@@ -15,14 +14,14 @@
 namespace sonde {
 namespace {
 
-/// MPI counts in int; what ranks exchange here are names and sizes, far from that.
+/// MPI counts with int. Ranks exchange only names and sizes here, which fit.
 int int_size(std::size_t size) {
   require(size <= static_cast<std::size_t>(std::numeric_limits<int>::max()),
           "a text is too long for MPI");
   return static_cast<int>(size);
 }
 
-/// Of the texts of all ranks, as MPI takes them.
+/// The lengths of the texts of all ranks, in the form that MPI needs.
 struct Lengths {
   std::vector<int> of_each;
   std::vector<int> before_each;  // the sum over the ranks before it
@@ -42,7 +41,7 @@ Lengths gather_lengths(MPI_Comm comm, const std::string& text) {
   return lengths;
 }
 
-/// The texts of all ranks, one after the other, into one for each.
+/// Splits the joined texts of all ranks.
 std::vector<std::string> split(const std::string& all, const Lengths& lengths) {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < lengths.of_each.size(); ++i) {
@@ -52,10 +51,10 @@ std::vector<std::string> split(const std::string& all, const Lengths& lengths) {
   return texts;
 }
 
-/// The lowest number of all ranks; a rank that failed gives up after its patience.
+/// The lowest number of all ranks. A rank that failed waits no longer than `patience_s`.
 int lowest(MPI_Comm comm, int mine, Outcome outcome, double patience_s) {
   using Clock = std::chrono::steady_clock;
-  // Where patience ends, the reduction is still under way: its buffers outlive this call.
+  // The buffers must outlive this call, since after the timeout the reduction is still active.
   auto numbers = std::make_unique<std::array<int, 2>>(std::array{mine, mine});
   MPI_Request request = MPI_REQUEST_NULL;
   SONDE_MPI_CHECK(

@@ -1,4 +1,3 @@
-// Starting and ending MPI.
 #include "mpi/session.hpp"
 
 #include "mpi/collectives.hpp"
@@ -13,18 +12,18 @@ struct Setting {
   const char* name;
   const char* value;
 };
-/// What the file depends on; what the user set stays.
+/// Defaults that writing the run file needs; a variable that the user has set keeps its value.
 constexpr Setting settings[]{
     // Its lock files outlive a crash and can hang later jobs (open-mpi/ompi#10053).
     {"OMPI_MCA_sharedfp", "^lockedfile"},
     // ROMIO, the default on Lustre, crashes on chunked HDF5 (open-mpi/ompi#7795).
     {"OMPI_MCA_io", "ompio"},
-    // The other ways of collective writing lose the error of a full disk on an aggregator (seen
-    // with vulcan in 4.1.4: every rank is told that the write went well).
+    // The other methods of collective writing lose the error of a full disk on an aggregator (seen
+    // with vulcan in 4.1.4: every rank is told that the write succeeded).
     {"OMPI_MCA_fcoll", "individual"},
     // Without a launcher Open MPI 4 starts a daemon that could start more ranks. It takes 0.2 s.
     {"OMPI_MCA_ess_singleton_isolated", "1"},
-    // Ranks that wait give way to those that still work on the same cores.
+    // Waiting ranks yield the CPU to ranks that work on the same core.
     {"OMPI_MCA_mpi_yield_when_idle", "1"}};
 
 }  // namespace
@@ -55,7 +54,7 @@ MpiSession::MpiSession(int& argc, char**& argv) {
 }
 
 MpiSession::~MpiSession() {
-  if (std::uncaught_exceptions() > 0) return;  // others may never come to a finalize
+  if (std::uncaught_exceptions() > 0) return;  // other ranks may never call MPI_Finalize
   MPI_Finalize();
 }
 

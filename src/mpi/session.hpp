@@ -1,5 +1,5 @@
-// The lifetime of MPI. main encloses its `try` with a session and ends all ranks in the catch; a
-// destructor never waits for others after an error (docs/running.md).
+// The lifetime of MPI. main encloses its `try` with a session and ends all ranks in the catch.
+// After an error the destructor does not wait for other ranks (docs/running.md).
 #pragma once
 
 #include <mpi.h>
@@ -11,13 +11,13 @@ namespace sonde {
 /// "Open MPI v4.1.4"
 std::string mpi_library_version();
 
-/// The rank that the launcher gives this process, by its variables: before MPI starts they are the
-/// only way to know. 0 if it is not known.
+/// The rank that the launcher gave this process, from environment variables, which are the only
+/// source before MPI starts. 0 if unknown.
 int launched_rank();
 
 class MpiSession {
  public:
-  /// Starts MPI with errors returned, not fatal.
+  /// Starts MPI, with errors as return codes instead of aborts.
   /// @throws CommError
   MpiSession(int& argc, char**& argv);
   /// Finalizes MPI, unless an exception is under way.

@@ -1,4 +1,3 @@
-// A thread, a deadline, and the ways out of MPI.
 #include "mpi/stage_watch.hpp"
 
 #include "base/log.hpp"
@@ -18,7 +17,7 @@ namespace sonde {
 namespace {
 
 constexpr auto check_period = std::chrono::milliseconds(200);
-// MPI_Abort is a message to the launcher, which may hang like anything else.
+// MPI_Abort sends a message to the launcher, and may itself hang.
 constexpr unsigned abort_limit_s = 5;
 
 const int first_parent = getppid();
@@ -26,7 +25,7 @@ const int first_parent = getppid();
 }  // namespace
 
 bool launcher_lives() {
-  // Started by hand, it may outlive its shell.
+  // Without a launcher, the program may outlive the shell that started it.
   static const bool launched = std::getenv("OMPI_COMM_WORLD_RANK") || std::getenv("PMIX_RANK");
   return !launched || getppid() == first_parent;
 }
@@ -114,7 +113,7 @@ void StageWatch::end(const Stage& stage, const std::string& why) {
   ExitStatus status = stage.status;
   try {
     if (stage.rescue) status = stage.rescue();
-  } catch (const std::exception& error) {  // the launcher may be gone, for one
+  } catch (const std::exception& error) {  // for example, the launcher is gone
     log_local(error.what());
   }
   end_all_ranks(status);

@@ -1,6 +1,5 @@
-// Bounds what ranks do together: a collective call in which one of them is missing returns on no
-// rank, and nothing inside MPI would ever end it
-// (docs/supervision.md).
+// Sets deadlines for what ranks do together: if a rank is missing in a collective call, the call
+// returns on no rank, and MPI itself never ends it (docs/supervision.md).
 #pragma once
 
 #include "base/exit_status.hpp"
@@ -14,34 +13,34 @@
 
 namespace sonde {
 
-/// A stage that is being watched.
+/// A watched stage.
 struct Stage {
   std::string name;                       // "writing the run file"
-  ExitStatus status = ExitStatus::error;  // of the process, if it ends here
-  double limits = 1;                      // that it may take
-  /// Called on the watch's thread before the process ends, in place of `status`.
+  ExitStatus status = ExitStatus::error;  // of the process, if the watch ends it
+  double limits = 1;                      // the deadline, as a multiple of StageWatch's limit
+  /// Called on the watch's thread before the process ends; its result replaces `status`.
   std::function<ExitStatus()> rescue{};
 };
 
-/// Watches from a thread of its own. A stage is over its time when it lasts longer than the limit,
-/// some seconds longer than a SIGTERM, or than the launcher: then the process says so, calls the
-/// stage's rescue and ends, with MPI_Abort for all ranks if MPI runs. Who calls the watch meanwhile
-/// waits for that end: the rescue may use what a caller that went on would destroy.
+/// Watches stages from its own thread. A stage is overdue if it lasts longer than the limit, if it
+/// goes on for some seconds after SIGTERM, or if the launcher is gone. Then the watch logs it,
+/// calls the stage's rescue and ends the process, with MPI_Abort for all ranks if MPI runs. Other
+/// calls of the watch then wait for that end, since the rescue may use objects of the callers.
 class StageWatch {
  public:
-  /// @param limit_s of each stage, or of each of its steps
-  /// @param urgent_limit_s of a stage after SIGTERM, or of one that begins later: enough to end a
-  ///   short one in order, less than the 30 s that Slurm leaves
+  /// @param limit_s for each stage, or for each of its steps
+  /// @param urgent_limit_s for a stage after SIGTERM: enough to finish a short stage, and less than
+  /// the 30 s that Slurm allows
   explicit StageWatch(double limit_s, double urgent_limit_s = 15);
   ~StageWatch();
   StageWatch(const StageWatch&) = delete;
   StageWatch& operator=(const StageWatch&) = delete;
 
-  /// This stage begins, and the one before it is over.
+  /// Begins a stage and ends the one before.
   void enter(Stage stage);
-  /// The same stage, its next step.
+  /// Begins the next step of the same stage.
   void step();
-  /// No stage is under way: this rank waits for nobody.
+  /// Ends the stage: this rank waits for no other rank.
   void leave();
 
  private:
@@ -60,15 +59,15 @@ class StageWatch {
   bool ending_ = false;
   Stage stage_;
   Clock::time_point entered_{};
-  Clock::time_point begin_{};  // of its step
+  Clock::time_point begin_{};  // of the current step
   Clock::time_point told_to_stop_{};
   std::thread thread_;
 };
 
-/// Ends this rank and, if MPI runs, all others, whatever they are doing. Returns in no case.
+/// Ends this rank and, if MPI runs, all others. Never returns.
 [[noreturn]] void end_all_ranks(ExitStatus status);
 
-/// False once mpirun or Slurm's step daemon, which started this rank, is gone.
+/// False if mpirun or Slurm's step daemon, which started this rank, has ended.
 bool launcher_lives();
 
 }  // namespace sonde

@@ -1,4 +1,3 @@
-// `/analysis` of a run file, written into a copy that takes the file's place when whole.
 #include "store/analysis_file.hpp"
 
 #include "analysis/metric_kind_names.hpp"
@@ -20,7 +19,7 @@ namespace {
 
 constexpr const char* group_name = "analysis";
 
-// The tables of this group, which has names of its own, are written and never read back.
+// sonde writes these tables for other programs and never reads them back.
 
 BoundTable<MetricStatistics> fleet_table(const RunResult& run, const FleetAnalysis& analysis) {
   using Row = MetricStatistics;
@@ -88,7 +87,7 @@ BoundTable<Charge> flag_table(const RunResult& run) {
 
 BoundTable<DeviceVerdict> verdict_table(const RunResult& run, const FleetAnalysis& analysis) {
   using Row = DeviceVerdict;
-  const auto uuid = [&](const Row& row) {  // they are in the order of the devices
+  const auto uuid = [&](const Row& row) {  // verdicts have the order of the devices
     return run.devices[static_cast<std::size_t>(&row - analysis.verdicts.data())].info.uuid;
   };
   return BoundTable<Row>({"verdicts", "verdict_row"})
@@ -115,7 +114,7 @@ void write_analysis(const fs::path& path, const RunResult& run, const FleetAnaly
 }  // namespace
 
 void append_analysis(const fs::path& path, const RunResult& run, const FleetAnalysis& analysis) {
-  const RunReader readable(path);  // only a file that sonde can read is touched
+  const RunReader readable(path);  // throws unless sonde can read the file
   const fs::path copy = path.string() + ".part";
   try {
     copy_whole_file(path, copy);

@@ -1,5 +1,4 @@
-// What the reducer adds to a run file: the fleet's statistics, what deviates, and the verdicts. All
-// else that `sonde export` prints stands in the file already.
+// Writes the analysis into a run file: the statistics of the fleet, its charges and its verdicts.
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
@@ -8,8 +7,8 @@
 
 namespace sonde {
 
-/// Writes `/analysis`, replacing an earlier one. One process alone. Works on a copy that is renamed
-/// when whole: the run file is never at risk.
+/// Writes `/analysis`, replacing an earlier one. Works on a copy that is renamed when complete, so
+/// the run file is never at risk. Called by one process only.
 /// @pre analysis = reduce_fleet(run, ...) @throws StoreError
 void append_analysis(const std::filesystem::path& path, const RunResult& run,
                      const FleetAnalysis& analysis);

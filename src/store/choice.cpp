@@ -1,4 +1,3 @@
-// Each GPU once at each point.
 #include "store/choice.hpp"
 
 #include <algorithm>

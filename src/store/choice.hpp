@@ -1,4 +1,4 @@
-// What may go into a merged file, and what of it was chosen: merge.cpp chooses.
+// The devices that were chosen for a merged file; merge.cpp chooses.
 #pragma once
 
 #include "analysis/results.hpp"
@@ -14,19 +14,19 @@
 
 namespace sonde {
 
-/// A device of some file, or one given in memory.
+/// A device in a row of a file, or one in memory (`given`).
 struct Candidate {
   std::filesystem::path file{};
   std::uint64_t row = 0;
   std::shared_ptr<DeviceResult> given{};
   std::string uuid{};
-  std::string config_hash{};  // of its point
+  std::string config_hash{};  // of the point at which it was measured
   std::string started_utc{};
   DeviceOutcome status = DeviceOutcome::lost;
   int rank = 0;
 };
 
-/// Chosen devices, each once at a point.
+/// The chosen devices, each at most once at a point.
 class Choice {
  public:
   const std::vector<Candidate>& all() const { return all_; }
@@ -36,16 +36,15 @@ class Choice {
   /// At any point.
   bool holds(const std::string& uuid) const;
 
-  /// @returns nullptr if it was added, else the one for the same GPU at the same point, which stays
+  /// @returns nullptr if it was added; else the candidate that is there for this GPU and point
   Candidate* add(Candidate one);
 
-  /// Adds the devices of the roster that left no results at one of its points: as lost.
-  /// @param elsewhere those that left some at another point are incomplete for this reason; empty:
-  /// lost, too
+  /// Adds a device as lost for each point of the roster at which it left no results.
+  /// @param elsewhere if not empty, devices with results elsewhere are incomplete for this reason
   void add_missing(const Roster& roster, const std::string& elsewhere = "");
 
-  /// Takes the points out of the roster that no GPU came to, of several: the run was stopped, or is
-  /// under way. @returns how many
+  /// If there are several points, removes those from the roster that no GPU has measured (the run
+  /// was stopped, or is not over). @returns the number of removed points
   std::size_t leave_points_of_nobody(Roster& roster) const;
 
  private:

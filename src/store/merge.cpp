@@ -1,4 +1,4 @@
-// Choosing what goes into a merged file; write_run.cpp writes it.
+// Chooses the devices of a merged file; write_run.cpp writes it.
 #include "store/merge.hpp"
 
 #include "base/error.hpp"
@@ -28,12 +28,12 @@ namespace {
 
 // Devices that are in memory together: some 60 MB each with the traces of a standard suite.
 constexpr std::size_t most_together = 8;
-// Of shards that are read once and kept; in memory they take several times as much.
+// Shards up to this size in all are read once and kept; in memory they take several times as much.
 constexpr std::uintmax_t most_kept_bytes = 64 << 20;
-// Options that keep no files apart.
+// Files that differ only in these options can be merged.
 constexpr std::string_view seeds[]{"seed", "repeat"};
 
-/// One candidate or several that follow each other in one file. One in memory is given away.
+/// Reads `count` candidates that follow each other in a file. One in memory is moved out.
 std::vector<DeviceResult> load(const Candidate& first, std::size_t count) {
   if (!first.given) return RunReader(first.file).read_devices({first.row, count}, Depth::traces);
   std::vector<DeviceResult> devices;
@@ -41,7 +41,7 @@ std::vector<DeviceResult> load(const Candidate& first, std::size_t count) {
   return devices;
 }
 
-/// Candidates of one point that follow each other in one file are read together.
+/// Groups candidates of one point that follow each other in a file, so that they are read together.
 std::vector<std::span<const Candidate>> join_parts(const std::vector<Candidate>& chosen) {
   std::vector<std::span<const Candidate>> parts;
   for (const Candidate& next : chosen) {
@@ -58,7 +58,7 @@ std::vector<std::span<const Candidate>> join_parts(const std::vector<Candidate>&
   return parts;
 }
 
-/// In the order of their points.
+/// Writes the candidates in the order of their points.
 void write_candidates(const fs::path& path, const Provenance& provenance,
                       std::vector<Candidate> chosen,
                       const std::vector<UnauditedDevice>& unaudited) {
@@ -90,7 +90,7 @@ std::vector<Candidate> list_candidates(const fs::path& file, const RunReader& re
   return candidates;
 }
 
-/// Keeps the better of two candidates for one GPU at one point in the place of the earlier.
+/// Adds a candidate; of two for the same GPU and point, the better one is kept.
 void add_candidate(Choice& choice, Candidate candidate, MergeNotes& notes) {
   Candidate* same = choice.add(candidate);
   if (same == nullptr) return;
@@ -103,8 +103,8 @@ void add_candidate(Choice& choice, Candidate candidate, MergeNotes& notes) {
                               same->file.string(), candidate.file.string()));
 }
 
-/// What differs; the hashes if it is neither the version of sonde nor an option.
-/// @param except names of options that may differ
+/// Describes what differs: the version of sonde and options, or else the hashes.
+/// @param except names of options that are not compared
 std::string difference(const Provenance& one, const Provenance& other,
                        std::span<const std::string_view> except = {}) {
   std::vector<std::string> parts;
@@ -118,7 +118,7 @@ std::string difference(const Provenance& one, const Provenance& other,
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-/// What a parts folder lacks, if its run came as far as a roster.
+/// Adds the devices of the folder's roster that have no results, if there is a roster.
 void add_lost_of_folder(Choice& choice, const fs::path& parts, Provenance& provenance,
                         MergeNotes& notes) {
   std::error_code error;
@@ -131,8 +131,8 @@ void add_lost_of_folder(Choice& choice, const fs::path& parts, Provenance& prove
       notes.push_back(
           fmt::format("{} points of '{}' were measured on no GPU: left out", left, parts.string()));
     }
-    if (left > 0 && roster.provenance.points.empty()) return;  // its run has no results
-    // GPUs differ in how many repeats of a night they come to.
+    if (left > 0 && roster.provenance.points.empty()) return;  // that run has no results
+    // With a time budget, GPUs may have different numbers of repeats: that is no loss.
     const auto has_some = [&](const RosterEntry& entry) { return choice.holds(entry.uuid); };
     if (roster.open_end) std::erase_if(roster.devices, has_some);
     join_points(roster.provenance, provenance);
@@ -142,12 +142,12 @@ void add_lost_of_folder(Choice& choice, const fs::path& parts, Provenance& prove
   }
 }
 
-/// Each once, whoever named it.
+/// Lists the files, with the shards of folders, each once.
 std::vector<fs::path> expand(const std::vector<fs::path>& sources) {
   std::vector<fs::path> files;
   std::set<fs::path> seen;
   for (const fs::path& source : sources) {
-    std::error_code unreadable;  // opening it will say why
+    std::error_code unreadable;  // opening the file will report the reason
     if (!seen.insert(fs::weakly_canonical(source, unreadable)).second) continue;
     if (!fs::is_directory(source, unreadable)) {
       files.push_back(source);
@@ -164,14 +164,14 @@ std::vector<fs::path> expand(const std::vector<fs::path>& sources) {
   return files;
 }
 
-/// What a merge wants of a file before its rows.
+/// The content of a file without its jobs.
 struct Content {
   Provenance provenance;
   std::vector<Candidate> candidates;
   std::vector<UnauditedDevice> unaudited;
 };
 
-/// Nothing, with a note, for an unfinished shard whose process died as it wrote to it.
+/// Nothing, with a note, if the file is an unfinished shard whose process died while writing.
 std::optional<Content> read_unless_torn(const fs::path& file, MergeNotes& notes) {
   const bool may_be_torn = file.extension() == ".part";
   try {
@@ -216,7 +216,7 @@ MergeNotes write_run_from_shards(const fs::path& path, const Roster& roster) {
         continue;
       }
       for (Candidate& one : list_candidates(shard, reader)) {
-        std::vector<DeviceResult> found = load(one, 1);  // a damage, before a file is begun
+        std::vector<DeviceResult> found = load(one, 1);  // throws here if the shard is damaged
         if (are_kept) one.given = std::make_shared<DeviceResult>(std::move(found.front()));
         add_candidate(choice, std::move(one), notes);
       }
@@ -262,7 +262,7 @@ MergeNotes extract_shards(const fs::path& run, const Provenance& now,
     ResumedShard resumed = Shard::resume(parts, device, at_point(before, point), from);
     resumed.shard.finish(device);
     write_digest(finished_shard(parts, device.info.uuid), device, point.config_hash);
-    if (before.points.size() > 1) continue;  // a note for each would be many
+    if (before.points.size() > 1) continue;  // a note for each point would be too many
     notes.push_back(
         fmt::format("{} is in '{}' and not measured now: kept", device.info.uuid, run.string()));
   }
@@ -273,7 +273,7 @@ MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path
   MergeNotes notes;
   Choice choice;
   std::vector<UnauditedDevice> unaudited;
-  std::set<std::string> named;  // of these
+  std::set<std::string> named;  // UUIDs of unaudited devices
   std::optional<Provenance> provenance;
   std::set<std::tuple<std::string, std::string, std::string>> runs;
   for (const fs::path& file : expand(sources)) {

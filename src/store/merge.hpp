@@ -1,5 +1,5 @@
-// One run file from many files: from the shards of a run that lost a rank, of job arrays, of many
-// nights. One process, few devices in memory at a time.
+// Makes one run file from many files: the shards of a run that lost a rank, job arrays, many
+// nights. One process does it, with few devices in memory at a time.
 #pragma once
 
 #include "analysis/results.hpp"
@@ -12,31 +12,31 @@
 
 namespace sonde {
 
-/// What a merge had to leave out, in sentences for the log.
+/// What a merge left out or replaced, in sentences for the log.
 using MergeNotes = std::vector<std::string>;
 
-/// The file that write_run_together would have written, from the shards in its parts folder; rows
-/// are in the order of ranks. Shards that cannot be read or are of another configuration are left
-/// out with a note; devices of the roster without a readable shard are kept as lost, and those that
-/// are not in it, as they were measured before a restart that went on with other GPUs, are added.
+/// Writes the same file as write_run_together, from the shards in its parts folder, in the order of
+/// ranks. Shards that cannot be read, or that have another configuration, are left out with a note.
+/// Devices of the roster without a readable shard are added as lost. Shards of devices that are not
+/// in the roster are added, too: they were measured before a restart on other GPUs.
 /// @throws StoreError
 MergeNotes write_run_from_shards(const std::filesystem::path& path, const Roster& roster);
 
-/// Joins run files, shards and parts folders of one configuration, but for the seed and the points
-/// of one sweep, in the order given. A GPU that occurs again at the same point is kept once: the
-/// complete one, and of several the one whose run started last. The provenance is that of the first
-/// source, with the ranks and points of all runs. An unfinished shard that cannot be read, because
-/// its process died as it began, is left out with a note.
-/// @throws StoreError if a file cannot be read; ConfigError if the configurations differ, or there
-/// is nothing to merge
+/// Joins run files, shards and parts folders of one configuration, in the order given. They may
+/// differ in the seed and in the points of one sweep. If a GPU occurs twice at the same point, the
+/// complete result is kept; of several complete ones, that of the run that started last. The
+/// provenance is that of the first source, with the ranks and points of all runs. An unfinished
+/// shard that cannot be read, because its process died while writing, is left out with a note.
+/// @throws StoreError if a file cannot be read; ConfigError if configurations differ or there are
+/// no files
 MergeNotes merge_runs(const std::vector<std::filesystem::path>& sources,
                       const std::filesystem::path& path);
 
-/// Makes shards, in the parts folder of the run that is to replace it, of the devices of a run file
-/// that are not in `except` and have none there, with digests. Does nothing if there is no run
-/// file.
-/// @param now of that run  @param on_device called before each of them, if it is there
-/// @throws ConfigError if the file has points that the run has not; StoreError
+/// Turns devices of a run file into shards with digests, in the parts folder of the run that will
+/// replace the file. Leaves out devices in `except` and those that already have a shard there. Does
+/// nothing if the run file does not exist.
+/// @param now the provenance of the new run  @param on_device called before each device
+/// @throws ConfigError if the file has points that the new run lacks; StoreError
 MergeNotes extract_shards(const std::filesystem::path& run, const Provenance& now,
                           const std::vector<std::string>& except,
                           const std::function<void()>& on_device = {});

@@ -1,5 +1,5 @@
-// Names of files, checks before anything runs, the lock, and what is left once a run file is whole.
-// flock: the system lets go of it when the process ends, so that no dead run blocks the next one.
+// Names of files, checks before a run, the lock of the output, and cleaning up after the run. The
+// lock is a flock: the system releases it when the process ends, so a dead run blocks no other run.
 #include "store/output.hpp"
 
 #include "base/error.hpp"
@@ -27,8 +27,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view finished_suffix = ".h5";
 constexpr std::string_view unfinished_suffix = ".h5.part";
 
-/// What a path leads to, or, if links are not followed, what is there itself; `not_found` if
-/// nothing.
+/// The type of the file at a path (of a link itself unless `follow`); may be `not_found`.
 fs::file_type type_of(const fs::path& path, bool follow) {
   std::error_code error;
   const fs::file_type type =
@@ -38,8 +37,8 @@ fs::file_type type_of(const fs::path& path, bool follow) {
                                path.string(), error.message()));
 }
 
-/// Writing is tried, not deduced from permissions: root, quotas and read-only mounts differ. The
-/// name is as long as any that will stand beside the output, so that its length is tried, too.
+/// Tries to write instead of reading permissions, which do not show root, quotas or read-only
+/// mounts. The name is as long as the longest name beside the output, to try its length.
 void try_to_write_beside(const fs::path& out) {
   std::string name = out.string() + ".XXXXXX";
   const Descriptor descriptor(mkstemp(name.data()));
@@ -53,7 +52,7 @@ void try_to_write_beside(const fs::path& out) {
   unlink(name.c_str());
 }
 
-/// The unfinished file that an earlier run may have left must be one that this run can take over.
+/// If an earlier run left an unfinished file, it must be a regular file that this run can replace.
 void check_unfinished(const fs::path& part) {
   const fs::file_type type = type_of(part, false);
   if (type == fs::file_type::not_found) return;
@@ -72,8 +71,8 @@ void check_unfinished(const fs::path& part) {
   }
 }
 
-/// Only regular files are replaced: a device or a pipe under that name would be gone for all. A
-/// link to a file is replaced itself, and the file that it points to stays as it is.
+/// Only regular files are replaced: to replace a device or a pipe would harm other programs. A link
+/// to a file is replaced itself; the file that it points to stays as it is.
 void check_replaceable(const fs::path& path) {
   const fs::file_type type = type_of(path, true);
   if (type == fs::file_type::regular || type == fs::file_type::not_found) return;
@@ -94,7 +93,7 @@ void make_parts_folder(const fs::path& parts) {
   try_to_write_beside(parts / "shard");
 }
 
-/// All but the lock, which is held.
+/// Removes everything in the folder but the lock file, which this process holds.
 void clear_parts(const fs::path& parts) {
   std::error_code error;
   std::vector<fs::path> old;
@@ -104,12 +103,12 @@ void clear_parts(const fs::path& parts) {
   for (const fs::path& path : old) fs::remove_all(path, error);
 }
 
-/// Whether it was measured at none of these points.
+/// True if the shard was measured at none of these points.
 bool is_foreign(const fs::path& shard, const std::vector<Point>& points) {
   try {
     return !holds(points, RunReader(shard).provenance().config_hash);
   } catch (const StoreError&) {
-    return false;  // nobody can read it
+    return false;  // an unreadable shard holds no results to keep
   }
 }
 
@@ -132,7 +131,7 @@ fs::path point_folder(const fs::path& parts, std::size_t points, const std::stri
 }
 
 void make_point_folder(const fs::path& folder, std::size_t points) {
-  std::error_code failed;  // then creating a shard there says why
+  std::error_code failed;  // creating a shard there will report the reason
   if (points > 1) fs::create_directory(folder, failed);
 }
 
@@ -145,7 +144,7 @@ std::vector<fs::path> list_shards(const fs::path& parts) {
       directory_options::follow_directory_symlink | directory_options::skip_permission_denied,
       error);
   for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    if (entry.depth() > 0) entry.disable_recursion_pending();  // points have one folder each
+    if (entry.depth() > 0) entry.disable_recursion_pending();  // only one level of point folders
     const std::string name = entry->path().string();
     if (name.ends_with(finished_suffix)) shards.push_back(entry->path());
     if (!name.ends_with(unfinished_suffix)) continue;
@@ -158,7 +157,7 @@ std::vector<fs::path> list_shards(const fs::path& parts) {
 }
 
 void refuse_existing(const fs::path& path) {
-  check_replaceable(path);  // else --force would not help
+  check_replaceable(path);  // first, since --force would not help then
   if (type_of(path, false) == fs::file_type::not_found) return;
   throw ConfigError(
       fmt::format("'{}' is there already (it would be overwritten) choose another "
@@ -257,7 +256,7 @@ std::vector<fs::path> remove_joined_parts(const fs::path& run,
                                           const std::vector<fs::path>& foreign) {
   const fs::path parts = parts_folder(run);
   std::set<fs::path> kept(foreign.begin(), foreign.end());
-  std::vector<fs::path> others;  // files, and folders before what is in them
+  std::vector<fs::path> others;  // a folder comes before its files
   std::error_code error;
   for (fs::recursive_directory_iterator entry(parts, error);
        !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
@@ -265,7 +264,7 @@ std::vector<fs::path> remove_joined_parts(const fs::path& run,
     if (!kept.contains(entry->path())) others.push_back(entry->path());
   }
   std::ranges::reverse(others);
-  for (const fs::path& path : others) fs::remove(path, error);  // not a folder with something in it
+  for (const fs::path& path : others) fs::remove(path, error);  // fails for a folder with files
   if (kept.empty()) fs::remove(parts, error);
   return {kept.begin(), kept.end()};
 }

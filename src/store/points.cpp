@@ -1,4 +1,4 @@
-// Points as a table whose columns depend on the axes, and which of them may stand in one file.
+// Points as a table with a column for each axis, and the rule for which points may share a file.
 #include "store/points.hpp"
 
 #include "base/units.hpp"
@@ -18,12 +18,12 @@ const TableKey key{"points", "point"};
 
 struct PointRow {
   Point point;
-  std::vector<double> numbers;  // of each axis; of texts nothing
+  std::vector<double> numbers;  // one for each axis; unused if the axis has texts
 };
 
 const TableKey shared_key{"shared_jobs", "shared_job"};
 
-/// A job that a point has in common with an earlier one; both by the hash of their options.
+/// A job that a point takes from an earlier point; config hashes name the two points.
 struct SharedRow {
   std::string config_hash;
   SharedJob shared;
@@ -38,7 +38,7 @@ BoundTable<SharedRow> shared_table() {
   return table;
 }
 
-/// The value on an axis, for which there is room in a row that is being read.
+/// The value on an axis; makes room for it if the row is being read.
 template <class Values>
 auto& on_axis(Values& values, std::size_t axis) {
   if constexpr (!std::is_const_v<Values>) values.resize(std::max(values.size(), axis + 1));
@@ -74,7 +74,7 @@ BoundTable<PointRow> point_table(const std::vector<Axis>& axes) {
   return table;
 }
 
-/// A plain run says all in its provenance.
+/// True for a run of one point without axes: its provenance already has all options.
 bool is_plain(const Provenance& provenance) {
   return provenance.points.empty() || (provenance.points.size() == 1 && provenance.axes.empty() &&
                                        provenance.points.front().repeat_index == 0);

@@ -1,6 +1,6 @@
-// `/points`: the options of each point of a run, one row per point, with a column for each axis of
-// its sweep; `/shared_jobs`: what points take from earlier ones; and the points of runs that may
-// stand in one file.
+// `/points`: the options of each point of a run, a row per point and a column per axis of its
+// sweep. `/shared_jobs`: the jobs that points take from earlier ones. Also tells which runs can be
+// joined.
 #pragma once
 
 #include "analysis/results.hpp"
@@ -12,27 +12,28 @@
 
 namespace sonde {
 
-/// None of a run without sweep and repeats. @param names get the texts
+/// No tables for a run without sweep and repeats. @param names collects the texts of the tables
 std::vector<Table> point_tables(const Provenance& provenance, Names& names);
 
-/// The points of the file; of one without that table the point of its provenance.
-/// @param provenance with its axes
+/// Reads the points into a provenance that already has its axes. Without the table, the provenance
+/// itself gives the only point.
 /// @throws StoreError if the table is damaged
 void read_points(const StoredTables& root, Provenance& provenance);
 
-/// Where the point with this hash stands among them; their number if it does not.
+/// The index of the point with this hash; `points.size()` if there is none.
 std::uint64_t index_of(const std::vector<Point>& points, const std::string& config_hash);
 
+/// True if one of the points has this hash.
 inline bool holds(const std::vector<Point>& points, const std::string& config_hash) {
   return index_of(points, config_hash) < points.size();
 }
 
-/// Whether their devices may stand in one file: all that decides the results is the same, but for
-/// the seed and what both sweep.
+/// True if devices of both may stand in one file: the options that decide results are the same,
+/// except the seed and those that both sweep.
 bool can_join(const Provenance& one, const Provenance& other);
 
-/// Adds the points of one to those of the other that it lacks. Where one sweep has numbers and the
-/// other lists of them ("20,21"), both are texts from then on.
+/// Adds the points of `more` that `all` lacks. If an axis has numbers in one of them and lists of
+/// numbers ("20,21") in the other, it becomes texts.
 /// @pre can_join
 void join_points(const Provenance& more, Provenance& all);
 

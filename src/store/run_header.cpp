@@ -1,4 +1,3 @@
-// Provenance as attributes, and as JSON between ranks.
 #include "store/run_header.hpp"
 
 #include "store/points.hpp"
@@ -8,7 +7,7 @@
 
 namespace sonde {
 
-// The JSON library finds these by name. The members of a Provenance are also its attributes.
+// The JSON library finds these by name. The attributes have the names of Provenance's members.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Axis, option, unit, is_number)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SharedJob, job, config_hash)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Point, config_hash, config_json, seed, repeat_index, at, shared)
@@ -22,10 +21,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Roster, provenance, devices, unaudited, open_
 namespace {
 
 constexpr const char* axes_attribute = "axes_json";
-// More axes than a person has options to vary.
+// More axes than sonde has options.
 constexpr std::size_t most_axes = 64;
 constexpr const char* version_attribute = "sonde_schema_version";
-// More ranks than any machine has; sums of them, as after a merge, stay far from overflow.
+// More ranks than any machine has, so that sums of them (after merges) cannot overflow.
 constexpr std::uint64_t most_ranks = 1 << 24;
 
 void check_version(hid_t file) {
@@ -61,7 +60,7 @@ void write_header(hid_t file, const Provenance& provenance) {
   const nlohmann::json members = provenance;
   for (const auto& [name, value] : members.items()) {
     if (name == "axes") hdf5::write_fixed_attribute(group, axes_attribute, value.dump());
-    if (value.is_array()) continue;  // the points have a table
+    if (value.is_array()) continue;  // points are written as a table
     if (value.is_string()) {
       hdf5::write_fixed_attribute(group, name, value.get<std::string>());
     } else {

@@ -1,4 +1,4 @@
-// What stands at the top of every file of sonde: the schema version and the provenance.
+// The top of every file of sonde: the schema version and the provenance.
 #pragma once
 
 #include "analysis/results.hpp"
@@ -10,29 +10,30 @@
 
 namespace sonde {
 
-/// Grows with every change that a reader of an older version would misread.
+/// Increases with every change that an older reader would misread.
 inline constexpr std::uint64_t schema_version = 10;
 
-/// All but the points (points.hpp).
+/// Writes the version and the provenance without its points (points.hpp).
 void write_header(hid_t file, const Provenance& provenance);
 
-/// The provenance has one point at least. @param root the tables of the file itself
-/// @throws StoreError if the file is not of sonde, or of another schema version
+/// @param root the tables of the file itself
+/// @returns a provenance with at least one point
+/// @throws StoreError if sonde did not write the file, or with another schema version
 Provenance read_header(hid_t file, const StoredTables& root);
 
-/// A GPU that a run is to measure, and who does it.
+/// A GPU that a run is to measure, and the rank that measures it.
 struct RosterEntry {
   std::string uuid;
   std::string node;
   int rank = 0;
 };
 
-/// What a run set out to do: what is needed beside the shards to build its file.
+/// The plan of a run for its devices: with the shards, enough to build the run file.
 struct Roster {
   Provenance provenance;
   std::vector<RosterEntry> devices{};
   std::vector<UnauditedDevice> unaudited{};
-  /// The points are those that there is time for: one that no device has begun is none.
+  /// True for a run with a time budget: points that no device has begun do not count as missing.
   bool open_end = false;
 };
 std::string to_json(const Roster& roster);

@@ -1,4 +1,3 @@
-// Tables back to results.
 #include "store/run_reader.hpp"
 
 #include "store/hdf5/child.hpp"
@@ -23,8 +22,8 @@ namespace {
                   path.string(), reason));
 }
 
-/// Calls `work`, which reads from this file. What goes wrong in it means that the content of the
-/// file is damaged. @throws UnreadableError
+/// Calls `work`, which reads from this file, and reports any error in it as a damaged file.
+/// @throws UnreadableError
 template <class Work>
 auto reading(const std::filesystem::path& path, Work&& work) {
   try {
@@ -36,7 +35,7 @@ auto reading(const std::filesystem::path& path, Work&& work) {
   }
 }
 
-/// @param result under the name that it has in the file
+/// @param result its job name is that in the file
 void add_job(DeviceResult& device, std::set<std::string>& seen, JobResult result) {
   require_sound(seen.insert(result.job).second, result.job, " occurs twice on one device");
   const auto first = job_of_again(result.job);
@@ -46,7 +45,7 @@ void add_job(DeviceResult& device, std::set<std::string>& seen, JobResult result
 
 }  // namespace
 
-/// Devices without their jobs, and where these are.
+/// Devices without their jobs, and the rows of the jobs' outcomes.
 struct RunReader::Devices {
   std::vector<DeviceResult> devices;
   std::vector<RowRange> outcomes;
@@ -81,7 +80,7 @@ void RunReader::open() {
   device_count_ = is_shard_ ? 1 : root.rows(keys::devices);
 }
 
-/// A shard has its device anew each time something changed: the last one counts.
+/// A shard stores its device again after each change, so the last one is read.
 RunReader::Devices RunReader::read_rows(RowRange span) const {
   auto part = parts_.rbegin();
   while (is_shard_ && part + 1 != parts_.rend() && part->rows(keys::devices) == 0) ++part;
@@ -99,7 +98,7 @@ RunReader::Devices RunReader::read_rows(RowRange span) const {
   return read;
 }
 
-/// All that stands in a part of a shard belongs to its device.
+/// In a part of a shard, all rows belong to its one device.
 std::vector<std::vector<JobResult>> RunReader::read_jobs(const StoredTables& part,
                                                          std::uint64_t first,
                                                          std::vector<RowRange> outcomes,

@@ -1,5 +1,4 @@
-// Reads a run file or shard: whole for analysis and reports, or any span of its devices, so that a
-// merge needs few in memory at a time.
+// Reads a run file or shard, as a whole or any span of its devices (to save memory).
 #pragma once
 
 #include "analysis/results.hpp"
@@ -13,19 +12,19 @@
 
 namespace sonde {
 
-/// A file that is there, and whose content cannot be used.
+/// Thrown if a file exists but its content cannot be used.
 class UnreadableError : public StoreError {
  public:
   using StoreError::StoreError;
 };
 
-/// Reads all columns of a file in a process of its own, for what HDF5 cannot withstand: to be
-/// called once before a file that somebody else may have written or damaged is opened here.
-/// @throws StoreError if reading it ended that process
+/// Reads all columns of a file in a child process, since some damaged files crash HDF5. Call it
+/// once before you open a file here that somebody else may have written or damaged.
+/// @throws StoreError if a signal ended the child
 void check_readable(const std::filesystem::path& path, Depth depth);
 
-/// An open file. Every function throws StoreError, naming the file, if what it should read is
-/// missing or contradicts itself.
+/// An open file. All functions throw StoreError, with the file's name, if data is missing or
+/// contradictory.
 class RunReader {
  public:
   explicit RunReader(const std::filesystem::path& path);
@@ -33,20 +32,20 @@ class RunReader {
   const Provenance& provenance() const { return provenance_; }
   std::uint64_t device_count() const { return device_count_; }
   std::vector<UnauditedDevice> read_unaudited() const;
-  /// Devices without their jobs.
+  /// All devices without their jobs.
   std::vector<DeviceResult> read_inventory() const;
   std::vector<DeviceResult> read_devices(RowRange span, Depth depth) const;
   std::uint64_t count_findings() const;
   std::uint64_t count_probes() const;
-  /// One job of the device in that row, with its traces, by the name that it has in the file
-  /// (hdf5/flatten.hpp). @throws StoreError also if it is not there
+  /// One job of the device in that row, with its traces. The job has its name in the file
+  /// (hdf5/flatten.hpp). @throws StoreError also if the job is not there
   JobResult read_job(std::uint64_t device, const std::string& job) const;
 
  private:
   struct Devices;
   void open();
   Devices read_rows(RowRange span) const;
-  /// Of these devices, what a part has of their jobs.
+  /// The results that a part has for these devices.
   std::vector<std::vector<JobResult>> read_jobs(const StoredTables& part, std::uint64_t first,
                                                 std::vector<RowRange> outcomes, Depth depth,
                                                 const std::string& only = "") const;
@@ -54,14 +53,14 @@ class RunReader {
   std::filesystem::path path_;
   hdf5::Handle file_;
   Provenance provenance_;
-  /// Of a run file one; a shard has one for its device and for each of its jobs.
+  /// A run file has one part; a shard has a part for its device and for each of its jobs.
   std::vector<StoredTables> parts_;
   bool is_shard_ = false;
   std::uint64_t device_count_ = 0;
 };
 
-/// A whole run. @throws StoreError if it is no run file, of another schema version, truncated or
-/// damaged
+/// Reads a whole run file or shard. @throws StoreError if it is no such file, has another schema
+/// version, or is truncated or damaged
 RunResult read_run(const std::filesystem::path& path, Depth depth);
 
 }  // namespace sonde

@@ -1,4 +1,3 @@
-// Writing and continuing the file of one rank.
 #include "store/shard.hpp"
 
 #include "store/hdf5/copy_file.hpp"
@@ -37,21 +36,21 @@ void rename_or_fail(const fs::path& from, const fs::path& to) {
   if (error) fail(to, error.message());
 }
 
-bool is_there(const fs::path& path) {
+bool file_exists(const fs::path& path) {
   std::error_code error;
   return !path.empty() && fs::exists(path, error);
 }
 
-/// Whether all that a job builds on is kept, or the first try of which this is the second. Jobs
-/// come in running order.
-bool stands_on(const ResumeFrom& from, const std::string& name,
-               const std::vector<JobResult>& kept) {
+/// True if the jobs that this job builds on are kept; for a second try, if its first try is kept.
+/// `kept` holds the jobs before it, since jobs come in running order.
+bool has_its_bases(const ResumeFrom& from, const std::string& name,
+                   const std::vector<JobResult>& kept) {
   const auto is_kept = [&](const std::string& base) { return find_job(kept, base) != nullptr; };
   if (const auto first = job_of_again(name)) return is_kept(*first);
   return !from.builds_on || std::ranges::all_of(from.builds_on(name), is_kept);
 }
 
-/// A file that holds results of the device from before.
+/// A file with earlier results of the device.
 struct Earlier {
   RunReader reader;
   std::uint64_t row = 0;
@@ -68,17 +67,17 @@ void set_aside(const fs::path& shard, const fs::path& finished, const std::strin
   rename_or_fail(shard, aside);
 }
 
-/// The first of the files that holds the device under the same configuration: its shard, finished
-/// or not, or else a run file. A shard of another configuration is set aside.
+/// The first file that holds the device under the same configuration: its finished shard, its
+/// unfinished shard, or the run file. A shard of another configuration is set aside.
 std::optional<Earlier> find_earlier(const fs::path& finished, const fs::path& unfinished,
                                     const fs::path& run, const std::string& uuid,
                                     const std::string& config_hash, std::string& note) {
   for (const fs::path& file : {finished, unfinished, run}) {
-    if (!is_there(file)) continue;
+    if (!file_exists(file)) continue;
     try {
       check_readable(file, Depth::probes);
       RunReader reader(file);
-      std::string other;  // hash of the options that it was measured with, if not with these
+      std::string other;  // config hash of the device, if it differs from `config_hash`
       std::uint64_t row = 0;
       for (const DeviceResult& one : reader.read_inventory()) {
         const std::string& hash = reader.provenance().points.at(one.point_index).config_hash;
@@ -97,11 +96,10 @@ std::optional<Earlier> find_earlier(const fs::path& finished, const fs::path& un
   return std::nullopt;
 }
 
-/// Health before the first job, of a run that goes on: errors since then are errors of the run,
-/// whoever goes on with it. Counters begin at 0 again when the driver is loaded anew or the GPU is
-/// reset: of one that fell since, all errors from now on count.
-/// @param now not known where the device was not opened; a counter that the driver does not tell is
-/// 0 both times
+/// The health before the first job of a resumed run. Errors between the runs count as errors of the
+/// run. Counters restart at 0 when the driver is reloaded or the GPU is reset: if a counter fell,
+/// all its errors from now on count.
+/// @param now unknown if the device was not opened. An unreported counter is 0 both times.
 Health health_before(const Health& earlier, const Health& now) {
   if (!is_known(earlier)) return now;
   Health before = earlier;
@@ -119,22 +117,22 @@ bool is_final(const JobResult& job) {
 }
 
 fs::path finished_shard(const fs::path& parts, const std::string& uuid) {
-  std::string stem = uuid;  // those of MIG slices may hold slashes
+  std::string stem = uuid;  // UUIDs of MIG slices may hold slashes
   std::ranges::replace(stem, '/', '_');
   return parts / (stem + ".h5");
 }
 
 struct Shard::State {
-  fs::path path;      // where it is now
-  fs::path finished;  // what `finish` makes of it
+  fs::path path;      // the file that is written
+  fs::path finished;  // its name after `finish`
   std::optional<hdf5::File> file;
   DeviceResult device;  // without its jobs
   std::vector<std::string> jobs;
   std::size_t parts = 0;
   bool broken = false;
 
-  /// Once a step failed, HDF5 holds data that it cannot write: nothing may be flushed any more, or
-  /// the good state on the disk is lost.
+  /// Runs one step. After a failed step HDF5 holds data that it cannot write, and another flush
+  /// could destroy the good state on the disk, so no further step is allowed.
   void step(const std::function<void()>& work) {
     if (broken || !file) fail(path, broken ? "writing failed before" : "it is finished");
     try {
@@ -145,7 +143,7 @@ struct Shard::State {
     }
   }
 
-  /// Beside what is there: what was flushed is never written again.
+  /// Adds a group of tables; groups that were flushed before are never written again.
   void add_part(std::vector<Table> tables, const Names& names) {
     tables = with_names(std::move(tables), names);
     std::erase_if(tables, [](const Table& table) { return table.rows() == 0; });
@@ -174,7 +172,7 @@ Shard& Shard::operator=(Shard&&) noexcept = default;
 Shard::~Shard() {
   if (!state_ || !state_->file || state_->broken) return;
   try {
-    state_->file->close();  // nothing is left to write: every step flushed
+    state_->file->close();  // nothing is left to write: every step has flushed
   } catch (const Error&) {
     // What was flushed stays readable.
   }
@@ -186,7 +184,7 @@ Shard Shard::start(const fs::path& path, const fs::path& finished, const DeviceR
   state->path = path;
   state->finished = finished;
   state->device = without_jobs(device);
-  state->device.point_index = 0;  // a shard is of one point
+  state->device.point_index = 0;  // a shard has one point
   state->device.status = DeviceOutcome::lost;
   state->device.reason = "its rank did not finish";
   try {
@@ -241,14 +239,14 @@ ResumedShard Shard::resume(const fs::path& parts, const DeviceResult& device,
   DeviceResult described = device;
   if (earlier && device.info.name.empty()) described.info = earlier->device.info;  // not opened now
   if (earlier) described.before = health_before(earlier->device.before, device.before);
-  // The new shard takes the old one's place only when it holds all that the old one did.
+  // The new shard replaces the old one only when it holds all results of the old one.
   Shard shard = start(unfinished.string() + ".new", finished, described, provenance);
   std::vector<JobResult> done;
   std::vector<JobResult> again;
   if (earlier) {
     for (const StoredJob& job : stored_jobs(earlier->device)) {
       const bool keep = std::ranges::find(from.keep, job.name) != from.keep.end();
-      if (!keep && !(is_final(*job.result) && stands_on(from, job.name, done))) continue;
+      if (!keep && !(is_final(*job.result) && has_its_bases(from, job.name, done))) continue;
       try {
         shard.append(earlier->reader.read_job(earlier->row, job.name));
         (job_of_again(job.name) ? again : done).push_back(*job.result);

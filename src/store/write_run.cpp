@@ -1,4 +1,4 @@
-// Files that one process writes alone, and what both ways have in common.
+// Files that one process writes alone, and the code that both ways of writing share.
 #include "store/write_run.hpp"
 
 #include "base/error.hpp"
@@ -19,16 +19,16 @@ namespace sonde {
 namespace fs = std::filesystem;
 namespace {
 
-/// While all ranks write it.
+/// The name of the file while all ranks write it.
 fs::path part_of(const fs::path& path) { return path.string() + ".part"; }
 
-/// While one process writes it: of another name, as a rank that was stopped when all wrote together
-/// may go on at any time, and write into the one or rename it.
+/// The name of the file while one process writes it. It differs from part_of, since a rank that was
+/// stopped during the common writing may continue at any time and write or rename that file.
 fs::path lone_part_of(const fs::path& path) { return path.string() + ".alone.part"; }
 
 fs::path digest_path(const fs::path& shard) { return shard.string() + ".findings"; }
 
-/// Removes what was written, and says what to do.
+/// Removes the unfinished file and returns the text of the error with advice.
 std::string give_up(const fs::path& path, const fs::path& part, const std::exception& error) {
   std::error_code ignored;
   fs::remove(part, ignored);
@@ -44,7 +44,7 @@ void move_into_place(const fs::path& part, const fs::path& path) {
   if (error) throw StoreError(error.message());
 }
 
-/// One part after the other.
+/// Writes a run file, one part after the other.
 class RunWriter {
  public:
   RunWriter(const fs::path& path, const Provenance& provenance, Captions captions)
@@ -85,7 +85,7 @@ void write_parts(const fs::path& part_path, const Provenance& provenance,
   check_whole(part_path, devices);
 }
 
-/// None if the file is of another configuration.
+/// Empty if the file has another configuration.
 std::vector<DeviceResult> read_findings_of(const fs::path& path, const std::string& config_hash) {
   const RunReader reader(path);
   if (reader.provenance().config_hash != config_hash) return {};
@@ -121,7 +121,7 @@ void write_run_alone(const fs::path& path, const Provenance& provenance,
                      const std::function<std::vector<DeviceResult>(std::size_t)>& load) {
   const fs::path part = lone_part_of(path);
   std::error_code none;
-  fs::remove(part, none);  // an inode that nobody else has open
+  fs::remove(part, none);  // so that the new file is an inode that no other process has open
   try {
     write_parts(part, provenance, unaudited, count, load);
     move_into_place(part, path);
@@ -158,7 +158,7 @@ void write_digest(const fs::path& shard, const DeviceResult& device,
     writer.finish(hdf5::Durability::cached);
     move_into_place(part, digest_path(shard));
   } catch (const StoreError&) {
-    // The shard says the same, only slower.
+    // Without a digest, readers use the shard, which is only slower.
   }
 }
 
@@ -172,7 +172,7 @@ std::optional<DeviceResult> read_digest(const fs::path& shard, const std::string
     std::vector<DeviceResult> devices = read_findings_of(digest_path(shard), config_hash);
     if (!devices.empty()) return std::move(devices.front());
   } catch (const StoreError&) {
-    // The shard says the same, only slower.
+    // The caller reads the shard instead, which is only slower.
   }
   return std::nullopt;
 }

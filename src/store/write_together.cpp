@@ -1,4 +1,4 @@
-// Rows of ranks follow each other; what is small goes by way of rank 0.
+// All ranks write large tables together, each its own rows; rank 0 collects and writes small ones.
 #include "store/write_together.hpp"
 
 #include "base/error.hpp"
@@ -25,18 +25,18 @@ namespace sonde {
 namespace fs = std::filesystem;
 namespace {
 
-// A failed rank waits this long for the others: several times what one step takes (64 MiB a rank).
+// A failed rank waits this long for the others: several times the time of a step (64 MiB a rank).
 constexpr double step_patience_s = 30;
 
-// Of one column and rank at a time: bounds what a collective compressed write holds in memory.
+// Bytes of one column and rank in one write: limits the memory of a collective compressed write.
 constexpr std::uint64_t round_bytes = 64 << 20;
 
-/// A table of the file: the rows of this rank, and how many all have.
+/// A table of the file: the rows of this rank, and the number of rows of all ranks.
 struct SharedTable {
   Table mine;
-  std::vector<std::uint64_t> rank_rows;  // of each rank
+  std::vector<std::uint64_t> rank_rows;  // number of rows of each rank
   std::uint64_t first_row = 0;           // of this rank
-  bool gathered = true;
+  bool gathered = true;                  // rank 0 writes it
 
   std::uint64_t rows() const {
     return std::accumulate(rank_rows.begin(), rank_rows.end(), std::uint64_t{0});
@@ -48,7 +48,7 @@ struct SharedTable {
   }
 };
 
-/// What each rank has.
+/// Returns the values of all ranks.
 template <class T>
 std::vector<T> gather(MPI_Comm comm, const T& mine) {
   std::vector<T> all;
@@ -58,7 +58,7 @@ std::vector<T> gather(MPI_Comm comm, const T& mine) {
   return all;
 }
 
-/// Tells all ranks how many rows each has, and counts references from the first row of all.
+/// Exchanges the numbers of rows, and shifts row references by the first row of this rank.
 std::vector<SharedTable> share(MPI_Comm comm, std::vector<Table> tables) {
   std::vector<std::uint64_t> mine;
   for (const Table& table : tables) mine.push_back(table.rows());
@@ -102,7 +102,7 @@ std::string pack_gathered(const std::vector<SharedTable>& tables) {
   return all;
 }
 
-/// The rows of all ranks. @param packed what is left of each rank's text
+/// Joins the rows of all ranks. @param packed the rest of each rank's text; shortened by these rows
 Table unpack_gathered(const SharedTable& table, std::vector<std::string_view>& packed) {
   Table all = empty_copy(table.mine);
   for (Column& column : all.columns) {
@@ -118,7 +118,7 @@ Table unpack_gathered(const SharedTable& table, std::vector<std::string_view>& p
   return all;
 }
 
-/// By rank 0, with what is gathered.
+/// Called by rank 0: writes the gathered tables and creates the others, empty.
 void create_file(const fs::path& path, const Provenance& provenance,
                  const std::vector<SharedTable>& tables, const std::vector<std::string>& packed) {
   hdf5::File file = hdf5::File::create(path);
@@ -136,7 +136,7 @@ void create_file(const fs::path& path, const Provenance& provenance,
   file.close();
 }
 
-/// All ranks write a table, in as many rounds as the one with most rows needs.
+/// All ranks write a table. The rank with the most rows sets the number of rounds.
 void write_shared(hid_t file, const SharedTable& table, hid_t transfer,
                   const StepRunner& run_step) {
   for (const Column& column : table.mine.columns) {
@@ -146,7 +146,7 @@ void write_shared(hid_t file, const SharedTable& table, hid_t transfer,
     for (std::uint64_t done = 0; done < std::ranges::max(table.rank_rows); done += round) {
       const std::uint64_t first = std::min(done, table.mine.rows());
       const auto left = values.subspan(first * bytes);
-      // After a collective call all ranks must know that nobody was left behind in it.
+      // All ranks must learn after each collective call whether it worked on every rank.
       run_step([&] {
         write_rows(file, table.mine.key, column, table.first_row + first,
                    left.first(std::min(round * bytes, left.size())), transfer);
@@ -155,7 +155,7 @@ void write_shared(hid_t file, const SharedTable& table, hid_t transfer,
   }
 }
 
-/// MPI-IO may lose a failed write: nothing but the file itself tells whether it is whole.
+/// Compares the rows of this rank with the file, since MPI-IO may not report a failed write.
 void check_written(const StoredTables& file, const SharedTable& table) {
   const RowRange rows{table.first_row, table.mine.rows()};
   if (rows.length == 0) return;

@@ -1,5 +1,5 @@
-// What a driver says of itself and its GPUs before anything is measured, for `sonde doctor`: plain
-// data, the same for every backend. An empty field: the driver did not say.
+// What a driver reports about itself and its GPUs before anything is measured, for `sonde doctor`.
+// Plain data, the same for every backend. A field is empty if the driver does not report it.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace sonde {
 
-/// A mode that a change of settings reaches only after a reset of the GPU.
+/// A mode whose setting takes effect only after a reset of the GPU.
 struct GpuMode {
   bool now = false;
   bool after_reset = false;
@@ -21,7 +21,7 @@ struct MemoryErrors {
 };
 
 struct RowRemaps {
-  std::uint64_t corrected = 0;  // rows remapped for errors that were corrected
+  std::uint64_t corrected = 0;  // rows remapped because of corrected errors
   std::uint64_t uncorrected = 0;
   bool pending = false;
   bool failed = false;
@@ -29,14 +29,14 @@ struct RowRemaps {
 
 enum class ComputeMode { shared, one_thread, nobody, one_process };  // as NVML numbers them
 
-/// Settings and state that NVML knows.
+/// Settings and state that NVML reports.
 struct GpuSettings {
   std::optional<bool> persistence{};
   std::optional<std::uint64_t> throttle_reasons{};  // NVML clocks event reasons, a bit mask
   std::optional<double> power_limit_w{};
   std::optional<double> default_power_limit_w{};
   std::optional<GpuMode> ecc{};
-  std::optional<MemoryErrors> errors_since_load{};  // of the driver
+  std::optional<MemoryErrors> errors_since_load{};  // since the driver was loaded
   std::optional<MemoryErrors> errors_ever{};
   std::optional<bool> page_retirement_pending{};
   std::optional<RowRemaps> remaps{};
@@ -50,11 +50,11 @@ struct GpuSurvey {
   std::string uuid{};
   std::string name{};
   std::string pci_bus_id{};
-  bool mps = false;                       // CUDA reaches it through MPS
-  std::optional<GpuSettings> settings{};  // nothing: NVML is not there, or does not know the GPU
+  bool mps = false;                       // CUDA reaches the GPU through MPS
+  std::optional<GpuSettings> settings{};  // nothing: no NVML, or NVML does not know the GPU
 };
 
-/// CUDA versions as CUDA counts them: 1000 x major + 10 x minor.
+/// CUDA versions are numbers as in CUDA: 1000 x major + 10 x minor.
 struct DriverSurvey {
   bool cuda_in_build = true;
   int needed_version = 0;        // CUDA version of this build

@@ -1,17 +1,16 @@
-// The readings of a device's health: their names, units and meanings, listed once.
+// A list of the health readings of a device, with their names, units and meanings.
 #pragma once
 
 #include "trace/inventory.hpp"
 
 namespace sonde {
 
-/// Whether anybody asked: a device that was not opened, or was given up, has zeros.
+/// False if the health was never read: the device was not opened or was given up, and all are 0.
 inline bool is_known(const Health& health) {
   return health.temperature_c > 0 || health.sm_clock_hz > 0;
 }
 
-/// Calls `visit` with each of them: its name, unit and meaning, and the member, in the order of
-/// files and exports.
+/// Calls `visit` with the name, unit, meaning and member of each reading, in the order of files.
 template <class Visit>
 void for_each_health(Visit&& visit) {
   visit("temperature_c", "degree_Celsius", "GPU temperature", &Health::temperature_c);

@@ -1,4 +1,4 @@
-// The keeper and its messages: one letter that says what follows, then the text.
+// The keeper and its messages: each is a letter for its kind, then the text.
 #include "worker/keeper.hpp"
 
 #include "base/error.hpp"
@@ -25,17 +25,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// From the rank to the keeper.
+// Messages from the rank to the keeper.
 constexpr char start_letter = 'w';
 constexpr char stop_letter = 's';
 constexpr char kill_letter = 'k';
 constexpr char bound_letter = 'b';
 constexpr char unbound_letter = 'u';
-// To the rank, from the worker and from the keeper.
+// Messages to the rank, from the worker and from the keeper.
 constexpr char said_letter = 't';
 constexpr char ended_letter = 'e';
 
-// Below the least socket buffer that Linux gives (net.core.wmem_default, 212,992).
+// Below the smallest default socket buffer of Linux (net.core.wmem_default, 212,992).
 constexpr std::size_t longest_message = 128 * 1024;
 
 void send_message(int socket, char letter, std::string_view text, int flags = 0) {
@@ -45,7 +45,7 @@ void send_message(int socket, char letter, std::string_view text, int flags = 0)
   }
 }
 
-/// Nothing at the end of the connection.
+/// Nothing if the connection is closed.
 std::optional<std::string> receive_message(int socket) {
   std::string message(longest_message, '\0');
   ssize_t length = 0;
@@ -57,7 +57,7 @@ std::optional<std::string> receive_message(int socket) {
   return message;
 }
 
-/// This process ends when the one that forked it does.
+/// Makes this process end when its parent ends.
 void end_with_parent(int parent, const char* name) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
@@ -67,8 +67,8 @@ void end_with_parent(int parent, const char* name) {
 [[noreturn]] void run_worker(const Keeper::Work& work, const std::string& task, int socket,
                              const sigset_t& mask) {
   note_stop_signals();
-  std::signal(SIGINT, SIG_IGN);  // of a terminal: the rank, which has it too, says when to stop
-  sigprocmask(SIG_SETMASK, &mask, nullptr);  // a stop that came since the fork comes now
+  std::signal(SIGINT, SIG_IGN);  // from a terminal; the rank gets it too and says when to stop
+  sigprocmask(SIG_SETMASK, &mask, nullptr);  // delivers a stop signal that came since the fork
   int status = 1;
   try {
     status = work(task, RankLink(socket));
@@ -76,27 +76,27 @@ void end_with_parent(int parent, const char* name) {
     log_local(error.what());
   }
   std::fflush(nullptr);
-  _exit(status);  // what a lost GPU holds is not freed: that could hang
+  _exit(status);  // without freeing resources of a lost GPU, which could hang
 }
 
 std::string describe_end(int wait_status) {
   if (WIFEXITED(wait_status)) return fmt::format("ended with status {}", WEXITSTATUS(wait_status));
   const int signal = WTERMSIG(wait_status);
-  // The kernel sends it where memory runs out, and says so in its log.
+  // The kernel sends SIGKILL when memory runs out, and logs it.
   const char* hint = signal == SIGKILL ? "; out of memory? see dmesg" : "";
   return fmt::format("was ended by signal {} ({}{})", signal, strsignal(signal), hint);
 }
 
-/// Forks workers and tells of their end until the rank closes the connection. A rank whose end is
-/// bounded is watched until it is gone: it may be stopped while it leaves.
+/// Forks workers and reports their end, until the rank closes the connection. If the end of the
+/// rank has a deadline, it is watched until it is gone, since it may be stopped while it ends.
 class KeeperLoop {
  public:
   KeeperLoop(const Keeper::Work& work, int socket, std::optional<std::chrono::seconds> limit)
       : work_(work), socket_(socket) {
     if (limit) end_ = Clock::now() + *limit;
     for (const int signal : {SIGUSR1, SIGTERM, SIGINT}) std::signal(signal, SIG_IGN);
-    // SIGCHLD may come only while ppoll waits. A worker is forked with SIGUSR1 blocked, which keeps
-    // the signal until the worker can take it: ignored as here it would be lost.
+    // SIGCHLD is delivered only while ppoll waits. SIGUSR1 is blocked when a worker is forked, so
+    // that it stays pending until the worker can handle it; an ignored signal would be lost.
     struct sigaction wake {};
     wake.sa_handler = [](int) {};
     sigaction(SIGCHLD, &wake, nullptr);
@@ -112,7 +112,7 @@ class KeeperLoop {
       tell_end();
       pollfd ready{.fd = socket_, .events = POLLIN, .revents = 0};
       const timespec second{.tv_sec = 1, .tv_nsec = 0};
-      end_late_rank();
+      kill_late_rank();
       if (ppoll(&ready, 1, end_ ? &second : nullptr, &mask_) <= 0) continue;
       const auto message = receive_message(socket_);
       if (!message) break;
@@ -120,14 +120,14 @@ class KeeperLoop {
     }
     if (worker_ > 0) ::kill(worker_, SIGKILL);
     while (end_) {
-      end_late_rank();
+      kill_late_rank();
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
   }
 
  private:
-  void end_late_rank() const {
-    if (end_ && Clock::now() > *end_) ::kill(getppid(), SIGKILL);  // and this process with it
+  void kill_late_rank() const {
+    if (end_ && Clock::now() > *end_) ::kill(getppid(), SIGKILL);  // this process then ends, too
   }
 
   void obey(char letter, const std::string& text) {
@@ -162,7 +162,7 @@ class KeeperLoop {
   const Keeper::Work& work_;
   int socket_;
   int worker_ = -1;
-  std::optional<Clock::time_point> end_;  // of the rank
+  std::optional<Clock::time_point> end_;  // deadline for the end of the rank
   sigset_t mask_{};
 };
 
@@ -180,7 +180,7 @@ Keeper::Keeper(const Work& work, std::optional<std::chrono::seconds> limit)
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw Error(fmt::format("cannot make a socket ({})", std::strerror(errno)));
   }
-  std::fflush(nullptr);  // or both would print what is still in the buffers
+  std::fflush(nullptr);  // otherwise both processes would print the buffered text
   const int rank = getpid();
   keeper_ = fork();
   if (keeper_ < 0) throw Error(fmt::format("cannot start a process ({})", std::strerror(errno)));
@@ -197,7 +197,7 @@ Keeper::Keeper(const Work& work, std::optional<std::chrono::seconds> limit)
 Keeper::~Keeper() {
   close(socket_);
   if (bounded_) return;
-  ::kill(keeper_, SIGKILL);  // and with it its worker
+  ::kill(keeper_, SIGKILL);  // its worker ends with it
   waitpid(keeper_, nullptr, 0);
 }
 

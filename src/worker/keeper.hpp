@@ -1,6 +1,6 @@
-// Processes that may die without harm to the rank: what touches a GPU runs in them. A rank must not
-// fork once MPI runs, so it forks a keeper before, which holds neither MPI nor CUDA and forks the
-// workers (docs/supervision.md).
+// Worker processes, which do everything that touches a GPU and may die without harm to the rank. A
+// rank must not fork while MPI runs, so before MPI starts it forks a keeper, which uses neither MPI
+// nor CUDA and forks the workers (docs/supervision.md).
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace sonde {
 
-/// What became of a worker: something it said, or its end.
+/// A message of a worker, or its end.
 struct WorkerEvent {
   std::string said{};
   bool ended = false;
@@ -18,54 +18,54 @@ struct WorkerEvent {
   bool well = false;  // it ended with status 0
 };
 
-/// In a worker: tells the rank something, at most some 100 KB.
+/// In a worker: sends messages to the rank, at most some 100 KB each.
 class RankLink {
  public:
   explicit RankLink(int socket) : socket_(socket) {}
-  /// Waits until the rank's queue takes it.
+  /// Waits until the rank's queue has room.
   void say(const std::string& text) const;
-  /// Drops it if the queue is full: a stopped rank must not hold up the measuring.
+  /// Drops the text if the queue is full, so that a stopped rank does not delay measuring.
   void mention(const std::string& text) const;
 
  private:
   int socket_;
 };
 
+/// Starts, stops and hears workers, through the keeper process.
 class Keeper {
  public:
-  /// What a worker does with a task; its result is the exit status.
+  /// The work of a worker on a task; returns the exit status.
   using Work = std::function<int(const std::string& task, const RankLink& rank)>;
 
-  /// Forks the keeper: before MPI, CUDA and any thread. It ends with the process that forked it,
-  /// however that ends, and takes its worker along.
-  /// @param limit as of bound_end, in force before the keeper could be told of one
+  /// Forks the keeper. Must come before MPI, CUDA and any thread. The keeper ends with the process
+  /// that forked it, in whatever way that ends, and ends its worker.
+  /// @param limit as in bound_end, for the time before bound_end can be called
   /// @throws Error if the system refuses
   explicit Keeper(const Work& work, std::optional<std::chrono::seconds> limit = {});
-  /// Ends the worker; the keeper, too, unless it bounds the end of this process.
+  /// Ends the worker, and the keeper unless it bounds the end of this process.
   ~Keeper();
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
 
-  /// Starts a worker; the last one must have ended.
+  /// Starts a worker; the one before must have ended.
   void start(const std::string& task);
 
-  /// SIGUSR1 to the worker: it stops at its next job border.
+  /// Sends SIGUSR1 to the worker, which then stops after its current job.
   void stop();
-  /// SIGKILL to the worker. Its end is still an event.
+  /// Sends SIGKILL to the worker. Its end is still reported as an event.
   void kill();
 
-  /// From now on this process has so long to end, or to call `unbound_end`: then the keeper kills
-  /// it, even if it is stopped.
+  /// This process must end within `limit` from now on, or call `unbound_end`; otherwise the keeper
+  /// kills it, even if it is stopped.
   void bound_end(std::chrono::seconds limit);
   void unbound_end();
 
-  /// The next event, within `wait`; nothing if there was none. Once the keeper itself is gone,
-  /// every call gives an end.
+  /// The next event within `wait`, if any. If the keeper is gone, every call reports an end.
   std::optional<WorkerEvent> next(std::chrono::milliseconds wait);
 
  private:
   int socket_ = -1;
-  int keeper_ = -1;  // its process
+  int keeper_ = -1;  // process id
   bool bounded_ = false;
 };
 

@@ -1,12 +1,12 @@
-"""Run files of sonde (docs/file-format.md) as pandas tables, and sweeps as an xarray Dataset.
+"""Reads run files of sonde (docs/file-format.md) as pandas tables, and sweeps as an xarray Dataset.
 
     import sonde
     data = sonde.sweep("sweep.h5")                                # settings as coordinates, metrics as variables
     found = sonde.findings("run.h5", "tlb.*")                     # values, one row per metric and GPU
-    accesses = sonde.trace_of("run.h5", found.iloc[0])            # what a finding rests on, access by access
+    accesses = sonde.trace_of("run.h5", found.iloc[0])            # the accesses behind a finding
 
-Every function takes the path of a run file, or what `open_run` gave. Units are in the names of columns,
-or, where the column of the file has none in its name, in `frame.attrs["units"]`.
+Every function takes the path of a run file, or the result of `open_run`. The name of a column ends
+with its unit, or the unit is in `frame.attrs["units"]`.
 """
 from .frames import devices, evidence, findings, flags, histograms, points, probes, provenance, trace_of, traces
 from .sweeps import sweep

@@ -8,15 +8,15 @@ import pandas as pd
 
 from .tables import opened, owners_of_rows, ragged_rows, read_table, rows_of, text_attributes, units_of
 
-# Numbers in labels of probes: "tlb span 33554432 step 2097152". Of the words that name a size the
-# column says the unit.
+# A number in a probe's label with the word before it: "tlb span 33554432 step 2097152".
 LABEL_NUMBER = re.compile(r"\b([a-z]+) (\d+)\b")
+# Words before sizes; their columns get the ending "_bytes".
 SIZES = {"span", "step", "granularity", "staircase", "footprint", "stride"}
-LONG_WINDOW = 65535  # and longer ones: their length is the next of long_cycles
+LONG_WINDOW = 65535  # stands for a window of this length or more; long_cycles has its length
 
 
 def provenance(run):
-    """How the file came to be, as a dict: command line, options, versions, seed, start."""
+    """How the file was made, as a dict: command line, options, versions, seed, start."""
     with opened(run) as file:
         return text_attributes(file["provenance"])
 
@@ -29,7 +29,7 @@ def _frame(group, dimension):
 
 
 def devices(run):
-    """One row per GPU, as /devices has them; `verdict` and `likely_class` once the run was analysed."""
+    """One row per GPU, as in /devices; analysed runs have `verdict` and `likely_class`."""
     with opened(run) as file:
         frame = _frame(file["devices"], "device")
         if "analysis/verdicts" in file:
@@ -40,7 +40,7 @@ def devices(run):
 
 
 def points(run):
-    """One row per point of a sweep: seed, repeat and a column for each axis; one row in a run without."""
+    """One row per point of a sweep: seed, repeat, a column per axis. Other runs have one point."""
     with opened(run) as file:
         if "points" in file:
             return _frame(file["points"], "point")
@@ -50,7 +50,7 @@ def points(run):
 
 
 def flags(run):
-    """What the comparison of the devices found, worst first: the columns of /analysis/flags.
+    """The deviations that the comparison of devices found, worst first, as in /analysis/flags.
 
     Raises ValueError if the run was not analysed.
     """
@@ -74,8 +74,9 @@ def _values(group, table):
 def findings(run, metric="*", uuid=None):
     """One row per metric and GPU, in the order of jobs.
 
-    `metric` is a name or a pattern ("cache.l1.*"), `uuid` one GPU. `value` is a float, a str, an array
-    or None; `row` is the row in /findings, `point` that of `points`. Jobs `again.<job>` are second tries.
+    `metric` is a name or a pattern ("cache.l1.*"), `uuid` one GPU. `value` is a float, a str, an
+    array or None; `row` is the row in /findings, `point` the row in `points`. Jobs named
+    `again.<job>` are second tries.
     """
     columns = ["unit", "status", "reason", "confidence", "samples", "repeatability",
                "reproducibility", "replicates", "interval_low", "interval_high"]
@@ -97,7 +98,7 @@ def findings(run, metric="*", uuid=None):
 
 
 def _probe_rows(file, job, uuid=None, point=None):
-    """The rows of a job in /probes, device after device; of one GPU or point alone if these are given."""
+    """The rows of a job in /probes, device after device; optionally only of one GPU or point."""
     outcomes = read_table(file["outcomes"], "outcome")
     own = (outcomes["job"] == job) & (outcomes["probe_length"] > 0)
     if not own.any():
@@ -115,10 +116,11 @@ def _label_numbers(label):
 
 
 def probes(run, job, uuid=None, point=None):
-    """One row per probe of a job, indexed by its row in the file; of all GPUs and points, or of one.
+    """One row per probe of a job (all GPUs and points, or one), indexed by its row in the file.
 
-    What its parameters and its label say stands in columns of their own (`path`, `buffer_bytes`,
-    `span_bytes` ...), `start` is a time in UTC. Raises KeyError if the file has no probes of the job.
+    The parameters of the probe and the numbers in its label have columns of their own (`path`,
+    `buffer_bytes`, `span_bytes` ...); `start` is a time in UTC. Raises KeyError if the file has no
+    probes of the job.
     """
     with opened(run) as file:
         rows = _probe_rows(file, job, uuid, point)
@@ -137,7 +139,7 @@ def probes(run, job, uuid=None, point=None):
 
 
 def _lanes(file, job, chosen):
-    """Traces, and the lanes of the chosen probes of a job with where their recorded values lie."""
+    """The group /traces, and the lanes of the chosen probes of a job with ranges of values."""
     probes, group = file["probes"], file["traces"]
     rows = _probe_rows(file, job)
     if chosen is not None:
@@ -181,11 +183,12 @@ def _joined(parts):
 
 
 def traces(run, job, probe=None):
-    """One row per recorded access of a job: probe, lane, SM, warp, place in the row, address, cycles.
+    """One row per recorded access of a job: probe, lane, SM, warp, index, address, cycles.
 
-    `probe` is a row of `probes`, or several (its index, say); None is all. `address_bytes` is the byte
-    in the probe's buffer, -1 where the probe kept no addresses; `cycles` is the raw clock window (what
-    reading the clock costs is clock.overhead_cycles). Probes of a search may keep histograms only.
+    `probe` is a row of `probes` or several (for example its index); None means all. `address_bytes`
+    is the offset in the probe's buffer, or -1 if the probe kept no addresses. `cycles` is the raw
+    clock window; clock.overhead_cycles is the cost of reading the clock. Some probes of a search
+    have only histograms.
     """
     with opened(run) as file:
         group, lanes = _lanes(file, job, probe)
@@ -200,9 +203,9 @@ def traces(run, job, probe=None):
 
 
 def histograms(run, job, probe=None):
-    """Timed accesses by clock window: probe, lane, SM, warp, cycles, accesses; bins that count anything.
+    """Timed accesses by clock window: probe, lane, SM, warp, cycles, accesses; without empty bins.
 
-    A lane that kept its windows whole is counted here, too. The bin of 2047 cycles holds all longer ones.
+    Lanes that kept their windows one by one are counted, too. Bin 2047 holds all longer windows.
     """
     with opened(run) as file:
         group, lanes = _lanes(file, job, probe)
@@ -218,7 +221,7 @@ def histograms(run, job, probe=None):
 
 
 def _median_cycles(counted):
-    """Median clock window of each probe: where half of its accesses are counted."""
+    """Median clock window of each probe, from its counts."""
     summed = counted.groupby(["probe", "cycles"])["accesses"].sum().reset_index()
     so_far = summed.groupby("probe")["accesses"].cumsum()
     total = summed.groupby("probe")["accesses"].transform("sum")
@@ -226,7 +229,7 @@ def _median_cycles(counted):
 
 
 def _asked_for(file, finding, uuid):
-    """Metric, job, GPU and point of a row of `findings`; of a metric's name: those of all points."""
+    """Metric, job, GPU and point of a row of `findings`. For a metric's name: at all points."""
     if not isinstance(finding, str):
         return finding
     found = findings(file, finding, uuid)
@@ -237,13 +240,14 @@ def _asked_for(file, finding, uuid):
 
 
 def evidence(run, finding, uuid=None):
-    """The probes that a finding rests on, as `probes` has them, with `accesses`, `mean_cycles` and
+    """The probes behind a finding, as in `probes`, with `accesses`, `mean_cycles` and
     `median_cycles` of their clock windows.
 
-    `finding` is a row of `findings`, or a metric's name: that gives the probes of all GPUs (or of the
-    one with this `uuid`) at all points. The probes are those of the metric's job whose label begins
-    with a part of the metric's name ("tlb" and "tlb.l1" for tlb.l1.reach_bytes, but not "tlb.l2");
-    where no label does, all probes of the job. Raises KeyError if the run has no such finding.
+    `finding` is a row of `findings`, or the name of a metric. A name gives the probes of all GPUs
+    (or of the one with this `uuid`) at all points. The probes are those of the metric's job whose
+    label begins with a part of the metric's name: "tlb" and "tlb.l1" for tlb.l1.reach_bytes, but
+    not "tlb.l2". If no label does, they are all probes of the job. Raises KeyError if there is no
+    such finding.
     """
     with opened(run) as file:
         asked = _asked_for(file, finding, uuid)
@@ -259,8 +263,8 @@ def evidence(run, finding, uuid=None):
 
 
 def trace_of(run, finding, uuid=None):
-    """One row per recorded access of the probes that a finding rests on: what `traces` has of it, and
-    `uuid`, `point` and `label` of its probe. `finding` is what `evidence` takes.
+    """One row per recorded access of the probes behind a finding: the columns of `traces` and the
+    probe's `uuid`, `point` and `label`. `finding` is as in `evidence`.
     """
     with opened(run) as file:
         asked = _asked_for(file, finding, uuid)

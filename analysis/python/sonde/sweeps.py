@@ -8,21 +8,21 @@ from .tables import opened, text_attributes
 
 
 def sweep(run, metric="*"):
-    """A sweep as an xarray Dataset: the dimension `uuid` (the GPU), and one for each swept option.
+    """A sweep as an xarray Dataset: dimension `uuid` (the GPU) and one for each swept option.
 
-    `metric` is a name or a pattern. Each numeric metric that was measured at more than one setting is a
-    variable; "<metric>_deviation" is its deviation. Both have the attribute `units`, as does each
-    swept option that is a number. A metric has no dimension for an option on which its job does not
-    depend, because sonde measures such a job once. A metric that depends on no swept option is left
-    out; `findings` has it.
+    `metric` is a name or a pattern. Each numeric metric that was measured at more than one setting
+    becomes a variable, and "<metric>_deviation" is its deviation. Both have the attribute `units`,
+    as have swept options that are numbers. A metric has a dimension only for options that its job
+    depends on, since sonde measures a job once if no option changes it. A metric that depends on no
+    swept option is left out; `findings` has it.
 
-    Points that differ by seed or repeat alone are repeats of one setting. The value is the median of
-    the repeats; the deviation is their standard deviation. If a setting has one value only, the
-    deviation is its `reproducibility`: that between the replicates of the measurement. A setting
-    without a value is NaN. With `--sweep-mode zip` there is one dimension, `setting`, for all swept
-    options. Raises ValueError if the run swept no option.
+    Points that differ only in seed or repeat are repeats of one setting. The value is the median of
+    the repeats and the deviation their standard deviation. For a setting with one value the
+    deviation is its `reproducibility`, which is the deviation between the replicates. A setting
+    without a value is NaN. With `--sweep-mode zip` all swept options share one dimension,
+    `setting`. Raises ValueError if no option was swept.
     """
-    import xarray  # here, as the rest of the package does without it
+    import xarray  # here, since the rest of the package works without it
 
     with opened(run) as file:
         said = text_attributes(file["provenance"])
@@ -37,7 +37,7 @@ def sweep(run, metric="*"):
         data = data.assign_coords({"setting": np.arange(len(row)),
                                    **{name: ("setting", row[name].to_numpy()) for name in axes}})
         settings = settings.groupby(list(axes), sort=False).ngroup().to_frame("setting")
-    else:  # texts in the order of the sweep
+    else:  # texts keep the order of the sweep
         data = data.assign_coords({name: np.sort(settings[name].unique()) if axis["is_number"]
                                    else settings[name].unique() for name, axis in axes.items()})
     table["number"] = [value if isinstance(value, float) else np.nan for value in table["value"]]

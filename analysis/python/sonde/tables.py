@@ -1,4 +1,4 @@
-"""Columns, ragged rows and values of a run file as numpy arrays: what docs/file-format.md lays down."""
+"""The tables of a run file (docs/file-format.md) as numpy arrays."""
 import contextlib
 
 import h5py
@@ -8,9 +8,9 @@ SCHEMA_VERSION = 10
 
 
 def open_run(path):
-    """The open file.
+    """Opens a run file.
 
-    Raises OSError if it cannot be opened, ValueError if it is no run of the schema known here.
+    Raises OSError if it cannot be opened, ValueError if it is no run file of this schema.
     """
     file = h5py.File(path, "r")
     version = file.attrs.get("sonde_schema_version")
@@ -25,12 +25,12 @@ def open_run(path):
 
 
 def opened(run):
-    """A context of the open file: opens a path and closes it again, leaves an open file open."""
+    """A context with the open file. A path is opened and closed; an open file stays open."""
     return contextlib.nullcontext(run) if isinstance(run, h5py.Group) else open_run(run)
 
 
 def names_of(group):
-    """The texts that columns below this group hold the rows of: those of the nearest /names above."""
+    """The texts for the columns of this group: the nearest /names, in the group or above it."""
     while "names" not in group and group.name != "/":
         group = group.parent
     if "names" not in group:
@@ -45,7 +45,7 @@ def names_of(group):
 
 
 def read_table(group, dimension, rows=slice(None)):
-    """All columns over one dimension of a group, or a slice of them, as {name: array}; texts as str."""
+    """Columns over a dimension of a group, all rows or a slice, as {name: array}; texts as str."""
     scale, names, table = group[dimension], None, {}
     for name, dataset in group.items():
         if name == dimension or not isinstance(dataset, h5py.Dataset) or not dataset.dims:
@@ -60,14 +60,14 @@ def read_table(group, dimension, rows=slice(None)):
 
 
 def rows_of(begins, lengths):
-    """The rows of ranges, one range behind the other."""
+    """The rows of several ranges, one range after the other."""
     begins, lengths = (np.asarray(numbers).astype(np.int64) for numbers in (begins, lengths))
     before = np.cumsum(lengths) - lengths
     return np.arange(lengths.sum()) + np.repeat(begins - before, lengths)
 
 
 def owners_of_rows(table, name, count):
-    """Of so many rows of another table: the row of this one that owns each; -1: none."""
+    """For each of `count` rows of another table, the row of `table` that owns it, or -1."""
     lengths = table[f"{name}_length"].astype(np.int64)
     owners = np.full(count, -1)
     owners[rows_of(table[f"{name}_offset"], lengths)] = np.repeat(np.arange(len(lengths)), lengths)
@@ -84,9 +84,9 @@ def units_of(group, dimension):
 
 
 def ragged_rows(group, table, rows, name, column):
-    """The recorded values of rows, column[offset : offset + length], as 64-bit integers where they are integers.
+    """For each of `rows`, its values column[offset : offset + length]; integers become 64-bit.
 
-    Reads once what lies between the first and the last of them: rows of one device lie together.
+    Reads from the first to the last value at once, since rows of one device lie together.
     """
     begins = table[f"{name}_offset"][rows].astype(np.int64)
     lengths = table[f"{name}_length"][rows].astype(np.int64)
@@ -101,6 +101,6 @@ def ragged_rows(group, table, rows, name, column):
 
 
 def text_attributes(group):
-    """Attributes of a group; texts, which HDF5 keeps at fixed length, as str."""
+    """The attributes of a group; HDF5 texts of fixed length become str."""
     return {name: value.decode() if isinstance(value, bytes) else value
             for name, value in group.attrs.items()}

@@ -1,4 +1,3 @@
-// From suspects to tasks within a budget of time, and the file that carries them.
 #include "commands/measure/again_plan.hpp"
 
 #include "analysis/fleet/verdict/reduce.hpp"
@@ -28,14 +27,14 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AgainTask, uuid, jobs, limit_s)
 
 namespace {
 
-// A job takes as long as before, give or take other orders of accesses.
+// A job takes about as long as the first time; the order of accesses differs.
 constexpr double slack_factor = 1.5;
 // Opening the device: 0.4 s on an H200, some 2 s for each GPU of a node without persistence mode.
 constexpr double start_s = 10;
 
 double limit_for(double expected_s) { return start_s + slack_factor * expected_s; }
 
-/// @returns whether the device will measure that job again
+/// @returns true if the device will measure the job again
 bool add_job(const DeviceResult& device, const std::string& name, AgainTask& task) {
   const JobResult* job = find_job(device.jobs, name);
   if (job == nullptr || find_job(device.again, name) != nullptr) return false;
@@ -51,8 +50,8 @@ bool add_job(const DeviceResult& device, const std::string& name, AgainTask& tas
 
 fs::path plan_path(const fs::path& parts) { return parts / "again.json"; }
 
-/// Whether a second try of that job may still give an answer.
-bool is_open(const DeviceResult& device, const std::string& name) {
+/// True if a second try of the job may still give an answer.
+bool can_try_again(const DeviceResult& device, const std::string& name) {
   const JobResult* second = find_job(device.again, name);
   return second == nullptr || second->status == Status::failed;
 }
@@ -67,8 +66,8 @@ std::vector<AgainTask> plan_again(const RunResult& run, const FleetAnalysis& ana
     const DeviceResult& result = run.devices[device];
     return can_measure.contains(result.info.uuid) && add_job(result, job, by_device[device]);
   };
-  // As near the middle as any in the metric that was asked for first: other findings of the job
-  // need no other peer, nor do other suspects of the group.
+  // One peer for each job of a group: the device nearest to the median of the metric that came
+  // first. Other findings of the job and other suspects of the group use the same peer.
   std::map<std::pair<std::size_t, std::string>, std::optional<std::size_t>> peers;
   for (const Suspect& suspect : find_suspects(analysis, run)) {
     if (!add(suspect.device, suspect.job)) continue;
@@ -118,13 +117,13 @@ void clear_again_plan(const fs::path& parts) {
 
 std::string describe_unconfirmed(const RunResult& run, const FleetAnalysis& analysis,
                                  const fs::path& path) {
-  if (points_of(run.provenance).size() > 1) return {};  // no run makes second tries at its points
+  if (points_of(run.provenance).size() > 1) return {};  // a sweep measures nothing again
   const auto waiting =
       std::ranges::count_if(find_suspects(analysis, run), [&run](const Suspect& suspect) {
         const DeviceResult& device = run.devices[suspect.device];
         const JobResult* first = find_job(device.jobs, suspect.job);
         const bool fits = first != nullptr && limit_for(first->elapsed_s) <= most_again_s;
-        return fits && is_open(device, suspect.job);
+        return fits && can_try_again(device, suspect.job);
       });
   if (waiting == 0) return {};
   return fmt::format(

@@ -1,5 +1,5 @@
-// Which devices measure what a second time, before anybody hears that they deviate: decided by rank
-// 0 from the shards, and read by the ranks from a file beside them.
+// Decides which devices measure which jobs a second time before the analysis is printed. Rank 0
+// decides it from the shards; the other ranks read it from a file in the parts folder.
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
@@ -10,20 +10,20 @@
 
 namespace sonde {
 
-/// What one device is to measure again.
+/// The jobs that one device measures again.
 struct AgainTask {
   std::string uuid;
-  std::vector<std::string> jobs;  // the worst finding's first
-  double limit_s = 0;             // of all of them together
+  std::vector<std::string> jobs;  // the job of the worst finding first
+  double limit_s = 0;             // for all jobs together
 };
 
-/// No device may measure again for longer: the whole fleet waits for the last one.
+/// The most time that a device may take to measure again: the whole fleet waits for the last one.
 inline constexpr double most_again_s = 60;
 
 /// The suspects (analysis/fleet/verdict/suspects.hpp) with the jobs that gave their findings, and
-/// in each group a median peer for each of these jobs. A device's time is bounded by half as long
-/// again as its jobs took at first, and some seconds; a job that would exceed `most_again_s` is
-/// left out, and so is one that was tried a second time before.
+/// in each group a median peer for each of these jobs. The limit of a device is 1.5 times the first
+/// time of its jobs, plus some seconds. A job is left out if the limit would exceed `most_again_s`,
+/// or if it was measured again before.
 /// @param present UUIDs of the devices that a rank of this run can measure
 /// @pre analysis = reduce_fleet(run, ...)
 std::vector<AgainTask> plan_again(const RunResult& run, const FleetAnalysis& analysis,
@@ -32,15 +32,16 @@ std::vector<AgainTask> plan_again(const RunResult& run, const FleetAnalysis& ana
 /// Compares the devices of all shards, and writes the plan, which may be empty. @throws StoreError
 void judge_shards(const std::filesystem::path& parts);
 
-/// `<parts>/again.json`, by rank 0; it appears when it is whole. @throws StoreError
+/// Writes `<parts>/again.json`, under its final name only when complete. Called by rank 0.
+/// @throws StoreError
 void write_again_plan(const std::filesystem::path& parts, const std::vector<AgainTask>& tasks);
-/// @throws StoreError if it is not there, or no such plan
+/// @throws StoreError if the file does not exist or is damaged
 std::vector<AgainTask> read_again_plan(const std::filesystem::path& parts);
-/// Removes that of an earlier run.
+/// Removes the file of an earlier run.
 void clear_again_plan(const std::filesystem::path& parts);
 
-/// For findings of a run file that nobody has measured again, as the ranks had gone or it took too
-/// long: how to do it. Empty if there are none.
+/// Tells how to measure deviating findings of a run file again that were measured only once, since
+/// the ranks had ended or it would take too long. Empty if there are none.
 /// @pre analysis = reduce_fleet(run, ...)
 std::string describe_unconfirmed(const RunResult& run, const FleetAnalysis& analysis,
                                  const std::filesystem::path& path);

@@ -14,10 +14,10 @@
 namespace sonde {
 namespace {
 
-/// How far a rank has come.
+/// How many points a rank has finished, and whether others must wait for it.
 struct Reach {
   bool stopped = false;  // by a signal
-  bool bounds = false;   // it has a GPU that can still be measured
+  bool bounds = false;   // its GPU can still be measured, so its number of points limits the file
   std::size_t points = 0;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Reach, stopped, bounds, points)
@@ -39,7 +39,7 @@ std::string describe_reach(const Supervised& mine) {
 std::optional<std::size_t> whole_points(const RunPlan& plan,
                                         const std::vector<std::string>& reaches) {
   std::size_t least = std::numeric_limits<std::size_t>::max();
-  std::size_t most = plan.points_of_repeat();  // where no GPU is left to be measured
+  std::size_t most = plan.points_of_repeat();  // at least one repeat if every GPU was given up
   for (const std::string& text : reaches) {
     const auto rank = nlohmann::json::parse(text).get<Reach>();
     if (rank.stopped) return std::nullopt;
@@ -61,7 +61,7 @@ void remove_other_points(const RunPlan& all, const RunPlan& kept, Roster roster)
   roster.open_end = false;
   write_roster(kept.parts, roster);
   for (std::size_t i = kept.points.size(); i < all.points.size(); ++i) {
-    std::error_code ignored;  // a merge leaves out what is of no point
+    std::error_code ignored;  // merge ignores shards of unknown points, so this may fail
     std::filesystem::remove_all(all.points[i].parts, ignored);
   }
 }

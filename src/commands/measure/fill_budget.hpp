@@ -1,5 +1,5 @@
-// The end of a run that repeats its points until its time budget is over: ranks have come further
-// or less far, and the file has the points that are whole on all GPUs.
+// The end of a run that repeats its points until its time budget is over. Ranks have finished
+// different numbers of points; the file gets the points that are complete on all GPUs.
 #pragma once
 
 #include "commands/measure/supervise.hpp"
@@ -12,25 +12,24 @@
 
 namespace sonde {
 
-/// How far a rank has come, for the others.
+/// A text with the number of points that this rank finished, for whole_points.
 std::string describe_reach(const Supervised& mine);
 
-/// How many points, from the first on, every rank has whole; a GPU that no process can measure any
-/// more holds up nobody. Nothing if a rank was stopped by a signal, or not even one repeat is
-/// whole: the run then waits for --resume.
+/// The number of points, from the first on, that every rank has finished; GPUs that were given up
+/// do not count. Nothing if a signal stopped a rank or no repeat is complete: --resume goes on.
 /// @param reaches describe_reach of each rank
 std::optional<std::size_t> whole_points(const RunPlan& plan,
                                         const std::vector<std::string>& reaches);
 
-/// Leaves these points alone in a plan and in what the file will say of it.
+/// Keeps only the first `count` points in a plan and in its provenance.
 void keep_points(std::size_t count, RunPlan& plan);
 
-/// On rank 0: removes the shards of the points that the plan has not any more, and has the roster
-/// say so. @throws StoreError
+/// On rank 0: removes the shards of the points that are not in `kept`, and writes the roster
+/// without these points. @throws StoreError
 void remove_other_points(const RunPlan& all, const RunPlan& kept, Roster roster);
 
-/// Of a run that lost ranks before it could agree: the roster with the points that all other GPUs
-/// have finished, one at least.
+/// For a run that lost ranks before the ranks could agree: the roster with the points that all
+/// other GPUs have finished, at least one repeat.
 Roster with_whole_points(const RunPlan& plan, Roster roster, const std::vector<int>& lost_ranks);
 
 /// "12 repeats stand".

@@ -1,5 +1,5 @@
-// Second tries draw other random numbers than the first ones. Links between the GPUs of a node are
-// measured by a thread for each GPU. What both found joins the shards.
+// Jobs that are measured again draw other random numbers than the first time. Links between the
+// GPUs of a node are measured with one thread per GPU. The shards get all results.
 #include "commands/measure/late_jobs.hpp"
 
 #include "base/deadline_factor.hpp"
@@ -35,8 +35,8 @@ DeviceResult read_measured(const MeasurePlan& plan, const std::string& uuid) {
   throw StoreError(fmt::format("'{}' holds no device of this run", shard.string()));
 }
 
-/// Runs jobs one after the other until a signal comes, the time is over or the device is lost: then
-/// all that are left fail for that reason.
+/// Runs jobs one after the other. After a stop signal, at the time limit, or if the device is lost,
+/// all remaining jobs fail with that reason.
 class LateRun {
  public:
   LateRun(const Task& task, int jobs_done, const OnStep& on_step)
@@ -45,7 +45,7 @@ class LateRun {
   void give_up(const std::string& reason) { over_ = reason; }
   bool is_over() const { return !over_.empty(); }
 
-  /// To be called at each probe, and while other GPUs are waited for. @throws Error to end the job
+  /// Called at each probe and while waiting for other GPUs. @throws Error to end the job
   void go_on(bool waits) {
     step_.waits = waits;
     on_step_(step_);
@@ -89,7 +89,7 @@ void measure_again(const MeasurePlan& plan, const Task& task, const OnStep& on_s
   for (const std::string& name : task.again_jobs) {
     const auto found = std::ranges::find(plan.jobs, name, &Job::name);
     if (found == plan.jobs.end()) throw Error("no job of this run is called " + name);
-    std::vector<JobResult> others = first.jobs;  // what the job builds on, not its own findings
+    std::vector<JobResult> others = first.jobs;  // without the first results of the job itself
     std::erase_if(others, [&name](const JobResult& one) { return one.job == name; });
     results.push_back(late.run(**found, [&] {
       return run_planned(plan, **found, *device, derive_seed(plan.seed, "measured again"), others,
@@ -101,9 +101,9 @@ void measure_again(const MeasurePlan& plan, const Task& task, const OnStep& on_s
   shard.finish(first);
 }
 
-/// A GPU of the node whose shard lacks links.
+/// A GPU of the node whose shard has no results for links.
 struct Row {
-  std::size_t place = 0;  // among those of the node
+  std::size_t place = 0;  // index in the list of GPUs of the node
   DeviceResult before;
   LateRun late;
   std::unique_ptr<Device> device{};
@@ -115,13 +115,13 @@ struct Row {
   }
 };
 
-/// Of a GPU that could not be opened before, or must not be used; its memory serves the others.
-std::string why_left_alone(const DeviceResult& before) {
+/// Why a GPU is not used itself (other GPUs still reach its memory); empty if it is used.
+std::string why_not_used(const DeviceResult& before) {
   const auto not_run = std::ranges::find(before.jobs, Status::not_run, &JobResult::status);
   return not_run != before.jobs.end() ? not_run->reason : "";
 }
 
-/// A shard that cannot be read has no row, and a line in the log.
+/// A GPU whose shard cannot be read gets a line in the log and no row.
 std::vector<Row> find_rows(const MeasurePlan& plan, const Task& task, const OnStep& on_step,
                            const std::string& given_up) {
   std::vector<Row> rows;
@@ -129,7 +129,7 @@ std::vector<Row> find_rows(const MeasurePlan& plan, const Task& task, const OnSt
     try {
       DeviceResult before = read_measured(plan, task.node_gpus[place].uuid);
       LateRun late(task, static_cast<int>(before.jobs.size()), on_step);
-      late.give_up(given_up.empty() ? why_left_alone(before) : given_up);
+      late.give_up(given_up.empty() ? why_not_used(before) : given_up);
       Row row{.place = place, .before = std::move(before), .late = std::move(late)};
       const auto is_left = [&row](const Job* job) { return row.lacks(*job); };
       if (std::ranges::any_of(plan.jobs, is_left)) rows.push_back(std::move(row));
@@ -140,11 +140,11 @@ std::vector<Row> find_rows(const MeasurePlan& plan, const Task& task, const OnSt
   return rows;
 }
 
-/// All at once, each with the other GPUs of the node that this process sees.
+/// Opens all GPUs at once, each with the other GPUs of the node that this process sees.
 void open_rows(const MeasurePlan& plan, const Task& task, std::vector<Row>& rows) {
   std::vector<NodeGpu> seen = task.node_gpus;
   std::erase_if(seen, [](const NodeGpu& gpu) { return !gpu.reachable; });
-  // The driver hides all that stand behind one that it has lost: those left alone come last.
+  // If the driver has lost a GPU, it hides the GPUs listed after it. So unused GPUs come last.
   std::ranges::stable_partition(seen, [&rows](const NodeGpu& gpu) {
     const auto row = std::ranges::find(rows, gpu.uuid, &Row::uuid);
     return row != rows.end() && !row->late.is_over();
@@ -194,7 +194,8 @@ struct Leaves {
   ~Leaves() { meeting.leave(place); }
 };
 
-/// On all rows at once. Who has no row, or no answer, leaves, so that nobody waits for it.
+/// Measures all rows at the same time. A GPU without a row leaves the meeting at once, and one
+/// whose job ends leaves then, so that no other GPU waits for it.
 void measure_rows(const MeasurePlan& plan, const Task& task, const Job& job,
                   std::vector<Row>& rows) {
   NodeMeeting meeting(task.node_gpus);
@@ -215,7 +216,7 @@ void measure_rows(const MeasurePlan& plan, const Task& task, const Job& job,
 
 void add_to_shard(const MeasurePlan& plan, DeviceResult device, std::vector<JobResult> jobs) {
   Shard shard = Shard::extend(plan.parts, device);
-  note_outcome(device);  // as it is without them: it waits for them no longer
+  note_outcome(device);  // drops the status "incomplete", which stood for the missing links
   for (JobResult& job : jobs) {
     shard.append(job);
     job.probes.clear();
@@ -228,8 +229,7 @@ void add_to_shard(const MeasurePlan& plan, DeviceResult device, std::vector<JobR
   write_digest(path, device, plan.provenance.config_hash);
 }
 
-/// What a lost GPU holds, and what others hold on it, stays until the process ends: to free it
-/// could hang.
+/// If a GPU was lost, all devices stay open until the process ends: closing could hang.
 void leave_open_if_lost(std::vector<Row>& rows) {
   static std::vector<std::unique_ptr<Device>>& open = *new std::vector<std::unique_ptr<Device>>;
   if (std::ranges::none_of(rows, [](const Row& row) { return row.late.is_over(); })) return;

@@ -1,5 +1,4 @@
-// Opens the device, runs the jobs that are left on it, and writes each into the shard, from which
-// finish.cpp takes it.
+// Opens the device, runs the jobs that are left on it, and writes each result into the shard.
 #include "commands/measure/measure.hpp"
 
 #include "analysis/metrics.hpp"
@@ -23,7 +22,7 @@
 namespace sonde {
 namespace {
 
-/// A new shard, or the one to go on with, whose jobs come back in `result`.
+/// Creates a shard, or opens the one to continue; the jobs of that one are added to `result`.
 Shard open_shard(const MeasurePlan& plan, const Task& task, DeviceResult& result) {
   remove_digest(finished_shard(plan.parts, task.device.uuid));
   if (!task.resume) return Shard::create(plan.parts, result, plan.provenance);
@@ -36,7 +35,7 @@ Shard open_shard(const MeasurePlan& plan, const Task& task, DeviceResult& result
       if (job->name != name) continue;
       for (const std::string_view base : job->builds_on) {
         const bool runs = std::ranges::find(plan.jobs, base, &Job::name) != plan.jobs.end();
-        if (runs) bases.emplace_back(base);  // a smaller suite may lack it
+        if (runs) bases.emplace_back(base);  // a smaller suite may lack the job
       }
     }
     return bases;
@@ -48,7 +47,7 @@ Shard open_shard(const MeasurePlan& plan, const Task& task, DeviceResult& result
   return std::move(resumed.shard);
 }
 
-/// Into the shard with its traces, into memory without them.
+/// Appends the result to the shard with its traces, and to `device` without them.
 void keep(WrittenBehind& shard, DeviceResult& device, JobResult result) {
   std::vector<ProbeRecord> probes = std::exchange(result.probes, {});
   device.jobs.push_back(result);
@@ -56,8 +55,8 @@ void keep(WrittenBehind& shard, DeviceResult& device, JobResult result) {
   shard.append(std::move(result));
 }
 
-/// Jobs over the node follow, when all its GPUs have come so far. Until then the shard says so.
-void note_what_follows(const MeasurePlan& plan, DeviceResult& device) {
+/// If jobs between the GPUs of the node are still to come, the device is incomplete until then.
+void note_missing_links(const MeasurePlan& plan, DeviceResult& device) {
   const auto follows = std::ranges::find_if(plan.jobs, [&device](const Job* job) {
     return job->reach == JobReach::node && find_job(device.jobs, job->name) == nullptr;
   });
@@ -77,7 +76,7 @@ void finish(const MeasurePlan& plan, const Task& task, WrittenBehind& shard, Dev
     }
   }
   note_outcome(device);
-  note_what_follows(plan, device);
+  note_missing_links(plan, device);
   shard.get().finish(device);
   write_digest(finished_shard(plan.parts, device.info.uuid), device, plan.provenance.config_hash);
 }
@@ -95,7 +94,7 @@ DeviceResult result_of(const Task& task) {
   return result;
 }
 
-/// Whether an earlier run has measured the device at this point to its end.
+/// True if an earlier run has measured the device completely at this point.
 bool is_measured(const MeasurePlan& point, const std::string& uuid) {
   const auto shard = finished_shard(point.parts, uuid);
   try {
@@ -103,7 +102,7 @@ bool is_measured(const MeasurePlan& point, const std::string& uuid) {
     const auto devices = read_finished(shard, point.provenance.config_hash);
     return devices.size() == 1 && devices.front().status == DeviceOutcome::complete;
   } catch (const StoreError&) {
-    return false;  // it is set aside as the point begins, with the reason
+    return false;  // open_shard sets the damaged shard aside and logs the reason
   }
 }
 
@@ -135,7 +134,7 @@ class MeasuredDevice {
     on_step_(step);
     DeviceResult result = open(plan);
     WrittenBehind shard(open_shard(plan, task_, result));
-    std::vector<JobResult> known = take_over(plan);
+    std::vector<JobResult> known = earlier_results(plan);
     for (const Job* job : jobs_left(plan, known)) {
       const JobResult* done = find_job(result.jobs, job->name);
       if (done == nullptr) {
@@ -156,7 +155,7 @@ class MeasuredDevice {
           return lost;
         }
         done = &result.jobs.back();
-        hand_on(plan, *done);
+        share_result(plan, *done);
       }
       known.push_back(*done);
     }
@@ -165,7 +164,7 @@ class MeasuredDevice {
     return report(ReportKind::measured);
   }
 
-  /// The device as it is when a point begins.
+  /// Opens the device the first time; returns its state at the start of a point.
   DeviceResult open(const MeasurePlan& plan) {
     if (!tried_) device_ = open_to_measure(plan, task_.device, opened_);
     tried_ = true;
@@ -176,7 +175,7 @@ class MeasuredDevice {
     return result;
   }
 
-  /// @param why_not nothing can be measured; empty: it can
+  /// @param why_not the reason why nothing can be measured; empty: measure
   JobOutcome measure_job(const MeasurePlan& plan, const Job& job, const std::string& why_not,
                          const std::vector<JobResult>& known, Step step) {
     if (const LostJob* lost = find_lost(task_, job))
@@ -187,8 +186,8 @@ class MeasuredDevice {
     return run_planned(plan, job, *device_, plan.seed, known, [&] { on_step_(step); });
   }
 
-  /// Results of earlier points, without traces. What these could not measure is tried again here.
-  std::vector<JobResult> take_over(const MeasurePlan& plan) {
+  /// Results of earlier points, without traces, as far as those points could measure the job.
+  std::vector<JobResult> earlier_results(const MeasurePlan& plan) {
     std::vector<JobResult> taken;
     for (const TakenJob& one : plan.taken) {
       const auto [place, is_new] = read_.try_emplace(one.point);
@@ -204,8 +203,8 @@ class MeasuredDevice {
     return taken;
   }
 
-  /// To further points, a job that the point they take it from could not measure.
-  void hand_on(const MeasurePlan& plan, const JobResult& done) {
+  /// If an earlier point could not measure a job but this one did, later points take this result.
+  void share_result(const MeasurePlan& plan, const JobResult& done) {
     const auto taken =
         std::ranges::find(plan.taken, done.job, [](const TakenJob& one) { return one.job->name; });
     if (taken == plan.taken.end()) return;
@@ -215,7 +214,7 @@ class MeasuredDevice {
     }
   }
 
-  /// In running order.
+  /// The jobs to measure, in running order.
   static std::vector<const Job*> jobs_left(const MeasurePlan& plan,
                                            const std::vector<JobResult>& known) {
     std::vector<const Job*> jobs = plan.jobs;
@@ -223,7 +222,7 @@ class MeasuredDevice {
       if (find_job(known, one.job->name) == nullptr) jobs.push_back(one.job);
     }
     std::erase_if(jobs, [](const Job* job) { return job->reach != JobReach::gpu; });
-    std::ranges::sort(jobs);  // they stand in one list
+    std::ranges::sort(jobs);  // pointers into one array, all_jobs(): sorted by place in the suite
     return jobs;
   }
 
@@ -234,7 +233,7 @@ class MeasuredDevice {
   std::unique_ptr<Device> device_;
   bool tried_ = false;
   std::uint64_t draws_ = 0;
-  std::map<std::size_t, std::vector<DeviceResult>> read_;  // of points that others take from
+  std::map<std::size_t, std::vector<DeviceResult>> read_;  // results of earlier points, by point
 };
 
 }  // namespace
@@ -266,7 +265,7 @@ JobOutcome run_planned(const MeasurePlan& plan, const Job& job, Device& device, 
   std::unique_ptr<Device> some;
   try {
     if (plan.is_on_some_sms(job)) some = limit_to_sms(device, plan.sms);
-  } catch (const DeviceError& error) {  // another GPU of the run has these SMs
+  } catch (const DeviceError& error) {  // this GPU has fewer SMs than another GPU of the run
     return {job_without_answers(job, Status::not_present, error.what())};
   }
   return run_job(job, some ? *some : device, plan.level, seed, earlier,
@@ -281,7 +280,7 @@ void note_outcome(DeviceResult& device) {
   const bool whole = failed == device.jobs.end();
   device.status = whole ? DeviceOutcome::complete : DeviceOutcome::incomplete;
   if (whole) {
-    device.reason.clear();  // a worker lost after its last job costs nothing
+    device.reason.clear();  // losing a worker after the last job does no harm
   } else if (device.reason.empty()) {
     device.reason = fmt::format("job {}: {}", failed->job, failed->reason);
   }

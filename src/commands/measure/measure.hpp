@@ -1,4 +1,4 @@
-// The measuring of one device: its jobs, its shard. Runs in a worker process, without MPI.
+// Measures one device: runs its jobs, fills its shard. Runs in a worker process, without MPI.
 #pragma once
 
 #include "commands/measure/run_plan.hpp"
@@ -12,48 +12,47 @@
 
 namespace sonde {
 
-/// How far a device is.
+/// How far the measuring of a device is.
 struct Step {
   std::size_t point = 0;
-  std::string_view job;  // under way; empty as a point begins
+  std::string_view job;  // the current job; empty at the start of a point
   int jobs_done = 0;
-  bool begins = false;  // the job does; else a probe of it has ended
-  bool waits = false;   // ... or nothing has: it waits for other GPUs
+  bool begins = false;  // true: the job begins; false: one of its probes has ended
+  bool waits = false;   // true: nothing has ended; the job waits for other GPUs
 };
 
-/// Opens the device and moves this process next to it. A device that cannot be measured is nullptr,
-/// and `result` says why.
+/// Opens the device and binds this process to the CPUs near it. Returns nullptr, with the reason in
+/// `result`, if the device cannot be measured.
 std::unique_ptr<Device> open_to_measure(const MeasurePlan& plan, const DeviceChoice& choice,
                                         DeviceResult& result);
 
-/// One job with the options, and on the SMs, that the plan has for it (jobs/suite.hpp).
+/// Runs one job with the options and on the SMs that the plan has for it (jobs/suite.hpp).
 JobOutcome run_planned(const MeasurePlan& plan, const Job& job, Device& device, std::uint64_t seed,
                        const std::vector<JobResult>& earlier, const std::function<void()>& on_probe,
                        const NodeGpus& node = {});
 
-/// The device's outcome from those of its jobs, and the reason of the first that failed.
+/// Sets the outcome of the device from its jobs, with the reason of the first job that failed.
 void note_outcome(DeviceResult& device);
 
-/// The result of a job that could not be run to its end: each of its metrics says why.
+/// The result of a job that did not run to its end: each of its metrics has the reason.
 JobResult job_without_answers(const Job& job, Status status, const std::string& reason);
 
-/// That of a job between GPUs for one whose links are out of reach: nothing has failed, and the GPU
-/// is not opened for it.
+/// The result of a job between GPUs for a GPU without reachable links; this is no failure.
 JobResult job_without_links(const Job& job, const std::string& reason);
 
-/// Opens one GPU and runs, at one point of the run after the other, the jobs of a GPU by itself
-/// that are left on it, each into the shard of the point as it ends. Does not throw for anything
-/// that the device does: one that cannot be opened is `incomplete` with the reason.
-/// @param task from its point on
-/// @returns `measured`, `stopped`, or `job_lost` where the job took the device along; and at which
-/// point
+/// Opens one GPU and measures the remaining points of the run, one after the other: runs the jobs
+/// that concern this GPU alone and writes each result into the shard of the point. Errors of the
+/// device do not throw; a device that cannot be opened is `incomplete` with the reason.
+/// @param task names the first point
+/// @returns `measured`, `stopped`, or `job_lost` if the device failed in a job; with the point
 /// @throws StoreError if a shard cannot be written
 Report measure_device(const RunPlan& run, const Task& task,
                       const std::function<void(const Step&)>& on_step);
 
-/// The shards of a GPU that no process can measure any more: what is left at the points from that
-/// of the task up to `end` is `not_run` for this reason. The device is not touched.
-/// @param on_point called before each @throws StoreError
+/// Writes the shards of a GPU that no process can measure any more, from the point of the task up
+/// to `end` (not included): the remaining jobs are `not_run` for this reason. Does not touch the
+/// device.
+/// @param on_point called before each point @throws StoreError
 void give_up_device(const RunPlan& run, const Task& task, std::size_t end,
                     const std::string& reason, const std::function<void()>& on_point);
 

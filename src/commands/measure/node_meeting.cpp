@@ -1,4 +1,3 @@
-// Each GPU's last step, under one lock.
 #include "commands/measure/node_meeting.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +9,7 @@ namespace sonde {
 namespace {
 
 constexpr auto poll_pause = std::chrono::milliseconds(50);
-// From the agreement to the instant: all threads have woken up by then.
+// Time from the agreement to the common start, so that all threads have woken up by then.
 constexpr std::int64_t notice_ns = 200'000'000;
 
 std::int64_t now_unix_ns() {
@@ -55,11 +54,11 @@ void NodeMeeting::leave(std::size_t place) {
   changed_.notify_all();
 }
 
-/// @param span in which it has worked
+/// @param span the time span in which the GPU has worked
 void NodeMeeting::take(std::size_t place, Step step, const TimeSpan& span) {
   const std::lock_guard lock(mutex_);
   members_[place].step = step;
-  if (step == Step::met) start_unix_ns_ = now_unix_ns() + notice_ns;  // that of the last one counts
+  if (step == Step::met) start_unix_ns_ = now_unix_ns() + notice_ns;  // the last GPU sets it
   if (step == Step::worked) {
     common_.begin_unix_ns = std::max(common_.begin_unix_ns, span.begin_unix_ns);
     common_.end_unix_ns = std::min(common_.end_unix_ns, span.end_unix_ns);
@@ -67,8 +66,8 @@ void NodeMeeting::take(std::size_t place, Step step, const TimeSpan& span) {
   changed_.notify_all();
 }
 
-/// Until each of the first `count` has come to this step, or left.
-/// @returns the rank of one that left before it
+/// Waits until each of the first `count` members has come to this step or left.
+/// @returns the rank of a member that left before the step
 std::optional<int> NodeMeeting::await(Step step, std::size_t count,
                                       const std::function<void()>& on_poll) {
   const auto last = members_.begin() + static_cast<std::ptrdiff_t>(count);

@@ -1,4 +1,4 @@
-// The GPUs of a node are measured by threads of one process: one after the other, and then at once.
+// Lets the threads that measure the GPUs of a node first take turns, then work at the same time.
 #pragma once
 
 #include "jobs/suite.hpp"
@@ -14,17 +14,17 @@
 
 namespace sonde {
 
-/// The common way of those GPUs through one job. Each thread waits for all others until they leave:
-/// one that has failed must do so.
+/// Leads the GPUs of a node through one job. A thread waits for all others; one that failed must
+/// leave.
 class NodeMeeting {
  public:
   explicit NodeMeeting(const std::vector<NodeGpu>& gpus);
 
-  /// The way of the GPU at this place; `this` must outlive it.
-  /// @param on_poll called some twenty times a second while it waits; may throw to end the waiting
+  /// The turns of the GPU at this place. `this` must outlive them.
+  /// @param on_poll called some twenty times a second while waiting; may throw to end the waiting
   NodeTurns turns_of(std::size_t place, const std::function<void()>& on_poll);
 
-  /// Whatever the GPU has not done yet it will not do: no other one waits for it.
+  /// The GPU does no further step, and no other GPU waits for it.
   void leave(std::size_t place);
 
  private:
@@ -37,11 +37,11 @@ class NodeMeeting {
   void take(std::size_t place, Step step, const TimeSpan& span = {});
   std::optional<int> await(Step step, std::size_t count, const std::function<void()>& on_poll);
 
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards all members below
   std::condition_variable changed_;
   std::vector<Member> members_;
-  std::int64_t start_unix_ns_ = 0;                                // once all have met
-  TimeSpan common_{0, std::numeric_limits<std::int64_t>::max()};  // once all have worked
+  std::int64_t start_unix_ns_ = 0;                                // valid when all have met
+  TimeSpan common_{0, std::numeric_limits<std::int64_t>::max()};  // valid when all have worked
 };
 
 }  // namespace sonde

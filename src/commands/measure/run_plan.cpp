@@ -1,4 +1,3 @@
-// Questions to a plan.
 #include "commands/measure/run_plan.hpp"
 
 #include "base/stop_signal.hpp"

@@ -1,4 +1,3 @@
-// Deadlines of workers, and what follows when one is not met.
 #include "commands/measure/supervise.hpp"
 
 #include "base/deadline_factor.hpp"
@@ -18,45 +17,45 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-// Without persistence mode a driver needs some 2 s for each GPU of a node to list them.
+// Without persistence mode the driver needs some 2 s for each GPU of a node to list them.
 const Seconds list_limit = Seconds(30) * deadline_factor();
-// Probes are bounded to seconds each; the longest thinking between two of them took some 10 s.
+// A probe takes seconds at most; the longest computation between two probes took some 10 s.
 const Seconds silence_limit = Seconds(180) * deadline_factor();
 // A job that is over its time ends at its next probe.
 constexpr Seconds job_margin{60};
 // From SIGKILL to the end of a process: 0.1 s with a kernel spinning on all SMs of an H200.
 constexpr Seconds kill_limit{20};
-// A GPU that costs a fourth worker is not worth a fifth.
+// The GPU is given up after this number of lost workers at one point,
 constexpr int most_workers = 4;
-// So many workers in a row that did not come as far as a job.
+// or after this number in a row that were lost before their first job.
 constexpr int most_without_job = 2;
 constexpr auto poll_pause = std::chrono::milliseconds(50);
-// What a job that is under way when a stop is asked for may still take. Slurm sends SIGKILL 30 s
-// after SIGTERM, and the ranks are yet to meet; a warning (SIGUSR1) comes minutes before.
+// Time that the running job may still take after a stop request. Slurm sends SIGKILL 30 s after
+// SIGTERM, and the ranks must meet before; a warning (SIGUSR1) comes minutes before.
 const Seconds urgent_stop_limit = Seconds(10) * deadline_factor();
 const Seconds stop_limit = Seconds(60) * deadline_factor();
 // Reading the digest of a device takes some 4 ms (10,000 devices: 40 s).
 const Seconds judge_limit = Seconds(60) * deadline_factor();
-// A worker whose time is over ends at its next probe, which is bounded to seconds.
+// A worker whose time is over ends at its next probe, and probes take seconds at most.
 constexpr Seconds bounded_margin{15};
 
-/// How long a worker may take.
+/// The time limits of a worker.
 struct Limits {
   Seconds silence = silence_limit;
   Seconds job = Seconds::max();
   Seconds all = Seconds::max();
-  bool ends_by_signal = false;  // a job that does not end soon after a stop signal is given up
+  bool ends_by_signal = false;  // kill the worker if its job does not end soon after a stop signal
 };
 
-/// One worker, which was started, to its end.
+/// Watches one started worker until its end.
 class Watch {
  public:
-  /// @param progress shows life while it waits; may be nullptr
-  /// @param point at which the worker begins
+  /// @param progress ticks while this waits; may be nullptr
+  /// @param point the point at which the worker begins
   Watch(Keeper& keeper, Limits limits, RankProgress* progress, std::size_t point = 0)
       : keeper_(keeper), limits_(limits), progress_(progress), point_(point) {}
 
-  /// Its last report; if it died before it made one, `job_lost` with the job and the cause.
+  /// The last report of the worker; if it died before, `job_lost` with the job and the cause.
   Report wait() {
     while (true) {
       if (progress_) progress_->tick();
@@ -159,7 +158,8 @@ Watch start_worker(Keeper& keeper, const Task& task, Limits limits, RankProgress
   return {keeper, limits, &progress, task.point};
 }
 
-/// No worker is left to do it; it needs no GPU. In a night as many points follow as others come to.
+/// No worker can measure the GPU any more; writes its shards without touching it. With a time
+/// budget it ends this point only: how many others follow depends on the other GPUs.
 Supervised give_up(const RunPlan& run, const Task& task, const std::string& reason,
                    RankProgress& progress) {
   log_local(fmt::format("{} is given up: {}", task.device.uuid, reason));
@@ -238,7 +238,7 @@ void supervise_late(const MeasurePlan& plan, const Task& task, Keeper& keeper,
                         again ? task.device.uuid + " was not measured again"
                               : "the links of this node were not measured",
                         report.reason));
-  if (again && report.kind == ReportKind::failed) return;  // its shard can take no more
+  if (again && report.kind == ReportKind::failed) return;  // the shard cannot be written
   try {
     measure_late(plan, task, {}, report.reason);
   } catch (const Error& error) {

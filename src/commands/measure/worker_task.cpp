@@ -1,4 +1,3 @@
-// Tasks and reports as JSON.
 #include "commands/measure/worker_task.hpp"
 
 #include "base/error.hpp"

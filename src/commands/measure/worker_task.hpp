@@ -1,4 +1,4 @@
-// What a rank and its worker say to each other, as JSON (worker/keeper.hpp brings it across).
+// The messages between a rank and its worker, as JSON; worker/keeper.hpp transports them.
 #pragma once
 
 #include "device/device.hpp"
@@ -11,16 +11,16 @@
 namespace sonde {
 
 enum class TaskKind {
-  list_devices,  // reports `devices`
-  measure,       // reports `progress`, and in the end `measured`, `stopped`, `job_lost` or `failed`
-  judge,         // the shards: who is measured again; reports `finished`
-  measure_again,     // reports `progress`, and in the end `measured` or `failed`
+  list_devices,      // reports `devices`
+  measure,           // reports `progress`, at the end `measured`, `stopped`, `job_lost` or `failed`
+  judge,             // compares the shards and plans who measures again; reports `finished`
+  measure_again,     // reports `progress`, at the end `measured` or `failed`
   measure_together,  // the same
-  build,             // the run file from the shards; reports `finished`
-  analyze            // the run file that all ranks wrote; reports `finished`
+  build,             // builds the run file from the shards; reports `finished`
+  analyze            // analyses the run file that all ranks wrote; reports `finished`
 };
 
-/// A job that took its worker along.
+/// A job in which a worker was lost.
 struct LostJob {
   std::string job;
   std::string reason;
@@ -30,35 +30,35 @@ struct Task {
   TaskKind kind = TaskKind::list_devices;
   int rank = 0;
   int ranks = 1;
-  int sm_count = 0;  // of the largest GPU of the run; 0: not known yet
-  std::size_t point =
-      0;  // of the run, for all but the tasks on whole files; `measure` goes on from it
-  // Of `measure`:
+  int sm_count = 0;  // of the GPU with the most SMs in the run; 0: not known yet
+  // The point to work at; `measure` begins with it. Not for the tasks on whole files.
+  std::size_t point = 0;
+  // For `measure`:
   DeviceChoice device{};
-  std::vector<NodeGpu>
-      node_gpus{};      // by rank, with the own one; of `measure_together`: all are its own
-  bool resume = false;  // go on from what the shard holds
-  std::vector<LostJob> lost_jobs{};  // by earlier workers: not to be tried again
-  // Of `measure_again`, besides the device:
+  std::vector<NodeGpu> node_gpus{};  // by rank, with the own GPU; also for `measure_together`
+  bool resume = false;               // continue the shard
+  std::vector<LostJob> lost_jobs{};  // in which earlier workers were lost: do not try them again
+  // For `measure_again`, besides the device:
   std::vector<std::string> again_jobs{};
-  double limit_s = 0;  // of all of them together; of `measure_together`, too
-  // Of `build`:
-  std::vector<int> lost_ranks{};  // as far as is known
+  double limit_s = 0;  // for all jobs together; also for `measure_together`
+  // For `build`:
+  std::vector<int> lost_ranks{};  // as far as known
 };
 
 enum class ReportKind { devices, progress, measured, stopped, job_lost, failed, finished };
 
 struct Report {
   ReportKind kind = ReportKind::progress;
-  std::size_t point = 0;  // of `measure`: under way, or the number of points if all are measured
+  std::size_t point = 0;  // `measure`: the current point, or the number of points if all are done
   std::vector<DeviceChoice> devices{};
-  std::string job{};  // under way, or lost
+  std::string job{};  // the running or lost job
   int jobs_done = 0;
   std::uint64_t probes_done = 0;
-  std::string reason{};  // of a failure; of `finished`: what the exit status means
+  std::string reason{};  // of a failure; `finished`: the meaning of the exit status
   int exit_status = 0;   // of `finished`
 };
 
+/// JSON for the other process.
 std::string to_json(const Task& task);
 std::string to_json(const Report& report);
 /// @throws Error if the text is not what to_json gave

@@ -1,11 +1,9 @@
-// Long records are written in a thread of their own.
 #include "commands/measure/written_behind.hpp"
 
 namespace sonde {
 namespace {
 
-/// How much the file takes for the traces of a job, counted in windows of one access. The row of a
-/// lane takes as much as ten.
+/// The size of a job's traces in the file, in timed accesses. The row of a lane counts as ten.
 std::size_t count_rows(const JobResult& result) {
   constexpr std::size_t windows_of_a_lane = 10;
   std::size_t count = 0;
@@ -17,9 +15,9 @@ std::size_t count_rows(const JobResult& result) {
   return count;
 }
 
-/// Of a job with fewer rows than this the writing takes some hundredths of a second, and a crash of
-/// the next job shall not cost it. A longer one is lost if the next job crashes before it is
-/// written; another worker then measures it again.
+/// Writing a result with fewer rows takes some hundredths of a second, and is done at once, so that
+/// a crash in the next job does not lose it. A longer result is lost if the next job crashes before
+/// it is written; another worker then measures it again.
 constexpr std::size_t long_record = 500'000;
 
 }  // namespace

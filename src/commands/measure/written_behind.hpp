@@ -1,4 +1,4 @@
-// A shard that is written into while the next job is measured.
+// Writes a job's result into the shard while the next job is measured.
 #pragma once
 
 #include "store/shard.hpp"
@@ -8,21 +8,21 @@
 
 namespace sonde {
 
-/// One thread at a time writes into the shard: a job with long records while the next one is
-/// measured. HDF5 bears no two threads, so whoever needs the shard waits for that write.
+/// Only one thread at a time writes into the shard, since HDF5 does not allow two. Whoever needs
+/// the shard waits for that write.
 class WrittenBehind {
  public:
   explicit WrittenBehind(Shard shard) : shard_(std::move(shard)) {}
 
-  /// @throws StoreError if a job before could not be written
+  /// @throws StoreError if an earlier result could not be written
   void append(JobResult result);
 
-  /// All that was appended is in the shard. @throws StoreError if it is not
+  /// The shard with everything that was appended. @throws StoreError if a write failed
   Shard& get();
 
  private:
   Shard shard_;
-  std::future<void> writing_;  // after the shard: it ends first
+  std::future<void> writing_;  // declared after the shard, so its destructor waits first
 };
 
 }  // namespace sonde

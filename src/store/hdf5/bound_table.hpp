@@ -1,5 +1,5 @@
-// Ties each column of a table to the member of a row that it keeps, once, for writing and for
-// reading. rows.hpp lists the tables, table_file.hpp brings them into the file.
+// Binds each column of a table to a member of a row, once for writing and reading. rows.hpp lists
+// the tables, table_file.hpp writes them.
 #pragma once
 
 #include "analysis/results.hpp"
@@ -16,7 +16,7 @@
 
 namespace sonde {
 
-/// What is kept of a member: 0 or 1 of a truth value, the text of an outcome, all else as it is.
+/// The stored value of a member: 0 or 1 for a bool, a text for an enum, else the value itself.
 template <class Member>
 auto to_stored(const Member& member) {
   if constexpr (std::is_same_v<Member, bool>) {
@@ -30,7 +30,7 @@ auto to_stored(const Member& member) {
   }
 }
 
-/// The reverse. @throws StoreError for what to_stored never gives
+/// The reverse of to_stored. @throws StoreError for values that to_stored never gives
 template <class Member, class Stored>
 Member from_stored(Stored stored) {
   if constexpr (std::is_same_v<Member, bool>) {
@@ -45,22 +45,22 @@ Member from_stored(Stored stored) {
   }
 }
 
-/// The member of a row at the end of this chain of members.
+/// Access to the member of a row at the end of this chain of members.
 template <class... Members>
 auto at(Members... members) {
   return [members...](auto& row) -> auto& { return (row.*....*members); };
 }
 
-/// A table whose columns keep the members of a row.
+/// A table whose columns are bound to members of a row.
 template <class RowType>
 class BoundTable {
  public:
   using Row = RowType;
   explicit BoundTable(TableKey key) : empty_{std::move(key), {}} {}
 
-  /// @param access the member that the column keeps: a pointer to it, or a chain of them by at();
-  /// or a function that gives a value, of a column that is never read back
-  /// @param counts the table whose rows the column counts, if it does
+  /// @param access the bound member: a pointer to it, or a chain of pointers by at(). Or a function
+  /// that returns a value; such a column cannot be read back.
+  /// @param counts if the column holds row numbers: the table of these rows
   template <class Access>
   BoundTable& add(std::string name, std::string units, std::string long_name, Access access,
                   TableKey counts = {}) {
@@ -97,7 +97,7 @@ class BoundTable {
     return *this;
   }
 
-  /// Two columns, `<name>_offset` and `<name>_length`, for rows of the table `counted`.
+  /// Adds two columns, `<name>_offset` and `<name>_length`, for a range of rows of `counted`.
   template <class Access>
   BoundTable& add_range(const std::string& name, const std::string& what, const TableKey& counted,
                         Access access) {
@@ -108,17 +108,17 @@ class BoundTable {
     return add(name + "_length", "1", "number of rows of " + what, part(&RowRange::length));
   }
 
-  /// Its columns, without rows.
+  /// The table with its columns, without rows.
   const Table& empty() const { return empty_; }
 
-  /// @param names that get the texts of the rows
+  /// @param names collects the texts of the rows
   Table to_table(std::span<const Row> rows, Names& names) const {
     Table table = empty_;
     for (std::size_t c = 0; c < put_.size(); ++c) table.columns[c].values = put_[c](rows, names);
     return table;
   }
 
-  /// Members that are views are of `names`. @param table with these columns
+  /// Views in the rows point into `names`. @param table must have these columns
   std::vector<Row> to_rows(Table table, const Names& names) const {
     std::vector<Row> rows(table.rows());
     for (std::size_t c = 0; c < get_.size(); ++c) {
@@ -129,11 +129,11 @@ class BoundTable {
 
  private:
   Table empty_;
-  std::vector<std::function<Values(std::span<const Row>, Names&)>> put_;  // of each column
+  std::vector<std::function<Values(std::span<const Row>, Names&)>> put_;  // one per column
   std::vector<std::function<void(const Values&, const Names&, Row* first)>> get_;
 };
 
-/// A table of one column, whose rows are plain values: they are moved, not copied.
+/// A table of one column whose rows are plain values. The values are moved, not copied.
 template <class T>
 class ValueTable {
  public:

@@ -1,4 +1,4 @@
-// fork: the child has all that its parent had, and leaves without tidying up.
+// Runs work in a forked child, which exits without destructors or exit handlers.
 #include "store/hdf5/child.hpp"
 
 #include "base/error.hpp"
@@ -29,7 +29,7 @@ bool uses_mpi() {
   const rlimit no_core_file{0, 0};
   setrlimit(RLIMIT_CORE, &no_core_file);
   for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) std::signal(signal, SIG_DFL);
-  // The allocator would say there what it found broken.
+  // Hides the messages of the allocator about corrupted memory.
   if (std::freopen("/dev/null", "w", stderr) == nullptr) close(STDERR_FILENO);
   try {
     work();
@@ -45,7 +45,7 @@ void try_in_child(const std::function<void()>& work) {
   if (uses_mpi()) return;
   const pid_t child = fork();
   if (child == 0) work_and_leave(work);
-  if (child < 0) return;  // out of processes: the work itself tells more
+  if (child < 0) return;  // no more processes: the caller's own attempt reports errors
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

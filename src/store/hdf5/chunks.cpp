@@ -1,4 +1,4 @@
-// HDF5 is called by one thread; the others shuffle and compress.
+// One thread calls HDF5; the others shuffle and compress.
 #include "store/hdf5/chunks.hpp"
 
 #include <zlib.h>
@@ -18,7 +18,7 @@ using Bytes = std::vector<std::byte>;
 Bytef* as_zlib(std::byte* bytes) { return reinterpret_cast<Bytef*>(bytes); }
 const Bytef* as_zlib(const std::byte* bytes) { return reinterpret_cast<const Bytef*>(bytes); }
 
-/// Calls `work` with each number below `count`, in several threads.
+/// Calls `work(i)` for each i below `count`, in several threads.
 template <class Work>
 void for_each_in_threads(std::size_t count, std::size_t threads, Work work) {
   std::atomic<std::size_t> next = 0;
@@ -33,8 +33,8 @@ void for_each_in_threads(std::size_t count, std::size_t threads, Work work) {
   for (std::future<void>& other : others) other.get();
 }
 
-/// First the first bytes of all elements of a chunk, then their second ones, as HDF5's filter
-/// shuffle orders them; between planes and elements, whichever `move` copies to.
+/// HDF5's shuffle filter: a plane of the first bytes of all elements, then one of the second bytes,
+/// and so on. `move` copies in either direction between an element and its plane.
 template <class Elements, class Planes, class Move>
 void shuffle(const ChunkLayout& layout, std::uint64_t first, Elements elements, Planes& planes,
              Move move) {
@@ -46,7 +46,7 @@ void shuffle(const ChunkLayout& layout, std::uint64_t first, Elements elements, 
   }
 }
 
-/// @param elements of a chunk, or fewer: zeros follow
+/// @param elements at most a whole chunk; the rest is filled with zeros
 Bytes pack(const ChunkLayout& layout, std::span<const std::byte> elements) {
   Bytes planes(layout.rows * layout.element_bytes);
   shuffle(layout, 0, elements, planes, [](std::byte from, std::byte& to) { to = from; });
@@ -60,7 +60,7 @@ Bytes pack(const ChunkLayout& layout, std::span<const std::byte> elements) {
   return packed;
 }
 
-/// The planes of a whole chunk.
+/// Decompresses a whole chunk into its planes.
 Bytes unpack(const ChunkLayout& layout, const Bytes& packed) {
   Bytes planes(layout.rows * layout.element_bytes);
   uLongf size = planes.size();
@@ -70,7 +70,7 @@ Bytes unpack(const ChunkLayout& layout, const Bytes& packed) {
   return planes;
 }
 
-/// The size is no more than the file's: whoever opened the column compared all of it with the file.
+/// The size is safe to allocate: opening the column has compared it with the size of the file.
 Bytes read_packed(hid_t dataset, hsize_t first) {
   hsize_t size = 0;
   hdf5::check(H5Dget_chunk_storage_size(dataset, &first, &size), "finding a chunk");

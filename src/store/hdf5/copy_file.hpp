@@ -1,12 +1,12 @@
-// Copies of run files and shards, which are written into before they take their place.
+// Copies run files and shards; the copy is changed and then replaces the original.
 #pragma once
 
 #include <filesystem>
 
 namespace sonde {
 
-/// All of a file, over what is there. Unlike that of the standard library, it tells why it failed.
-/// @throws StoreError with the cause alone; what it wrote is left
+/// Copies a whole file over the target. Unlike std::filesystem::copy_file it reports a cause.
+/// @throws StoreError with only the cause; a partial copy remains
 void copy_whole_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace sonde

@@ -1,4 +1,3 @@
-// Ragged results become concatenated columns with offsets and lengths.
 #include "store/hdf5/flatten.hpp"
 
 #include "analysis/metrics.hpp"
@@ -17,7 +16,7 @@ namespace {
 constexpr std::string_view again_prefix = "again.";
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-/// Adds rows to those of a table, and says where they lie.
+/// Appends values to the rows of a table and returns their range.
 template <class T>
 RowRange append(std::vector<T>& rows, const std::vector<T>& more) {
   const RowRange range{rows.size(), more.size()};
@@ -44,7 +43,7 @@ struct ProbeTables {
   std::vector<double> repeats;
 };
 
-/// The largest number that divides all; 1 if they are all 0.
+/// The greatest common divisor; 1 if all are 0.
 std::uint64_t common_step(std::span<const std::uint64_t> offsets) {
   std::uint64_t step = 0;
   for (const std::uint64_t offset : offsets) {
@@ -53,7 +52,7 @@ std::uint64_t common_step(std::span<const std::uint64_t> offsets) {
   return std::max<std::uint64_t>(step, 1);
 }
 
-/// The row of these addresses, a new one unless another lane has the same.
+/// The row of this list of addresses; a new row unless an earlier lane has the same list.
 std::uint32_t list_of(ProbeTables& tables, std::span<const std::uint64_t> offsets) {
   const std::string_view bytes(reinterpret_cast<const char*>(offsets.data()), offsets.size_bytes());
   const std::size_t hash = std::hash<std::string_view>()(bytes);
@@ -79,7 +78,7 @@ void add_lane(ProbeTables& tables, const LaneTrace& lane) {
   row.cluster = lane.cluster;
   row.elapsed_cycles = lane.elapsed_cycles;
   row.accesses = lane.accesses;
-  // Of a list, what the recorded accesses came to.
+  // Only the addresses of recorded accesses.
   row.list =
       list_of(tables, std::span(lane.offsets_bytes)
                           .first(std::min(lane.offsets_bytes.size(), lane.window_cycles.size())));
@@ -147,13 +146,13 @@ void add_job(FindingTables& tables, ProbeTables& probes, const StoredJob& job) {
   row.result.elapsed_s = result.elapsed_s;
   row.result.device_s = result.device_s;
   row.probes = {probes.probes.size(), result.probes.size()};
-  probes.lists_by_hash.clear();  // what is shared is read whole, with the job
+  probes.lists_by_hash.clear();  // jobs do not share lists, as each job is read as a whole
   for (const ProbeRecord& record : result.probes) add_probe(probes, job.device, record);
   row.findings = {tables.findings.size(), result.findings.size()};
   for (const Finding& finding : result.findings) add_finding(tables, job.device, finding);
 }
 
-/// Devices and their possible shared parts of the L1.
+/// The tables of devices and of their carve-outs.
 std::vector<Table> flatten_inventory(std::span<const DeviceResult> devices, Names& names) {
   std::vector<DeviceRow> rows;
   std::vector<std::uint64_t> carveouts;

@@ -1,5 +1,5 @@
-// Results to tables. Offsets and indices in these tables count from the part's own first row; who
-// writes them knows where that row comes to lie in the file.
+// Turns results into tables. Offsets and indices count from the first row of this part; the writer
+// shifts them to the rows in the file.
 #pragma once
 
 #include "analysis/results.hpp"
@@ -13,30 +13,30 @@
 
 namespace sonde {
 
-/// All tables of these, in the order of the file, but for the names; devices come first.
-/// @param names gets the texts of all tables
+/// All tables but that of the names, in the order of the file; the devices come first.
+/// @param names collects the texts of all tables
 /// @throws Error if a job occurs twice on a device
 std::vector<Table> flatten(std::span<const DeviceResult> devices,
                            const std::vector<UnauditedDevice>& unaudited, Names& names);
 
-/// The device as its row has it.
+/// The device without its jobs, as in its row.
 DeviceResult without_jobs(const DeviceResult& device);
 
-/// What the second try of a job (DeviceResult::again) is called in the file, where it stands beside
-/// the first one with all that a job has: `again.<job>`.
+/// The name of a second try of a job (DeviceResult::again) in the file: `again.<job>`.
 std::string again_name(std::string_view job);
-/// The job of which that is the second try; nothing if it is the name of a first one.
+/// The job of such a name; nothing if it is the name of a first try.
 std::optional<std::string> job_of_again(std::string_view name);
 
+/// A job as it is stored.
 struct StoredJob {
   std::string name;                   // in the file
-  const JobResult* result = nullptr;  // of the device, as long as that lives
+  const JobResult* result = nullptr;  // points into the device
   std::uint64_t device = 0;           // index of the device in the part
 };
-/// In the order of the file: first tries, then second ones.
+/// First tries, then second tries, as in the file.
 std::vector<StoredJob> stored_jobs(const DeviceResult& device, std::uint64_t index = 0);
 
-/// All tables but those of the devices.
+/// All tables except those of the devices.
 std::vector<Table> flatten_jobs(const std::vector<StoredJob>& stored,
                                 const std::vector<UnauditedDevice>& unaudited, Names& names);
 

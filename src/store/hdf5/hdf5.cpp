@@ -1,4 +1,3 @@
-// Checked HDF5 calls.
 #include "store/hdf5/hdf5.hpp"
 
 #include <fmt/format.h>
@@ -12,10 +11,10 @@
 namespace sonde::hdf5 {
 namespace {
 
-// The most that HDF5 takes (H5AC__MAX_DIRTY_BYTES_THRESHOLD); a file of one device has 1 MB.
+// HDF5's maximum (H5AC__MAX_DIRTY_BYTES_THRESHOLD); the metadata of a file of one device is 1 MB.
 constexpr std::size_t most_held_bytes = 32 << 20;
 
-/// Keeps the text of the first error, the innermost.
+/// Keeps the text of the innermost error, which comes first.
 herr_t keep_reason(unsigned n, const H5E_error2_t* error, void* reason) {
   if (n == 0 && error->desc) *static_cast<std::string*>(reason) = error->desc;
   return 0;
@@ -24,11 +23,11 @@ herr_t keep_reason(unsigned n, const H5E_error2_t* error, void* reason) {
 Handle file_access() {
   prepare();  // before any other call
   Handle access = make_properties(H5P_FILE_ACCESS);
-  // Superblock version 2 has no consistency flag: a file that was flushed but never closed opens
-  // directly. It and the headers of all objects have checksums.
+  // With superblock version 2 a file that was flushed but not closed can be opened: it has no
+  // consistency flag. The superblock and all object headers have checksums.
   check(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V110), "setting the file version");
-  // Whole files stand under their names by renaming, so that readers need no locks; and locks fail
-  // on Lustre without flock. HDF5_USE_FILE_LOCKING, if set, goes before this.
+  // Locks are not needed: a file gets its final name only when it is complete. And locks fail on
+  // Lustre without flock. HDF5_USE_FILE_LOCKING, if set, has priority.
   check(H5Pset_file_locking(access, false, true), "switching locks off");
   return access;
 }
@@ -42,8 +41,8 @@ void hold_metadata(hid_t access) {
   config.incr_mode = H5C_incr__off;
   config.flash_incr_mode = H5C_flash_incr__off;
   config.decr_mode = H5C_decr__off;
-  // Of parallel HDF5: else ranks would write it together now and then, and one that cannot would be
-  // alone with its error in a call that the others do not come back from.
+  // For parallel HDF5: otherwise the ranks flush metadata together from time to time, and a rank on
+  // which that fails would leave the others waiting in a collective call.
   config.dirty_bytes_threshold = most_held_bytes;
   check(H5Pset_mdc_config(access, &config), "setting the cache configuration");
 }
@@ -56,7 +55,7 @@ Handle shared_access(MPI_Comm comm) {
   return access;
 }
 
-/// For a file or group that remembers the order of its members.
+/// Properties of a file or group that keeps the order in which its members were created.
 Handle ordered_creation(hid_t kind) {
   Handle creation = make_properties(kind);
   check(H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED),
@@ -64,8 +63,8 @@ Handle ordered_creation(hid_t kind) {
   return creation;
 }
 
-/// What is created from here on has the indexes of HDF5 1.10, which have checksums; asked for from
-/// the start, they would bring the superblock of 1.10 as well.
+/// Objects that are created after this call have the indexes of HDF5 1.10, which have checksums.
+/// Asking for them at the creation of the file would also give the superblock of 1.10.
 hid_t check_indexes(hid_t file) {
   check(H5Fset_libver_bounds(file, H5F_LIBVER_V110, H5F_LIBVER_V110), "choosing the indexes");
   return file;
@@ -81,7 +80,7 @@ hid_t open_file(const std::filesystem::path& path, hid_t access) {
   return check_indexes(check(H5Fopen(path.c_str(), H5F_ACC_RDWR, access), "opening the file"));
 }
 
-/// Of any length.
+/// The type of a text of any length.
 Handle text_type() {
   Handle type = utf8_type(H5T_VARIABLE);
   check(H5Tset_strpad(type, H5T_STR_NULLTERM), "choosing the padding");
@@ -102,8 +101,8 @@ Handle open_attribute(hid_t object, const std::string& name) {
                 "opening the attribute " + name);
 }
 
-/// Reads one value into `value`: an array, or another type, would not fit there.
-/// @param type in the file as in memory
+/// Reads one value into `value`. Throws for an array or another type, which would not fit.
+/// @param type the type in the file and in memory
 void read_attribute(hid_t attribute, const std::string& name, hid_t type, void* value) {
   const Handle stored(H5Aget_type(attribute), H5Tclose, "reading the type of " + name);
   const Handle space(H5Aget_space(attribute), H5Sclose, "reading the size of " + name);
@@ -132,7 +131,7 @@ hid_t check(hid_t id, const std::string& what) {
 }
 
 void prepare() {
-  H5dont_atexit();  // no effect after the first HDF5 call
+  H5dont_atexit();  // works only before the first HDF5 call
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 
@@ -299,7 +298,7 @@ std::vector<std::string> list_groups(hid_t file, const std::string& path) {
     throw StoreError(
         fmt::format("{} has {} members, at most {} are read", path, info.nlinks, most_members));
   }
-  // One by one: H5Literate of HDF5 1.10 frees what it never had if a link cannot be read.
+  // Not H5Literate: in HDF5 1.10 it frees memory it does not own if a link cannot be read.
   const auto name_of = [&](hsize_t i, char* name, std::size_t bytes) {
     const ssize_t size = H5Lget_name_by_idx(group, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, i, name,
                                             bytes, H5P_DEFAULT);

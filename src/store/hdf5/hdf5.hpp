@@ -1,5 +1,5 @@
-// The few HDF5 calls that the store makes, checked, and handles that close themselves. Local things
-// only: a parallel file is never closed by a destructor, which would wait for the other ranks.
+// The HDF5 calls of the store, with checks, and handles that close themselves. No destructor closes
+// a parallel file, since that would wait for the other ranks.
 #pragma once
 
 #include "base/error.hpp"
@@ -14,14 +14,13 @@
 
 namespace sonde::hdf5 {
 
-/// Silences HDF5's own error printing and its work at exit. Every function here that opens a file
-/// calls it.
+/// Switches off HDF5's error printing and its work at exit. Functions that open a file call it.
 void prepare();
 
 /// @throws StoreError "<what> failed: <HDF5's own reason>" if the id or status is negative
 hid_t check(hid_t id, const std::string& what);
 
-/// The innermost message on HDF5's error stack, or the system's error if it holds one.
+/// The innermost message on HDF5's error stack, or the system's error inside that message.
 std::string last_reason();
 
 /// Owns one id of a dataset, group, space, type, attribute or property list.
@@ -41,16 +40,17 @@ class Handle {
   Closer close_;
 };
 
+/// Whether a flush stops at the system's cache or waits for the disk.
 enum class Durability { cached, synced };
 
-/// An open file. Closing is explicit, as it may fail and may be collective; one that is not closed
-/// stays open to the end of the process, and keeps on disk what was flushed.
+/// An open file. Closing is explicit, since it may fail and may be collective. A file that is not
+/// closed stays open until the process ends, and the disk keeps what was flushed.
 class File {
  public:
-  /// Serial; replaces what is there. Metadata reaches the disk at `flush` only, so that a killed
+  /// Serial; replaces an existing file. Metadata reaches the disk only at `flush`, so a killed
   /// process leaves the file as it was then.
   static File create(const std::filesystem::path& path);
-  /// All ranks of `comm` (an MPI_Comm) together.
+  /// Collective over `comm`.
   static File create_together(const std::filesystem::path& path, MPI_Comm comm);
   static File open_together(const std::filesystem::path& path, MPI_Comm comm);
   static File open_to_write(const std::filesystem::path& path);
@@ -70,36 +70,38 @@ class File {
   hid_t id_ = -1;
 };
 
-/// Read-only, also of a file that another process is writing; closes itself.
-/// @throws StoreError saying whether it is missing, no HDF5 file, or truncated
+/// Opens a file to read, even one that another process is writing.
+/// @throws StoreError with the cause: no such file, a file of another kind, or a truncated file
 Handle open_to_read(const std::filesystem::path& path);
 
-/// Groups of a path, each made if it is missing, remembering the order of their members.
+/// Creates the missing groups of a path; they keep the order of their members.
 Handle make_groups(hid_t file, const std::string& path);
-/// With all that is in it, if it is there.
+/// Removes a group with its members if it exists.
 void remove_group(hid_t file, const std::string& path);
-/// @throws StoreError as has_link does, or if there is none
+/// @throws StoreError if it does not exist, or as has_link
 Handle open_group(hid_t file, const std::string& path);
-/// @throws StoreError if a part of the path is a soft or external link: those that sonde makes are
-/// all hard, and others may lead to any file
+/// @throws StoreError if a part of the path is a soft or external link: sonde writes only hard
+/// links, and others may lead to any file
 bool has_link(hid_t place, const std::string& path);
 
-/// Of variable length: for other readers. sonde reads no such text back, since HDF5 keeps them
-/// where it has no checksums, and believes the lengths that it finds there.
+/// Writes a text of variable length, for other programs. sonde does not read such texts, since HDF5
+/// stores them without checksums and trusts their stored lengths.
 void write_attribute(hid_t object, const std::string& name, const std::string& text);
-/// Of fixed length, within the header of the object, which has a checksum.
+/// Writes a text of fixed length into the object's header, which has a checksum.
 void write_fixed_attribute(hid_t object, const std::string& name, const std::string& text);
 void write_attribute(hid_t object, const std::string& name, std::uint64_t number);
-/// One text of fixed length, or number. @throws StoreError if the file has anything else there
+/// Reads a text of fixed length, or a number. @throws StoreError if the attribute is another type
 std::string read_text_attribute(hid_t object, const std::string& name);
 std::uint64_t read_number_attribute(hid_t object, const std::string& name);
 bool has_attribute(hid_t object, const std::string& name);
 
-/// Names of the members of a group, in the order of their creation; none if it is not there.
-/// @throws StoreError if they are more than a run file has
+/// The names of the members of a group in the order of their creation; none if there is no group.
+/// @throws StoreError if there are more members than a run file has
 std::vector<std::string> list_groups(hid_t file, const std::string& path);
 
+/// A property list of this kind with default values. @throws StoreError
 Handle make_properties(hid_t kind);
+/// The type of a UTF-8 text of `size` bytes, padded with zeros. @throws StoreError
 Handle utf8_type(std::size_t size);
 
 }  // namespace sonde::hdf5

@@ -1,4 +1,3 @@
-// Offsets and lengths are followed, and checked, level by level.
 #include "store/hdf5/job_reader.hpp"
 
 #include "store/hdf5/owned_rows.hpp"
@@ -33,12 +32,12 @@ struct ProbeSpans {
   Span<double> repeats{};
 };
 
-/// @throws StoreError naming the group of the owned row unless both are of one device
+/// @throws StoreError with the name of the group if the two rows belong to different devices
 void require_same_device(const std::string& group, std::uint64_t owner, std::uint64_t owned) {
   require_sound(owner == owned, group, ": a row refers to rows of another device");
 }
 
-/// Jobs have plain names: others could pass for something else wherever they are shown.
+/// Requires a plain name of a job: other characters could mislead where the name is shown.
 void require_job_name(std::string_view name) {
   const bool is_plain =
       std::ranges::all_of(name, [](char c) { return c > ' ' && c <= '~' && c != '/'; });
@@ -84,7 +83,7 @@ std::vector<WindowCount> histogram_of(RowRange rows, const ProbeSpans& spans) {
   return bins;
 }
 
-/// @param long_windows those of the probe that are left; loses those of the lane
+/// @param long_windows the remaining long windows of the probe; those of this lane are removed
 std::vector<std::uint32_t> windows_of(std::span<const std::uint16_t> stored,
                                       std::span<const std::uint32_t>& long_windows) {
   std::vector<std::uint32_t> windows(stored.begin(), stored.end());
@@ -98,7 +97,7 @@ std::vector<std::uint32_t> windows_of(std::span<const std::uint16_t> stored,
   return windows;
 }
 
-/// Where the rows of a lane lie in a dimension; the next lane's begin behind them.
+/// The rows of a lane in a dimension; moves `first` to the rows of the next lane.
 RowRange next_rows(std::uint64_t& first, std::uint32_t length) {
   const RowRange rows{first, length};
   first += length;
@@ -132,7 +131,7 @@ void assemble_lanes(ProbeRow& row, ProbeSpans& spans) {
   require_sound(long_windows.empty(), keys::lanes.group, ": lengths of no long window");
 }
 
-/// What each probe has of a kind.
+/// For each probe, its rows of a kind.
 std::vector<RowRange> recorded_by(ProbeSpans& spans, recorded::Kind kind) {
   std::vector<RowRange> owned;
   for (const ProbeRow& row : spans.probes.rows) {
@@ -142,8 +141,8 @@ std::vector<RowRange> recorded_by(ProbeSpans& spans, recorded::Kind kind) {
   return owned;
 }
 
-/// The lists that lanes share. A lane has no more addresses than accesses, or what lanes share
-/// would be copied without bound.
+/// Reads the lists that lanes share. A lane may not have more addresses than accesses; otherwise a
+/// damaged file could make shared lists be copied without bound.
 Span<ListRow> read_lists(const StoredTables& tables, const std::vector<LaneRow>& lanes) {
   if (lanes.empty()) return {.group = keys::lists.group};
   const auto [least, most] = std::ranges::minmax(lanes, {}, &LaneRow::list);
@@ -191,7 +190,7 @@ void add_probes_of(const StoredTables& tables, Depth depth, std::span<OutcomeRow
   }
 }
 
-/// Traces are read job by job: those of all would be in memory twice.
+/// Traces are read job by job, since all of them would be in memory twice at the same time.
 void add_probes(const StoredTables& tables, Depth depth, std::span<OutcomeRow> outcomes) {
   const std::size_t step = depth == Depth::traces ? 1 : outcomes.size();
   for (; !outcomes.empty(); outcomes = outcomes.subspan(step)) {

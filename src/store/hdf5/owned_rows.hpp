@@ -1,5 +1,4 @@
-// Rows that rows of another table own, by offset and length: read together, and taken from what was
-// read.
+// Rows that belong to rows of another table, by offset and length.
 #pragma once
 
 #include "base/error.hpp"
@@ -16,8 +15,7 @@
 
 namespace sonde {
 
-/// @param what in words, one after the other: they are joined only where they must be said, as
-/// there are millions of rows
+/// @param what parts of the message; joined only if it is thrown, since there are millions of rows
 template <class... Words>
 void require_sound(bool sound, const Words&... what) {
   if (sound) return;
@@ -26,21 +24,21 @@ void require_sound(bool sound, const Words&... what) {
   throw StoreError(said);
 }
 
-/// Rows of a table from `first` on; ranges of the file are taken from it.
+/// Rows of a table from `first` on. Ranges count from the first row of the whole table.
 template <class T>
 struct Span {
   std::string group;  // of the table
   std::uint64_t first = 0;
   std::vector<T> rows = {};
 
-  /// @throws StoreError if the span does not have them
+  /// Copies rows. @throws StoreError if the span does not hold them
   std::vector<T> take(RowRange range) const {
     if (range.length == 0) return {};
     const std::span<const T> owned = std::span(rows).subspan(place_of(range), range.length);
     return {owned.begin(), owned.end()};
   }
 
-  /// The same in their place, from which they may be moved: no two rows own the same.
+  /// The rows in place. The caller may move them, since no two rows own the same rows.
   std::span<T> owned_by(RowRange range) {
     if (range.length == 0) return {};
     return std::span(rows).subspan(place_of(range), range.length);
@@ -55,10 +53,10 @@ struct Span {
   }
 };
 
-/// The one range that all ranges of these rows make up, as devices are stored one after the other.
-/// No two may overlap: what rows share would be copied for each of them, without bound. Nor may any
-/// row between them be of another owner: it would be read for nothing, over and over.
-/// @param group of the table that they refer to
+/// The range that the ranges of these rows cover without gaps; devices are stored one after the
+/// other. Ranges may not overlap, since shared rows would be copied without bound. There may be no
+/// gap, since its rows would be read in vain for every device.
+/// @param group name of the table that the ranges refer to
 template <class Rows, class Access>
 RowRange hull(const std::string& group, const Rows& rows, Access access) {
   std::uint64_t begin = 0;
@@ -81,19 +79,20 @@ RowRange hull(const std::string& group, const Rows& rows, Access access) {
 template <class AnyTable>
 using RowOf = typename AnyTable::Row;
 
-/// @param table a BoundTable or ValueTable
+/// Reads some rows. @param table a BoundTable or ValueTable @throws StoreError
 template <class AnyTable>
 Span<RowOf<AnyTable>> read_span(const StoredTables& tables, const AnyTable& table, RowRange range) {
   return {table.empty().key.group, range.offset,
           table.to_rows(tables.read(table.empty(), range), tables.names())};
 }
 
+/// Reads all rows. @throws StoreError
 template <class AnyTable>
 std::vector<RowOf<AnyTable>> read_whole(const StoredTables& tables, const AnyTable& table) {
   return read_span(tables, table, {0, tables.rows(table.empty().key)}).rows;
 }
 
-/// The rows of `table` that these rows own. If they own none, the table is not looked at.
+/// The rows of `table` that these rows own. Does not open the table if they own none.
 template <class AnyTable, class Owners, class Access = std::identity>
 Span<RowOf<AnyTable>> read_owned(const StoredTables& tables, const AnyTable& table,
                                  const Owners& owners, Access access = {}) {

@@ -1,4 +1,3 @@
-// Names, units and meanings of all columns.
 #include "store/hdf5/rows.hpp"
 
 #include "trace/health.hpp"
@@ -7,7 +6,7 @@ namespace sonde {
 
 namespace {
 
-/// A table whose rows belong to devices.
+/// A table whose first column names the device of each row.
 template <class Row>
 BoundTable<Row> table_by_device(TableKey key) {
   BoundTable<Row> table(std::move(key));

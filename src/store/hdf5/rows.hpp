@@ -1,5 +1,4 @@
-// The rows of every table in the file and the meaning of each column: the schema, in code.
-// docs/file-format.md says the same for readers.
+// The rows of every table in the file: the schema as code (for readers: docs/file-format.md).
 #pragma once
 
 #include "analysis/results.hpp"
@@ -14,7 +13,7 @@ namespace sonde {
 struct DeviceRow {
   DeviceResult device;  // without its jobs
   RowRange carveouts;
-  RowRange outcomes;  // in the order in which the jobs ran
+  RowRange outcomes;  // in the order in which jobs ran
 };
 
 struct OutcomeRow {
@@ -24,8 +23,8 @@ struct OutcomeRow {
   RowRange findings;
 };
 
-/// Kinds of values that lanes record, each over a dimension of its own. Those of a lane lie behind
-/// those of the lane before it: a probe says where they begin, a lane how many it has.
+/// The kinds of values that lanes record; each kind has its own dimension. The rows of a probe's
+/// lanes follow each other: the probe has the first row, each lane its number of rows.
 namespace recorded {
 enum Kind : std::size_t { windows, bins, clocks, timers, counts };
 inline constexpr std::array<const char*, 5> dimensions{"window", "bin", "clock", "timer", "count"};
@@ -48,20 +47,20 @@ struct LaneRow {
   std::int32_t cluster = -1;
   std::uint64_t elapsed_cycles = 0;
   std::uint64_t accesses = 0;
-  std::uint32_t list = 0;  // row of its addresses
+  std::uint32_t list = 0;  // row of its addresses, a ListRow
   recorded::ByKind<std::uint32_t> recorded{};
 };
 
-/// The addresses of lanes, which several may share: one round, in units of a step.
+/// A list of addresses, which several lanes may share: one round of it, in units of a step.
 struct ListRow {
   std::uint64_t step_bytes = 1;
   RowRange visits;
 };
 
-/// In the place of a window that is as long, or longer: its length is the next of long_cycles.
+/// Stands for any window of this length or more; the next value of long_cycles is its length.
 inline constexpr std::uint16_t long_window = 65535;
 
-/// Which member of a Value is meant, in the order of its alternatives.
+/// Names of the alternatives of a Value, in their order.
 inline constexpr std::array<std::string_view, 4> value_kinds{"none", "number", "text", "vector"};
 
 struct FindingRow {
@@ -70,12 +69,13 @@ struct FindingRow {
   std::string_view unit;
   std::string_view value_kind;
   double number = 0;      // NaN unless value_kind is "number"
-  std::string_view text;  // empty unless it is "text"
+  std::string_view text;  // empty unless value_kind is "text"
   RowRange vector;
   RowRange modes;
   Interval interval;  // NaN if there is none
 };
 
+/// The group and the dimension of each table.
 namespace keys {
 inline const TableKey devices{"devices", "device"};
 inline const TableKey carveouts{"devices", "carveout"};
@@ -94,6 +94,7 @@ inline TableKey recorded(std::size_t kind) {
 }
 }  // namespace keys
 
+// The tables with their columns.
 BoundTable<DeviceRow> device_table();
 BoundTable<UnauditedDevice> unaudited_table();
 BoundTable<OutcomeRow> outcome_table();

@@ -1,4 +1,4 @@
-// What HDF5 says of a dataset is checked before any of its values is read.
+// Checks what HDF5 tells about a dataset before any value is read.
 #include "store/hdf5/stored_tables.hpp"
 
 #include "store/hdf5/chunks.hpp"
@@ -15,16 +15,16 @@ namespace {
 using hdf5::check;
 using hdf5::Handle;
 
-// The most that deflate can shrink (zlib's technical notes: 1032 to 1).
+// The largest compression ratio of deflate (zlib's technical notes: 1032 to 1).
 constexpr std::uint64_t most_deflation = 1032;
-// HDF5 unpacks whole chunks; sonde's have 512 KiB, others may choose more.
+// HDF5 unpacks whole chunks; those of sonde have 512 KiB, other programs may write larger ones.
 constexpr std::uint64_t most_chunk_bytes = 16 << 20;
-// HDF5 1.10 finds one chunk by going through all: 8 GiB a column, in the chunks that sonde makes.
+// HDF5 1.10 finds a chunk by a linear search. This allows 8 GiB a column with sonde's chunks.
 constexpr std::uint64_t most_chunks = 1 << 14;
-// Of a column that is read to be given up again.
+// Rows that read_all_columns has in memory at a time.
 constexpr std::uint64_t slice_rows = 1 << 20;
 
-/// One that is open, how it was created, and through which filters what is written goes.
+/// An open dataset, its creation properties and its filters.
 struct Dataset {
   Handle id;
   Handle creation;
@@ -37,7 +37,7 @@ void require_valid(bool valid, const std::string& path, const std::string& what)
   if (!valid) throw StoreError(path + " " + what);
 }
 
-/// In the order in which they are applied to what is written.
+/// The filters in the order in which they are applied when writing.
 std::vector<H5Z_filter_t> filters_of(hid_t creation) {
   std::vector<H5Z_filter_t> filters;
   const int count = H5Pget_nfilters(creation);
@@ -51,7 +51,8 @@ std::vector<H5Z_filter_t> filters_of(hid_t creation) {
   return filters;
 }
 
-/// Those that sonde uses. Deflate, once, ends with a checksum: so does no other column need one.
+/// True for the combinations of filters that sonde writes. Deflated data ends with a checksum of
+/// its own, so only uncompressed columns have fletcher32.
 bool are_known(const std::vector<H5Z_filter_t>& filters) {
   using Filters = std::vector<H5Z_filter_t>;
   return filters.empty() || filters == Filters{H5Z_FILTER_FLETCHER32} ||
@@ -59,8 +60,8 @@ bool are_known(const std::vector<H5Z_filter_t>& filters) {
          filters == Filters{H5Z_FILTER_SHUFFLE, H5Z_FILTER_DEFLATE};
 }
 
-/// Its values lie in this file and nowhere else, and go through filters that sonde itself uses:
-/// HDF5 would follow links into other files, and load filters as plugins.
+/// Opens a dataset whose values lie in this file and have only filters that sonde uses. HDF5 itself
+/// would follow links into other files, and load filters as plugins.
 Dataset open_dataset(hid_t file, const std::string& path) {
   require_valid(hdf5::has_link(file, path), path, "is missing");
   Handle id(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose, "opening " + path);
@@ -82,7 +83,7 @@ std::uint64_t extent_of(hid_t dataset, const std::string& path) {
   return extent;
 }
 
-/// @returns the bytes that may come out of what the dataset takes in the file
+/// @returns the most bytes that the stored data of the dataset can unpack to
 std::uint64_t most_bytes_of(const Dataset& dataset, const std::string& path) {
   const Handle file(H5Iget_file_id(dataset.id), H5Fclose, "finding the file of " + path);
   hsize_t file_bytes = 0;
@@ -92,7 +93,7 @@ std::uint64_t most_bytes_of(const Dataset& dataset, const std::string& path) {
   return dataset.is_deflated() ? bytes * most_deflation : bytes;
 }
 
-/// @returns the rows of a whole chunk
+/// @returns the number of rows of a whole chunk
 std::uint64_t check_chunks(const Dataset& dataset, const std::string& path, std::uint64_t rows,
                            std::size_t element_bytes) {
   hsize_t in_chunk = 0;
@@ -108,9 +109,9 @@ std::uint64_t check_chunks(const Dataset& dataset, const std::string& path, std:
   return in_chunk;
 }
 
-/// All these elements are there, and can come from a file of this size: reading them takes no more
-/// memory than some multiple of it.
-/// @returns the rows of a whole chunk
+/// Checks that a file of this size can hold these elements, so that reading them needs no more
+/// memory than a multiple of the file's size.
+/// @returns the number of rows of a whole chunk
 std::uint64_t require_whole(const Dataset& dataset, const std::string& path, std::uint64_t rows,
                             std::size_t element_bytes) {
   require_valid(rows <= most_bytes_of(dataset, path) / element_bytes, path,
@@ -120,7 +121,7 @@ std::uint64_t require_whole(const Dataset& dataset, const std::string& path, std
   return check_chunks(dataset, path, rows, element_bytes);
 }
 
-/// Some rows of a column, to where its elements belong.
+/// Reads some rows of a column into `elements`.
 void read_rows(const Dataset& dataset, const std::string& path, hid_t type, RowRange rows,
                const ChunkLayout& layout, std::span<std::byte> elements) {
   if (dataset.is_deflated()) {
@@ -155,7 +156,7 @@ Names read_names(const StoredTables& tables) {
 
 hid_t file_type(const Values& values) {
   const hid_t types[]{H5T_STD_U8LE,  H5T_STD_U16LE, H5T_STD_U32LE, H5T_STD_U64LE,
-                      H5T_STD_I32LE, H5T_STD_I64LE, H5T_IEEE_F64LE};  // as the alternatives
+                      H5T_STD_I32LE, H5T_STD_I64LE, H5T_IEEE_F64LE};  // in the order of Values
   static_assert(std::size(types) == std::variant_size_v<Values>);
   return types[values.index()];
 }

@@ -1,4 +1,3 @@
-// Columns in memory.
 #include "store/hdf5/table.hpp"
 
 #include "base/error.hpp"
@@ -12,8 +11,7 @@
 namespace sonde {
 namespace {
 
-// Columns are handed to HDF5 in the file's own types: parallel HDF5 writes collectively only where
-// it need not convert.
+// Types in memory are those of the file: parallel HDF5 writes collectively only without conversion.
 static_assert(std::endian::native == std::endian::little, "the file's types are little-endian");
 
 template <std::unsigned_integral T>
@@ -86,7 +84,7 @@ void shift(Values& values, std::uint64_t by) {
 Names::Names(const std::vector<std::uint64_t>& offsets, const std::vector<std::uint32_t>& lengths,
              const std::vector<std::uint8_t>& bytes) {
   const auto* text = reinterpret_cast<const char*>(bytes.data());
-  std::uint64_t left = bytes.size();  // texts that share their bytes would be copied without bound
+  std::uint64_t left = bytes.size();  // texts may not share bytes: copies could grow without bound
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     if (lengths.at(i) > left || offsets[i] > bytes.size() - lengths[i]) {
       throw StoreError("a name lies beyond the bytes of all names");

@@ -1,4 +1,3 @@
-// Datasets, dimension scales and hyperslabs.
 #include "store/hdf5/table_file.hpp"
 
 #include "store/hdf5/chunks.hpp"
@@ -16,10 +15,10 @@ namespace {
 using hdf5::check;
 using hdf5::Handle;
 
-// Below it compression gains less than the filter's own bytes.
+// Below this size, compression saves less than the filter's own bytes.
 constexpr std::size_t least_compressed_bytes = 1 << 10;
 
-/// How a column gets its rows: at once, from all ranks together, or chunk by chunk.
+/// How a column gets its rows: at once by one process, by all ranks together, or chunk by chunk.
 enum class Filling { at_once, shared, growing };
 
 Handle make_space(std::uint64_t rows, Filling filling = Filling::at_once) {
@@ -39,15 +38,15 @@ bool is_compressed(std::uint64_t rows, std::size_t element_bytes) {
   return rows * element_bytes >= least_compressed_bytes;
 }
 
-/// Chunks and their filters.
+/// The chunks of a column and their filters.
 Handle column_layout(std::uint64_t rows, std::size_t element_bytes, Filling filling) {
   Handle creation = bare_layout();
   if (rows == 0) return creation;
-  // Parallel HDF5 would fill each column, and wait for all ranks, before its rows are written.
+  // Otherwise parallel HDF5 fills each column first, and all ranks wait for that.
   check(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER), "no filling");
   if (filling == Filling::shared) {
-    // Now, by one process: ranks would do it together where they open the column, and one that
-    // cannot would leave the others behind.
+    // Allocates the chunks now, in one process. Otherwise the ranks do it together when they open
+    // the column, and a rank on which that fails would leave the others waiting.
     check(H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY), "making the chunks of a column");
   }
   const hsize_t chunk = std::min(rows, chunk_rows);
@@ -56,7 +55,7 @@ Handle column_layout(std::uint64_t rows, std::size_t element_bytes, Filling fill
     check(H5Pset_fletcher32(creation), "choosing checksums");
     return creation;
   }
-  // What deflate gives has a checksum of its own.
+  // Deflated data already has a checksum.
   if (element_bytes > 1) check(H5Pset_shuffle(creation), "choosing shuffle");
   check(H5Pset_deflate(creation, deflate_level), "choosing compression");
   return creation;
@@ -82,8 +81,7 @@ void create_columns(hid_t place, const Table& table, std::uint64_t rows, Filling
   }
 }
 
-/// A dimension without coordinates: it has the size of the table, and nothing is ever written to
-/// it.
+/// Creates a dimension without coordinates: it has the size of the table and never gets values.
 void create_scale(hid_t place, const Table& table, std::uint64_t rows, Captions captions) {
   const Handle group = hdf5::open_group(place, table.key.group);
   const Handle scale(H5Dcreate2(group, table.key.dimension.c_str(), H5T_STD_U8LE, make_space(rows),
@@ -101,8 +99,7 @@ void create_scale(hid_t place, const Table& table, std::uint64_t rows, Captions 
   }
 }
 
-/// Writes so many rows from the front of a table as those from `first` on, up to the end of a chunk
-/// or of all.
+/// Writes the first `rows` rows of a table as rows from `first` on. They end a chunk or the table.
 void write_front(hid_t place, const Table& table, std::uint64_t rows, std::uint64_t first,
                  std::size_t threads) {
   if (rows == 0) return;
@@ -119,7 +116,7 @@ void write_front(hid_t place, const Table& table, std::uint64_t rows, std::uint6
   }
 }
 
-/// Room for more rows in a table that grows.
+/// Extends the columns of a growing table to this number of rows.
 void extend(hid_t place, const Table& table, std::uint64_t rows) {
   const hsize_t size = rows;
   for (const Column& column : table.columns) {
@@ -177,7 +174,7 @@ void TableAppender::append(std::vector<Table> part) {
     Growing& all = tables_[places_.at(table.key)];
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       auto& [name, units, long_name, values, counts] = table.columns[c];
-      // Names are counted over all parts already.
+      // Rows of names already count over all parts.
       if (!counts.group.empty() && counts != names_key) shift(values, first_rows.at(counts));
       sonde::append(all.waiting.columns[c].values, std::move(values));
     }
@@ -189,7 +186,7 @@ void TableAppender::finish() {
   for (Growing& table : tables_) write_rest(table);
 }
 
-/// A column with more than one chunk grows chunk by chunk.
+/// Writes the whole chunks that wait; the columns grow by them.
 void TableAppender::write_chunks(Growing& table) {
   const std::uint64_t whole = table.waiting.rows() / chunk_rows * chunk_rows;
   if (whole == 0) return;

@@ -12,43 +12,42 @@
 
 namespace sonde {
 
-/// Rows of a whole chunk. A column with fewer rows is one chunk of as many as it has. A column of
-/// doubles has 512 KiB then: what HDF5's own cache of chunks (1 MiB) and the stripes of parallel
-/// file systems (1 MiB) handle well.
+/// Rows of a whole chunk. A shorter column has one chunk of its own size. A chunk of doubles has
+/// 512 KiB, which suits HDF5's chunk cache and the stripes of parallel file systems (both 1 MiB).
 constexpr std::uint64_t chunk_rows = 1 << 16;
 
-/// What other programs ask for: units, descriptions, and dimensions in the way of netCDF-4. Half of
-/// the time that a small file takes.
+/// Whether to write attributes for other programs: units, descriptions, and dimensions as in
+/// netCDF-4. They take half of the time of writing a small file.
 enum class Captions { written, left_out };
 
-/// Creates the dimension and the columns of a table of which all ranks write their rows.
-/// @param rows of all of them
+/// Creates the dimension and the columns of a table that all ranks write together.
+/// @param rows the sum over all ranks
 void create_shared_table(hid_t place, const Table& table, std::uint64_t rows);
 
-/// Writes rows of a column that has them, from `first` on.
-/// @param values of the column's type  @param transfer properties of the transfer, the same on all
-/// ranks that write together
+/// Writes rows from `first` on into a column that already has this size.
+/// @param values of the column's type  @param transfer the same property list on all ranks that
+/// write together
 void write_rows(hid_t place, const TableKey& key, const Column& column, std::uint64_t first,
                 std::span<const std::byte> values, hid_t transfer = H5P_DEFAULT);
 
-/// Creates and writes tables that belong to one process alone.
-/// @param place a file, or a group that the groups of the tables are in
-/// @param threads that pack them: one where a GPU is measured meanwhile
+/// Creates and writes tables of one process.
+/// @param place a file, or the group for the groups of the tables
+/// @param threads for packing; one if a GPU is measured at the same time
 void write_tables(hid_t place, std::span<const Table> tables, Captions captions = Captions::written,
                   std::size_t threads = 1);
 
-/// Writes the tables of one part of a run after the other. Whole chunks go into the file, the rest
-/// waits for more rows, so that no chunk is packed twice and in memory is at most a chunk of each
-/// column beside what comes in.
+/// Writes the tables of one part of a run after the other. Only whole chunks are written at once;
+/// the rest waits for more rows. So no chunk is packed twice, and the memory holds the new part and
+/// less than a chunk of each column.
 class TableAppender {
  public:
-  /// @param file outlives it
+  /// @param file must outlive this object
   explicit TableAppender(hid_t file, Captions captions) : file_(file), captions_(captions) {}
 
-  /// Rows of tables in it are counted from its own first. @throws StoreError
+  /// Row numbers in the part count from its own first row. @throws StoreError
   void append(std::vector<Table> part);
 
-  /// Writes what waits; each table that was in a part is in the file then. @throws StoreError
+  /// Writes the rest of all tables. @throws StoreError
   void finish();
 
  private:
