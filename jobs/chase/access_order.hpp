@@ -18,29 +18,26 @@ Offsets descending_order(std::uint64_t span_bytes, std::uint64_t step_bytes);
 /// The same offsets in a random order from the seed, which no prefetcher can follow.
 Offsets shuffled_order(std::uint64_t span_bytes, std::uint64_t step_bytes, std::uint64_t seed);
 
-/// One unit of each block, in random order: at random from the seed either the first unit of the
-/// block or the first unit of its upper half. The random choice spreads the units over the sets,
-/// whatever the index function is.
+/// One unit of each block, in random order: the first unit of its lower or its upper half, at
+/// random from the seed, so that the units use all sets under any index function.
 /// @pre block_bytes is at least 2 unit_bytes, both powers of two
 Offsets sparse_order(std::uint64_t span_bytes, std::uint64_t block_bytes, std::uint64_t unit_bytes,
                      std::uint64_t seed);
 
-/// The same offsets, ordered for short latencies of the TLB: in rounds over all pages (of the
-/// smallest page size of any GPU), with the offsets of a round equal modulo 512 bytes. No two
-/// offsets of a round lie within 512 bytes, so that a line fetched along with another one is
-/// accessed a round later. Pages keep the order of their first offsets.
+/// The same offsets in rounds. The offsets of a round are equal modulo 512 bytes, so that a line
+/// which is fetched along with another one is accessed a round later. A round goes page by page (of
+/// the smallest page size of any GPU): only the first access to a page needs its translation. Pages
+/// keep the order of their first offsets.
 Offsets page_by_page(Offsets offsets);
 
-/// Covers a span by pairs of lines, in random order. Both lines of a pair lie in one page (half of
-/// the smallest page of any GPU), a quarter of the smallest page apart, so that the access to the
-/// first line brings the translation of the second. Each line is accessed once; which line of a
-/// pair is first is random.
+/// Covers a span by pairs of lines in random order. Both lines of a pair lie in one page (taken as
+/// half the smallest known page), half of it apart: the first brings the translation of the second.
+/// Each line is accessed once; which line of a pair is first is random.
 /// @pre the span holds at least one such page, and a page at least two lines
 Offsets translated_pairs(std::uint64_t span_bytes, std::uint64_t line_bytes, std::uint64_t seed);
 
-/// Ascends over `fill_bytes`, then descends over the last `return_bytes` of them (return pass),
-/// each line once. Under LRU and FIFO the return pass hits exactly the resident lines, until its
-/// first miss evicts a line.
+/// Ascends over `fill_bytes`, then descends over its last `return_bytes` (return pass). Under LRU
+/// and FIFO the return pass hits exactly the resident lines until its first miss evicts a line.
 Offsets fill_and_return(std::uint64_t fill_bytes, std::uint64_t return_bytes,
                         std::uint64_t step_bytes);
 
