@@ -31,8 +31,6 @@
 namespace sonde {
 namespace {
 
-// +X
-
 // Margin beyond 98 of 100 misses; few outliers fall into so narrow a band.
 constexpr double band_margin_cycles = 6;
 // Share of far hits, at 1.5 times the segment, above which they are a class of their own.

@@ -58,7 +58,7 @@ std::vector<Shape> choose_apart_shapes(const JobRun& run, const StreamProbe& str
   return shapes;
 }
 
-/// Shapes with one block per SM; an SM might serve equal lines of its blocks together.
+/// Shapes with one block per SM: an SM would load a line once for all of its blocks.
 std::vector<Shape> choose_lone_shapes(const JobRun& run) {
   std::vector<Shape> shapes;
   for (const Shape& shape : choose_grid_shapes(run, Surface::whole)) {

@@ -36,6 +36,7 @@ struct Job {
 /// In running order: every job comes after the jobs that it builds on.
 std::span<const Job> all_jobs();
 
+/// The names of suites, smallest first.
 inline constexpr EnumName<SuiteLevel> suite_level_names[]{
     {SuiteLevel::quick, "quick"}, {SuiteLevel::standard, "standard"}, {SuiteLevel::full, "full"}};
 
@@ -46,7 +47,7 @@ SuiteLevel parse_suite_level(std::string_view name);
 /// @throws ConfigError for an unknown job; the message names the known jobs
 std::vector<const Job*> select_jobs(SuiteLevel level, const std::vector<std::string>& names);
 
-/// The jobs of a run on some SMs. Leaves out those that need all SMs.
+/// The jobs of a run on some SMs: without jobs that need all SMs, except prerequisites of `names`.
 /// @param names jobs that were asked for by name
 /// @throws ConfigError if a named job needs all SMs
 std::vector<const Job*> select_jobs_of_some_sms(const std::vector<const Job*>& jobs,

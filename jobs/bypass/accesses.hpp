@@ -36,11 +36,13 @@ constexpr ProgramAccess drawn(std::uint32_t array, std::uint32_t elements) {
   return {.waits = true, .array = array, .drawn_elements = elements};
 }
 
+/// The access as a store.
 constexpr ProgramAccess stored(ProgramAccess access) {
   access.store = true;
   return access;
 }
 
+/// The access in the first or the last pass only.
 constexpr ProgramAccess in_pass(AccessPass pass, ProgramAccess access) {
   access.pass = pass;
   return access;

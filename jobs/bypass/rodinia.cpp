@@ -7,10 +7,9 @@ namespace sonde {
 using enum AccessPass;
 
 /// find_index_kernel: thread i searches the sums of weights from the start until one exceeds its
-/// own number, which grows with i; so the threads of a warp end close together. Then the two loops
-/// of likelihood_kernel, each as a kernel: a particle stores the image points of its position, then
-/// reads them. Particles lie near the object, so all read the same 32 x 16 pixels, with 10 frames
-/// each.
+/// own number, which grows with i; so the threads of a warp end close together. Then the loops of
+/// likelihood_kernel, each as a kernel: a particle stores the image points of its position, then
+/// reads them. Particles lie near the object: all read the same 32 x 16 pixels of 10 frames each.
 PaperProgram particle_filter() {
   constexpr std::uint32_t threads = 512;
   constexpr std::uint32_t blocks = 64;

@@ -56,7 +56,7 @@ const Trace& play(JobRun& run, const PaperProgram& program, const ProgramProbe& 
   return run.run(label_of(program, probe), probe);
 }
 
-/// Median over places in memory.
+/// Accesses per cycle, median over places in memory.
 double performance_of(JobRun& run, const PaperProgram& program, ProgramProbe probe,
                       const SweepSetup& setup) {
   std::vector<double> values;

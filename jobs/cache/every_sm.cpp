@@ -126,8 +126,8 @@ Answers ask_policy(CacheProbe& probe, const SetFindings& found) {
   return answers;
 }
 
-/// The SMs that every try finds, each with other memory. On an H200, an SM with many deviating
-/// answers was seen twice in a row, and never again.
+/// The SMs that every try finds, each with other memory. On an H200, wrong answers of many SMs came
+/// in two tries in a row, and never in more.
 template <class Find>
 std::vector<int> find_again(JobRun& run, CacheProbe& probe, const Find& find) {
   std::vector<int> odd_sms = find(probe);

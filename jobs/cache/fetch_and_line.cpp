@@ -58,7 +58,7 @@ SparseBlocks chase_sparse_blocks(const CacheUnderTest& cache, const std::string&
   return {missing < miss_limit, std::min(1.0, apart), missing};
 }
 
-/// A span that overflows the cache.
+/// A span that overflows the cache, accessed once in each block.
 struct LostSpan {
   std::uint64_t bytes = 0;
   double missing = 1;  // share of misses if all its units are accessed; of code and constants 1
@@ -100,7 +100,7 @@ LineLength line_by_footprint(const CacheUnderTest& cache, std::uint64_t coarse_s
                              std::uint64_t fetch_bytes) {
   const LostSpan lost = find_lost_span(cache, coarse_size_bytes, fetch_bytes);
   LineLength line{.bytes = fetch_bytes, .contrast = lost.missing > 0 ? 1.0 : 0.0};
-  // Expected: as many misses as for all units if a block is a line, half if it is two lines.
+  // If a block is one line, as large a share misses as of all units. The limit is half of it.
   const double miss_limit = lost.missing > 0 ? std::min(one_line_miss_fraction, lost.missing / 2)
                                              : one_line_miss_fraction;
   for (std::uint64_t block = 2 * fetch_bytes; block <= longest_line_bytes; block *= 2) {

@@ -32,7 +32,7 @@ struct CacheGeometry {
   /// and the size only to a block.
   bool hides_lines = false;
 
-  /// A line that is less sure is a guess.
+  /// With less confidence the line is a guess.
   bool line_is_known() const {
     constexpr double least_confidence = 0.4;
     return !hides_lines && line_confidence >= least_confidence;

@@ -42,7 +42,6 @@ std::vector<double> measure_atomics(JobRun& run, int sm) {
   return latencies;
 }
 
-/// Blocks of neighbouring steps with the same home are as large as the hash's granularity.
 void report_function(JobRun& run, const std::vector<double>& latencies, double middle_cycles) {
   std::vector<PlacedLine> lines;
   for (std::size_t i = 0; i < latencies.size(); ++i) {

@@ -23,8 +23,9 @@ void report_l2_partitions(JobRun& run);
 
 enum class L2Parts { one, several, not_told };
 
+/// The number of partitions, and latencies of far hits.
 struct LoadedElsewhere {
-  L2Parts kind = L2Parts::not_told;                      // if fewer than two SMs could be used
+  L2Parts kind = L2Parts::not_told;  // not_told: fewer than two SMs could be used
   std::vector<std::vector<double>> far_hits_of_sm = {};  // one row per SM with far hits
 };
 

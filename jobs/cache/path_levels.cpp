@@ -145,7 +145,7 @@ Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurv
   cache.seed = derive_seed(run.seed(), cache.name);
   cache.space_bytes = path.space_bytes;
   if (survey.last_is_full && level + 1 == survey.caches.size()) {
-    // The next level was only seen cold: the L2 may answer sooner than the memory did.
+    // The next level was only seen cold: the L2 may be faster than the memory was.
     cache.threshold_cycles = hits.high_cycles + least_level_gap_cycles;
     return report_full(cache, path, hits);
   }

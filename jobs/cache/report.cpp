@@ -134,7 +134,7 @@ std::string explain_unequal_ways(const SetFindings& found) {
   const bool has_policy = found.replacement && found.replacement->policy;
   const bool has_function = found.layout.index.kind != IndexKind::unresolved;
   if (ways.front() > ways.back() + 1 && !has_function && !has_policy) {
-    // In some orders, a tree of 13 ways keeps a line more or less than it has ways.
+    // In some orders, a set of 13 ways under tree PLRU keeps a line more or less than that.
     return fmt::format(
         "{} sets of {} to {} ways by no function and under no known policy: lines of one may have "
         "been taken for those of another",

@@ -95,6 +95,7 @@ struct EntryChaseRequest {
   std::uint64_t inner_evictor_count = 0;
   std::uint64_t shift = 0;  // chooses other lines of the same pages
 };
+/// @throws Error if the pages for eviction do not reach beyond the targets
 EntryChase entry_chase(const EntryChaseRequest& request);
 
 }  // namespace sonde

@@ -26,8 +26,8 @@ constexpr std::uint64_t overfill_of_last = 3;
 constexpr std::array<std::uint64_t, 2> kept_quarters{2, 3};
 
 // A translation granularity is divided into eighths. The first lines of pages lie in eighth 0,
-// further lines in the other eighths. No sector is accessed more than four times: it holds the four
-// next addresses of a chain in memory.
+// further lines in the others. No sector is accessed more than four times, as a chain of addresses
+// in memory needs a word of the sector for each access.
 constexpr std::uint64_t distant_part = 1;  // first lines of pages that are accessed only once
 constexpr std::uint64_t reread_part = 2;   // this eighth and the next four
 constexpr std::uint64_t near_part = 7;

@@ -1,4 +1,3 @@
-// Computes a share of the memory that the driver reports.
 #include "jobs/chase/usable_memory.hpp"
 
 #include "base/gpu_facts.hpp"

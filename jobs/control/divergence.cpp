@@ -1,6 +1,5 @@
-// Diverged warps, simple or nested: which path runs first and what changes that, whether paths
-// overlap, the cost of dividing and joining, and timelines (Wong 2010, section IV-C, figures 7 and
-// 8).
+// Diverged warps, also nested: which path runs first and what changes that, whether paths overlap,
+// the cost of dividing and joining, and timelines (Wong 2010, section IV-C, figures 7 and 8).
 #include "analysis/structure/cores/divergence.hpp"
 
 #include "analysis/statistics.hpp"

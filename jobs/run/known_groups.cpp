@@ -1,4 +1,3 @@
-// Makes groups from the findings of the job `topology`.
 #include "jobs/run/known_groups.hpp"
 
 namespace sonde {

@@ -1,4 +1,3 @@
-// Draws replicates and applies the stopping rule to their samples.
 #include "jobs/run/replicates.hpp"
 
 #include "analysis/statistics.hpp"

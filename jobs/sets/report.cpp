@@ -1,5 +1,4 @@
-// Reports sets with their evidence. The job reports its remaining metrics with the reason given
-// here.
+// Reports sets with their evidence, and gives the job the reason for its remaining metrics.
 #include "jobs/sets/search.hpp"
 
 #include <fmt/format.h>

@@ -70,6 +70,7 @@ struct TwoChases {
   /// Why the chases say nothing about one cache that both should fill; empty if they do.
   std::string obstacle() const;
 };
+/// @throws DeviceError, DeviceLostError
 TwoChases try_two(JobRun& run, const std::string& label, const ListChase& first,
                   const ListChase& second, const Draw& draw);
 

@@ -33,8 +33,7 @@ std::vector<int> spread(const std::vector<int>& sms, std::size_t count) {
   return chosen;
 }
 
-/// The other SMs of an SM's GPC, then the SMs of each other GPC; empty if its GPC, or every other
-/// one, is not known.
+/// The other SMs of an SM's GPC, then the SMs of each other GPC; empty if one part is not known.
 std::vector<std::vector<int>> group_others(const std::vector<double>& gpc_of_sm, int sm) {
   const auto own = static_cast<std::size_t>(sm);
   if (own >= gpc_of_sm.size() || gpc_of_sm[own] < 0) return {};

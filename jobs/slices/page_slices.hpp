@@ -12,9 +12,8 @@
 
 namespace sonde {
 
-/// SMs for the reductions: `of_each_gpc` from every GPC except the prober's, whose SMs would also
-/// delay everything in its port. If GPCs are not known: as many as from seven GPCs, spread over all
-/// SMs.
+/// SMs for the reductions: `of_each_gpc` from every GPC except the prober's, whose SMs would delay
+/// everything in its port. If GPCs are not known: seven times as many, spread over all SMs.
 /// @param gpc_of_sm empty, or the GPC of each SM; -1: not known
 std::vector<int> choose_co_runners(const std::vector<double>& gpc_of_sm, int sm_count, int prober,
                                    int of_each_gpc);

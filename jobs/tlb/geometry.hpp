@@ -75,9 +75,8 @@ struct PageByPage {
 };
 
 /// @param usual_lines enough if single accesses show a miss; else 25 are used. On an H100 a miss of
-/// the first level costs ten cycles and single accesses vary by four. With five lines and the usual
-/// threshold, above nearly all hits, enough misses were overlooked to double the page in 2 of 43
-/// runs.
+/// the first level costs ten cycles and single accesses vary by four: with five lines and the usual
+/// threshold, above nearly all hits, overlooked misses doubled the page in 2 of 43 runs.
 PageByPage tell_page_by_page(const TlbUnderTest& tlb, std::uint64_t usual_lines);
 
 /// Distance of the pages of a chase over a span: `step_bytes`; more if these were too many pages;

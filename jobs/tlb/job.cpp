@@ -17,10 +17,8 @@
 namespace sonde {
 namespace {
 
-// Two lines of each page: the access to one brings the translation. The pair of accesses to the
-// other, next in the list, then shows only whether the L2 lost that line.
-
-/// Share of `lines` (two per page) that the L2 loses in a steady chase.
+/// Share of `lines`, two per page, that the L2 loses in a steady chase. The access to one line of a
+/// page brings the translation; a pair of accesses to the other shows if the L2 lost it.
 double lost_share(const PageChaseSetup& setup, std::uint64_t lines, std::uint64_t step_bytes) {
   const std::uint64_t pages = lines / 2;
   const PageSpread spread = spread_pages(step_bytes, widest_spread_bytes);
