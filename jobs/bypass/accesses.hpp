@@ -42,7 +42,7 @@ constexpr ProgramAccess stored(ProgramAccess access) {
   return access;
 }
 
-/// The access in the first or the last pass only.
+/// The access in some passes of the inner loop only.
 constexpr ProgramAccess in_pass(AccessPass pass, ProgramAccess access) {
   access.pass = pass;
   return access;
