@@ -105,9 +105,9 @@ void report_segment(const CacheUnderTest& cache, const CacheGeometry& geometry) 
 
 /// Sets the threshold for an L2 with one partition.
 void narrow_misses(CacheUnderTest& cache, const FarHits& far, const std::vector<double>& misses) {
-  const bool sooner = far.fraction > most_far_fraction;
-  const std::vector<double>& memory = sooner ? far.cycles : misses;
-  if (!sooner) cache.ceiling_cycles = quantile(memory, 0.99) + band_margin_cycles;
+  const bool memory_is_in_band = far.fraction > most_far_fraction;
+  const std::vector<double>& memory = memory_is_in_band ? far.cycles : misses;
+  if (!memory_is_in_band) cache.ceiling_cycles = quantile(memory, 0.99) + band_margin_cycles;
   cache.threshold_cycles = quantile(memory, 0.01) - band_margin_cycles;
 }
 

@@ -42,12 +42,12 @@ void sample_roughly(const CacheUnderTest& cache, ChasePlan& plan) {
 }
 
 // In standard deviations of a Poisson count; each cache needs some hundred comparisons.
-constexpr double surely = 5;
+constexpr double sure_deviations = 5;
 
 /// Whether there are more slow accesses than outliers explain.
 bool is_more_than_outliers(const CacheUnderTest& cache, std::size_t slow, std::size_t accesses) {
   const double outliers = cache.outlier_share * static_cast<double>(accesses);
-  return static_cast<double>(slow) > outliers + surely * std::sqrt(outliers) + 3;
+  return static_cast<double>(slow) > outliers + sure_deviations * std::sqrt(outliers) + 3;
 }
 
 /// The same for positions that were slow in two or more passes, which outliers rarely hit.
@@ -56,7 +56,7 @@ bool are_more_than_outliers_twice(const CacheUnderTest& cache, std::size_t slow_
   const auto passes = static_cast<double>(chase.passes());
   const double twice = static_cast<double>(chase.positions) * passes * (passes - 1) / 2 *
                        cache.outlier_share * cache.outlier_share;
-  return static_cast<double>(slow_twice) > twice + surely * std::sqrt(twice);
+  return static_cast<double>(slow_twice) > twice + sure_deviations * std::sqrt(twice);
 }
 
 Fit ask_roughly(const CacheUnderTest& cache, std::uint64_t span_bytes, std::uint64_t step_bytes) {
@@ -66,7 +66,7 @@ Fit ask_roughly(const CacheUnderTest& cache, std::uint64_t span_bytes, std::uint
       measure_chase(cache, fmt::format("coarse {} step {}", span_bytes, step_bytes), plan);
   const double most_outliers =
       cache.outlier_share +
-      surely * std::sqrt(cache.outlier_share / static_cast<double>(chase.cycles.size()));
+      sure_deviations * std::sqrt(cache.outlier_share / static_cast<double>(chase.cycles.size()));
   return fraction_above(chase, cache.threshold_cycles) >
                  std::max(coarse_miss_fraction, most_outliers)
              ? Fit::overflows

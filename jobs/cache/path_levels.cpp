@@ -222,7 +222,7 @@ std::vector<double> measure_cold(JobRun& run, const CachePath& path, const Chase
 }
 
 /// Latency of L2 hits; for several partitions, of the near one.
-std::optional<double> soonest_l2_cycles(const JobRun& run) {
+std::optional<double> fastest_l2_cycles(const JobRun& run) {
   const Finding* hits = run.finding("cache.l2.hit_latency_cycles");
   if (hits == nullptr) return std::nullopt;
   if (!hits->modes.empty()) return std::ranges::min(hits->modes);
@@ -236,7 +236,7 @@ constexpr double surely_l2 = 0.97;
 /// the first `served` classes.
 std::size_t find_l2(const JobRun& run, const std::vector<LatencyClass>& classes,
                     std::size_t served) {
-  const auto l2_cycles = soonest_l2_cycles(run);
+  const auto l2_cycles = fastest_l2_cycles(run);
   if (!l2_cycles) return served;
   std::size_t first = 0;
   while (first < served && median(classes[first].cycles) < least_share_of_l2 * *l2_cycles) ++first;
@@ -248,19 +248,19 @@ void sort_classes(JobRun& run, const CachePath& path, const std::vector<Footprin
                   const std::vector<double>& cold, PathSurvey& survey) {
   std::vector<LatencyClass> classes = find_latency_classes(chases, least_level_gap_cycles);
   std::size_t served = classes.size();  // by caches; the other classes by the memory, near or far
-  const double soonest_cold = quantile(cold, 0.1);
+  const double fastest_cold = quantile(cold, 0.1);
   // A load faster than the L2 is not from memory: then a cache of code holds the whole space.
   const auto l2_cycles = run.number("cache.l2.hit_latency_cycles");
-  const bool is_cold = !l2_cycles || soonest_cold > least_share_of_l2 * *l2_cycles;
+  const bool is_cold = !l2_cycles || fastest_cold > least_share_of_l2 * *l2_cycles;
   while (is_cold && served > 0 &&
-         soonest_cold < classes[served - 1].high_cycles + least_level_gap_cycles) {
+         fastest_cold < classes[served - 1].high_cycles + least_level_gap_cycles) {
     --served;
   }
   const std::size_t l2 = find_l2(run, classes, served);
   survey.caches.assign(classes.begin(), classes.begin() + static_cast<std::ptrdiff_t>(l2));
   if (l2 < served) {
     const double cycles = median(classes[l2].cycles);
-    survey.may_go_on = cycles < surely_l2 * *soonest_l2_cycles(run);
+    survey.may_go_on = cycles < surely_l2 * *fastest_l2_cycles(run);
     survey.no_more =
         fmt::format("misses are served {} after {:.0f} cycles, plain loads by the L2 after {:.0f}",
                     survey.may_go_on ? "by the L2 or by a cache before it," : "by the L2:", cycles,

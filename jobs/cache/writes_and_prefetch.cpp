@@ -59,7 +59,7 @@ double hits_after_stores(const CacheUnderTest& cache, const StoredLines& lines) 
 }
 
 /// Distance of a share from one half, scaled to 0..1.
-double decided(double share) { return std::abs(2 * share - 1); }
+double distance_from_half(double share) { return std::abs(2 * share - 1); }
 
 /// An ascending chase over the size of the cache, or over all that can be chased.
 ChasePlan plan_stream(const CacheUnderTest& cache, const ChaseSetup& setup,
@@ -104,13 +104,13 @@ void report_write_policy(const CacheUnderTest& cache, std::uint64_t line_bytes) 
     words_behind = hits_after_stores(cache, {.loaded_place = word_bytes});
   });
   if (refusal) return cache.run.report(not_resolvable(metric, *refusal));
-  constexpr double least_decided = 0.6;
-  const double confidence = std::min(decided(kept), decided(allocated));
+  constexpr double least_distance = 0.6;
+  const double confidence = std::min(distance_from_half(kept), distance_from_half(allocated));
   const std::string seen = fmt::format(
       "after a store of 8 bytes {:.0f} % of {} resident lines hit, {:.0f} % of as many cold ones, "
       "and {:.0f} % of the words behind those",
       100 * kept, lines_to_store(cache), 100 * allocated, 100 * words_behind);
-  if (confidence < least_decided) return cache.run.report(not_resolvable(metric, seen));
+  if (confidence < least_distance) return cache.run.report(not_resolvable(metric, seen));
   const std::string policy = fmt::format("a store {} a line that is there, and {} one that is not",
                                          kept > 0.5 ? "keeps" : "invalidates",
                                          allocated > 0.5 ? "allocates" : "does not allocate");

@@ -91,15 +91,15 @@ std::optional<CoRunCache> find_bank_holder(JobRun& run, const KnownCache& known)
 /// The shortest latency of a miss. The measured misses may have come from the memory if the L2
 /// holds hardly more than the cache, while the L2 serves them here; or some waited for a
 /// translation.
-double soonest_miss(const JobRun& run, const Finding& miss, double hit_cycles) {
-  double soonest = std::get<double>(miss.value);
+double shortest_miss_cycles(const JobRun& run, const Finding& miss, double hit_cycles) {
+  double shortest = std::get<double>(miss.value);
   const auto take = [&](std::optional<double> cycles) {
-    if (cycles && *cycles > hit_cycles) soonest = std::min(soonest, *cycles);
+    if (cycles && *cycles > hit_cycles) shortest = std::min(shortest, *cycles);
   };
   for (const double cycles : miss.modes) take(cycles);
   for (const char* behind : {"cache.l2.hit_latency_cycles", "latency.dram_cycles"})
     take(run.number(behind));
-  return soonest;
+  return shortest;
 }
 
 Candidate find_candidate(JobRun& run, const KnownCache& known) {
@@ -125,7 +125,8 @@ Candidate find_candidate(JobRun& run, const KnownCache& known) {
   cache.line_bytes = std::max(static_cast<std::uint64_t>(step_bytes.value_or(longest_line_bytes)),
                               access_bytes(known.path));
   cache.miss_cycles =
-      (*hit_cycles + soonest_miss(run, *run.answer(name + ".miss_latency_cycles"), *hit_cycles)) /
+      (*hit_cycles +
+       shortest_miss_cycles(run, *run.answer(name + ".miss_latency_cycles"), *hit_cycles)) /
       2;
   return {.shared = SharedCache{.cache = std::move(cache)}};
 }

@@ -247,20 +247,20 @@ std::vector<double> measure_cold_pages(const PageChaseSetup& setup, std::uint64_
   constexpr std::uint64_t lines_of_page = 16;
   constexpr std::uint64_t shift = 139;  // prime to the lines of a page; spreads over all of it
   const PageSpread spread = spread_pages(page_step_bytes, widest_spread_bytes);
-  std::vector<double> soonest(span_bytes / page_step_bytes,
+  std::vector<double> fastest(span_bytes / page_step_bytes,
                               std::numeric_limits<double>::infinity());
   for (std::uint64_t line = 0; line < lines_of_page; ++line) {
     ChasePlan plan{.warmup_passes = 0, .passes = 2, .preparation = Preparation::flushed};
-    for (std::uint64_t page = 0; page < soonest.size(); ++page) {
+    for (std::uint64_t page = 0; page < fastest.size(); ++page) {
       plan.offsets.push_back(page_line(spread, page, line * shift));
     }
     const auto latencies =
         position_medians(measure_chase(setup.run, setup.chase, "tlb cold pages", plan));
-    for (std::size_t page = 0; page < soonest.size(); ++page) {
-      soonest[page] = std::min(soonest[page], latencies[page]);
+    for (std::size_t page = 0; page < fastest.size(); ++page) {
+      fastest[page] = std::min(fastest[page], latencies[page]);
     }
   }
-  return soonest;
+  return fastest;
 }
 
 std::vector<std::vector<double>> pair_costs(const PageChaseSetup& setup, const std::string& label,
