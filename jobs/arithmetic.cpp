@@ -1,6 +1,6 @@
-// Job `arithmetic`: latency and throughput of every operation, alone and side by side with another
-// one, against the number of warps, and what issues them (Wong 2010, section IV-B).
-// Method: docs/methods/arithmetic.md.
+// Job `arithmetic`: latency and throughput of every operation, alone and together with another one,
+// against the number of warps, and the number of schedulers (Wong 2010, section IV-B). Method:
+// docs/methods/arithmetic.md.
 
 #include "analysis/statistics.hpp"
 #include "analysis/structure/cores/issue.hpp"
@@ -23,9 +23,7 @@
 namespace sonde {
 namespace {
 
-// Two lengths of the same chains, and what lies between them; sweeps over chains.
-
-/// Chains on each SM.
+/// The chains of an operation, or of a pair of operations, that run on each SM.
 struct Chains {
   std::string op;
   std::string second = {};
@@ -33,19 +31,19 @@ struct Chains {
   int ilp = 1;
 };
 
-/// Rounds of the shorter and the longer chains. A round of single instructions is 256 of them: the
-/// three rounds between are enough for a hundredth of a cycle, and short enough for sequences.
+/// Rounds of the shorter and the longer chains. A round has 256 single instructions: the difference
+/// of three rounds gives a hundredth of a cycle, and is short enough for long operations.
 constexpr std::uint64_t shorter_rounds = 1;
 constexpr std::uint64_t longer_rounds = 4;
-/// Warps of a block that a kernel is compiled for, on all GPUs (CUDA programming guide: 1024
-/// threads).
+/// Most warps of a block on all GPUs (CUDA programming guide: 1024 threads); kernels are compiled
+/// for it.
 constexpr int most_warps_of_block = 32;
-/// With four chains a warp fills the slots of its scheduler, so that stairs begin with few warps;
-/// and units that all schedulers share, be they two or four, make none.
+/// With four chains a warp fills the slots of its scheduler, so that stairs begin with few warps.
+/// Units that all schedulers share cause no stairs, whether there are two or four.
 constexpr int stair_ilp = 4;
 constexpr const char* stair_ops[] = {"float_fma", "int_add"};
 constexpr int pair_ilp = 4;
-/// Of 32 steps or so of which each was seen by all SMs.
+/// For about 32 steps, each measured on all SMs.
 constexpr double scheduler_confidence = 0.97;
 
 Trace run_chains(JobRun& run, const Chains& chains, std::uint64_t steps) {
@@ -59,19 +57,19 @@ Trace run_chains(JobRun& run, const Chains& chains, std::uint64_t steps) {
                                         .steps = steps});
 }
 
-/// Warps that fill an SM, as far as one block can.
+/// Most warps of an SM in one block.
 int most_warps(const DeviceInfo& info) {
   const int of_block = info.max_threads_per_block / static_cast<int>(warp_threads);
   return std::clamp(of_block, 1, most_warps_of_block);
 }
 
-/// One chain of the fewest warps that make a step of the operation.
+/// One chain, by the fewest warps that an operation needs.
 Chains lone_chain(const ArithmeticOp& op) {
   return {.op = std::string(op.name), .second = {}, .warps = op.group_warps, .ilp = 1};
 }
 
-/// As many as fill an SM: many warps with four chains each, or two groups of warps where a step
-/// takes a group. Or as many as the run sets: whole groups, at least one.
+/// Chains that fill an SM: many warps with several chains each, or two groups of warps if an
+/// operation needs a group. Options of the job change the number, to whole groups.
 Chains filling_chains(const JobRun& run, const ArithmeticOp& op) {
   const bool alone = op.group_warps == 1;
   const int usual = alone ? most_warps(run.info()) : 2 * op.group_warps;
@@ -82,8 +80,8 @@ Chains filling_chains(const JobRun& run, const ArithmeticOp& op) {
           .ilp = alone ? run.choices(options::ilp, {op.filling_chains}).front() : 1};
 }
 
-/// Cycles of a step of all chains, by SM, from two launches of different length.
-/// @throws DeviceError if the device refuses them, or longer chains take no longer
+/// Cycles of a step of all chains, by SM, from two launches of different lengths.
+/// @throws DeviceError if the device refuses the chains, or longer chains take no longer
 std::vector<double> measure_steps(JobRun& run, const Chains& chains) {
   const std::uint64_t round = arithmetic_round / static_cast<std::uint64_t>(chains.ilp);
   const std::uint64_t shorter_steps = shorter_rounds * round;
@@ -98,7 +96,7 @@ std::vector<double> measure_steps(JobRun& run, const Chains& chains) {
   return cycles;
 }
 
-/// Steps of warps per cycle that a step of all chains in so many cycles stands for.
+/// Steps of warps per cycle if a step of all chains takes this many cycles.
 double steps_per_cycle(const Chains& chains, double cycles) {
   return chains.warps * chains.ilp * (chains.second.empty() ? 1 : 2) / cycles;
 }
@@ -153,7 +151,7 @@ void report_schedulers(JobRun& run) {
                          most->latency_cycles, most->interval_cycles));
 }
 
-/// Cycles of a step of both of a pair, and of each alone.
+/// Cycles of a step of both operations of a pair, and of each alone.
 struct PairTimes {
   double first = 0;
   double second = 0;
@@ -172,7 +170,7 @@ PairTimes measure_pair(JobRun& run, const ArithmeticPair& pair) {
           .both = time(pair.first, pair.second)};
 }
 
-/// `arithmetic.warps`, `.<op>.by_warps_*`, and the schedulers that they show.
+/// Reports `arithmetic.warps`, `.<op>.by_warps_*`, and the schedulers.
 void report_warp_sweeps(JobRun& run) {
   std::vector<double> warps;
   for (int count = 1; count <= most_warps(run.info()); ++count) warps.push_back(count);
@@ -181,7 +179,7 @@ void report_warp_sweeps(JobRun& run) {
   report_schedulers(run);
 }
 
-/// `arithmetic.ilp`, `.<op>.by_ilp_cycles`.
+/// Reports `arithmetic.ilp` and `.<op>.by_ilp_cycles`.
 void report_ilp_sweeps(JobRun& run) {
   run.report(found("arithmetic.ilp", std::vector<double>{1, 2, 4, 8}, 1, 4));
   for (std::string_view name : arithmetic_ilp_sweeps) {
@@ -198,8 +196,8 @@ void report_ilp_sweeps(JobRun& run) {
   }
 }
 
-/// `arithmetic.<op>_with_<op>.*`, and the most that was issued per cycle.
-/// @param most_steps_per_cycle of single operations, in steps of warps
+/// Reports `arithmetic.<op>_with_<op>.*` and the highest issue rate.
+/// @param most_steps_per_cycle highest rate of single operations, in steps of warps
 void report_pairs(JobRun& run, double most_steps_per_cycle) {
   double most = most_steps_per_cycle;
   for (const ArithmeticPair& pair : arithmetic_pairs) {
@@ -229,7 +227,7 @@ void report_pairs(JobRun& run, double most_steps_per_cycle) {
 /// Every launch measures all SMs, and cycles of arithmetic hardly vary.
 constexpr StoppingRule launch_rule{.least = 3, .most = 6};
 
-/// Cycles of a step by SM, replicate after replicate.
+/// Cycles of a step: [replicate][SM].
 using SmTimes = std::vector<std::vector<double>>;
 
 SmTimes measure_times(JobRun& run, const Chains& chains) {
@@ -239,7 +237,7 @@ SmTimes measure_times(JobRun& run, const Chains& chains) {
       .samples;
 }
 
-/// The median SM of what `value` makes of the times, with the deviation between launches.
+/// Reports the median of `value` over SMs and launches, with the deviation between launches.
 template <class Value>
 void report_median(JobRun& run, const std::string& metric, SmTimes times, const std::string& code,
                    const Value& value) {
@@ -257,7 +255,7 @@ std::vector<double> mean_by_sm(const SmTimes& times) {
   return means;
 }
 
-/// @return steps of warps per cycle; 0: the device refused the operation
+/// @return steps of warps per cycle; 0 if the device refused the operation
 double report_op(JobRun& run, const ArithmeticOp& op) {
   const std::string prefix = fmt::format("arithmetic.{}.", op.name);
   const Chains lone = lone_chain(op);

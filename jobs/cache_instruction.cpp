@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t least_code_bytes = 8_KiB;
 
-/// As much code as the device has, as far as wanted; 0 with the reason if there is none.
+/// The most code that the device has, up to the largest useful size; 0, with the reason, if none.
 std::uint64_t find_code(JobRun& run, std::string& reason) {
   ChaseProbe probe;
   probe.lanes = {{.sm = 0, .offsets_bytes = {0}, .path = LoadPath::instruction}};

@@ -1,6 +1,5 @@
-// Jobs `cache.l1` and `cache.readonly`: the first cache on the way of plain loads (ca), and that on
-// the way of read-only loads (nc), which may be the same.
-// Method: docs/methods/cache.md.
+// Jobs `cache.l1` and `cache.readonly`: the first cache of plain loads (ca) and that of read-only
+// loads (nc), which may be the same cache. Method: docs/methods/cache.md.
 
 #include "analysis/metrics.hpp"
 #include "analysis/statistics.hpp"
@@ -27,13 +26,10 @@
 namespace sonde {
 namespace {
 
-// One L1 after the other, each with another shared part: its exact bound, and for three of them its
-// sets, as `cache.l1.*_by_carveout`.
-
-// Sets found elsewhere must hold in all of some dozens of questions.
+// Share of right predictions if known sets also hold here, in some dozens of questions.
 constexpr double same_sets = 0.98;
 
-/// The cache with one shared part.
+/// The cache with one carve-out.
 struct Carveout {
   std::uint64_t shared_bytes = 0;
   std::uint64_t size_bytes = 0;
@@ -64,12 +60,12 @@ std::vector<Carveout> smallest_middle_largest(const std::vector<Carveout>& carve
   return {carveouts.front(), carveouts[carveouts.size() / 2], carveouts.back()};
 }
 
-/// The sets known from elsewhere if they hold here, else those found anew, as far as time allows.
+/// The known sets if they hold here, else newly found sets, as far as time allows.
 SetFindings find_structure(const Carveout& part, std::uint64_t line_bytes,
                            const SetFindings& known) {
   CacheProbe probe(part.cache, part.size_bytes, line_bytes);
   probe.spread_over_sms({});
-  constexpr std::uint64_t share = 4;  // there are several, and less depends on them
+  constexpr std::uint64_t share = 4;  // several caches share the time
   probe.limit_search(share);
   SetFindings found{.pool = known.pool, .layout = known.layout};
   try {
@@ -137,9 +133,9 @@ void report_no_carveouts(JobRun& run) {
   }
 }
 
-/// Sizes with every shared part that holds a record; sets and replacement with the smallest, the
-/// middle and the largest of those.
-/// @param largest what was found with the smallest shared part
+/// Reports sizes for every carve-out that holds a record; sets and replacement for the smallest,
+/// the middle and the largest of these.
+/// @param largest the sets that were found with the smallest carve-out
 void report_carveouts(const CacheUnderTest& cache, const CacheGeometry& geometry,
                       const SetFindings& largest) {
   const std::vector<Carveout> carveouts = measure_sizes(cache, geometry);
@@ -162,8 +158,8 @@ void report_carveouts(const CacheUnderTest& cache, const CacheGeometry& geometry
   report_structures(cache.run, chosen, structures);
 }
 
-/// The cache that loads of `path` meet before the L2, if there is one: its hits are faster than
-/// loads that pass it by. nullopt if there is none: then all metrics of `name` are reported.
+/// The cache that serves loads of `path` before the L2: its hits are faster than loads past the L1.
+/// nullopt if there is none; then all metrics of `name` are reported.
 std::optional<CacheUnderTest> find_first_cache(JobRun& run, LoadPath path,
                                                const std::string& name) {
   const ChaseSetup passing = set_up_chase(run, LoadPath::past_l1, RecordSpace::with_largest_l1);
@@ -206,14 +202,14 @@ Replicates measure_hits(const CacheUnderTest& cache) {
   });
 }
 
-/// Loads that just miss this cache and find their line behind it: a span of four times its size.
+/// Loads that miss this cache and hit the next level: a span of four times its size.
 Replicates measure_misses(const CacheUnderTest& cache, std::uint64_t size_bytes,
                           std::uint64_t line_bytes) {
   constexpr std::uint64_t recorded = 2048;
   const std::string label = cache.name + " misses";
   return measure_replicates(cache.run, label, [&](const Draw& draw) {
     ChasePlan plan = overflowing_plan(cache.chase, 4 * size_bytes, line_bytes, draw.seed, recorded);
-    plan.offsets = page_by_page(std::move(plan.offsets));  // few wait for a translation
+    plan.offsets = page_by_page(std::move(plan.offsets));  // few loads wait for a translation
     std::vector<double> misses =
         measure_chase(cache.run, at_draw(cache.chase, draw), label, plan).cycles;
     std::erase_if(misses, [&](double cycles) { return cycles <= cache.threshold_cycles; });
@@ -231,8 +227,8 @@ void report_first_latencies(const CacheUnderTest& cache, std::uint64_t size_byte
   cache.run.report(not_resolvable(of_misses, "four times its size still fits"));
 }
 
-/// Sets first: where plain footprints fill them unevenly they tell the size. The quick suite leaves
-/// them out, and all that builds on them.
+/// Searches for the sets before the size is reported, as they give the size if plain footprints
+/// fill them unevenly. The quick suite leaves them out.
 /// @param geometry if it is known
 void characterize(CacheUnderTest cache, std::optional<CacheGeometry> geometry = {}) {
   JobRun& run = cache.run;

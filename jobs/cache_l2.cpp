@@ -1,5 +1,5 @@
-// Job `cache.l2`: the cache in front of the memory, by loads that pass the L1 by (cg). Where it has
-// two partitions, one SM fills the near one first: its bound is the segment, that of both the size.
+// Job `cache.l2`: the cache before the memory, by loads past the L1 (cg). If it has two partitions,
+// one SM first fills the near one: its bound is the segment, and both together are the size.
 // Method: docs/methods/cache.md.
 
 #include "analysis/statistics.hpp"
@@ -31,15 +31,12 @@
 namespace sonde {
 namespace {
 
-// The bound of near hits is the segment; the two partitions are alike.
-
-// Beyond 98 of 100 misses; few outliers fall into a band so narrow.
+// Margin beyond 98 of 100 misses; few outliers fall into so narrow a band.
 constexpr double band_margin_cycles = 6;
-// Far hits must be this common at 1.5 times the segment to be a class of their own.
+// Share of far hits, at 1.5 times the segment, above which they are a class of their own.
 constexpr double least_far_fraction = 0.1;
-// Half of all lines have their home in the near partition: a class of nearly all that miss is the
-// memory itself, seen sooner than by lines that each need a translation of their own (pages of
-// 4 KB).
+// Half of all lines have their home in the near partition. If nearly all misses are in the band,
+// they come from the memory, but faster than lines that each need a translation (pages of 4 KB).
 constexpr double most_far_fraction = 0.9;
 
 /// Latencies between those of near hits and those of the memory.
@@ -56,14 +53,14 @@ FarBand between(const std::vector<double>& hits, const std::vector<double>& miss
   return {highest_hit + margin_cycles, lowest_miss - margin_cycles};
 }
 
-/// Hits in the far partition, as a chase through 1.5 times the near one shows them.
+/// Hits in the far partition, from a chase over 1.5 times the near one.
 struct FarHits {
   FarBand band;
   std::vector<double> cycles;
-  double fraction = 0;  // of that chase
+  double fraction = 0;  // of all loads of that chase
 };
 
-/// A steady chase through a span, as much of it as is worth keeping.
+/// Chases a span until it is steady and records a part of it.
 FarHits look_for_far_hits(const CacheUnderTest& cache, std::uint64_t line_bytes,
                           const FarBand& band, std::uint64_t span_bytes) {
   constexpr std::uint64_t enough = 8192;
@@ -80,7 +77,7 @@ FarHits look_for_far_hits(const CacheUnderTest& cache, std::uint64_t line_bytes,
 
 void report_far_hits(const CacheUnderTest& cache, const FarHits& far,
                      const CacheGeometry& segment) {
-  constexpr StoppingRule few{.least = 5, .most = 10};  // each fills the L2, and holds thousands
+  constexpr StoppingRule few{.least = 5, .most = 10};  // each fills the L2, and records thousands
   const auto chase_at = [&](const Draw& draw) {
     CacheUnderTest elsewhere = cache;
     elsewhere.chase = at_draw(cache.chase, draw);
@@ -106,11 +103,11 @@ void report_segment(const CacheUnderTest& cache, const CacheGeometry& geometry) 
                          geometry.part_bytes() / geometry.line_bytes));
 }
 
-/// Near hits and misses of the one partition of an L2 that has no other.
+/// Sets the threshold for an L2 with one partition.
 void narrow_misses(CacheUnderTest& cache, const FarHits& far, const std::vector<double>& misses) {
-  const bool sooner = far.fraction > most_far_fraction;
-  const std::vector<double>& memory = sooner ? far.cycles : misses;
-  if (!sooner) cache.ceiling_cycles = quantile(memory, 0.99) + band_margin_cycles;
+  const bool memory_is_in_band = far.fraction > most_far_fraction;
+  const std::vector<double>& memory = memory_is_in_band ? far.cycles : misses;
+  if (!memory_is_in_band) cache.ceiling_cycles = quantile(memory, 0.99) + band_margin_cycles;
   cache.threshold_cycles = quantile(memory, 0.01) - band_margin_cycles;
 }
 
@@ -118,7 +115,7 @@ void report_far_hits_of_sms(JobRun& run, const LoadedElsewhere& parts) {
   run.report(found_replicated("cache.l2.far_hit_latency_cycles", Replicates{parts.far_hits_of_sm}));
 }
 
-/// Where no latency between hits and the memory appears.
+/// Reports the partitions if no far hits appear.
 void report_without_far_hits(const CacheUnderTest& cache, const LoadedElsewhere& parts,
                              CacheGeometry& geometry) {
   if (parts.kind != L2Parts::several) {
@@ -134,7 +131,7 @@ void report_without_far_hits(const CacheUnderTest& cache, const LoadedElsewhere&
   report_far_hits_of_sms(cache.run, parts);
 }
 
-/// Of an L2 whose geometry is not known whether it has partitions, and the latency of far hits.
+/// Reports partitions and far hits of an L2 whose geometry is not known.
 void report_parts_alone(const CacheUnderTest& cache, const LoadedElsewhere& parts) {
   if (parts.kind == L2Parts::several) report_far_hits_of_sms(cache.run, parts);
   if (parts.kind == L2Parts::one) {
@@ -142,8 +139,8 @@ void report_parts_alone(const CacheUnderTest& cache, const LoadedElsewhere& part
   }
 }
 
-/// Size, segment and latency of far hits; gives back a remark on how the size was seen.
-/// @param parts what lines that another SM loaded tell
+/// Measures size, segment and far hits; returns a remark on how the size was found.
+/// @param parts what lines show that another SM has loaded
 std::string characterize_l2_size(CacheUnderTest& cache, const LoadedElsewhere& parts,
                                  const std::vector<double>& hits, const std::vector<double>& misses,
                                  CacheGeometry& geometry) {
@@ -161,16 +158,16 @@ std::string characterize_l2_size(CacheUnderTest& cache, const LoadedElsewhere& p
   report_segment(cache, geometry);
   report_far_hits(cache, far, geometry);
   geometry.partitions = 2;
-  // Sets are searched with lines of many pages: near hits behind a slow translation are none in
-  // the far partition.
+  // The search for sets uses lines of many pages: a near hit with a slow translation must not count
+  // as a far hit.
   cache.threshold_cycles =
       std::max(cache.threshold_cycles, (quantile(hits, 0.98) + quantile(far.cycles, 0.5)) / 2);
   return fmt::format("2 partitions of {}",
                      format_bytes(static_cast<double>(geometry.part_bytes())));
 }
 
-/// Lines here and there in a span that every L2 holds: of a large one so wide that lines of all
-/// slices, near and far, are among them.
+/// Random lines in a span that every L2 holds. For a large L2 the span is so wide that it has lines
+/// of all slices, near and far.
 Offsets choose_hit_lines(const JobRun& run, std::uint64_t seed) {
   constexpr std::uint64_t lines = 512;
   constexpr std::uint64_t narrow_bytes = lines * common_line_bytes;
@@ -204,11 +201,11 @@ void report_misses(JobRun& run, const ChaseSetup& setup) {
       }));
 }
 
-/// Sets, and what they tell of the size; gives back why they were not looked for, if they were not.
-/// @param cache its near partition, where it has two
+/// Searches for sets, which may refine the size; returns the reason if they are not found.
+/// @param cache the near partition if there are two
 std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometry) {
   if (!geometry.no_size.empty()) return geometry.no_size;
-  // Where lines are lost little by little, as much as the driver says is a better start.
+  // If lines are lost gradually, the size that the driver reports is a better start.
   const double driver_bytes = geometry.spread ? known_l2_part_bytes(cache.run) : 0;
   const std::uint64_t part_bytes =
       std::max(geometry.part_bytes(), static_cast<std::uint64_t>(driver_bytes));
@@ -223,7 +220,7 @@ std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometr
 }
 
 /// @param cache with a threshold between hits and the memory
-/// @param hits latencies of loads that it serves  @param memory of loads that the memory does
+/// @param hits latencies of L2 hits  @param memory latencies of loads from the memory
 void characterize_l2(CacheUnderTest cache, const std::vector<double>& hits,
                      const std::vector<double>& memory) {
   JobRun& run = cache.run;

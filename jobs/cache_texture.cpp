@@ -12,7 +12,7 @@
 namespace sonde {
 namespace {
 
-// Eight times the largest second-level texture cache known (GT200: 256 KB, Wong 2010).
+// Eight times the largest known second-level texture cache (GT200: 256 KB, Wong 2010).
 constexpr std::uint64_t largest_footprint_bytes = 2_MiB;
 constexpr std::uint64_t texel_bytes = 8;
 
@@ -23,9 +23,9 @@ CachePath texture_path() {
           .survey_bytes = largest_footprint_bytes};
 }
 
-/// Misses of a first access to a square of texels, from the last one up, so that no prefetcher that
-/// follows the rows helps. A row of it is short against every cache: what a miss brings is still
-/// there when the next row is accessed.
+/// Misses of a first access to a square of texels, in descending order so that no prefetcher along
+/// the rows helps. A row is much smaller than any cache: what a miss brings is still cached when
+/// the next row is accessed.
 TexelMisses chase_texels(JobRun& run, const PathSurvey& survey) {
   TexelMisses square{.rows = 32, .columns = 32, .missed = {}};
   ChasePlan plan{
@@ -46,7 +46,7 @@ TexelMisses chase_texels(JobRun& run, const PathSurvey& survey) {
   return square;
 }
 
-/// Nothing is reported where no texture cache was seen.
+/// Reports nothing if no texture cache was seen.
 void report_tile(JobRun& run, const PathSurvey& survey) {
   if (survey.caches.empty()) return;
   std::optional<TexelBlock> block;

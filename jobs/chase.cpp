@@ -1,5 +1,5 @@
-// Job `chase`: one chase as its options say, for sweeps over footprint, stride, load path and
-// carve-out. Nothing is inferred. Method: docs/methods/latency.md.
+// Job `chase`: one chase as set by its options, for sweeps over footprint, stride, load path and
+// carve-out. Infers nothing. Method: docs/methods/latency.md.
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
@@ -14,30 +14,30 @@ namespace {
 
 constexpr std::uint64_t usual_footprint_bytes = 16_KiB;
 constexpr std::uint64_t usual_stride_bytes = 128;
-// Each is written into the memory of the GPU and loaded twice to warm up, for each replicate.
+// For each replicate, all of them are written to GPU memory and loaded twice as warm-up.
 constexpr std::uint64_t most_accesses = 1 << 22;
 constexpr std::uint64_t most_recorded = 2048;
 constexpr std::uint64_t fewest_looped = 2048;
 constexpr std::uint64_t most_looped = 4096;
-// More than any first-level cache holds (256 KiB on Hopper): in what order such a list came through
-// one before does not matter, and many loads at a time bring it into the levels behind.
+// Larger than any first-level cache (256 KiB on Hopper). For such a list the order of the warm-up
+// does not matter, and many loads in flight bring it into the outer levels.
 constexpr std::uint64_t beyond_l1_bytes = 512_KiB;
 
 LoadPath path_of(const JobRun& run) {
   const std::string name = run.text_setting("path").value_or("ca");
   std::size_t path = 0;
-  while (to_text(static_cast<LoadPath>(path)) != name) ++path;  // the option has no other names
+  while (to_text(static_cast<LoadPath>(path)) != name) ++path;  // the option allows no other names
   return static_cast<LoadPath>(path);
 }
 
-/// What can be chased through the path of the setup.
+/// The largest footprint on the path of the setup.
 std::uint64_t most_bytes(const JobRun& run, const ChaseSetup& setup) {
   if (setup.path == LoadPath::constant) return constant_bank_bytes;
   if (setup.path == LoadPath::instruction) return most_code_bytes(setup);
   return run.info().memory_bytes / 2;
 }
 
-/// @throws SettingError if the path reaches no such footprint, or there are too many addresses
+/// @throws SettingError if the path has no such footprint, or there are too many addresses
 ChasePlan plan_chase(const JobRun& run, const ChaseSetup& setup, std::uint64_t seed) {
   const std::uint64_t footprint_bytes =
       run.number_setting("footprint_bytes").value_or(usual_footprint_bytes);

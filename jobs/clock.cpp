@@ -1,6 +1,6 @@
-// Job `clock`: what reading the clock costs, how it ticks, which SMs share it, and whether it keeps
-// its pace while the GPU works; how launches follow each other. It runs before all other
-// measurements, because each of them subtracts its window.
+// Job `clock`: overhead, step and scope of the clock, whether its rate is steady while the GPU
+// works, and how launches follow each other. It runs before all other measurements, which subtract
+// its window.
 #include "analysis/structure/cores/clock.hpp"
 #include "jobs/chase/access_order.hpp"
 #include "jobs/cores/parts.hpp"
@@ -16,12 +16,12 @@ namespace sonde {
 namespace {
 
 constexpr std::uint64_t window_samples = 256;  // per SM
-/// Steps of the device-wide timer to see on each SM: the offsets of two SMs are then compared to a
-/// small part of the distance between two readings.
+/// Steps of the device-wide timer to see on each SM. The offsets of two SMs can then be compared to
+/// a small part of the distance between two readings.
 constexpr std::uint64_t wanted_timer_steps = 64;
 constexpr std::uint64_t fewest_timestamps = 512;
 constexpr std::uint64_t most_timestamps = 16384;
-constexpr int rate_sms = 4;  // SMs of one GPU run at one rate
+constexpr int rate_sms = 4;  // all SMs of a GPU have the same rate
 constexpr std::uint64_t cold_loads = 256;
 constexpr std::uint64_t cold_step_bytes = 8192;  // pages, rows and slices: latencies that differ
 
@@ -30,13 +30,13 @@ void report_window(JobRun& run, const std::string& metric, const Trace& trace) {
   run.report(found_median(metric, {windows.begin(), windows.end()}));
 }
 
-/// As many readings as a block can keep, two 8-byte numbers each, in half of its shared memory
-/// while it runs: the longer they last, the less the timer's coarse steps disturb the rate.
+/// As many readings (two 8-byte numbers) as fit into half of a block's shared memory. The longer
+/// they last, the less the coarse steps of the timer disturb the rate.
 std::uint64_t longest_timestamps(const DeviceInfo& gpu) {
   return std::clamp(gpu.shared_bytes_per_block / 32, fewest_timestamps, most_timestamps);
 }
 
-/// Enough readings for `wanted_timer_steps` steps, judged by a long row of them.
+/// Enough readings for `wanted_timer_steps` steps, estimated from a long row of readings.
 std::uint64_t choose_timestamps(const LaneTrace& row) {
   const std::uint64_t readings = row.globaltimer_ns.size();
   const std::uint64_t steps = std::max<std::uint64_t>(1, counter_moves(row.globaltimer_ns).size());
@@ -44,12 +44,12 @@ std::uint64_t choose_timestamps(const LaneTrace& row) {
                     readings);
 }
 
-/// Windows of an SM as differences of two readings of its clock.
+/// Windows of an SM, each the difference of two readings of its clock.
 std::vector<std::uint64_t> window_differences(const LaneTrace& lane) {
   return {lane.window_cycles.begin(), lane.window_cycles.end()};
 }
 
-/// From durations that differ: empty and sink windows, loops of readings, and cold loads.
+/// Reports the common step of different durations: windows, loops of readings, and cold loads.
 void report_granularity(JobRun& run, const LaneTrace& empty, const LaneTrace& sink,
                         const LaneTrace& stamps) {
   ChaseProbe cold;
@@ -108,7 +108,7 @@ void report_rate(JobRun& run, const std::vector<ClockLine>& lines) {
 }  // namespace
 
 void run_clock(JobRun& run) {
-  report_pace(run);  // first: the GPU may still be cold
+  report_pace(run);  // first, as the GPU may still be cold
   const std::vector<int> sms = all_sms(run.info().sm_count);
   const Trace& empty = run.run("empty window", ClockProbe{ClockWindow::empty, sms, window_samples});
   const Trace& sink = run.run("sink window", ClockProbe{ClockWindow::sink, sms, window_samples});

@@ -1,6 +1,6 @@
-// Job `constant.throughput`: bytes per cycle that the constant caches give to all blocks together,
-// against the number of blocks (Wong 2010, figure 19), and which SMs share what limits them.
-// Method: docs/methods/constant-throughput.md.
+// Job `constant.throughput`: bytes per cycle that the constant caches deliver to all blocks
+// together, against the number of blocks (Wong 2010, figure 19), and which SMs share what limits
+// the rate. Method: docs/methods/constant-throughput.md.
 #include "analysis/statistics.hpp"
 #include "analysis/structure/cores/constant_rates.hpp"
 #include "jobs/cores/constant_streams.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr StoppingRule lone_rule{.least = 5, .most = 8};
 
-/// A row of rates by number of blocks for each order of SMs.
+/// Rates by number of blocks, one row for each order of SMs.
 using Curves = std::vector<std::vector<double>>;
 
 void report_curve(JobRun& run, const LevelPlan& plan, const std::string& name,
@@ -27,7 +27,7 @@ void report_curve(JobRun& run, const LevelPlan& plan, const std::string& name,
                    plan.confidence, curves.size() * curves.front().size()));
 }
 
-/// One of the paper's curves.
+/// Reports one of the paper's curves.
 void report_paper_curve(JobRun& run, const LevelPlan& plan, const BlockShape& shape,
                         const std::string& name, const std::vector<double>& blocks) {
   if (plan.fits(shape, run.info())) {
@@ -37,8 +37,8 @@ void report_paper_curve(JobRun& run, const LevelPlan& plan, const BlockShape& sh
                             "the footprint has too few lines for so many threads"));
 }
 
-/// The plateau of the medians, and the median of its rates in each order; without one the rate of
-/// all SMs.
+/// Reports the plateau of the medians and the median rate on it in each order; without a plateau
+/// the rate of all SMs.
 void report_total(JobRun& run, const LevelPlan& plan, const Curves& curves,
                   const std::vector<double>& blocks) {
   const auto plateau = find_plateau(blocks, medians_by_place(curves));

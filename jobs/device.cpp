@@ -1,5 +1,5 @@
-// Job `device`, the first: what the driver says about the GPU, its health and the errors so far.
-// The job host, the last one, reports what came since.
+// Job `device`, the first job: what the driver reports about the GPU, its health and the errors so
+// far. The last job, host, reports later errors.
 #include "jobs/host/links.hpp"
 
 #include <fmt/format.h>
@@ -7,7 +7,7 @@
 namespace sonde {
 namespace {
 
-/// Reports a number of the driver, or that it does not tell.
+/// Reports a number if the driver reports it.
 void report_told(JobRun& run, const char* metric, double value) {
   run.report(value > 0 ? found(metric, value, 1, 1)
                        : not_resolvable(metric, "the driver does not tell"));

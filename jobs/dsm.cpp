@@ -1,6 +1,6 @@
-// Job `dsm`: distributed shared memory. How long a load from the shared memory of another block of
-// the cluster takes, and how fast a block reads it, by where both SMs lie.
-// Method: docs/methods/dsm.md.
+// Job `dsm`: distributed shared memory. Latency of loads from the shared memory of another block of
+// the cluster, and the rate at which a block reads it, by the position of both SMs. Method:
+// docs/methods/dsm.md.
 #include "analysis/statistics.hpp"
 #include "analysis/structure/cores/dsm_pairs.hpp"
 #include "jobs/run/attempt.hpp"
@@ -18,14 +18,14 @@
 namespace sonde {
 namespace {
 
-/// Of each pair: every launch has some hundred pairs, and every rank is a reader.
+/// Per pair: every launch has some hundred pairs, and every rank reads.
 constexpr std::uint64_t chase_accesses = 16;
-/// Largest cluster that every GPU with clusters runs (CUDA programming guide): the pairs of
-/// clusters of one size are compared, so that all GPUs have the same mixture of them.
+/// Largest cluster size on every GPU with clusters (CUDA programming guide). Devices are compared
+/// by clusters of one size, so that all have the same mixture of pairs.
 constexpr int portable_blocks = 8;
 constexpr int stream_threads = 1024;
-/// Elements of each thread: 512 KiB of a reader alone, 2 MiB where all read, so that the start,
-/// some thousand cycles apart, is a percent of it.
+/// Elements per thread: 512 KiB for a single reader, 2 MiB if all blocks read. Blocks start some
+/// thousand cycles apart, which is then a percent of the time.
 constexpr std::uint64_t lone_accesses = 32;
 constexpr std::uint64_t joint_accesses = 128;
 constexpr std::size_t joint_launches = 3;  // a median drops one that was disturbed
@@ -34,8 +34,8 @@ constexpr StoppingRule stream_rule{.least = 5, .most = 8};
 
 using Pairs = std::vector<DsmPair>;
 
-/// Values of the pairs that `wanted` picks, replicate by replicate; replicates without any are left
-/// out.
+/// Values of the pairs for which `wanted` returns true, by replicate; leaves out replicates without
+/// any.
 template <class Wanted>
 Replicates pick(const std::vector<Pairs>& replicates, const Wanted& wanted) {
   Replicates picked;
@@ -51,7 +51,7 @@ Replicates pick(const std::vector<Pairs>& replicates, const Wanted& wanted) {
 
 bool is_other(const DsmPair& pair) { return pair.reader_rank != pair.target_rank; }
 
-/// The median pair of those of one reach, if some had it.
+/// Reports the median of the pairs of one reach, if there are any.
 void report_reach(JobRun& run, const std::string& metric, const std::vector<Pairs>& replicates,
                   const SureGroups& tpcs, DsmReach reach) {
   const auto picked = pick(replicates, [&](const DsmPair& pair) {
@@ -72,13 +72,13 @@ Pairs chase_clusters(JobRun& run, int blocks, double overhead_cycles) {
   return latency_pairs(trace.lanes, blocks, overhead_cycles);
 }
 
-/// One launch of a size of clusters.
+/// One launch with clusters of one size.
 struct SizeOfClusters {
   int blocks = 0;
   Pairs pairs;
 };
 
-/// One launch of every size that the device runs, and why it refused the first that it refused.
+/// One launch for every size that the device allows, and the first refusal.
 struct AllSizes {
   std::vector<SizeOfClusters> sizes;
   std::string refusal;
@@ -95,7 +95,7 @@ AllSizes chase_all_sizes(JobRun& run, double overhead_cycles) {
   return all;
 }
 
-/// The size by which devices are compared.
+/// The cluster size by which devices are compared.
 int compared_size(const AllSizes& all) {
   int blocks = all.sizes.front().blocks;
   for (const SizeOfClusters& size : all.sizes) {
@@ -144,7 +144,7 @@ Pairs stream_clusters(JobRun& run, const DsmProbe& probe) {
   return stream_pairs(trace.lanes, probe.cluster_blocks, probe.distance, dsm_element_bytes);
 }
 
-/// One reader at a time, at distances that reach both SMs of the same TPC and of others.
+/// One reader at a time, at distances within a TPC and between TPCs.
 void report_lone_readers(JobRun& run, int blocks, const SureGroups& tpcs) {
   const std::set<int> distances{0, 1, std::min(2, blocks - 1), blocks / 2};
   std::vector<Pairs> launches;
@@ -170,8 +170,8 @@ void report_lone_readers(JobRun& run, int blocks, const SureGroups& tpcs) {
   report_reach(run, "dsm.same_gpc_bytes_per_cycle", launches, tpcs, DsmReach::same_gpc);
 }
 
-/// All blocks read their neighbours at once: how many bytes per cycle each gets, by size, and all
-/// of them together where that is most.
+/// All blocks read from their neighbours at once. Reports bytes per cycle of each by cluster size,
+/// and the highest total of all.
 void report_joint_readers(JobRun& run, const AllSizes& all) {
   std::vector<double> bytes_per_cycle;
   std::vector<double> best;  // bytes per cycle of all readers, by launch

@@ -1,6 +1,5 @@
-// Job `global.throughput`: how fast the SMs together read, write and copy global memory, over the
-// shapes of a grid (Mei and Chu 2016, section 5.1).
-// Method: docs/methods/global-throughput.md.
+// Job `global.throughput`: rates at which all SMs together read, write and copy global memory, over
+// the shapes of a grid (Mei and Chu 2016, section 5.1). Method: docs/methods/global-throughput.md.
 
 #include "analysis/statistics.hpp"
 #include "analysis/throughput.hpp"
@@ -22,31 +21,28 @@
 namespace sonde {
 namespace {
 
-// Streams besides the surface, each in the shape that the surface chose.
-
-/// A stream, the shape in which it is fastest, and its surface.
+/// A stream, its fastest shape, and its surface.
 struct ShapedStream {
   StreamProbe stream;
   Shape shape;
   std::vector<SurfacePoint> points;
 };
 
-/// Of surfaces: what the L2 keeps from one repeat to the next is below 6 %.
+/// Footprint of surfaces: the L2 keeps less than 6 % of it from repeat to repeat.
 std::uint64_t surface_bytes(const JobRun& run) { return span_beyond_l2(run.info(), 16); }
-/// Of rates: ... below 1 %.
+/// Footprint of rates: the L2 keeps less than 1 %.
 std::uint64_t best_bytes(const JobRun& run) { return span_beyond_l2(run.info(), 128); }
 
 constexpr std::array element_sizes_bytes{4, 8, 16};
-/// On an H200 places differ by 0.1 to 0.3 % over the larger footprint: one tells shapes apart, and
-/// three tell the rate. Over the smaller one, all of eight shapes may be the best.
+/// On an H200, places differ by 0.1 to 0.3 % with the larger footprint: one place compares shapes,
+/// three give the rate. With the smaller footprint, any of eight shapes may be the best.
 constexpr Trial memory_trial{.finalists = 8, .places = 1};
 constexpr StoppingRule memory_rule{.least = 3, .most = 10};
-/// Thousands of windows tell a mean of some hundred cycles, with a deviation of as many, to a
-/// percent.
+/// Thousands of windows give the mean to a percent if mean and deviation are some hundred cycles.
 constexpr int timed_tiles = 4096;
 constexpr StoppingRule latency_rule{.relative_error = 0.002, .least = 5, .most = 12};
-/// Of the shape under whose load they are timed: all threads of an SM with a load each, the same on
-/// every device of a model. Which shape is the fastest differs from run to run.
+/// Block size of the load under which tiles are timed: all threads of an SM with one load each,
+/// equal on every device of a model; the fastest shape differs from run to run.
 constexpr int full_block_threads = 512;
 
 struct HintOfKind {
@@ -64,8 +60,8 @@ constexpr HintOfKind hints[] = {
     {StreamKind::copy, StreamHint::write_through, "global.copy_write_through_bytes_per_s"},
 };
 
-/// Tiles of 4 to 16 KiB, bulk_stages of them under way in each of a few blocks: from less to more
-/// than an SM needs under way.
+/// Shapes with tiles of 4 to 16 KiB, bulk_stages of them in flight in each of a few blocks: from
+/// fewer to more bytes in flight than an SM needs.
 std::vector<Shape> choose_bulk_shapes(const DeviceInfo& gpu) {
   std::vector<Shape> shapes;
   for (const int blocks_per_sm : {1, 2, 4}) {
@@ -76,7 +72,7 @@ std::vector<Shape> choose_bulk_shapes(const DeviceInfo& gpu) {
   return shapes;
 }
 
-/// Mean latency of timed tiles in nanoseconds, and the bytes that it keeps under way.
+/// Mean latency of timed tiles, and the bytes in flight that follow from it.
 struct TileTimes {
   Replicates latency_ns;                // [place][SM]
   std::vector<double> bytes_in_flight;  // [place], by the rate of the same launch
@@ -109,9 +105,9 @@ TileTimes time_tiles(JobRun& run, StreamProbe stream, const Shape& shape, double
   return times;
 }
 
-/// Reports `global.element_bytes` and, for each of them, `global.<kind>_by_element_bytes_per_s`.
-/// Elements that the device refuses have a rate of 0.
-/// @param best of each kind, with elements of 16 bytes
+/// Reports `global.element_bytes` and, for each kind, `global.<kind>_by_element_bytes_per_s`. The
+/// rate is 0 for elements that the device refuses.
+/// @param best the best stream of each kind, with elements of 16 bytes
 void report_by_element(JobRun& run, std::span<const ShapedStream> best) {
   std::vector<double> sizes_bytes(element_sizes_bytes.begin(), element_sizes_bytes.end());
   run.report(found("global.element_bytes", std::move(sizes_bytes), 1, 1));
@@ -129,7 +125,7 @@ void report_by_element(JobRun& run, std::span<const ShapedStream> best) {
   }
 }
 
-/// The best, and the best of the surface that loop over tiles, and that have a block for each.
+/// The best shape, the best that loops over tiles, and the best with a block for each tile.
 std::vector<Shape> best_shapes(const ShapedStream& best) {
   std::vector<Shape> shapes{best.shape};
   for (const bool by_tiles : {false, true}) {
@@ -142,8 +138,8 @@ std::vector<Shape> best_shapes(const ShapedStream& best) {
   return shapes;
 }
 
-/// Reports `global.<kind>_<hint>_bytes_per_s` of every hint that a kind can carry, in the best of
-/// the shapes: one that is best by a hair without a hint may lose 4 % with it.
+/// Reports `global.<kind>_<hint>_bytes_per_s` for every hint of a kind, in the best of these
+/// shapes: the best shape without a hint may lose 4 % with it.
 void report_hints(JobRun& run, std::span<const ShapedStream> best) {
   for (const HintOfKind& asked : hints) {
     for (const ShapedStream& of_kind : best) {
@@ -182,8 +178,8 @@ void report_bulk(JobRun& run) {
 }
 
 /// Reports `global.light_latency_ns`, `global.loaded_latency_ns` and
-/// `global.loaded_bytes_in_flight`: means over tiles whose loads were timed, with a warp on each SM
-/// and with all threads of each SM, or as many as the run sets.
+/// `global.loaded_bytes_in_flight`: means over timed tiles, with one warp on each SM and with all
+/// threads of each SM (or as the options of the job say).
 /// @param reads with elements of 16 bytes
 void report_latency_of_tiles(JobRun& run, const StreamProbe& reads) {
   const double overhead_cycles = window_overhead_cycles(run);
@@ -203,7 +199,7 @@ void report_latency_of_tiles(JobRun& run, const StreamProbe& reads) {
                    loaded.bytes_in_flight.size()));
 }
 
-/// @param prefix of the metrics: "" for reads
+/// @param prefix of the metrics; "" for reads
 void report_surface(JobRun& run, StreamKind kind, const std::string& prefix,
                     const std::vector<SurfacePoint>& points) {
   const StreamProbe stream = make_stream(kind, surface_bytes(run));
@@ -259,7 +255,7 @@ void report_theory(JobRun& run, double read_bytes_per_s) {
   }
 }
 
-/// Surface over a smaller footprint, best shapes over a larger one.
+/// Measures the surface over a smaller footprint, and the best shape over a larger one.
 ShapedStream report_kind(JobRun& run, StreamKind kind, Surface surface) {
   std::vector<Shape> all_shapes = choose_grid_shapes(run, surface);
   for (const Shape& shape : choose_tile_shapes(run)) all_shapes.push_back(shape);

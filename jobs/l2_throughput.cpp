@@ -1,6 +1,6 @@
-// Job `l2.throughput`: how fast the SMs together read and write what lies in the L2, and how fast
-// they read when all of them want the same lines, add to lines, and read near and far partitions.
-// Method: docs/methods/l2-throughput.md.
+// Job `l2.throughput`: rates at which all SMs together read and write lines in the L2, read the
+// same lines, make additions, and use near and far partitions. Method:
+// docs/methods/l2-throughput.md.
 #include "base/gpu_facts.hpp"
 #include "jobs/chase/known_l2.hpp"
 #include "jobs/cores/parts.hpp"
@@ -16,26 +16,26 @@
 namespace sonde {
 namespace {
 
-// On an H200 16 to 96 places tell the rate of the L2 to 0.3 %: some shapes make 8.2 to 8.9 TB/s of
-// it by the place, others 8.3 to 8.4, so that one place chooses among them by chance.
+// On an H200, 16 to 96 places give the rate of the L2 to 0.3 %. One place would choose among shapes
+// by chance: some give 8.2 to 8.9 TB/s depending on the place, others 8.3 to 8.4.
 constexpr Trial trial{.finalists = 24, .places = 6};
-/// Of writes, of additions, and where every SM reads all lines.
+/// For writes, additions, and reads of the same lines by all SMs.
 constexpr Trial short_trial{.finalists = 3, .places = 2};
-/// Bytes of a launch: hundreds of microseconds, of which the launch itself is below a percent.
+/// Bytes per launch: hundreds of microseconds, of which the launch takes less than a percent.
 constexpr std::uint64_t launch_bytes = std::uint64_t{2} << 30;
-/// Rates of writes and additions are less at the mercy of places than those of reads.
+/// Rates of writes and additions depend less on the place than those of reads.
 constexpr StoppingRule short_rule{.least = 10, .most = 32};
-/// On an H200 reads vary by 2 % from place to place, those of shared lines and additions to one
-/// line as much: a mean over so many is the same to half a percent in every run.
+/// On an H200, reads vary by 2 % from place to place, as do reads of shared lines and additions to
+/// one line. A mean over this many places repeats to half a percent.
 constexpr StoppingRule long_rule{.least = 96, .most = 160};
 
-/// A warp's words, and as many additions of each SM to them as take some hundred microseconds if
-/// the line takes those of a warp in a few cycles.
+/// The words of a warp, and as many additions of each SM to them as take some hundred microseconds
+/// if the line needs a few cycles for those of a warp.
 constexpr std::uint64_t one_line_bytes = warp_threads * 4;
 constexpr int one_line_passes = 1024;
 
-/// A third of the L2, a power of two: it stays whole even if one of two partitions serves each SM;
-/// over fewer pages the rate hangs on where they lie.
+/// A third of the L2, as a power of two: it fits even if one of two partitions serves each SM. With
+/// fewer pages the rate would depend on their places.
 std::uint64_t choose_footprint(double l2_bytes) {
   return std::bit_floor(static_cast<std::uint64_t>(l2_bytes / 3));
 }
@@ -48,7 +48,7 @@ StreamProbe make_l2_stream(StreamKind kind, std::uint64_t footprint_bytes) {
   return stream;
 }
 
-/// Those in which every block has tiles of its own.
+/// Shapes in which every block has its own tiles.
 std::vector<Shape> choose_apart_shapes(const JobRun& run, const StreamProbe& stream) {
   std::vector<Shape> shapes = choose_grid_shapes(run, Surface::upper);
   std::erase_if(shapes, [&](const Shape& shape) {
@@ -58,7 +58,7 @@ std::vector<Shape> choose_apart_shapes(const JobRun& run, const StreamProbe& str
   return shapes;
 }
 
-/// One block on each SM: blocks of one SM that want the same line would be served once by the SM.
+/// Shapes with one block per SM: an SM would load a line once for all of its blocks.
 std::vector<Shape> choose_lone_shapes(const JobRun& run) {
   std::vector<Shape> shapes;
   for (const Shape& shape : choose_grid_shapes(run, Surface::whole)) {
@@ -67,7 +67,7 @@ std::vector<Shape> choose_lone_shapes(const JobRun& run) {
   return shapes;
 }
 
-/// @return whether there is an answer
+/// @return true if there is an answer
 bool report_best(JobRun& run, const std::string& metric, const StreamProbe& stream,
                  const std::vector<Shape>& shapes, const Trial& how, const StoppingRule& rule) {
   return measure_part(run, {metric}, [&] {
@@ -80,7 +80,7 @@ bool report_best(JobRun& run, const std::string& metric, const StreamProbe& stre
   });
 }
 
-/// Warps of additions keep going without answers: few shapes suffice.
+/// Warps do not wait for the results of additions, so few shapes suffice.
 std::vector<Shape> choose_adding_shapes(const DeviceInfo& gpu) {
   std::vector<Shape> shapes;
   for (const int threads : {256, 512, 1024}) {
@@ -92,7 +92,7 @@ std::vector<Shape> choose_adding_shapes(const DeviceInfo& gpu) {
   return shapes;
 }
 
-/// @return those to lines apart; none if there is no answer
+/// @return the stream of additions to different lines; nullopt if there is no answer
 std::optional<StreamProbe> report_atomics(JobRun& run, std::uint64_t footprint_bytes) {
   StreamProbe adds = make_l2_stream(StreamKind::add, footprint_bytes);
   adds.path = LoadPath::all_levels;

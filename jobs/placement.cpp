@@ -1,5 +1,5 @@
-// Job `placement`: what each SM sees. Latency of L1, L2, DRAM and shared memory SM by SM, one SM at
-// a time; what TPCs read; units that stand out. Method: docs/methods/placement.md.
+// Job `placement`: latencies of L1, L2, DRAM and shared memory for each SM, one SM at a time; rates
+// of TPCs; units that stand out. Method: docs/methods/placement.md.
 #include "analysis/statistics.hpp"
 #include "analysis/structure/latency/near_far.hpp"
 #include "base/error.hpp"
@@ -21,13 +21,12 @@
 namespace sonde {
 namespace {
 
-constexpr int repeats = 3;                      // of every map: a median drops one disturbed pass
-constexpr std::uint64_t line_step_bytes = 256;  // two common lines: no fill brings the next
-constexpr std::uint64_t translation_bytes = 256_KiB;  // below what a first-level TLB entry has ever
-                                                      // covered (512 KiB on GT200, Wong 2010)
-constexpr std::uint64_t l1_lines = 8;                 // 2 KiB: fits into every L1 there has been
+constexpr int repeats = 3;                      // of every map; a median drops one disturbed pass
+constexpr std::uint64_t line_step_bytes = 256;  // two common lines, so that no fill brings the next
+constexpr std::uint64_t translation_bytes = 256_KiB;  // half the smallest entry known (GT200, Wong)
+constexpr std::uint64_t l1_lines = 8;                 // 2 KiB: fits into every known L1
 constexpr std::uint64_t l2_pages = 4;
-constexpr std::uint64_t l2_lines = 384;    // both partitions of an L2, many slices
+constexpr std::uint64_t l2_lines = 384;    // enough for both L2 partitions and many slices
 constexpr std::uint64_t dram_lines = 768;  // for each SM
 constexpr std::uint64_t dram_pages = 4;    // for each SM: 16 first-level TLB entries on GT200
 constexpr std::uint64_t l1_loads = 128;
@@ -36,10 +35,10 @@ constexpr std::uint64_t shared_loads = 128;
 struct LatencyMap {
   std::vector<std::vector<double>> lines;  // [sm][access]: medians over the passes
   std::vector<double> averages;            // [sm], to about a tenth of a cycle
-  double repeat_spread_cycles = 0;         // how an SM's average varies from pass to pass
+  double repeat_spread_cycles = 0;         // deviation of an SM's average between passes
 };
 
-/// Runs a chase with one lane for each SM, in their order, `repeats` times.
+/// Runs a chase with one lane per SM, in their order, `repeats` times.
 LatencyMap measure_map(JobRun& run, const std::string& label, double overhead_cycles,
                        const ProbeSpec& probe) {
   std::vector<const Trace*> traces;
@@ -67,7 +66,7 @@ LatencyMap measure_map(JobRun& run, const std::string& label, double overhead_cy
   return map;
 }
 
-/// One lane at a time: no SM disturbs another.
+/// A chase with one lane at a time, so that no SM disturbs another.
 ChaseProbe make_chase(std::uint64_t buffer_bytes, std::vector<ChaseLane> lanes,
                       std::uint64_t warmup_accesses, std::uint64_t timed_accesses) {
   ChaseProbe probe;
@@ -87,21 +86,21 @@ LatencyMap measure_l1(JobRun& run, double overhead_cycles) {
                                 4 * l1_lines, l1_loads));
 }
 
-/// A map of the metric placement.<level>_latency_cycles.
+/// Reports a map as placement.<level>_latency_cycles.
 void report_map(JobRun& run, const std::string& level, const LatencyMap& map) {
   const std::uint64_t samples = repeats * map.lines.size() * map.lines.front().size();
   run.report(found(fmt::format("placement.{}_latency_cycles", level), map.averages, 1, samples,
                    map.repeat_spread_cycles));
 }
 
-/// Caches of other paths: so little of the first ones that it hits in all there have been; of the
-/// second ones footprints of several of the first.
+/// Caches of other paths. For first-level caches a span that fits into every known one; for
+/// second-level caches a multiple of the size of the first-level cache.
 struct PathMap {
   const char* level;
   LoadPath path;
   std::uint64_t step_bytes;
   std::uint64_t span_bytes;
-  const char* first = nullptr;  // cache, before one that is asked for
+  const char* first = nullptr;  // first-level cache of a second-level map
   const char* second = nullptr;
   double first_sizes = 0;
 };
@@ -142,7 +141,7 @@ void report_path_map(JobRun& run, const PathMap& asked, double overhead_cycles) 
                                      : not_resolvable(metric, *refusal));
 }
 
-/// Lines all over some pages, one in each step, in random order.
+/// Random lines, one in each step over some pages, in random order.
 LatencyMap measure_l2(JobRun& run, double overhead_cycles) {
   constexpr std::uint64_t span_bytes = l2_pages * large_page_bytes;
   constexpr std::uint64_t step_bytes = span_bytes / l2_lines / line_step_bytes * line_step_bytes;
@@ -157,9 +156,9 @@ LatencyMap measure_l2(JobRun& run, double overhead_cycles) {
                                 2 * l2_lines, l2_lines));
 }
 
-/// Cold lines of one SM, no line twice and none that another SM accesses. They lie in four of as
-/// many pages as there are SMs, since pages differ in their distance from an SM; the SMs that meet
-/// in a page take turns there.
+/// Cold lines of one SM; no line is accessed twice, or by another SM. They lie in four of as many
+/// pages as there are SMs, as the distance to an SM differs by page. The SMs of a page use its
+/// lines in turn.
 ChaseLane make_cold_lane(int sm, std::uint64_t page_count, Random& random) {
   constexpr std::uint64_t lines_per_page = dram_lines / dram_pages;
   constexpr std::uint64_t slot_bytes = large_page_bytes / dram_lines / line_step_bytes *
@@ -183,7 +182,7 @@ ChaseLane make_cold_lane(int sm, std::uint64_t page_count, Random& random) {
   return lane;
 }
 
-/// Untimed accesses bring the translations of a lane's pages, the timed ones meet its cold lines.
+/// Untimed accesses bring the translations of a lane's pages; the timed accesses go to cold lines.
 LatencyMap measure_dram(JobRun& run, double overhead_cycles) {
   Random random(derive_seed(run.seed(), "dram lines"));
   const auto sm_count = static_cast<std::uint64_t>(run.info().sm_count);
@@ -204,7 +203,7 @@ LatencyMap measure_shared(JobRun& run, double overhead_cycles) {
   return measure_map(run, "shared memory by SM", overhead_cycles, probe);
 }
 
-/// A level whose loads are as slow as the next level's is not there for this load path.
+/// If loads of a level are as slow as those of the next, the path does not have the level.
 bool is_own_level(const LatencyMap& level, const LatencyMap& next) {
   return median(level.averages) < 0.9 * median(next.averages);
 }

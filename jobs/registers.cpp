@@ -1,6 +1,6 @@
-// Job `registers`: how many blocks of which shape an SM holds at once, and by what rule: its
-// registers, the multiples to which they and threads are rounded up, its slots (Wong 2010, section
-// IV-E). Method: docs/methods/registers.md.
+// Job `registers`: how many blocks of each shape an SM holds at once, and the rule behind it:
+// registers, their allocation unit, the quantum of threads, the slots (Wong 2010, section IV-E).
+// Method: docs/methods/registers.md.
 #include "analysis/structure/cores/occupancy_rule.hpp"
 #include "jobs/run/attempt.hpp"
 
@@ -15,26 +15,26 @@
 namespace sonde {
 namespace {
 
-/// Every number of registers up to here is tried, as small units show there; of larger ones some.
+/// Every number of registers up to this is tried, as small units show there; some larger ones.
 constexpr int dense_registers = 64;
 constexpr std::size_t further_counts = 24;
-/// Threads of the blocks by which numbers of registers are compared: many small steps, and few
-/// large ones that no limit of blocks meets.
+/// Threads of the blocks for which numbers of registers are compared: many small steps, and few
+/// large ones that no limit of blocks affects.
 constexpr int small_block_threads = 64;
 constexpr int large_block_threads = 256;
-/// Threads of a block are compared in steps below any quantum but the smallest.
+/// Step of the threads of a block, below all known quanta except the smallest.
 constexpr int thread_step = 16;
-/// Numbers of registers with which threads are compared; 64 are the most for blocks of any size.
+/// Numbers of registers for which threads are compared; with 64, a block may have any size.
 constexpr std::array swept_registers{32, 48, 64};
-/// Shared memory is given out in units of at most this (CUDA occupancy calculator: 128 bytes).
+/// Largest known allocation unit of shared memory (CUDA occupancy calculator: 128 bytes).
 constexpr std::uint64_t shared_step_bytes = 128;
 
 struct Residency {
   int blocks = 0;
-  double agreement = 1;  // share of the SMs that held so many
+  double agreement = 1;  // share of the SMs that held this many
 };
 
-/// What most SMs held.
+/// The number of blocks that most SMs held.
 Residency residency_of(const Trace& trace) {
   std::map<std::uint64_t, std::size_t> sms_by_blocks;
   for (const LaneTrace& lane : trace.lanes) ++sms_by_blocks[lane.accesses];
@@ -60,7 +60,7 @@ int hold(JobRun& run, Observed& observed, int registers, int threads) {
   return residency.blocks;
 }
 
-/// The numbers of registers that a block may have: by halving, as the largest is where it ends.
+/// The possible numbers of registers, by bisection for the largest.
 std::vector<int> possible_counts(JobRun& run, std::vector<int> counts) {
   Observed ignored;
   const auto end = std::ranges::partition_point(counts, [&](int registers) {
@@ -70,7 +70,7 @@ std::vector<int> possible_counts(JobRun& run, std::vector<int> counts) {
   return counts;
 }
 
-/// All small numbers of registers, some of the larger ones, and the largest.
+/// All small numbers of registers, some larger ones, and the largest.
 std::vector<int> choose_counts(const std::vector<int>& all) {
   const auto first_large = std::ranges::upper_bound(all, dense_registers);
   std::vector<int> chosen(all.begin(), first_large);
@@ -80,7 +80,7 @@ std::vector<int> choose_counts(const std::vector<int>& all) {
   return chosen;
 }
 
-/// Blocks by registers, for both sizes of blocks.
+/// Observes blocks by registers, for both sizes of blocks.
 void observe_registers(JobRun& run, Observed& observed, const std::vector<int>& counts) {
   std::vector<double> axis, warps;
   for (int registers : counts) {
@@ -101,7 +101,7 @@ void observe_registers(JobRun& run, Observed& observed, const std::vector<int>& 
   run.report(found("registers.full_up_to", full, observed.agreement, samples));
 }
 
-/// Blocks by threads, with the kernels next to some numbers of registers.
+/// Observes blocks by threads, for the largest counts up to swept_registers.
 void observe_threads(JobRun& run, Observed& observed, const std::vector<int>& counts) {
   std::vector<double> axis, blocks;
   int last = 0;
@@ -151,7 +151,7 @@ void report_rule(JobRun& run, const Observed& observed) {
       found("registers.max_warps_per_sm", static_cast<double>(warps), observed.agreement, samples));
 }
 
-/// By halving: the most shared memory with which an SM still holds two blocks.
+/// Finds the most shared memory with which an SM still holds two blocks, by bisection.
 void report_shared(JobRun& run, int registers) {
   const auto blocks = [&](std::uint64_t shared_bytes) {
     return residency_of(run.ask(fmt::format("{} bytes of shared memory", shared_bytes),

@@ -1,7 +1,6 @@
-// Job `shared`: latency of shared memory, whether a cache stands before it, what bank conflicts and
-// atomics cost, the banks themselves, and the copy throughput of an SM over the shapes of a grid
-// (Mei and Chu 2016, section 6; Wong 2010, section IV-F).
-// Method: docs/methods/shared.md.
+// Job `shared`: latency of shared memory, whether there is a cache in front of it, costs of bank
+// conflicts and atomics, the banks, and the copy throughput of an SM over the shapes of a grid (Mei
+// and Chu 2016, section 6; Wong 2010, section IV-F). Method: docs/methods/shared.md.
 #include "analysis/statistics.hpp"
 #include "analysis/structure/cores/shared_banks.hpp"
 #include "jobs/cores/parts.hpp"
@@ -17,13 +16,13 @@
 namespace sonde {
 namespace {
 
-constexpr std::uint64_t chase_accesses = 64;  // as many as Mei and Chu 2016, section 6.2, used
-constexpr int measured_sms = 3;               // a median that one odd SM cannot move
+constexpr std::uint64_t chase_accesses = 64;  // as in Mei and Chu 2016, section 6.2
+constexpr int measured_sms = 3;               // one deviating SM cannot change the median of three
 constexpr int largest_stride = 64;
-/// Two rows of 32 banks of 8 bytes, the widest there have been: enough for infer_banks.
+/// Two rows of 32 banks of 8 bytes, the widest known banks: enough for infer_banks.
 constexpr int scanned_words = 128;
 
-/// What is the same for every chase of this job.
+/// What all chases of this job have in common.
 struct SharedChases {
   std::vector<int> sms;
   int warp_threads = 0;
@@ -89,7 +88,7 @@ void report_conflicts(JobRun& run, const SharedChases& setup,
   run.report(found("shared.conflict_linearity_r2", line.r2, 1, latencies.size()));
 }
 
-/// Reports the vector over all strides, or why this device does not run such a chase.
+/// Reports the latencies of all strides, or why this device does not run such a chase.
 void report_strides(JobRun& run, const SharedChases& setup, const std::string& metric,
                     int element_bytes, BankMode mode) {
   std::vector<double> latencies;
@@ -106,8 +105,8 @@ void report_strides(JobRun& run, const SharedChases& setup, const std::string& m
                    (largest_stride + 1) * chase_accesses * setup.sms.size()));
 }
 
-/// What the banks could give, what part of it copies get, and how many warps must have a load of a
-/// word under way for it (Mei and Chu 2016, table VII and section 6.1).
+/// Reports the peak rate of the banks, the share of it that copies reach, and how many warps must
+/// have a load of a word in flight for it (Mei and Chu 2016, table VII and section 6.1).
 void report_peak(JobRun& run, const SharedChases& setup, const std::optional<SharedBanks>& banks) {
   if (!banks) {
     for (const char* metric :

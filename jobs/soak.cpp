@@ -1,6 +1,5 @@
-// Job `soak`: reads of memory and arithmetic in turns, round after round, with clock and
-// temperature beside each rate: what a GPU still does when it is warm. Method:
-// docs/methods/soak.md.
+// Job `soak`: alternates reads of memory and arithmetic and records rate, clock and temperature of
+// every round, to show how a warm GPU performs. Method: docs/methods/soak.md.
 #include "analysis/statistics.hpp"
 #include "analysis/structure/cores/pace.hpp"
 #include "jobs/cores/stream_surface.hpp"
@@ -18,7 +17,7 @@ namespace sonde {
 namespace {
 
 constexpr std::uint64_t usual_s = 60;
-// A line needs some points; and no launch shall last as long as a driver's watch over it.
+// A fitted line needs some points, and a launch must be shorter than the watchdog of a driver.
 constexpr std::uint64_t fewest_rounds = 8;
 constexpr double longest_round_s = 5;
 constexpr std::uint64_t clock_samples = 20;  // of each round
@@ -55,7 +54,7 @@ void play_round(JobRun& run, const StreamProbe& reads, const PaceProbe& work, Ro
   rounds.time_s.push_back(begin_s + read.device_s + pace.device_s);
 }
 
-/// Of the line through the rounds: its end over its begin.
+/// Reports the ratio of end to begin of a line through the rounds.
 void report_change(JobRun& run, const std::string& metric, const Rounds& rounds,
                    const std::vector<double>& values) {
   const Trend trend = fit_trend(rounds.time_s, values);

@@ -1,4 +1,4 @@
-// The suite: read this file to see all that sonde measures, then one job.
+// The suite: read this file to see all that sonde measures, then read one job.
 #include "jobs/suite.hpp"
 
 #include "base/error.hpp"
@@ -17,8 +17,8 @@
 
 namespace sonde {
 
-// Every job, one function in the file of its name in this folder: it reports what it found by
-// JobRun::report and throws only what a probe throws.
+// Every job: one function, in the file of its name. It reports its findings by JobRun::report and
+// throws only what a probe throws.
 void run_device(JobRun& run);
 void run_clock(JobRun& run);
 void run_cache_l1(JobRun& run);
@@ -167,7 +167,7 @@ constexpr std::array jobs{
                               "reads and arithmetic until the GPU is warm: what becomes of "
                               "rate, clock and temperature")),
         of_a_soak),
-    // The last on a GPU alone: it looks for errors that the jobs before it caused.
+    // Last of the jobs on one GPU: it looks for errors that earlier jobs caused.
     make_job("host", quick, run_host,
              "copies to and from the host, the state of the links, errors since the first job",
              "device", "clock"),
@@ -202,7 +202,7 @@ void add_with_prerequisites(const Job& job, std::set<std::string_view>& wanted) 
       item, fmt::join(names, ", ")));
 }
 
-/// @returns the value as the job reads it
+/// @returns the value in the form that the job reads
 std::string check_setting(const std::string& name, const JobOption& option,
                           const std::string& text) {
   if (option.unit.empty()) {
@@ -308,7 +308,7 @@ JobOutcome run_job(const Job& job, Device& device, SuiteLevel level, std::uint64
     reason = error.what();
     run.report_rest("", status, reason);
   } catch (const ProbeTooLargeError& error) {
-    status = Status::not_resolvable;  // nothing has failed: another try would ask for as much
+    status = Status::not_resolvable;  // not a failure: a second try would ask for as much
     reason = error.what();
     run.report_rest("", status, reason);
   } catch (const DeviceLostError& error) {

@@ -1,5 +1,4 @@
-// All jobs in the order in which they run, and how one of them is run without letting its failure
-// spread.
+// All jobs in running order, and the function that runs one of them and contains its failures.
 #pragma once
 
 #include "base/enum_text.hpp"
@@ -15,66 +14,64 @@
 
 namespace sonde {
 
-/// What a job measures: a GPU by itself; or what lies between the GPUs of a node, once all of them
-/// have been measured by themselves.
+/// What a job measures: a single GPU; or what lies between the GPUs of a node, after all of them
+/// have been measured singly.
 enum class JobReach { gpu, node };
 
-/// Which SMs a job can make do with: any, or all of them at once, because it compares them or
-/// because they saturate together what they share.
+/// Which SMs a job needs: any; or all at once, because it compares them or because only all
+/// together saturate what they share.
 enum class JobSms { any, all };
 
 struct Job {
   std::string_view name;
   std::string_view summary;
-  SuiteLevel level;  // the smallest suite that holds it
+  SuiteLevel level;  // the smallest suite that includes it
   void (*run)(JobRun&);
-  std::array<std::string_view, 12> builds_on = {};  // jobs whose findings it reads
+  std::array<std::string_view, 12> builds_on = {};  // jobs whose findings this job reads
   JobReach reach = JobReach::gpu;
   JobSms sms = JobSms::any;
   std::span<const JobOption> options = {};
 };
 
-/// In running order: a job stands behind everything that it builds on.
+/// In running order: every job comes after the jobs that it builds on.
 std::span<const Job> all_jobs();
 
+/// The names of suites, smallest first.
 inline constexpr EnumName<SuiteLevel> suite_level_names[]{
     {SuiteLevel::quick, "quick"}, {SuiteLevel::standard, "standard"}, {SuiteLevel::full, "full"}};
 
 /// @throws ConfigError for a name that is no suite
 SuiteLevel parse_suite_level(std::string_view name);
 
-/// The jobs of a suite, or those named and all that they build on, in running order.
-/// @throws ConfigError for an unknown job, naming those there are
+/// The jobs of a suite; or, if `names` is not empty, these jobs and all that they build on.
+/// @throws ConfigError for an unknown job; the message names the known jobs
 std::vector<const Job*> select_jobs(SuiteLevel level, const std::vector<std::string>& names);
 
-/// The jobs of a run that measures some SMs: those named, which then must do with some, and all
-/// that they build on; or, of a suite, those that can do with some.
+/// The jobs of a run on some SMs: without jobs that need all SMs, except prerequisites of `names`.
 /// @param names jobs that were asked for by name
-/// @throws ConfigError if one of them cannot
+/// @throws ConfigError if a named job needs all SMs
 std::vector<const Job*> select_jobs_of_some_sms(const std::vector<const Job*>& jobs,
                                                 const std::vector<std::string>& names);
 
-/// What items such as "latency.carveout_bytes=64KiB" set, by job.
-/// @throws ConfigError for a job or option that there is not, or a value beyond its range
+/// The settings in items such as "latency.carveout_bytes=64KiB", by job.
+/// @throws ConfigError for an unknown job or option, or a value out of range
 std::map<std::string, JobSettings> parse_job_settings(const std::vector<std::string>& items);
 
 /// The option of a job that "latency.carveout_bytes" names; nullptr if there is none.
 const JobOption* find_job_option(std::string_view name);
 
-/// What became of a job and of the device under it.
+/// The result of a job, and the state of the device after it.
 struct JobOutcome {
   JobResult result;
   bool device_lost = false;  // no further job can run
 };
 
 /// Runs one job. A failed probe ends the job, not the suite: the result then has status `failed`,
-/// the reason, and everything found before; `not_resolvable` if the device has no room for a probe.
-/// Metrics of the job that it left without a finding are reported as failed, or as that: each
-/// metric has exactly one finding.
-/// @param time_limit_s a job over it is given up at its next probe
+/// the reason, and everything found before; or status `not_resolvable` if a probe is too large for
+/// the device. Metrics without a finding get the same status: each metric has exactly one finding.
+/// @param time_limit_s a job that runs longer is stopped at its next probe
 /// @param on_probe called after each probe
-/// @param settings of this job
-/// @param node for a job that reaches over the node
+/// @param node for a job of reach `node`
 JobOutcome run_job(const Job& job, Device& device, SuiteLevel level, std::uint64_t seed,
                    const std::vector<JobResult>& earlier, double time_limit_s,
                    const std::function<void()>& on_probe, const JobSettings& settings = {},

@@ -1,5 +1,5 @@
-// Job `topology`: which SMs form TPCs and GPCs. Thread block clusters, shared clocks and the ports
-// that SMs share each say a part of it. Method: docs/methods/topology.md.
+// Job `topology`: which SMs form TPCs and GPCs, from thread block clusters, shared clocks, and the
+// ports that SMs share. Method: docs/methods/topology.md.
 #include "analysis/structure/cores/chip_map.hpp"
 #include "jobs/cores/port_trials.hpp"
 #include "jobs/run/attempt.hpp"
@@ -15,15 +15,14 @@
 namespace sonde {
 namespace {
 
-constexpr int pair_launches = 24;  // a partner by chance does not come back this often
-// Launches of all larger sizes together, and the fewest of one: where few sizes exist, each has to
-// be seen in many arrangements before all parts of a GPC have met.
+constexpr int pair_launches = 24;  // a random partner does not come back this often
+// Launches of all larger sizes together, and the fewest of one size. If few sizes exist, each needs
+// many arrangements until all parts of a GPC have met.
 constexpr int larger_launches = 160;
 constexpr int least_launches = 8;
 
-// One method alone is not certain: which it is was chosen by what could deceive it. A scheduler may
-// pair SMs for another reason than their TPC; clocks of two groups may be set alike; ports are seen
-// by times.
+// Confidence of each method alone. A scheduler may pair SMs for another reason than their TPC;
+// clocks of two groups may be set alike; ports are inferred from times.
 constexpr double by_clusters = 0.9;
 constexpr double by_clocks = 0.95;
 constexpr double by_clocks_of_tpcs = 0.9;  // a GPC of so few SMs looks the same
@@ -34,8 +33,8 @@ struct ClusterEvidence {
   std::vector<Cluster> all;
 };
 
-/// Clusters of every size that the device runs. A size that it refuses is left out: large ones may
-/// not fit into any of its GPCs.
+/// Clusters of every size that the device allows. It may refuse sizes that fit into none of its
+/// GPCs.
 ClusterEvidence gather_clusters(JobRun& run) {
   ClusterEvidence evidence;
   const int most = run.info().max_cluster_blocks;
@@ -51,7 +50,7 @@ ClusterEvidence gather_clusters(JobRun& run) {
   return evidence;
 }
 
-/// Groups of SMs that share a clock register, if those are what `scope` says.
+/// Groups of SMs that share a clock register, if the scope of the clock is `scope`.
 MapEvidence clock_groups(const JobRun& run, std::string_view scope) {
   MapEvidence evidence{"clocks", {}, scope == "tpc" ? by_clocks_of_tpcs : by_clocks};
   const auto groups = run.vector("clock.group_of_sm");
@@ -67,7 +66,7 @@ struct MapAnswer {
   std::string why_none;
 };
 
-/// SMs of each TPC; an SM without a TPC stands alone.
+/// SMs of each TPC; an SM without a TPC is a unit of its own.
 std::vector<std::vector<int>> sms_of_units(const SmGroups& tpcs, int sm_count) {
   std::vector<std::vector<int>> sms = sms_by_group(tpcs);
   for (int sm = 0; sm < sm_count; ++sm) {
@@ -77,7 +76,7 @@ std::vector<std::vector<int>> sms_of_units(const SmGroups& tpcs, int sm_count) {
   return sms;
 }
 
-/// Group of each unit by that of its first SM.
+/// Group of each unit: the group of its first SM.
 std::vector<int> groups_of_units(const SmGroups& groups,
                                  const std::vector<std::vector<int>>& sms_of_unit) {
   std::vector<int> result;
@@ -87,8 +86,8 @@ std::vector<int> groups_of_units(const SmGroups& groups,
   return result;
 }
 
-/// Asks the ports about a map that something else gave.
-/// @param units SMs or TPCs, whose groups it has
+/// Checks a map of other evidence by the ports.
+/// @param units SMs or TPCs that the groups of the map consist of
 void check_by_ports(JobRun& run, const std::vector<std::vector<int>>& units, MapVerdict& map) {
   const PortCheck check = check_ports(run, units, groups_of_units(map.groups, units));
   if (check.seen == 0) return;
@@ -101,8 +100,8 @@ void check_by_ports(JobRun& run, const std::vector<std::vector<int>>& units, Map
   }
 }
 
-/// SMs with numbers in a row, two by two, as TPCs since Volta have them: the map of the ports, if
-/// each two of them share one with no others.
+/// Pairs of consecutive SMs, as in TPCs since Volta. Returns them as the map of the ports if each
+/// pair shares a port with no other SM; else an empty map.
 MapVerdict find_pairs_by_ports(JobRun& run, const std::vector<std::vector<int>>& sms) {
   std::vector<int> pair_of_sm;
   for (const std::vector<int>& sm : sms) pair_of_sm.push_back(sm.front() / 2);

@@ -1,4 +1,4 @@
-// What the accesses and kernels of many programs are made of.
+// Accesses and kernels that many programs use.
 #pragma once
 
 #include "device/probe/program_probe.hpp"
@@ -8,13 +8,13 @@
 
 namespace sonde {
 
-/// array[thread]: the threads of all blocks side by side. @param per_inner to the next pass
+/// array[thread], with consecutive threads of all blocks. @param per_inner step to the next pass
 constexpr ProgramAccess by_thread(std::uint32_t array, std::uint32_t block_threads,
                                   std::uint32_t per_inner = 0) {
   return {.array = array, .per_block_x = block_threads, .per_thread_x = 1, .per_inner = per_inner};
 }
 
-/// array[thread * row + pass]: a row for each thread, side by side with the next pass.
+/// array[thread * row + pass]: each thread reads a row of its own.
 constexpr ProgramAccess by_row(std::uint32_t array, std::uint32_t block_threads,
                                std::uint32_t row) {
   return {.array = array, .per_block_x = block_threads * row, .per_thread_x = row, .per_inner = 1};
@@ -31,22 +31,24 @@ constexpr ProgramAccess by_point(std::uint32_t plane, std::uint32_t width, std::
           .per_thread_y = width};
 }
 
-/// Elements of a table of so many, each thread another one.
+/// A random element of a table of this size for each thread.
 constexpr ProgramAccess drawn(std::uint32_t array, std::uint32_t elements) {
   return {.waits = true, .array = array, .drawn_elements = elements};
 }
 
+/// The access as a store.
 constexpr ProgramAccess stored(ProgramAccess access) {
   access.store = true;
   return access;
 }
 
+/// The access in some passes of the inner loop only.
 constexpr ProgramAccess in_pass(AccessPass pass, ProgramAccess access) {
   access.pass = pass;
   return access;
 }
 
-/// A kernel of one dimension. @param instructions of a pass besides its accesses
+/// A kernel of one dimension. @param instructions of a pass, without its accesses
 inline ProgramKernel line_kernel(std::uint32_t blocks, std::uint32_t threads, std::uint32_t passes,
                                  std::vector<ProgramAccess> body, std::uint32_t instructions) {
   return {.grid_x = blocks,
@@ -56,7 +58,7 @@ inline ProgramKernel line_kernel(std::uint32_t blocks, std::uint32_t threads, st
           .instructions = instructions};
 }
 
-/// A thread for each point of a plane of size * size.
+/// A kernel with a thread for each point of a plane of size * size.
 inline ProgramKernel plane_kernel(std::uint32_t size, std::uint32_t block_x, std::uint32_t block_y,
                                   std::vector<ProgramAccess> body, std::uint32_t instructions) {
   return {.grid_x = size / block_x,

@@ -1,6 +1,5 @@
-// Job `bypass`: programs that share an L1 among warps, of which only some use it. Measures how many
-// should, and what the model of Dai et al. (DAC 2016) would have chosen.
-// Method: docs/methods/bypass.md.
+// Job `bypass`: programs whose warps share an L1 that only some of them use. Measures how many
+// should, and what the model of Dai et al. (DAC 2016) would choose. Method: docs/methods/bypass.md.
 #include "base/gpu_facts.hpp"
 #include "jobs/bypass/sweep.hpp"
 #include "jobs/run/attempt.hpp"
@@ -19,17 +18,18 @@
 namespace sonde {
 namespace {
 
-/// Performances count as equal within this fraction: replicates differ by about as much.
+/// Performances within this fraction count as equal; replicates differ by about as much.
 constexpr double equal_fraction = 0.01;
-/// A program gains if the best number is better by this; the choice is near if it loses no more.
+/// A program gains if its best number of units is better by the first fraction; a choice is near
+/// the best if it loses at most the second one.
 constexpr double least_gain = 0.05;
 constexpr double near_fraction = 0.03;
-/// What the paper finds for reservation failures (section 5.2), taken where none can be fitted.
+/// The paper's exponent for reservation failures (section 5.2), used if none can be fitted.
 constexpr double papers_exponent = 3;
-/// Below it no power is reported. The paper calls 0.88 enough; what an H200 gives, 0.47 to 0.63
-/// from run to run, is none.
+/// Below this R2 no exponent is reported. The paper accepts 0.88; the 0.47 to 0.63 that an H200
+/// gives from run to run is too low.
 constexpr double least_r2 = 0.75;
-/// Warps wait if all together wait this part of what a hit saves for each access.
+/// Warps wait if all warps together wait this part of what a hit saves, per access.
 constexpr double least_wait = 0.02;
 
 struct Model {
@@ -37,7 +37,7 @@ struct Model {
   double e = 0;
 };
 
-/// From the programs that teach alone.
+/// Learns from the programs that teach the model.
 Model report_learnt(JobRun& run, const std::vector<ProgramSweep>& all) {
   std::vector<BypassSweep> taught;
   double least_wait_cycles = 0;
@@ -76,8 +76,8 @@ Model report_learnt(JobRun& run, const std::vector<ProgramSweep>& all) {
   return model;
 }
 
-/// A vector that has for each program what `value` makes of it: numbers one after the other, or
-/// one number. An absence if no number is known.
+/// Reports a vector with the number or numbers that `value` returns for each program. Absent if no
+/// number is known.
 template <class OfProgram>
 void report_vector(JobRun& run, const char* name, const std::vector<ProgramSweep>& all,
                    const OfProgram& value) {
@@ -97,7 +97,7 @@ void report_vector(JobRun& run, const char* name, const std::vector<ProgramSweep
   run.report(found(metric, std::move(values), 1, all.size()));
 }
 
-/// What to do, in words: how many should bypass, and what it gains.
+/// The advice in words: how many units should bypass, and what that gains.
 std::string advise(const ProgramSweep& one) {
   const std::size_t best = best_cached(one.sweep, equal_fraction);
   const int units = one.sweep.cached.back();
@@ -109,7 +109,7 @@ std::string advise(const ProgramSweep& one) {
                      100 * (speedup - 1));
 }
 
-/// @param refusals of programs that could not be played
+/// @param refusals programs that the device refused, with reasons
 void report_patterns(JobRun& run, const std::vector<ProgramSweep>& all, const Model& model,
                      const std::vector<std::string>& refusals) {
   std::vector<std::string> names, advice;
@@ -143,7 +143,7 @@ void report_patterns(JobRun& run, const std::vector<ProgramSweep>& all, const Mo
   report("model_speedup", [&](const auto& one) { return one.speedup_at(chosen(one)); });
 }
 
-/// How the choices of the model do for programs that it was not taught.
+/// Reports how well the model chooses for programs that it did not learn from.
 void report_judgement(JobRun& run, const std::vector<ProgramSweep>& all, const Model& model) {
   double gaining = 0;
   double near = 0;

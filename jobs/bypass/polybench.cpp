@@ -1,45 +1,45 @@
-// The programs of Polybench-GPU: with high cache contention matrix times vector, a row or a column
-// for each thread, and a rank-2k update; with low contention a covariance matrix and two stencils.
+// Polybench-GPU. With high cache contention: matrix times vector, with a row or a column for each
+// thread, and a rank-2k update. With low contention: a covariance matrix and two stencils.
 #include "jobs/bypass/accesses.hpp"
 #include "jobs/bypass/programs.hpp"
 
 namespace sonde {
 namespace {
 
-// Rows and columns: 4096 in the originals; fewer columns do, as runs end long before a row does.
+// As in the originals. Runs end long before a row does.
 constexpr std::uint32_t rows = 4096;
 constexpr std::uint32_t columns = 4096;
 constexpr std::uint32_t block_threads = 256;
 constexpr std::uint64_t elements_of_matrix = std::uint64_t{rows} * columns;
 
 /// A kernel over `rows` threads.
-/// @param instructions multiply-add, two additions to addresses, loop: compare, branch
+/// @param instructions multiply-add, two address additions, and compare and branch of the loop
 ProgramKernel over_rows(std::vector<ProgramAccess> body, std::uint32_t instructions = 6) {
   return line_kernel(rows / block_threads, block_threads, columns, std::move(body), instructions);
 }
 
-/// matrix[thread * columns + j]: a line for each thread.
+/// matrix[thread * columns + j]: each thread reads another line.
 ProgramAccess own_row(std::uint32_t matrix) { return by_row(matrix, block_threads, columns); }
 
-/// matrix[j * columns + thread]: the threads side by side.
+/// matrix[j * columns + thread]: consecutive threads read consecutive elements.
 ProgramAccess own_column(std::uint32_t matrix) { return by_thread(matrix, block_threads, columns); }
 
-/// vector[j]: the same for all threads.
+/// vector[j]: all threads read the same element.
 ProgramAccess at_pass(std::uint32_t vector) { return {.array = vector, .per_inner = 1}; }
 
-/// vector[thread], stored in each pass: what is summed up may be one of the operands, for all that
-/// the compiler knows.
+/// vector[thread], stored in each pass, as the compiler must assume that the sum overlaps an
+/// operand.
 ProgramAccess sum_of_thread(std::uint32_t vector) {
   return stored(by_thread(vector, block_threads));
 }
 
-/// 16 blocks of 256 threads for 15 SMs: one on each, but for one SM.
+/// 16 blocks of 256 threads for 15 SMs: one on each SM, except one SM.
 PaperProgram make_taught(AccessProgram program) {
   return {.program = std::move(program), .high_contention = true, .taught = true};
 }
 
-/// plane[(i + down) * width + j + right] of the thread at i, j; rows begin one element in, so that
-/// down and right may be as small as -1.
+/// plane[(i + down) * width + j + right] of the thread at i, j. Rows begin one element in, so that
+/// down and right may be -1.
 ProgramAccess at_point(std::uint32_t plane, std::uint32_t width, int down, int right) {
   const auto first = static_cast<std::uint32_t>((1 + down) * static_cast<int>(width) + 1 + right);
   return by_point(plane, width, 32, 8, first);
@@ -76,7 +76,7 @@ PaperProgram gesummv() {
            {own_row(0), at_pass(2), own_row(1), sum_of_thread(3), sum_of_thread(4)}, 9)}});
 }
 
-/// c[i][j] += a[i][k] * b[j][k] + b[i][k] * a[j][k] with a block of 32 x 8 for j and i.
+/// c[i][j] += a[i][k] * b[j][k] + b[i][k] * a[j][k], with blocks of 32 x 8 for j and i.
 PaperProgram syr2k() {
   constexpr std::uint32_t size = 2048;
   constexpr std::uint64_t elements = std::uint64_t{size} * size;
@@ -96,9 +96,9 @@ PaperProgram syr2k() {
   return result;
 }
 
-/// symmat[j1][j2] += data[i][j1] * data[i][j2] for all i, with a thread for j1, whose j2 begin at
-/// its own j1; stored in each pass, as the compiler cannot tell the sum from the operands. All
-/// threads of a block make as many j2 as its first.
+/// symmat[j1][j2] += data[i][j1] * data[i][j2] for all i. A thread computes one j1 and begins with
+/// j2 = j1. Sums are stored in each pass, as the compiler must assume that they overlap the
+/// operands. All threads of a block do as many j2 as its first thread.
 PaperProgram covariance() {
   constexpr std::uint32_t size = 2048;
   constexpr std::uint64_t elements = std::uint64_t{size + 1} * size;
@@ -112,11 +112,11 @@ PaperProgram covariance() {
   ProgramKernel kernel = line_kernel(size / block_threads, block_threads, size,
                                      {by_thread(0, block_threads, size), other, sum}, 6);
   kernel.outer = {.first = size, .per_block = -static_cast<std::int32_t>(block_threads)};
-  // One block on an SM: there are 8 for 15 SMs.
+  // One block per SM: there are 8 blocks for 15 SMs.
   return {.program = {.name = "cvr", .array_elements = {elements, elements}, .kernels = {kernel}}};
 }
 
-/// One point for each thread; one kernel each for ey, ex and hz, step after step.
+/// One point for each thread; one kernel each for ey, ex and hz in every step.
 PaperProgram fdtd_2d() {
   constexpr std::uint32_t size = 2048;
   constexpr std::uint32_t width = size + 32;

@@ -1,4 +1,4 @@
-// The sixteen programs, each of which stands in the file of its collection, and those of rows.
+// Lists the sixteen programs, each defined in the file of its collection, and makes the rows.
 #include "jobs/bypass/programs.hpp"
 
 #include "base/gpu_facts.hpp"
@@ -9,7 +9,7 @@
 namespace sonde {
 namespace {
 
-/// Elements of a row: 16 lines and one more, so that rows do not begin in the same set.
+/// Elements of a row: 16 lines plus one, so that rows begin in different sets.
 constexpr std::uint32_t row_elements = 17 * 32;
 constexpr std::uint32_t read_elements = 16 * 32;
 

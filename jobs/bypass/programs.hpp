@@ -1,4 +1,4 @@
-// Programs as accesses to memory, and the sixteen of Dai et al. (DAC 2016), table 2.
+// Programs as sequences of memory accesses, with the sixteen of Dai et al. (DAC 2016), table 2.
 #pragma once
 
 #include "device/probe/program_probe.hpp"
@@ -8,36 +8,36 @@
 
 namespace sonde {
 
-/// A program, and how an SM plays it.
+/// A program, and how an SM runs it.
 struct PaperProgram {
   AccessProgram program;
-  int resident_blocks = 1;  // that an SM of table 1 holds at once
+  int resident_blocks = 1;  // blocks that an SM of table 1 holds at once
   BypassLevel level = BypassLevel::warp;
-  bool high_contention = false;  // by table 2
+  bool high_contention = false;  // according to table 2
   bool taught = false;           // the model learns from it: five that the paper fits, and rows_8
 };
 
-/// A program of which an SM holds several blocks, some of which bypass the L1.
+/// A program with several blocks per SM, some of which bypass the L1.
 inline PaperProgram by_blocks(AccessProgram program, int resident_blocks) {
   return {.program = std::move(program),
           .resident_blocks = resident_blocks,
           .level = BypassLevel::block};
 }
 
-/// The same of high contention.
+/// The same with high contention.
 inline PaperProgram contended_by_blocks(AccessProgram program, int resident_blocks) {
   PaperProgram result = by_blocks(std::move(program), resident_blocks);
   result.high_contention = true;
   return result;
 }
 
-/// Blocks of 256 threads that an SM of table 1 holds: 1536 threads.
+/// Number of blocks of 256 threads on an SM of table 1, which holds 1536 threads.
 inline constexpr int six_blocks = 6;
 
-/// All sixteen, in the order of table 2.
+/// All sixteen programs, in the order of table 2.
 std::vector<PaperProgram> paper_programs();
 
-// Each from the loops of its published source; docs/methods/bypass.md says what was left out.
+// Each follows the loops of its published source; docs/methods/bypass.md lists what was left out.
 // Polybench-GPU (Grauer-Gray et al., InPar 2012): polybench.cpp.
 PaperProgram syr2k();
 PaperProgram gesummv();
@@ -53,17 +53,16 @@ PaperProgram stream_cluster();
 PaperProgram kmeans();
 PaperProgram lu_decomposition();
 PaperProgram srad2();
-// LonestarGPU (Burtscher et al., IISWC 2012), and samples of the CUDA SDK that keep in the cache
-// what they kept in shared memory (Li et al., ISPASS 2014): samples.cpp.
+// LonestarGPU (Burtscher et al., IISWC 2012), and samples of the CUDA SDK changed to use the cache
+// instead of shared memory (Li et al., ISPASS 2014): samples.cpp.
 PaperProgram barnes_hut();
 PaperProgram histogram();
 PaperProgram scalar_product();
 
-/// rows_8, rows_16 and rows_32, made for the L1 at hand: every thread reads a row of a matrix, so
-/// that a load of a warp takes 32 lines and its data come back in the loads that follow. One block
-/// of so many warps on an SM, as far as a block may have them; together they keep 32 lines a warp
-/// in use.
-/// @param sm_count for which there is a block each
+/// rows_8, rows_16 and rows_32, as far as a block may have so many warps. Every thread reads a row
+/// of a matrix: a load of a warp accesses 32 lines, which the following loads reuse. An SM runs one
+/// block, whose warps keep 32 lines each in use.
+/// @param sm_count number of blocks
 std::vector<PaperProgram> row_programs(int most_block_warps, int sm_count);
 
 }  // namespace sonde

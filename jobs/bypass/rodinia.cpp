@@ -6,16 +6,15 @@ namespace sonde {
 
 using enum AccessPass;
 
-/// find_index_kernel: thread i searches the sums of weights from the first on until one exceeds its
-/// own number, which grow with i, so that a warp's search ends where its threads' numbers lie. Then
-/// the two loops of likelihood_kernel, each as a kernel: a particle writes down which points of the
-/// image its position means, and reads them there. Particles lie near the object, so that they read
-/// the same 32 x 16 pixels, of each of which the image has 10 frames.
+/// find_index_kernel: thread i searches the sums of weights from the start until one exceeds its
+/// own number, which grows with i; so the threads of a warp end close together. Then the loops of
+/// likelihood_kernel, each as a kernel: a particle stores the image points of its position, then
+/// reads them. Particles lie near the object: all read the same 32 x 16 pixels of 10 frames each.
 PaperProgram particle_filter() {
   constexpr std::uint32_t threads = 512;
   constexpr std::uint32_t blocks = 64;
   constexpr std::uint32_t particles = threads * blocks;
-  constexpr std::uint32_t neighbours = 49;  // a disc of radius 5 has about so many points
+  constexpr std::uint32_t neighbours = 49;  // number of points of a disc of radius 5, about
   constexpr std::uint32_t frames = 10;
   constexpr std::uint32_t image = 128 * 128 * frames;
   constexpr std::uint32_t near_pixels = 32 * 16;
@@ -27,7 +26,7 @@ PaperProgram particle_filter() {
                                       in_pass(last, found),
                                       stored(in_pass(last, by_thread(3, threads)))},  // xj[i]
                                      5);
-  // On average half of what lies between the neighbouring warps is behind the first thread's.
+  // On average half of the distance between neighbouring warps lies behind the first thread.
   search.inner = {.first = 32, .per_block = static_cast<std::int32_t>(threads), .per_warp = 32};
   const ProgramAccess index = by_row(6, threads, neighbours);  // ind[i * countOnes + y]
   const ProgramKernel place =
@@ -39,7 +38,7 @@ PaperProgram particle_filter() {
   ProgramAccess pixel = drawn(5, near_pixels);  // I[ind[...]]
   pixel.drawn_step = frames;
   const ProgramKernel likelihood = line_kernel(blocks, threads, neighbours, {index, pixel}, 12);
-  // One block on an SM: the paper has 16 warps that it could bypass.
+  // One block per SM: the paper can bypass any of its 16 warps.
   return {.program = {.name = "ptf",
                       .array_elements = {particles + threads, particles, particles, particles,
                                          2 * neighbours, image, particles * neighbours},
@@ -48,8 +47,8 @@ PaperProgram particle_filter() {
           .high_contention = true};
 }
 
-/// kernel_compute_cost: the distance of each point to a candidate centre, which lies in shared
-/// memory; then the point's own record of 32 bytes and the tables of its present centre.
+/// kernel_compute_cost: the distance of each point to a candidate centre in shared memory; then the
+/// point's record of 32 bytes and the tables of its present centre.
 PaperProgram stream_cluster() {
   constexpr std::uint32_t threads = 512;
   constexpr std::uint32_t points = 65536;
@@ -63,7 +62,7 @@ PaperProgram stream_cluster() {
     access.per_inner = 0;
     return in_pass(last, access);
   };
-  ProgramAccess lower = drawn(3, row);  // lower[...] of the thread's row
+  ProgramAccess lower = drawn(3, row);  // lower[...] in the row of the thread
   lower.per_block_x = threads * row;
   lower.per_thread_x = row;
   ProgramAccess stored_lower = stored(lower);
@@ -83,14 +82,14 @@ PaperProgram stream_cluster() {
       3);  // 1536 threads
 }
 
-/// invert_mapping: from a row for each point to a row for each feature. The distances (kmeansPoint)
-/// read textures and constants, so they are none of the L1's.
+/// invert_mapping: transposes rows of points into rows of features. The distances (kmeansPoint)
+/// read textures and constants, not the L1.
 PaperProgram kmeans() {
   constexpr std::uint32_t threads = 256;
   constexpr std::uint32_t points = 65536;
   constexpr std::uint32_t features = 34;
   constexpr std::uint64_t elements = std::uint64_t{points} * features;
-  // One block on an SM: the paper bypasses M of its 8 warps (figure 3).
+  // One block per SM: the paper bypasses M of its 8 warps (figure 3).
   return {
       .program = {.name = "kms",
                   .array_elements = {elements, elements},
@@ -100,12 +99,12 @@ PaperProgram kmeans() {
       .high_contention = true};
 }
 
-/// lud_internal: a tile of the matrix minus the product of a column of tiles and a row of tiles,
-/// which lie in shared memory; each thread reads one element of each and its own.
+/// lud_internal: a tile of the matrix minus the product of a column tile and a row tile in shared
+/// memory. Each thread reads one element of each, and its own.
 PaperProgram lu_decomposition() {
   constexpr std::uint32_t size = 2048;
   constexpr std::uint32_t tile = 16;
-  // The product: two loads of shared memory and one multiply-add.
+  // The product takes two loads of shared memory and one multiply-add per element.
   constexpr std::uint32_t instructions = 16 * 3 + 12;
   const ProgramAccess own = by_point(0, size, tile, tile);
   ProgramAccess of_column = own;
@@ -119,8 +118,8 @@ PaperProgram lu_decomposition() {
                    six_blocks);
 }
 
-/// srad_cuda_2: the image, four derivatives and the diffusion coefficient at a point; and of the
-/// coefficients the row below the block and the column to its right, read by all its threads.
+/// srad_cuda_2: the image, four derivatives and the diffusion coefficient at each point. All
+/// threads also read the coefficients of the row below the block and of the column to its right.
 PaperProgram srad2() {
   constexpr std::uint32_t size = 2048;
   constexpr std::uint32_t width = size + 32;

@@ -1,15 +1,14 @@
-// A tree of bodies, and two samples of the CUDA SDK that keep in the cache what they kept in shared
-// memory.
+// Barnes-Hut, and samples of the CUDA SDK changed to use the cache instead of shared memory.
 #include "jobs/bypass/accesses.hpp"
 #include "jobs/bypass/programs.hpp"
 
 namespace sonde {
 
-/// The force on each body: a warp goes down the tree of cells together. In each pass it looks at a
-/// cell of each of five levels of the octree, the upper ones being few and often seen; a cell's
-/// children are eight numbers, whose position and mass are read next.
+/// The force on each body: the threads of a warp descend the tree of cells together. Each pass
+/// reads a cell on each of five levels of the octree; the upper levels have few cells, which are
+/// read often. Each cell has eight child numbers; then position and mass of the child are read.
 PaperProgram barnes_hut() {
-  constexpr std::uint32_t blocks = 90;  // six for each of 15 SMs, as the original asks
+  constexpr std::uint32_t blocks = 90;  // six for each of 15 SMs, as in the original
   constexpr std::uint32_t bodies = 1u << 17;
   constexpr std::uint32_t cells = 1u << 15;
   const auto child = [](std::uint32_t level, std::uint32_t first, std::uint32_t range) {
@@ -38,13 +37,13 @@ PaperProgram barnes_hut() {
       six_blocks);
 }
 
-/// histogram64: each thread counts in 64 bytes of its own, which in the original lie in shared
-/// memory. Of the four bytes of a word of data one is counted: a counter is read, then written.
+/// histogram64: each thread counts in 64 bytes of its own (in shared memory in the original). One
+/// of the four bytes of a data word is counted: a counter is read, then written.
 PaperProgram histogram() {
   constexpr std::uint32_t threads = 64;
   constexpr std::uint32_t blocks = 240;
   constexpr std::uint32_t passes = 1024;
-  constexpr std::uint32_t row = 64 / 4;  // counters are bytes, of which an element has four
+  constexpr std::uint32_t row = 64 / 4;  // an element has four counters of a byte
   ProgramAccess counter = drawn(1, row);
   counter.per_block_x = threads / 4 * 64;
   counter.per_thread_x = row;
@@ -59,7 +58,7 @@ PaperProgram histogram() {
       8);
 }
 
-/// Products of 256 pairs of vectors: a block sums one pair up in 1024 accumulators.
+/// Dot products of 256 pairs of vectors; a block sums a pair in 1024 accumulators.
 PaperProgram scalar_product() {
   constexpr std::uint32_t threads = 256;
   constexpr std::uint32_t pairs = 256;

@@ -8,15 +8,15 @@
 namespace sonde {
 namespace {
 
-/// A set of tags, the last used first.
+/// A set of tags, the most recently used first.
 struct TagSet {
   struct Tag {
     std::uint64_t line = 0;
-    std::uint64_t sectors = 0;  // a bit each
+    std::uint64_t sectors = 0;  // one bit each
   };
   std::vector<Tag> tags;
 
-  /// @return whether all of the sectors were there; they are afterwards
+  /// @return whether all of the sectors were present; they are afterwards
   bool access(std::uint64_t line, std::uint64_t sectors, std::size_t ways) {
     const auto found = std::ranges::find(tags, line, &Tag::line);
     Tag tag{.line = line, .sectors = 0};
@@ -33,7 +33,7 @@ struct TagSet {
   }
 };
 
-/// A warp slot of the SM: it plays the warps of blocks that come to it, one after the other.
+/// A warp slot of the SM. It runs the warps of the blocks of this SM one after the other.
 class Slot {
  public:
   Slot(const ProgramProbe& probe, const ProgramKernel& kernel, std::uint64_t slot,
@@ -42,7 +42,7 @@ class Slot {
     begin_warp();
   }
 
-  /// The unit of bypassing that the slot's present warp is.
+  /// Number of the bypassing unit that the slot's current warp belongs to.
   int unit() const {
     const auto warps = static_cast<std::uint64_t>(block_warps(*kernel_));
     if (probe_->level == BypassLevel::warp) return static_cast<int>(number_ % warps);
@@ -61,7 +61,7 @@ class Slot {
   void begin_warp() {
     const auto warps = static_cast<std::uint64_t>(block_warps(*kernel_));
     const std::uint64_t blocks = std::uint64_t{kernel_->grid_x} * kernel_->grid_y;
-    // A warp without a pass is passed over; the kernel has one that makes some.
+    // Skips warps without a pass; every kernel has a warp with passes.
     for (;; number_ += static_cast<std::uint64_t>(resident_warps(*probe_))) {
       const std::uint64_t of_sm = std::max<std::uint64_t>(blocks / sm_count_, 1);
       const std::uint64_t block = number_ / warps % of_sm * sm_count_ % blocks;
@@ -76,12 +76,12 @@ class Slot {
   const ProgramProbe* probe_;
   const ProgramKernel* kernel_;
   std::uint64_t slot_;
-  std::uint64_t number_;  // of the warp among all that come to the SM
+  std::uint64_t number_;  // of the warp among all warps of the SM
   std::uint64_t sm_count_;
   std::optional<ProgramCursor> cursor_;
 };
 
-/// A line, and a bit for each of its sectors that an access covers.
+/// A line, and the sectors of it that an access covers, one bit each.
 struct CoveredLine {
   std::uint64_t line = 0;
   std::uint64_t sectors = 0;
@@ -105,7 +105,7 @@ std::vector<CoveredLine> lines_of(const ProgramCursor& cursor,
   return lines;
 }
 
-/// The sets of the L1 with so many cached units.
+/// The sets of the L1 when `cached` units use it.
 struct ShadowTags {
   int cached = 0;
   std::vector<TagSet> sets;

@@ -16,12 +16,12 @@ namespace sonde {
 namespace {
 
 constexpr int most_numbers = 9;
-/// Windows are read on few SMs: their records take shared memory and time.
+/// Few SMs record windows, as that takes shared memory and time.
 constexpr int window_sms = 4;
-/// SMs whose warps go into the file, and into medians: all of them play.
+/// All SMs run; this many are kept in the file and used in medians.
 constexpr int lane_sms = 16;
-/// Shared parts come in steps of 4 KiB (CUDA programming guide, compute capability 7.x to 9.0), so
-/// that the sizes of the L1 do, too; a measured one has a gradual edge.
+/// Carve-outs, and so L1 sizes, are multiples of 4 KiB (CUDA programming guide, compute capability
+/// 7.x to 9.0); a measured size is only roughly one.
 constexpr std::uint64_t size_step_bytes = 4_KiB;
 
 TagGeometry geometry_of(const JobRun& run, std::uint64_t l1_bytes) {
@@ -35,7 +35,7 @@ TagGeometry geometry_of(const JobRun& run, std::uint64_t l1_bytes) {
   return geometry;
 }
 
-/// An L1 size and the shared part that leaves it.
+/// An L1 size and the carve-out that leaves it.
 struct L1Part {
   std::uint64_t l1_bytes = 0;
   std::optional<std::uint64_t> shared_carveout_bytes;
@@ -56,7 +56,7 @@ const Trace& play(JobRun& run, const PaperProgram& program, const ProgramProbe& 
   return run.run(label_of(program, probe), probe);
 }
 
-/// Median over places in memory.
+/// Accesses per cycle, median over places in memory.
 double performance_of(JobRun& run, const PaperProgram& program, ProgramProbe probe,
                       const SweepSetup& setup) {
   std::vector<double> values;
@@ -67,7 +67,7 @@ double performance_of(JobRun& run, const PaperProgram& program, ProgramProbe pro
   return median(std::move(values));
 }
 
-/// Of the warps of an SM, those that use the L1.
+/// Which warps of an SM use the L1.
 std::vector<bool> cached_warps(const ProgramProbe& probe) {
   const int warps = block_warps(probe.program.kernels.front());
   std::vector<bool> cached;
@@ -85,7 +85,7 @@ LoadWindows read_windows(JobRun& run, const PaperProgram& program, ProgramProbe 
   return summarize_windows(trace.lanes, cached_warps(probe));
 }
 
-/// One warp of an SM at a time makes a warp's part of the accesses.
+/// One warp of each SM at a time makes a warp's share of the accesses.
 LoadWindows read_alone(JobRun& run, const PaperProgram& program, ProgramProbe probe) {
   probe.sm_accesses /= static_cast<std::uint64_t>(resident_warps(probe));
   probe.sm_accesses = std::max<std::uint64_t>(probe.sm_accesses, 32);
@@ -110,7 +110,7 @@ void measure_windows(JobRun& run, ProgramProbe probe, const SweepSetup& setup,
   }
 }
 
-/// What else one could do than choose a number.
+/// Measures alternatives to choosing a number of units: hints, fewer warps, a larger L1.
 void measure_alternatives(JobRun& run, const ProgramProbe& all_cached, const SweepSetup& setup,
                           ProgramSweep& result) {
   const auto performance = [&](const ProgramProbe& probe) {
@@ -143,7 +143,7 @@ void measure_alternatives(JobRun& run, const ProgramProbe& all_cached, const Swe
   }
 }
 
-/// The probe of a program with as many of its blocks as fit, every unit through the L1.
+/// The probe of a program with as many blocks as fit, all units through the L1.
 ProgramProbe make_probe(const PaperProgram& program, const DeviceInfo& info,
                         const SweepSetup& setup) {
   const int block_threads =
@@ -158,7 +158,7 @@ ProgramProbe make_probe(const PaperProgram& program, const DeviceInfo& info,
   return probe;
 }
 
-/// One warp that loads the same elements again and again, `thread_step` elements apart.
+/// A warp that loads the same elements repeatedly, `thread_step` elements apart.
 PaperProgram make_reuse(std::uint32_t thread_step, int sm_count) {
   ProgramKernel kernel{.grid_x = static_cast<std::uint32_t>(sm_count), .inner = {.first = 256}};
   kernel.body = {{.array = 0, .per_thread_x = thread_step}};
@@ -183,7 +183,7 @@ std::vector<double> reuse_windows(JobRun& run, std::uint32_t thread_step, int ca
   return {windows.begin(), windows.end()};
 }
 
-constexpr std::uint32_t line_elements = 32;  // of 128 bytes: a line for each thread
+constexpr std::uint32_t line_elements = 32;  // of 128 bytes: each thread has its own line
 
 }  // namespace
 

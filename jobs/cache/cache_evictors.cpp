@@ -1,5 +1,5 @@
-// Candidates for inner-level eviction lists, from few to many, each tried by chases: do lines miss
-// the inner caches behind it? The first that works goes to jobs/cache/cache_probe.
+// Candidates for inner-level eviction lists, from few lines to many, each tried by chases: do lines
+// miss the inner caches after it? The first that works goes to jobs/cache/cache_probe.
 #include "jobs/cache/cache_evictors.hpp"
 
 #include "base/random.hpp"
@@ -12,13 +12,13 @@
 namespace sonde {
 namespace {
 
-// Of so many accesses that ought to pass the inner caches one may not: an outlier elsewhere.
+// Accesses that may hit the inner caches although the list works: one outlier of a miss.
 constexpr std::uint64_t tolerated = 1;
 
-/// Of a chase over one line and then over a region.
+/// What stayed in the inner caches during a chase over one line and then over a region.
 struct Staying {
-  std::uint64_t passes_of_line = 0;    // in which it did not pass the inner caches
-  std::uint64_t passes_of_region = 0;  // likewise of its lines, summed: none of their accesses did
+  std::uint64_t passes_of_line = 0;    // passes in which the line hit an inner cache
+  std::uint64_t passes_of_region = 0;  // the same for the lines of the region, summed
 };
 
 Staying count_staying(const CacheUnderTest& cache, std::uint64_t line, const Lines& region,
@@ -40,18 +40,18 @@ Staying count_staying(const CacheUnderTest& cache, std::uint64_t line, const Lin
 
 /// What a candidate does to the inner caches.
 struct InPass {
-  bool evicts = false;         // lines below it hardly ever stay there
-  bool evicts_itself = false;  // nor do its own, from one pass to the next
+  bool evicts = false;         // lines before it hardly ever stay there
+  bool evicts_itself = false;  // neither do its own lines, from pass to pass
 };
 
-/// Tries a region with one line of those below it after the other. Random replacement lets one stay
-/// now and then; a policy that keeps some lines for good is not to pass for that.
+/// Tries a region with one of several lines before it at a time. Random replacement keeps a line
+/// now and then; a policy that keeps some lines permanently must not be mistaken for that.
 InPass try_in_pass(const CacheUnderTest& cache, const Lines& region, std::uint64_t line_bytes) {
   constexpr int tried_lines = 8;
   constexpr std::uint64_t passes = 8;
-  // An overfull set misses in three quarters of all passes even if of its two lines each stays
-  // in the inner caches once in ten.
-  constexpr std::uint64_t few = 10;  // one in so many
+  // With one hit in ten per line, an overfull set of two lines still misses in three quarters of
+  // the passes.
+  constexpr std::uint64_t few = 10;  // one in this many
   Random random(derive_seed(cache.seed, "scrub"));
   Staying sum;
   for (int tried = 0; tried < tried_lines; ++tried) {
@@ -65,7 +65,7 @@ InPass try_in_pass(const CacheUnderTest& cache, const Lines& region, std::uint64
   return {true, few * sum.passes_of_region <= tried_lines * passes * region.size()};
 }
 
-/// Whether the region, accessed on its own, stays in the cache.
+/// Whether the region stays in the cache when only the region is accessed.
 bool stays(const CacheUnderTest& cache, const Lines& region) {
   constexpr std::uint64_t passes = 8;
   const ChaseLatencies chase = measure_chase(
@@ -73,8 +73,8 @@ bool stays(const CacheUnderTest& cache, const Lines& region) {
   return count_set(positions_above(chase, cache.threshold_cycles, passes / 2)) == 0;
 }
 
-/// Regions that end at `end_bytes`, from one as large as the inner caches on to four times that: of
-/// lines, and of inner lines where those are shorter.
+/// Regions that end at `end_bytes`, of one to six times the size of the inner caches, in steps of a
+/// line, and in steps of an inner line where that is shorter.
 std::vector<Lines> regions_before(const CacheUnderTest& cache, std::uint64_t line_bytes,
                                   std::uint64_t end_bytes, std::uint64_t most_bytes) {
   std::vector<Lines> regions;
@@ -93,8 +93,8 @@ std::vector<Lines> regions_before(const CacheUnderTest& cache, std::uint64_t lin
 
 constexpr std::uint64_t count_passes = 2;
 
-/// Accesses of a chase over the lines, with the others after each of them, that did not pass the
-/// inner caches.
+/// Counts accesses to `lines` that hit an inner cache, in a chase with `access_evictors` after each
+/// of them.
 std::uint64_t count_held(const CacheUnderTest& cache, std::span<const std::uint64_t> lines,
                          const Lines& access_evictors) {
   ChasePlan plan{.passes = count_passes};
@@ -110,8 +110,8 @@ std::uint64_t count_held(const CacheUnderTest& cache, std::span<const std::uint6
   return held;
 }
 
-/// Of accesses in this order, with the others after each of them. What is too long for one chase is
-/// dealt to several.
+/// Whether accesses in this order miss the inner caches, with `access_evictors` after each of them.
+/// An order that is too long for one chase is split into several.
 bool evicts_in_access(const CacheUnderTest& cache, const Lines& order,
                       const Lines& access_evictors) {
   const std::size_t most =
@@ -136,7 +136,7 @@ Lines without(const Lines& lines, std::size_t first, std::size_t count) {
 
 std::optional<Lines> find_pass_evictors(const CacheUnderTest& cache, std::uint64_t line_bytes,
                                         std::uint64_t end_bytes, std::uint64_t most_bytes) {
-  std::optional<Lines> first;  // that evicts all but itself
+  std::optional<Lines> first;  // evicts all lines but its own
   for (const Lines& region : regions_before(cache, line_bytes, end_bytes, most_bytes)) {
     const InPass in_pass = try_in_pass(cache, region, line_bytes);
     if (!in_pass.evicts || (first && !in_pass.evicts_itself) || !stays(cache, region)) continue;
@@ -149,7 +149,7 @@ std::optional<Lines> find_pass_evictors(const CacheUnderTest& cache, std::uint64
 std::optional<Lines> find_access_evictors(const CacheUnderTest& cache, const Lines& lines,
                                           const Lines& candidates,
                                           const std::function<void()>& check_end) {
-  Lines twice;  // each line in a row
+  Lines twice;  // each line twice in a row
   for (std::uint64_t line : lines) twice.insert(twice.end(), 2, line);
   const auto evict = [&](const Lines& evictors) {
     check_end();

@@ -1,5 +1,5 @@
-// Lists of lines become chases on one or many SMs, their latencies counts of misses (for the
-// search) and records of hits and misses (for the match of replacement policies).
+// Turns lists of lines into chases on one or many SMs, and their latencies into counts of misses
+// (for the search) or records of hits and misses (for the match of replacement policies).
 #include "jobs/cache/cache_probe.hpp"
 
 #include "analysis/structure/sets/line_pool.hpp"
@@ -16,14 +16,14 @@ namespace sonde {
 namespace {
 
 constexpr std::uint64_t spans_of_cache = 16;
-// Random replacement needs some passes until lines of earlier probes are gone, and some more until
-// every line of an overfull set has missed twice.
+// Random replacement needs some passes until lines of earlier probes are gone, and more until every
+// line of an overfull set has missed twice.
 constexpr std::uint64_t many_passes = 8;
 constexpr std::uint64_t few_passes = 3;
 constexpr std::uint64_t short_list = 4096;
 constexpr std::size_t most_lanes = 256;
-// An L2 in slices whose number is no power of two is sorted by no function that is known here. Of
-// one of 160 sets all are found in 5 s of the GPU, of 192 in more than a search may last.
+// If the number of slices of an L2 is no power of two, no known function gives the set. All 160
+// sets of such an L2 are found in 5 s of device time; 192 sets take longer than a search may.
 constexpr std::size_t most_single_sets = 160;
 
 std::uint64_t passes_over(std::uint64_t length) {
@@ -34,11 +34,11 @@ std::uint64_t memory_limit(const CacheUnderTest& cache) {
   return cache.space_bytes > 0 ? cache.space_bytes : cache.run.info().memory_bytes / 4;
 }
 
-/// A span that shows many more address bits than the cache has sets for, within one large page
-/// where that is enough: beyond, physical pages may lie elsewhere at every launch.
+/// A span that shows many more address bits than the number of sets needs; if possible within one
+/// large page, because other physical pages may be used at each launch.
 LinePool choose_pool(const CacheUnderTest& cache, std::uint64_t size_bytes,
                      std::uint64_t line_bytes) {
-  // Each set has twice as many lines in a large page as it has ways: enough to overfill any.
+  // Twice as many lines of each set as ways lie in a large page: enough to overfill any set.
   constexpr std::uint64_t least_spans = 2;
   const std::uint64_t wanted = size_bytes * least_spans <= large_page_bytes
                                    ? large_page_bytes
@@ -50,7 +50,7 @@ LinePool choose_pool(const CacheUnderTest& cache, std::uint64_t size_bytes,
           .most_single_sets = most_single_sets};
 }
 
-/// Calls `ask` with chases as lanes, as many at once as there are SMs, and the first one's number.
+/// Calls `ask` with groups of chases as lanes, one lane per SM, and the number of the first chase.
 template <class Ask>
 void in_groups(LoadPath path, const std::vector<int>& sms, const std::vector<Offsets>& chases,
                Ask&& ask) {
@@ -87,7 +87,7 @@ CacheProbe CacheProbe::at_place(Place place) const {
 
 std::optional<PassEvictors> CacheProbe::find_pass_evictors(std::uint64_t end_bytes) {
   if (!cache_.inner) return PassEvictors{};
-  // More than three quarters of the cache would leave little to search.
+  // More than three quarters of the cache would leave too little to search.
   auto lines = sonde::find_pass_evictors(cache_, pool().line_bytes, end_bytes, size_bytes_ / 4 * 3);
   if (!lines) return std::nullopt;
   PassEvictors evictors{.accessed = std::move(*lines)};
@@ -95,13 +95,12 @@ std::optional<PassEvictors> CacheProbe::find_pass_evictors(std::uint64_t end_byt
   return evictors;
 }
 
-/// In long lists there is an outlier in every pass.
 double CacheProbe::outlier_share() {
   if (!outlier_share_) outlier_share_ = measure_outlier_share(cache_, pool().line_bytes);
   return *outlier_share_;
 }
 
-/// Counts for chases of one length over lists of one length.
+/// Counts misses of chases of equal length over lists of equal length.
 std::vector<MissCounts> CacheProbe::count_misses(std::vector<ChaseLane> lanes, std::size_t listed,
                                                  std::uint64_t warmup_passes,
                                                  std::uint64_t passes) {
@@ -149,7 +148,7 @@ std::vector<MissCounts> CacheProbe::ask(std::span<const Lines> lists,
   return answers;
 }
 
-/// With a list of `lines` lines for each SM, each in memory of its own.
+/// Whether one list per SM, each in memory of its own, overflows the cache of any SM.
 bool CacheProbe::disturb_each_other(std::uint64_t lines, const PassEvictors& pass_evictors) {
   std::vector<Lines> lists;
   for (std::size_t sm = 0; sm < sms_.size(); ++sm) {
@@ -164,12 +163,12 @@ bool CacheProbe::disturb_each_other(std::uint64_t lines, const PassEvictors& pas
 }
 
 void CacheProbe::spread_over_sms(const PassEvictors& pass_evictors) {
-  constexpr double filling = 0.6;  // hashed sets overflow earlier than full ones
-  constexpr int widest_group = 4;  // SMs that share a cache of the first level
+  constexpr double filling = 0.6;  // hashed sets overflow before the cache is full
+  constexpr int widest_group = 4;  // SMs that share a first-level cache
   const std::uint64_t line_bytes = pool().line_bytes;
   const auto filled =
       static_cast<std::uint64_t>(filling * static_cast<double>(size_bytes_)) / line_bytes;
-  // Two lists and what all share are to be more than fits.
+  // Two lists together with the shared evictors must not fit into one cache.
   const std::uint64_t shared = pass_evictors.co_resident.size();
   const std::uint64_t lines = filled - std::min(filled, shared / 2);
   const std::uint64_t end_bytes = shared > 0 ? pass_evictors.accessed.front() : cache_.end_bytes();
@@ -189,10 +188,10 @@ void CacheProbe::spread_over_sms(const PassEvictors& pass_evictors) {
   sms_ = {cache_.chase.sm};
 }
 
-/// First caches are mostly virtually addressed: then lines of many pages show more bits of the
+/// First-level caches mostly use virtual addresses: lines of many pages show more bits of the
 /// index.
 std::optional<LinePool> CacheProbe::widen_pool(const SetFindings& found) const {
-  constexpr std::size_t widest = 64;  // of more ways there are few sets, and little to see of bits
+  constexpr std::size_t widest = 64;  // with more ways there are few sets, and few index bits
   if (cache_.chase.path == LoadPath::past_l1 || cache_.inner) return std::nullopt;
   if (!found.layout.conflict || found.layout.conflict->ways() > widest) return std::nullopt;
   LinePool wide = found.pool;
@@ -211,12 +210,11 @@ std::optional<Lines> CacheProbe::find_access_evictors(const SetFindings& found,
                                      [this] { check_end(); });
 }
 
-/// A list stands beside its record.
 std::size_t CacheProbe::longest_record(std::size_t access_evictors) const {
   return longest_recorded_list(cache_.chase) / (1 + access_evictors);
 }
 
-/// All SMs, in groups of which no two share the cache.
+/// All SMs, in groups in which no two SMs share the cache.
 std::vector<std::vector<int>> CacheProbe::groups_apart() const {
   std::vector<std::vector<int>> groups(static_cast<std::size_t>(std::max(1, sharing_sms_)));
   for (int sm = 0; sm < run().info().sm_count; ++sm) {
@@ -251,7 +249,7 @@ std::vector<AccessRecord> CacheProbe::record_on_every_sm(const Lines& lines,
   return records;
 }
 
-/// Each order on one of the SMs, as many at once as there are.
+/// Records each order on one SM, as many at once as there are SMs.
 std::vector<AccessRecord> CacheProbe::record_on(const std::vector<int>& sms, const Lines& lines,
                                                 const Lines& access_evictors,
                                                 std::vector<std::vector<std::uint16_t>> orders) {
@@ -269,7 +267,7 @@ std::vector<AccessRecord> CacheProbe::record_on(const std::vector<int>& sms, con
     check_end();
     accesses_ += lanes.size() * chases.front().size();
     const std::uint64_t length = chases.front().size();
-    // Lines of the chase before this one would hit in a cache that outlives launches.
+    // Flushed, because the lines of the last chase would hit in a cache that outlives launches.
     LaneChases once{.lanes = std::move(lanes),
                     .recorded_accesses = length,
                     .most_at_once = length,
@@ -278,7 +276,7 @@ std::vector<AccessRecord> CacheProbe::record_on(const std::vector<int>& sms, con
          record_lanes(run(), cache_.chase, cache_.name + " replacement", std::move(once))) {
       AccessRecord& record = records.emplace_back();
       record.lines = std::move(orders[first++]);
-      // Translations may add to a miss here, beyond the ceiling: few lines, each in another page.
+      // No ceiling here: each line lies in another page, and its translation may add to a miss.
       for (std::size_t at = 0; at < length; at += step) {
         record.missed.push_back(cycles[at] > cache_.threshold_cycles);
       }

@@ -1,5 +1,5 @@
-// A cache for the search for sets: chases lists of lines, on many SMs at once where each has a
-// cache of its own, and counts which of their loads missed.
+// A cache for the search for sets: chases lists of lines, on many SMs at once if each has its own
+// cache, and counts the misses.
 #pragma once
 
 #include "jobs/chase/cache_under_test.hpp"
@@ -9,16 +9,16 @@ namespace sonde {
 
 class CacheProbe final : public SetsProbe {
  public:
-  /// Asks on the SM of the cache's setup alone.
+  /// Uses only the SM of the cache's setup, until spread_over_sms.
   CacheProbe(const CacheUnderTest& cache, std::uint64_t size_bytes, std::uint64_t line_bytes);
 
   std::optional<PassEvictors> find_pass_evictors(std::uint64_t end_bytes) override;
 
-  /// On SMs that do not share the cache: as many as there are, all or every n-th. Finds out by
-  /// filling most of it from all of them at once. The pass evictors lie above all other lines.
+  /// Uses all SMs, or every n-th, if they do not share the cache: no SM may overflow when most of
+  /// its cache is filled from all of them at once. The pass evictors lie above all other lines.
   void spread_over_sms(const PassEvictors& pass_evictors) override;
 
-  /// @throws SearchOverTime while a search is to end in time
+  /// @throws SearchOverTime if the search exceeds its limit
   std::vector<MissCounts> ask(std::span<const Lines> lists,
                               const PassEvictors& pass_evictors) override;
   std::optional<LinePool> widen_pool(const SetFindings& found) const override;
@@ -29,33 +29,33 @@ class CacheProbe final : public SetsProbe {
     return record_on(sms_, lines, access_evictors, std::move(orders));
   }
 
-  /// One list on every SM, few passes of it.
+  /// Counts misses of a list on every SM, in few passes.
   std::vector<MissCounts> ask_every_sm(const Lines& list);
-  /// The same order of accesses to the lines of a set on every SM, from an empty set.
+  /// Records the same order of accesses to the lines of a set on every SM, from an empty set.
   std::vector<AccessRecord> record_on_every_sm(const Lines& lines,
                                                const std::vector<std::uint16_t>& order);
 
-  /// The same cache through other memory.
+  /// A probe of the same cache with other memory.
   CacheProbe at_place(Place place) const;
 
-  /// From now on a search that takes the device too long, or asks for too many accesses, is ended:
-  /// whatever is asked of the probe throws SearchOverTime then; or no longer does.
-  /// @param share of what a search may take, one in so many
+  /// Limits a search in device time and in accesses: beyond the limit every question to the probe
+  /// throws SearchOverTime.
+  /// @param share divides the limit
   void limit_search(std::uint64_t share = 1) {
     end_ = SearchEnd{run().device_s() + most_search_s / static_cast<double>(share),
                      accesses_ + most_search_accesses / share};
   }
   void unlimit_search() { end_.reset(); }
 
-  /// How many SMs with numbers in a row may share the cache; 0: more than could be asked apart.
+  /// Number of consecutive SMs that may share the cache; 0: no distance without sharing was found.
   int sharing_sms() const { return sharing_sms_; }
 
  private:
-  // All of the job cache.l1 takes 1 to 3 s on an H100 and on an H200
-  // (docs/results/h100.md, 2026-11-25). Behind an L2 each chase goes through most of that.
+  // The whole job cache.l1 takes 1 to 3 s on an H100 and an H200 (docs/results/h100.md,
+  // 2026-11-25). Each chase of a cache behind an L2 passes through most of that L2.
   static constexpr double most_search_s = 14;
-  // Many SMs make so many at once that the time of the device does not tell what they cost here,
-  // where each one's latency is looked at. The L1 of an H200 takes 17 million.
+  // With many SMs the cost lies on the host, which handles each latency, not in device time. The L1
+  // of an H200 takes 17 million accesses.
   static constexpr std::uint64_t most_search_accesses = 150'000'000;
 
   struct SearchEnd {
@@ -79,7 +79,7 @@ class CacheProbe final : public SetsProbe {
   const CacheUnderTest cache_;
   const std::uint64_t size_bytes_;
   std::optional<SearchEnd> end_;
-  std::uint64_t accesses_ = 0;  // asked for, on all SMs
+  std::uint64_t accesses_ = 0;  // on all SMs
   std::optional<double> outlier_share_;
   int sharing_sms_ = 1;
   std::vector<int> sms_;  // each list is chased on one of them

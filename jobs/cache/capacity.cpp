@@ -1,6 +1,6 @@
-// Footprints into yes or no, and the bounds that bisection makes of the answers. Numbers of passes
-// and fractions are chosen for noise of about one cycle and outliers in one access of ten thousand;
-// where there are more of these, more are allowed for. The bounds go to jobs/cache/geometry.
+// Decides whether footprints fit, and finds bounds by bisection, for jobs/cache/geometry. Numbers
+// of passes and fractions suit noise of about one cycle and one outlier in ten thousand accesses; a
+// larger share of outliers is allowed for.
 #include "jobs/cache/capacity.hpp"
 
 #include "base/gpu_facts.hpp"
@@ -13,19 +13,19 @@
 namespace sonde {
 namespace {
 
-// Enough to see one miss in 500, and no more is kept of chases that only ask roughly.
+// Enough to see one miss in 500; coarse chases record no more.
 constexpr std::uint64_t coarse_record = 8192;
 constexpr double coarse_miss_fraction = 0.002;
-// Three outliers at the usual share, in a few milliseconds.
+// About three outliers at the usual share, in a few milliseconds.
 constexpr std::uint64_t outlier_samples = 16384;
-// Up to here further warm-up passes cost nothing to speak of.
+// Up to this length further warm-up passes cost almost no time.
 constexpr std::uint64_t cheap_positions = 8192;
 
 std::uint64_t round_down(std::uint64_t bytes, std::uint64_t step_bytes) {
   return std::max(step_bytes, bytes / step_bytes * step_bytes);
 }
 
-/// @param order another number is another order
+/// @param order selects the random order
 ChasePlan plan_fit(const CacheUnderTest& cache, std::uint64_t span_bytes, std::uint64_t step_bytes,
                    std::uint64_t order) {
   ChasePlan plan;
@@ -34,29 +34,29 @@ ChasePlan plan_fit(const CacheUnderTest& cache, std::uint64_t span_bytes, std::u
   return plan;
 }
 
-/// Records as many positions, in as many passes, as tell a share of misses.
+/// Records enough positions and passes to measure a share of misses.
 void sample_roughly(const CacheUnderTest& cache, ChasePlan& plan) {
   const std::uint64_t length = plan.offsets.size();
   plan.recorded = std::min({length, cache.chase.recordable_accesses, coarse_record});
   plan.passes = (coarse_samples + plan.recorded - 1) / plan.recorded;
 }
 
-// In deviations of a Poisson count: some hundred counts are compared for each cache.
-constexpr double surely = 5;
+// In standard deviations of a Poisson count; each cache needs some hundred comparisons.
+constexpr double sure_deviations = 5;
 
-/// Beyond what outliers bring about.
+/// Whether there are more slow accesses than outliers explain.
 bool is_more_than_outliers(const CacheUnderTest& cache, std::size_t slow, std::size_t accesses) {
   const double outliers = cache.outlier_share * static_cast<double>(accesses);
-  return static_cast<double>(slow) > outliers + surely * std::sqrt(outliers) + 3;
+  return static_cast<double>(slow) > outliers + sure_deviations * std::sqrt(outliers) + 3;
 }
 
-/// Positions that were slow in two passes of some, likewise: two outliers of a position are rare.
+/// The same for positions that were slow in two or more passes, which outliers rarely hit.
 bool are_more_than_outliers_twice(const CacheUnderTest& cache, std::size_t slow_twice,
                                   const ChaseLatencies& chase) {
   const auto passes = static_cast<double>(chase.passes());
   const double twice = static_cast<double>(chase.positions) * passes * (passes - 1) / 2 *
                        cache.outlier_share * cache.outlier_share;
-  return static_cast<double>(slow_twice) > twice + surely * std::sqrt(twice);
+  return static_cast<double>(slow_twice) > twice + sure_deviations * std::sqrt(twice);
 }
 
 Fit ask_roughly(const CacheUnderTest& cache, std::uint64_t span_bytes, std::uint64_t step_bytes) {
@@ -66,16 +66,16 @@ Fit ask_roughly(const CacheUnderTest& cache, std::uint64_t span_bytes, std::uint
       measure_chase(cache, fmt::format("coarse {} step {}", span_bytes, step_bytes), plan);
   const double most_outliers =
       cache.outlier_share +
-      surely * std::sqrt(cache.outlier_share / static_cast<double>(chase.cycles.size()));
+      sure_deviations * std::sqrt(cache.outlier_share / static_cast<double>(chase.cycles.size()));
   return fraction_above(chase, cache.threshold_cycles) >
                  std::max(coarse_miss_fraction, most_outliers)
              ? Fit::overflows
              : Fit::fits;
 }
 
-/// Whether a footprint, touched every `step_bytes`, stays in the cache once it was accessed: no
-/// position misses again and again. A single pass without any miss proves it.
-/// @pre the footprint can be recorded at once
+/// Whether a footprint, accessed every `step_bytes`, stays in the cache: no position misses
+/// repeatedly. A single pass without a miss proves it.
+/// @pre one launch can record the footprint
 Fit ask_fit(const CacheUnderTest& cache, std::uint64_t span_bytes, std::uint64_t step_bytes,
             std::uint64_t order) {
   constexpr std::uint64_t most_passes = 6;
@@ -101,8 +101,8 @@ Fit ask_fit(const CacheUnderTest& cache, std::uint64_t span_bytes, std::uint64_t
   return Fit::fits;
 }
 
-/// The same for footprints too large to be recorded at once: misses are counted on the device, and
-/// are compared with the outliers of a footprint that fits for sure.
+/// The same for footprints that no launch can record: the device counts the misses, which are
+/// compared with the outliers of a footprint that certainly fits.
 class CountedFit {
  public:
   CountedFit(const CacheUnderTest& cache, std::uint64_t fitting_bytes, std::uint64_t step_bytes)
@@ -112,13 +112,13 @@ class CountedFit {
   }
 
   Fit ask(std::uint64_t span_bytes, std::uint64_t order) const {
-    // Under LRU one line too many misses w + 1 times a pass in a set of w ways: seen at once.
+    // Under LRU one line too many costs w + 1 misses per pass in a set of w ways: seen at once.
     constexpr std::uint64_t quick_passes = 2;
     constexpr double plain_misses = 16;
     const double outliers = outliers_per_byte_ * static_cast<double>(span_bytes);
     const auto first = static_cast<double>(count(span_bytes, order, quick_passes));
     if (first > (2 * outliers + plain_misses) * quick_passes) return Fit::overflows;
-    // Under random replacement it misses twice a pass on average, and never less than once.
+    // Under random replacement it costs two misses per pass on average, and never less than one.
     constexpr double least_misses_per_pass = 1;
     const auto all = static_cast<double>(count(span_bytes, order, most_passes));
     return all > (outliers + least_misses_per_pass) * most_passes ? Fit::overflows : Fit::fits;
@@ -140,10 +140,10 @@ class CountedFit {
   double outliers_per_byte_ = 0;
 };
 
-/// Footprints of a cache, each in any number of orders.
+/// Answers whether footprints stay in a cache, in any number of orders.
 class Footprints {
  public:
-  /// @param fitting_bytes fits, roughly  @param most_bytes is asked for at most
+  /// @param fitting_bytes fits, roughly  @param most_bytes the largest footprint asked about
   Footprints(const CacheUnderTest& cache, std::uint64_t fitting_bytes, std::uint64_t most_bytes,
              std::uint64_t line_bytes)
       : cache_(cache), line_bytes_(line_bytes) {
@@ -158,11 +158,11 @@ class Footprints {
     return fit == Fit::fits;
   }
 
-  /// Chases over those take 16 passes of tens of thousands of loads each: few can be asked for.
+  /// Long footprints take 16 passes of tens of thousands of loads each; few can be tried.
   bool are_long() const { return counted_.has_value(); }
 
-  /// In most of three orders, from that one on: something else may take a line now and then. Of
-  /// long ones in that order, as their misses are counted over many passes.
+  /// Whether a footprint stays in two of three orders, as something else may evict a line now and
+  /// then. Long footprints are chased in one order, as their misses are counted over many passes.
   bool stays_in_most(std::uint64_t span_bytes, std::uint64_t order) const {
     const bool first = stays(span_bytes, order);
     if (are_long()) return first;
@@ -175,8 +175,8 @@ class Footprints {
   std::optional<CountedFit> counted_;
 };
 
-/// Up to the bound in most of three orders, and two lines more in few; ten times each, and thirty
-/// where one does otherwise, unless too many do.
+/// Predicts that the bound stays and that two more lines do not, each in ten tries of most of three
+/// orders; thirty tries after a failure, until too many fail.
 Predictions try_footprints(const Footprints& footprints, const CapacityBound& bound,
                            std::uint64_t line_bytes) {
   constexpr std::uint64_t usual_tries = 10;
@@ -186,12 +186,12 @@ Predictions try_footprints(const Footprints& footprints, const CapacityBound& bo
     tried.asked += 2;
     tried.right += footprints.stays_in_most(bound.fitting_bytes, 1 + 3 * i);
     tried.right += !footprints.stays_in_most(bound.overflowing_bytes + line_bytes, 1 + 3 * i);
-    if (10 * (tried.asked - tried.right) > 2 * most_tries) break;  // one in ten of all
+    if (10 * (tried.asked - tried.right) > 2 * most_tries) break;  // one in ten
   }
   return tried;
 }
 
-/// The largest footprint that stays, looked for from a coarse bound on. 0 if none does.
+/// The largest footprint that stays, starting at a coarse bound; fitting 0 if none stays.
 CapacityBound bisect_bound(const Footprints& footprints, const CapacityBound& coarse,
                            std::uint64_t line_bytes) {
   const auto ask = [&](std::uint64_t span_bytes) {
@@ -243,7 +243,7 @@ double measure_outlier_share(const CacheUnderTest& cache, std::uint64_t line_byt
 }
 
 double most_outlier_share(const CacheUnderTest& cache, std::uint64_t line_bytes) {
-  constexpr double most_share = 0.01;  // the two lines miss, then
+  constexpr double most_share = 0.01;  // then the two lines miss
   const double share = measure_outlier_share(cache, line_bytes);
   if (share > most_share) return usual_outlier_share;
   return std::max(usual_outlier_share, share + 2 * std::sqrt(share / outlier_samples));
@@ -262,19 +262,19 @@ CapacityBound measure_coarse_bound(const CacheUnderTest& cache, std::uint64_t fe
   };
   const CapacityBound bound = find_capacity_bound(limits, ask_with(sparse_step));
   if (sparse_step == fetch_bytes || bound.fitting_bytes == 0) return bound;
-  // Where lines are short and sets are hashed, every fourth line of all that is asked for may fit.
+  // With short lines and hashed sets, every fourth line of the largest footprint may still fit.
   if (bound.overflowing_bytes == 0) return find_capacity_bound(limits, ask_with(fetch_bytes));
   const std::uint64_t check_bytes = scale_span(bound.fitting_bytes, 0.75, sparse_step);
   if (ask_roughly(cache, check_bytes, fetch_bytes) == Fit::fits) return bound;
   limits.limit_bytes = bound.overflowing_bytes;
   const CapacityBound dense = find_capacity_bound(limits, ask_with(fetch_bytes));
-  // Where the check overflowed by chance (random replacement), what fits is what fitted before.
+  // If random replacement failed the check by chance, the first bound holds.
   return dense.overflowing_bytes == 0 ? bound : dense;
 }
 
 CapacityBound measure_coarse_bound_near(const CacheUnderTest& cache, const CapacityBound& seen,
                                         std::uint64_t step_bytes) {
-  constexpr double most_growth = 1.25;  // beyond that bound
+  constexpr double most_growth = 1.25;  // beyond the bound seen
   return find_capacity_bound_near(
       {.step_bytes = step_bytes,
        .limit_bytes = scale_span(seen.overflowing_bytes, most_growth, step_bytes),
@@ -284,14 +284,14 @@ CapacityBound measure_coarse_bound_near(const CacheUnderTest& cache, const Capac
 
 TriedBound find_tried_bound(const CacheUnderTest& cache, const CapacityBound& coarse,
                             std::uint64_t line_bytes) {
-  constexpr std::uint64_t first_order = 100;  // none of those that try_footprints uses
+  constexpr std::uint64_t first_order = 100;  // beyond the orders of try_footprints
   constexpr std::uint64_t most_less_lines = 2;
   const Footprints footprints(cache, coarse.fitting_bytes, coarse.overflowing_bytes, line_bytes);
   const std::uint64_t orders = footprints.are_long() ? 3 : 20;
   const std::uint64_t most_lost = footprints.are_long() ? 0 : 2;
   const CapacityBound seen = bisect_bound(footprints, coarse, line_bytes);
   if (seen.fitting_bytes == 0) return {seen, {}};
-  // A line more may stay in some orders: the largest that stays in all counts.
+  // One more line may stay in some orders: the result is the largest footprint that stays in all.
   const auto stays_always = [&](std::uint64_t span_bytes) {
     std::uint64_t lost = 0;
     for (std::uint64_t i = 0; i < orders && lost <= most_lost; ++i)

@@ -1,5 +1,5 @@
-// How large a cache is, by footprints that are chased again and again: whether they stay, and where
-// the first one overflows. jobs/cache/geometry combines the steps.
+// The size of a cache, from repeated chases over footprints: which footprints stay in it, and which
+// is the first to overflow. jobs/cache/geometry combines the steps.
 #pragma once
 
 #include "analysis/structure/capacity/capacity_search.hpp"
@@ -8,54 +8,52 @@
 
 namespace sonde {
 
-/// Fewer accesses than this do not tell a share of misses of 1/500 from outliers.
+/// Fewer accesses cannot distinguish a share of misses of 1/500 from outliers.
 inline constexpr std::uint64_t coarse_samples = 2048;
 
-/// A span times a factor, rounded down to whole steps, but at least one.
+/// A span times a factor, rounded down to whole steps, at least one step.
 std::uint64_t scale_span(std::uint64_t span_bytes, double factor, std::uint64_t step_bytes);
 
-/// A footprint is touched once in every line of the cache, unless inner caches could then hold too
-/// much of it: more of their lines than it would touch. In bytes between two accesses.
+/// Bytes between two accesses of a footprint: a line of the cache; or a line of the inner caches,
+/// if these could otherwise hold too much of the footprint.
 std::uint64_t touch_step(const CacheUnderTest& cache, std::uint64_t span_bytes,
                          std::uint64_t line_bytes);
 
-/// Share of misses among the positions that one launch can record, 0..1.
+/// Share of misses, 0..1, among the positions that one launch can record.
 double measure_miss_fraction(const CacheUnderTest& cache, const std::string& label, ChasePlan plan);
 
-/// Share of hits that pass for misses, 0..1, of a chase over two lines. Inner caches may answer:
-/// what disturbs a load disturbs theirs. Only what lies between threshold and ceiling counts.
-/// @param line_bytes between the two
+/// Share of hits that look like misses, 0..1, in a chase over two lines. Inner caches may serve the
+/// chase, as outliers affect them equally. Latencies above the ceiling do not count.
+/// @param line_bytes distance of the two lines
 double measure_outlier_share(const CacheUnderTest& cache, std::uint64_t line_bytes);
 
-/// The same, as high as that chase leaves likely (two deviations), and no less than is usual.
+/// An upper estimate of the share (two deviations above it), at least the usual share.
 double most_outlier_share(const CacheUnderTest& cache, std::uint64_t line_bytes);
 
-/// The bound to 1/32 of its place. The whole of every line is touched where lines are small, and
-/// where that would take too long one word of 128 bytes, if a check shows that it comes to the
-/// same.
+/// The bound with a precision of 1/32. Every fetched unit is accessed if units have 128 bytes or
+/// more; else one in 128 bytes, if a check shows that this gives the same bound.
 CapacityBound measure_coarse_bound(const CacheUnderTest& cache, std::uint64_t fetch_bytes);
 
-/// The same, looked for in a narrower bracket, around a bound that was met elsewhere.
+/// The same in a narrower bracket around a bound that was measured elsewhere.
 /// @param step_bytes between accesses
 CapacityBound measure_coarse_bound_near(const CacheUnderTest& cache, const CapacityBound& seen,
                                         std::uint64_t step_bytes);
 
-/// A bound to one line, or a few if one more stays in some orders, with what chases in other orders
-/// made of it.
+/// A bound exact to one line, or to a few if one more line stays in some orders; and how chases in
+/// other orders confirmed it.
 struct TriedBound {
   CapacityBound bound;
   Predictions tried;
 };
 
-/// The largest footprint that stays in all of twenty orders (three, if it is too long to be
-/// recorded), but for what takes a line now and then; and how far it is borne out, as try_bound
-/// does.
-/// @param coarse as measure_coarse_bound gives it
+/// The largest footprint that stays in all of twenty orders (three if it is too long to be
+/// recorded; a few lost lines are tolerated), with the predictions of try_bound.
+/// @param coarse from measure_coarse_bound
 TriedBound find_tried_bound(const CacheUnderTest& cache, const CapacityBound& coarse,
                             std::uint64_t line_bytes);
 
-/// Whether a footprint up to the bound stays in most of three orders, and one of two lines more
-/// does not: ten times each, and thirty where one does otherwise.
+/// Predicts that the bound stays in most of three orders and that two more lines do not, ten times
+/// each; thirty times if a prediction fails.
 Predictions try_bound(const CacheUnderTest& cache, const CapacityBound& bound,
                       std::uint64_t line_bytes);
 

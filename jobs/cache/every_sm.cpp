@@ -1,4 +1,4 @@
-// Lists for all SMs at once, and what each made of them.
+// Chases the same lists on all SMs and compares their answers.
 #include "jobs/cache/every_sm.hpp"
 
 #include "analysis/structure/replacement/policy_trace.hpp"
@@ -16,15 +16,15 @@
 namespace sonde {
 namespace {
 
-/// Of the size that one SM showed: smaller caches overflow at the first, larger ones fit the
+/// Relative to the size on one SM: smaller caches overflow at the first, larger ones hold the
 /// second.
 constexpr std::array footprints{0.9, 1.2};
-/// Sets are asked in so many groups: where data are scarcer than tags, all at once would not fit.
+/// Number of groups of sets: all sets at once may not fit if the cache has more tags than data.
 constexpr std::uint64_t set_groups = 4;
 constexpr std::size_t policy_accesses = 1000;
 constexpr std::size_t confirming_tries = 3;
-// Questions that an odd SM answers otherwise than most, each time. A set overflows by a miss in
-// every pass, which no outlier brings about; a single access may be one.
+// Number of answers by which an odd SM differs from most SMs, each time. A set overflows by a miss
+// in every pass, which no outlier causes; a single access can be an outlier.
 constexpr std::size_t odd_by_lines = 2;
 constexpr std::size_t odd_by_sets = 1;
 constexpr std::size_t odd_by_accesses = 10;
@@ -37,7 +37,7 @@ Lines lines_up_to(std::uint64_t span_bytes, std::uint64_t line_bytes) {
 
 using Answers = std::vector<std::vector<bool>>;
 
-/// Which lines of the footprints each SM misses again and again.
+/// Which lines of the footprints each SM misses repeatedly.
 Answers ask_footprints(CacheProbe& probe, std::uint64_t size_bytes) {
   Answers answers(static_cast<std::size_t>(probe.run().info().sm_count));
   for (const double footprint : footprints) {
@@ -56,7 +56,7 @@ Answers ask_footprints(CacheProbe& probe, std::uint64_t size_bytes) {
 
 struct SetLines {
   std::uint64_t set = 0;
-  std::size_t begin = 0;  // in the list
+  std::size_t begin = 0;  // in SetList::lines
   std::size_t end = 0;
 };
 struct SetList {
@@ -81,7 +81,7 @@ SetList list_sets(const SetFindings& found, std::uint64_t group, std::size_t cou
   return list;
 }
 
-/// Whether each set overflowed: that costs a miss in every pass.
+/// Whether each set overflowed: a miss in every pass.
 void add_overflows(const MissCounts& counts, const SetList& list, std::vector<bool>& answers) {
   for (const SetLines& set : list.sets) {
     std::uint32_t misses = 0;
@@ -90,7 +90,7 @@ void add_overflows(const MissCounts& counts, const SetList& list, std::vector<bo
   }
 }
 
-/// Which sets of each SM overflow with as many lines as they have ways, and which with one more.
+/// Which sets of each SM overflow with as many lines as ways, and which with one line more.
 Answers ask_sets(CacheProbe& probe, const SetFindings& found, std::size_t& asked_sets) {
   const std::uint32_t ways = found.layout.ways_per_set.front();
   Answers answers(static_cast<std::size_t>(probe.run().info().sm_count));
@@ -109,7 +109,7 @@ Answers ask_sets(CacheProbe& probe, const SetFindings& found, std::size_t& asked
   return answers;
 }
 
-/// What misses on each SM of a chase over one set; nothing if its lines are too few.
+/// Which accesses of a chase over one set miss on each SM; empty if the set has too few lines.
 Answers ask_policy(CacheProbe& probe, const SetFindings& found) {
   const std::uint32_t ways = found.layout.ways_per_set.front();
   const std::size_t wanted = policy_trace_lines(ways);
@@ -126,8 +126,8 @@ Answers ask_policy(CacheProbe& probe, const SetFindings& found) {
   return answers;
 }
 
-/// Those that every try finds, each through other memory. One that many SMs answered wrongly was
-/// seen twice in a row on an H200, and never again.
+/// The SMs that every try finds, each with other memory. On an H200, wrong answers of many SMs came
+/// in two tries in a row, and never in more.
 template <class Find>
 std::vector<int> find_again(JobRun& run, CacheProbe& probe, const Find& find) {
   std::vector<int> odd_sms = find(probe);

@@ -1,6 +1,6 @@
-// Whether what was found of a first cache on one SM holds on all: first whether they answer the
-// same chases alike, so that no odd SM leads the search astray, then whether each has the sets that
-// were found.
+// Checks whether the findings of a first-level cache on one SM hold on all SMs: first whether all
+// SMs answer the same chases equally, so that no odd SM misleads the search; then whether each SM
+// has the sets that were found.
 #pragma once
 
 #include "jobs/cache/cache_probe.hpp"
@@ -8,14 +8,13 @@
 
 namespace sonde {
 
-/// Looks for SMs that differ from most others in what they miss of footprints around the size, and
-/// do so again: they are not asked any more. If the cache's own SM is one of them, the geometry is
-/// measured anew on another.
+/// Excludes SMs that, for footprints around the cache's size, repeatedly miss otherwise than most
+/// SMs. If the SM of the cache is one of them, the geometry is measured again on another SM.
 void leave_odd_sms(CacheUnderTest& cache, CacheGeometry& geometry);
 
-/// Asks every SM for the sets that were found: as many lines as a set has ways, and one more, must
-/// do as on most SMs, and so must the misses of chases over one set. Reports `.alike_sms` and
-/// `.odd_sms`, those left before among them.
+/// Asks every SM about the sets that were found. Lists of as many lines as a set has ways, of one
+/// line more, and a chase over one set must miss as on most SMs. Reports `.alike_sms` and
+/// `.odd_sms`, including the SMs excluded before.
 void report_every_sm(const CacheUnderTest& cache, CacheProbe& probe, const SetFindings& found);
 
 }  // namespace sonde

@@ -1,6 +1,6 @@
-// A first access to every word of a few lines: the distance between its misses is the fetch. Sparse
-// chases with one unit in blocks of growing size: the share of misses tells whether a block is one
-// line. Of constants and code, where they leave it open, questions about pairs of places tell.
+// The fetch is the distance of the misses of a first access to every word of a few lines. The line
+// comes from sparse chases of one unit in blocks of growing size: the share of misses tells if a
+// block is one line. If that is unclear for constants or code, chases over pairs of places decide.
 #include "jobs/cache/fetch_and_line.hpp"
 
 #include "base/gpu_facts.hpp"
@@ -16,7 +16,7 @@
 namespace sonde {
 namespace {
 
-// Below this contrast, or in so small a cache, chases over parts of lines prove little.
+// Below this contrast, or in a smaller cache, chases over parts of lines prove little.
 constexpr double clear_contrast = 0.5;
 constexpr std::uint64_t few_lines = 64;
 
@@ -26,26 +26,26 @@ std::optional<BlockSize> distance_of_misses(const CacheUnderTest& cache, const C
                        entry_bytes(cache.chase.path));
 }
 
-/// A span of so many times the size: one line for each block thrashes, half as many leave space in
-/// every set even if they fall unevenly.
+/// Factor on the size: one line per block overflows the cache, half as many leave space in every
+/// set, even in uneven sets.
 constexpr double sparse_span = 1.4;
 
 struct SparseBlocks {
-  bool stay = false;    // fewer of them miss than the limit
-  double contrast = 0;  // 0..1: how far from that limit
-  double missing = 0;   // share of them, 0..1
+  bool stay = false;    // fewer blocks miss than the limit
+  double contrast = 0;  // 0..1: distance from that limit
+  double missing = 0;   // share of blocks that miss, 0..1
 };
 
-/// Blocks of one line each miss in one access of four, and more often.
+/// If each block is a line, at least one access in four misses.
 constexpr double one_line_miss_fraction = 0.25;
 
-/// Whether one access to each of so many blocks stays, over several orders where they are few.
+/// Whether one unit of each block stays; the mean of several orders if the blocks are few.
 SparseBlocks chase_sparse_blocks(const CacheUnderTest& cache, const std::string& label,
                                  std::uint64_t blocks,
                                  const std::function<Offsets(std::uint64_t seed)>& order,
                                  double miss_limit = one_line_miss_fraction) {
-  // Small caches have few sets: one order may fall badly. In six random orders of so few blocks the
-  // share of misses varies by a quarter of that limit.
+  // Small caches have few sets, and one order may be untypical. The share of misses of few blocks
+  // in six random orders varies by a quarter of that limit.
   constexpr std::uint64_t few_blocks = 128;
   const std::uint64_t orders = blocks < few_blocks ? 24 : blocks < coarse_samples ? 6 : 1;
   double sum = 0;
@@ -58,18 +58,17 @@ SparseBlocks chase_sparse_blocks(const CacheUnderTest& cache, const std::string&
   return {missing < miss_limit, std::min(1.0, apart), missing};
 }
 
-/// A span to be touched once in each block.
+/// A span that overflows the cache, accessed once in each block.
 struct LostSpan {
   std::uint64_t bytes = 0;
-  double missing = 1;  // share of its fetched units, if all of them are accessed; not asked of code
-                       // and constants, as nothing larger may be there
+  double missing = 1;  // share of misses if all its units are accessed; of code and constants 1
 };
 
-// Of a span that says something of lines: more than blocks of one line miss at least.
+// Share of misses that makes a span useful: above one_line_miss_fraction.
 constexpr double least_lost = 0.28;
 
-/// A cache that evicts in order loses all of 1.4 times its size; another one lost the first lines,
-/// which the coarse size is made of, long before it was full, or keeps some of more than it holds.
+/// Starts at 1.4 times the size, which a cache with in-order eviction loses entirely. Grows the
+/// span for other caches, which lost their first lines early or keep a part of a larger span.
 LostSpan find_lost_span(const CacheUnderTest& cache, std::uint64_t coarse_size_bytes,
                         std::uint64_t fetch_bytes) {
   constexpr double growth = 1.2;
@@ -89,7 +88,7 @@ LostSpan find_lost_span(const CacheUnderTest& cache, std::uint64_t coarse_size_b
   return {span_of(1), 0};
 }
 
-/// Whether the cache before this one holds so few lines, whatever this one does with them.
+/// Whether the inner caches hold this many lines, so that the result says nothing on this cache.
 bool inner_holds(const CacheUnderTest& cache, std::uint64_t lines) {
   constexpr double clearly_more = 1.2;
   if (!cache.inner) return false;
@@ -101,7 +100,7 @@ LineLength line_by_footprint(const CacheUnderTest& cache, std::uint64_t coarse_s
                              std::uint64_t fetch_bytes) {
   const LostSpan lost = find_lost_span(cache, coarse_size_bytes, fetch_bytes);
   LineLength line{.bytes = fetch_bytes, .contrast = lost.missing > 0 ? 1.0 : 0.0};
-  // As many lines miss as units of all do, or those of half as many lines.
+  // If a block is one line, as large a share misses as of all units. The limit is half of it.
   const double miss_limit = lost.missing > 0 ? std::min(one_line_miss_fraction, lost.missing / 2)
                                              : one_line_miss_fraction;
   for (std::uint64_t block = 2 * fetch_bytes; block <= longest_line_bytes; block *= 2) {
@@ -129,7 +128,7 @@ std::optional<BlockSize> measure_fetch(const CacheUnderTest& cache) {
     ChasePlan pushed_out = plan;
     pushed_out.offsets.clear();
     const std::uint64_t step_bytes = std::max(smallest_line_bytes, access_bytes(cache.chase.path));
-    // Twice in a row: some policies replace no line that was hit by one that was not.
+    // Twice in a row: some policies do not replace a line with hits by a line without hits.
     constexpr std::uint64_t in_a_row = 2;
     const std::uint64_t others =
         std::min((cache.space_bytes - accessed_bytes) / step_bytes,
@@ -149,7 +148,7 @@ std::optional<BlockSize> measure_fetch(const CacheUnderTest& cache) {
 
 namespace {
 
-/// Two halves of a block, and from where on others are drawn that push them out.
+/// Two halves of a block; the other accessed places lie at multiples of a step.
 struct Pair {
   std::uint64_t distance_bytes = 0;
   std::uint64_t step_bytes = 0;  // others lie at multiples of this
@@ -157,17 +156,17 @@ struct Pair {
   std::uint64_t block_bytes() const { return 2 * distance_bytes; }
 };
 
-/// How often the second place was missing, by whether the first one was.
+/// How often each place had left the cache, by whether the first place had.
 struct PairCounts {
   double left = 0;  // the first place was missing
   double both_left = 0;
   double stayed = 0;
-  double second_left = 0;  // though the first one had stayed
+  double second_left = 0;  // although the first place had stayed
 
   double left_share() const { return left / std::max(1.0, left + stayed); }
 };
 
-/// One pair behind so many others.
+/// One pair after `others` other places.
 ChasePlan plan_pair(const CacheUnderTest& cache, const Pair& pair, std::uint64_t others,
                     Random& random) {
   const std::uint64_t block =
@@ -202,13 +201,13 @@ void count_pair(const CacheUnderTest& cache, const Pair& pair, std::uint64_t oth
   }
 }
 
-/// So many others that the first place leaves now and then; 0 if there is no such number.
+/// A number of others that evicts the first place in some, but not all, tries; 0 if none does.
 std::uint64_t find_others(const CacheUnderTest& cache, const Pair& pair, Random& random) {
   constexpr int tries = 12;
   constexpr double seldom = 0.25;
   std::uint64_t low = 0;
   std::uint64_t high = std::min((cache.space_bytes - pair.block_bytes()) / pair.step_bytes,
-                                longest_list(cache.chase) - 2);  // the pair
+                                longest_list(cache.chase) - 2);  // 2 for the pair
   while (high - low > std::max<std::uint64_t>(1, low / 16)) {
     const std::uint64_t others = low + (high - low) / 2;
     PairCounts counts;
@@ -221,14 +220,13 @@ std::uint64_t find_others(const CacheUnderTest& cache, const Pair& pair, Random&
   return 0;
 }
 
-/// The two places of one block, anywhere, are accessed in turn, behind others that push out the
-/// first one about every other time: how much oftener is the second one missing when the first one
-/// is? Of one line always and never, of two lines as often. nullopt where no number of others does
-/// that.
-/// @pre the cache is of a space of its own
+/// Accesses the two places of a random block after others that evict the first place about every
+/// second time. Returns how much more often the second place misses if the first one does: 1 if the
+/// block is one line, 0 if it is two. nullopt if no number of others does that.
+/// @pre the cache has an address space of its own
 std::optional<double> ask_pair(const CacheUnderTest& cache, const Pair& pair) {
   constexpr int most_draws = 128;
-  constexpr double enough = 24;  // a share of so many scatters by a tenth
+  constexpr double enough = 24;  // a share of this many varies by a tenth
   Random random(derive_seed(cache.seed, "pairs"));
   const std::uint64_t others = find_others(cache, pair, random);
   if (others == 0) return std::nullopt;
@@ -239,7 +237,7 @@ std::optional<double> ask_pair(const CacheUnderTest& cache, const Pair& pair) {
   return counts.both_left / counts.left - counts.second_left / counts.stayed;
 }
 
-/// The largest block of which both halves are one line, from one access on. nullopt if pairs do not
+/// The largest block whose halves are one line; `unit_bytes` at least. nullopt if pairs cannot
 /// tell.
 std::optional<LineLength> measure_line_by_pairs(const CacheUnderTest& cache,
                                                 std::uint64_t unit_bytes) {

@@ -1,5 +1,5 @@
-// From the first question to the size: fetch, coarse bound, line, then the exact bound by the way
-// that the number of lines allows. The result goes to jobs/sets and jobs/cache/report.
+// From the fetch to the size: fetch, coarse bound, line, then the exact bound by a method that
+// suits the number of lines. The result goes to jobs/sets and jobs/cache/report.
 #include "jobs/cache/geometry.hpp"
 
 #include "analysis/structure/capacity/capacity_search.hpp"
@@ -20,14 +20,14 @@
 namespace sonde {
 namespace {
 
-/// The place where hits end on the return pass after a fill, near a coarse bound: the exact bound
-/// of a cache too large to be asked for footprints, if it replaces in LRU or FIFO order. In lines.
+/// The line where hits end on the return pass after a fill, near a coarse bound: the exact bound of
+/// a cache under LRU or FIFO that is too large for single footprints.
 HitBoundary measure_return_boundary(const CacheUnderTest& cache, const CapacityBound& coarse,
                                     std::uint64_t line_bytes) {
-  // A sixteenth to both ends of a bracket that is a thirty-second wide.
+  // A sixteenth beyond both ends of the bracket, which is a thirty-second wide.
   const std::uint64_t from_bytes = scale_span(coarse.fitting_bytes, 15.0 / 16, line_bytes);
   const std::uint64_t to_bytes = scale_span(coarse.overflowing_bytes, 17.0 / 16, line_bytes);
-  // Whole ways, which are powers of two: then every set is filled as often as every other.
+  // A multiple of a way, which is a power of two, so that every set gets equally many lines.
   const std::uint64_t ways_bytes = std::bit_floor(coarse.overflowing_bytes) / 4;
   const std::uint64_t fill_bytes =
       (coarse.overflowing_bytes / 2 * 3 + ways_bytes - 1) / ways_bytes * ways_bytes;
@@ -42,7 +42,7 @@ HitBoundary measure_return_boundary(const CacheUnderTest& cache, const CapacityB
   return boundary;
 }
 
-/// The cache at another place in memory, on another SM where that is as good, and in other orders.
+/// The cache at another place in memory, on another SM and in other orders.
 CacheUnderTest elsewhere(const CacheUnderTest& cache, const char* what, std::uint64_t number) {
   CacheUnderTest other = cache;
   const Draw draw = draw_replicate(cache.run, cache.name + what, number);
@@ -51,13 +51,13 @@ CacheUnderTest elsewhere(const CacheUnderTest& cache, const char* what, std::uin
   return other;
 }
 
-/// The bound of a large cache, if hits end in a step, and do so at the same place on another SM and
-/// in other pages: those of one place may fill the sets evenly by chance. Each line of the other
-/// return pass is a prediction; none are right if the steps differ.
+/// The bound of a large cache, if hits end in a step and do so at the same place on another SM and
+/// in other pages; pages of one place may fill the sets evenly by chance. Each line of the second
+/// return pass is a prediction; empty if the steps differ.
 TriedBound find_step(const CacheUnderTest& cache, const CapacityBound& coarse,
                      std::uint64_t line_bytes) {
-  // Of a step there are outliers alone on the wrong side, one in ten thousand or a few; caches with
-  // a hashed index or random replacement have whole per cents.
+  // At a step only outliers lie on the wrong side, a few in ten thousand. Caches with a hashed
+  // index or random replacement have several per cent there.
   constexpr double step_agreement = 0.998;
   constexpr double tolerance = 1.0 / 256;
   const HitBoundary seen = measure_return_boundary(cache, coarse, line_bytes);
@@ -75,11 +75,11 @@ TriedBound find_step(const CacheUnderTest& cache, const CapacityBound& coarse,
           {.asked = again.positions, .right = static_cast<std::uint64_t>(right)}};
 }
 
-/// Whether more lines are found again after a longer fill than the largest footprint that stays
-/// has: then that one filled some sets before others, and is not the size. One chase goes up
-/// through a fill and down again; of the way down the misses count.
+/// Whether more lines survive a longer fill than the largest fitting footprint has. Then that
+/// footprint overflowed some sets before others were full, and is not the size. A chase fills
+/// upwards and returns downwards; the misses of the return pass count.
 bool keeps_more(const CacheUnderTest& cache, const CapacityBound& bound, std::uint64_t line_bytes) {
-  constexpr std::uint64_t by_chance = 512;  // one line in so many
+  constexpr std::uint64_t by_chance = 512;  // one line in this many
   for (const double factor : {1.5, 3.0}) {
     const std::uint64_t fill_bytes =
         std::min(scale_span(bound.fitting_bytes, factor, line_bytes), cache.end_bytes());
@@ -90,8 +90,8 @@ bool keeps_more(const CacheUnderTest& cache, const CapacityBound& bound, std::ui
                          .passes = 3};
     const ChaseLatencies chase = measure_chase(cache, "residents", plan);
     const std::vector<bool> missing = positions_above(chase, cache.threshold_cycles, 2);
-    // Accesses may lie closer than lines: of one that is gone the first misses, or, if a miss
-    // brings less than a line, all do.
+    // Accesses may lie closer than lines: of a lost line the first access misses, or all of them if
+    // a miss brings less than a line.
     std::set<std::uint64_t> gone;
     for (std::size_t i = 0; i < missing.size(); ++i)
       if (missing[i]) gone.insert(plan.offsets[plan.skipped + i] / line_bytes);
@@ -102,10 +102,10 @@ bool keeps_more(const CacheUnderTest& cache, const CapacityBound& bound, std::ui
   return false;
 }
 
-/// Where the first lines are lost on further SMs, at other places and in other orders.
+/// The range of the first lost lines on other SMs, at other places and in other orders.
 CacheGeometry spread_of_draws(const CacheUnderTest& cache, CacheGeometry geometry) {
   constexpr std::uint64_t draws = 3;
-  constexpr double near = 1.0 / 8;  // to both sides of the first bracket
+  constexpr double near = 1.0 / 8;  // on both sides of the first bracket
   const auto low = static_cast<double>(geometry.bound.fitting_bytes);
   const auto high = static_cast<double>(geometry.bound.overflowing_bytes);
   Interval& spread = geometry.spread.emplace(low, high);
@@ -114,7 +114,7 @@ CacheGeometry spread_of_draws(const CacheUnderTest& cache, CacheGeometry geometr
     const CapacityBound bound =
         measure_coarse_bound_near(elsewhere(cache, " size", number), geometry.bound,
                                   std::max(geometry.line_bytes, common_line_bytes));
-    // What disturbs a whole draw refutes where lines begin to be lost, and does not move it.
+    // A disturbed draw counts as a failed prediction and does not widen the range.
     const bool is_near = static_cast<double>(bound.overflowing_bytes) > (1 - near) * low &&
                          static_cast<double>(bound.fitting_bytes) < (1 + near) * high;
     if (!is_near || bound.fitting_bytes == 0) continue;
@@ -154,7 +154,7 @@ std::optional<CacheGeometry> measure_geometry(const CacheUnderTest& of, std::str
 }
 
 CacheGeometry measure_size(const CacheUnderTest& of, CacheGeometry geometry) {
-  constexpr std::uint64_t most_asked_lines = 65536;  // one by one; of more one return pass tells
+  constexpr std::uint64_t most_asked_lines = 65536;  // if there are more, a return pass is used
   CacheUnderTest cache = of;
   cache.outlier_share = geometry.outlier_share;
   const std::uint64_t line_bytes = geometry.line_bytes;
@@ -165,8 +165,8 @@ CacheGeometry measure_size(const CacheUnderTest& of, CacheGeometry geometry) {
     geometry.footprints = step.tried;
     return geometry;
   }
-  // What random replacement keeps settles slowly: a footprint that would fit loses lines for many
-  // passes, until each has found a way of its own.
+  // Random replacement settles slowly: a footprint that fits loses lines for many passes, until
+  // each line has found a way.
   for (const std::uint64_t settling_passes : {cache.settling_passes, std::uint64_t{24}}) {
     cache.settling_passes = settling_passes;
     const TriedBound found = find_tried_bound(cache, geometry.bound, line_bytes);

@@ -1,4 +1,4 @@
-// Reads what is known, plays it through another path, and compares.
+// Reads the known structure of a cache, chases it through another path, and compares.
 #include "jobs/cache/known_array.hpp"
 
 #include "analysis/metrics.hpp"
@@ -13,7 +13,7 @@
 namespace sonde {
 namespace {
 
-/// The sets of a cache, if all have as many ways and a function tells them; else none.
+/// The sets of a cache, if all have equally many ways and a function gives them; else empty.
 SetLayout find_known_sets(const JobRun& run, const std::string& name) {
   const auto ways = run.vector(name + ".ways_per_set");
   const Finding* index = run.finding(name + ".index_function");
@@ -24,8 +24,8 @@ SetLayout find_known_sets(const JobRun& run, const std::string& name) {
 }
 
 Predictions try_size(const CacheUnderTest& cache, const KnownArray& known) {
-  constexpr std::uint64_t settling_passes =
-      24;  // until lines of an odd order have found their ways
+  // Until every line has found a way, even under random replacement.
+  constexpr std::uint64_t settling_passes = 24;
   CacheUnderTest settled = cache;
   settled.settling_passes = settling_passes;
   return try_bound(settled, {known.size_bytes, known.size_bytes + known.line_bytes},
@@ -73,9 +73,9 @@ void report_as_known(const CacheUnderTest& cache, const KnownArray& known) {
 }
 
 std::optional<CacheGeometry> geometry_of(const CacheUnderTest& cache, const KnownArray& known) {
-  // As many shorter lines would hold the same chases of one access to each line: all that is
-  // fetched must stay, too.
-  constexpr double surely_held = 0.75;  // of the size
+  // Chases of one access per line would also fit an array of as many shorter lines. So all fetched
+  // units of the lines must stay, too.
+  constexpr double surely_held = 0.75;  // part of the size
   constexpr double most_missing = 0.5;
   const auto fetch = measure_fetch(cache);
   if (!fetch) return std::nullopt;

@@ -1,5 +1,5 @@
-// Atomics to every step of one large page, from a few SMs; the two groups of latencies are the
-// partitions, and the home of each step goes through the fit of index functions.
+// Times atomics to every step of one large page from several SMs. The two groups of latencies are
+// the partitions; the home of each step is fitted by an index function.
 #include "jobs/cache/l2_partitions.hpp"
 
 #include "analysis/statistics.hpp"
@@ -21,12 +21,12 @@
 namespace sonde {
 namespace {
 
-// Published hashes choose the partition by blocks of 4 KiB; an eighth of that shows it.
+// Published hashes choose the partition by blocks of 4 KiB, which an eighth of that resolves.
 constexpr std::uint64_t step_bytes = 512;
 constexpr std::uint64_t passes = 3;
 
-/// Latencies of atomics to every step of one large page, by one SM: physical memory is contiguous
-/// within it, beyond it the function of the virtual address ends.
+/// Latencies of atomics from one SM to every step of one large page: within it, physical memory is
+/// contiguous; beyond it, the function of the virtual address ends.
 std::vector<double> measure_atomics(JobRun& run, int sm) {
   ChaseSetup setup = set_up_chase(run, LoadPath::atomic, RecordSpace::longest);
   setup.sm = sm;
@@ -42,7 +42,6 @@ std::vector<double> measure_atomics(JobRun& run, int sm) {
   return latencies;
 }
 
-/// Blocks of neighbouring steps with the same home are as large as the hash's granularity.
 void report_function(JobRun& run, const std::vector<double>& latencies, double middle_cycles) {
   std::vector<PlacedLine> lines;
   for (std::size_t i = 0; i < latencies.size(); ++i) {
@@ -60,8 +59,8 @@ void report_function(JobRun& run, const std::vector<double>& latencies, double m
 }  // namespace
 
 std::vector<int> sms_all_over(const JobRun& run) {
-  // The way from an SM to the L2 differs by up to a tenth. Every seventh SM of seven GPCs may be of
-  // one GPC.
+  // The distance from an SM to the L2 differs by up to a tenth. If there are seven GPCs, every
+  // seventh SM may lie in the same GPC.
   constexpr std::size_t asked_sms = 16;
   const auto sm_count = static_cast<std::size_t>(run.info().sm_count);
   std::vector<int> sms;
@@ -86,7 +85,7 @@ void report_l2_partitions(JobRun& run) {
   };
   if (refusal) return report_none(Status::not_resolvable, *refusal);
   const auto partitions = split_near_far(latencies);
-  // Steps of the clock and slices of one partition part latencies, too.
+  // The step of the clock and slices of one partition also separate latencies.
   if (!partitions ||
       partitions->far_cycles - partitions->near_cycles < least_partition_gap_cycles) {
     return report_none(Status::not_present,
@@ -101,9 +100,9 @@ void report_l2_partitions(JobRun& run) {
 
 namespace {
 
-constexpr std::uint64_t longest_fetch_bytes = 512;  // lines further apart come one by one
+constexpr std::uint64_t longest_fetch_bytes = 512;  // no fetch brings lines this far apart
 
-/// Two neighbouring lines at each of these places: the first brings the translation of the second.
+/// Two neighbouring lines at random places; the first line brings the translation of the second.
 Offsets choose_lines(const JobRun& run, std::uint64_t look) {
   constexpr std::uint64_t places = 128;
   constexpr std::uint64_t most_bytes = 1_GiB;
@@ -120,8 +119,8 @@ Offsets choose_lines(const JobRun& run, std::uint64_t look) {
   return offsets;
 }
 
-/// Latencies on `sm` of lines that `loader` has just loaded through the same path, of the second of
-/// each place.
+/// Latencies on `sm` of the second line of each place, after `loader` has loaded all lines through
+/// the same path.
 std::vector<double> measure_loaded(const CacheUnderTest& cache, const Offsets& lines, int loader,
                                    int sm) {
   constexpr std::size_t measured_passes = 3;
@@ -154,7 +153,7 @@ bool sees_two(const std::vector<double>& latencies) {
   return groups && groups->far_cycles - groups->near_cycles >= least_partition_gap_cycles;
 }
 
-/// @param sms at least two; the last one loads first
+/// @param sms at least two; the last one is the first loader
 LoadedElsewhere look_once(const CacheUnderTest& cache, const Offsets& lines, std::vector<int> sms) {
   const int loader = sms.back();
   sms.pop_back();
@@ -182,7 +181,7 @@ LoadedElsewhere look_once(const CacheUnderTest& cache, const Offsets& lines, std
 }  // namespace
 
 LoadedElsewhere look_for_parts(const CacheUnderTest& cache) {
-  // Of 97 looks at H100s four saw one part (docs/results/h100.md, 2026-11-26).
+  // Four of 97 looks at H100s saw only one partition (docs/results/h100.md, 2026-11-26).
   constexpr std::uint64_t most_looks = 2;
   std::vector<int> sms = sms_all_over(cache.run);
   if (sms.size() < 2) return {};

@@ -1,5 +1,5 @@
-// Each cache that the survey of a path saw goes through the steps of jobs/cache/geometry and
-// jobs/sets, and becomes findings.
+// Characterizes each cache that the survey of a path saw, by the steps of jobs/cache/geometry and
+// jobs/sets, and reports it.
 #include "jobs/cache/path_levels.hpp"
 
 #include "analysis/statistics.hpp"
@@ -26,7 +26,7 @@
 namespace sonde {
 namespace {
 
-/// What lies between a cache and the loads.
+/// The caches before a cache on its path.
 std::optional<InnerCaches> describe_inner(JobRun& run, const CachePath& path,
                                           const PathSurvey& survey, std::size_t level,
                                           std::string& reason) {
@@ -35,7 +35,7 @@ std::optional<InnerCaches> describe_inner(JobRun& run, const CachePath& path,
   for (std::size_t i = 0; i < level; ++i) {
     const auto size_bytes = run.number(path.caches[i] + ".size_bytes");
     auto line_bytes = step_of_cache(run, path.caches[i]);
-    // Of code blocks are accessed, of one line or several.
+    // Code is accessed by blocks of one or several lines.
     if (path.path == LoadPath::instruction)
       line_bytes = std::max(line_bytes.value_or(0), static_cast<double>(access_bytes(path.path)));
     if (!size_bytes || !line_bytes) {
@@ -50,7 +50,7 @@ std::optional<InnerCaches> describe_inner(JobRun& run, const CachePath& path,
   return inner;
 }
 
-/// What it does with stores and streams, as far as its path has them; code has neither.
+/// Reports write policy and prefetch, if the path has stores and streams; code has neither.
 void report_behaviour(const CacheUnderTest& cache, const CacheGeometry& geometry) {
   if (cache.space_bytes > 0) {
     cache.run.report(not_present(cache.name + ".write_policy", "nothing stores to constants"));
@@ -64,7 +64,7 @@ void report_behaviour(const CacheUnderTest& cache, const CacheGeometry& geometry
   report_prefetch(cache, geometry.fetch.bytes);
 }
 
-/// A cache that no footprint overflows: its hits, and what one miss brings.
+/// Reports a cache that holds every footprint: the latency of its hits, and its fetch.
 Unanswered report_full(const CacheUnderTest& cache, const CachePath& path,
                        const LatencyClass& hits) {
   if (const auto fetch = measure_fetch(cache)) report_fetch(cache, *fetch);
@@ -76,10 +76,10 @@ Unanswered report_full(const CacheUnderTest& cache, const CachePath& path,
                                               format_bytes(path.survey_bytes))};
 }
 
-/// As report_structure. @throws ProbeTooLargeError if a list is longer than the device can chase
+/// See report_structure. @throws ProbeTooLargeError if a list is longer than the device can chase
 Unanswered measure_structure(CacheUnderTest cache, const std::string& inner_cache) {
   std::optional<CacheGeometry> geometry;
-  // Texture fetches may meet the array of plain loads.
+  // Texture fetches may use the same array as plain loads.
   if (!cache.inner && cache.space_bytes == 0) {
     if (const auto known = try_known_array(cache, "cache.l1")) {
       if (known->is_same()) {
@@ -114,7 +114,7 @@ Unanswered measure_structure(CacheUnderTest cache, const std::string& inner_cach
   return {Status::not_resolvable, sets.reason};
 }
 
-/// A cache that footprints overflow: all about it but its latencies.
+/// Reports everything except the latencies of a cache that some footprints overflow.
 Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache) {
   try {
     return measure_structure(std::move(cache), inner_cache);
@@ -133,7 +133,7 @@ std::optional<double> step_of_cache(const JobRun& run, const std::string& cache)
 Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurvey& survey,
                               std::size_t level) {
   if (level >= survey.caches.size()) {
-    // Behind a cache that holds every footprint there may be others.
+    // Other caches may follow a cache that holds every footprint.
     const bool is_open = survey.last_is_full || survey.may_go_on;
     return {is_open ? Status::not_resolvable : Status::not_present, survey.no_more};
   }
@@ -145,7 +145,7 @@ Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurv
   cache.seed = derive_seed(run.seed(), cache.name);
   cache.space_bytes = path.space_bytes;
   if (survey.last_is_full && level + 1 == survey.caches.size()) {
-    // What lies behind was seen cold alone: the L2 may answer sooner than the memory did.
+    // The next level was only seen cold: the L2 may be faster than the memory was.
     cache.threshold_cycles = hits.high_cycles + least_level_gap_cycles;
     return report_full(cache, path, hits);
   }
@@ -155,8 +155,8 @@ Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurv
   std::string reason;
   cache.inner = describe_inner(run, path, survey, level, reason);
   if (!cache.inner) return {Status::not_resolvable, reason};
-  // Lines that an inner cache kept from earlier chases are met here once it has lost them, half of
-  // those of an overfull set of two random ways in each pass.
+  // Lines that an inner cache kept from earlier chases arrive here only after it has lost them: in
+  // each pass it loses half of the lines of an overfull set of two ways under random replacement.
   constexpr std::uint64_t passes_behind_others = 8;
   cache.settling_passes = passes_behind_others;
   return report_structure(std::move(cache), path.caches[level - 1]);
@@ -170,10 +170,10 @@ void report_unanswered(JobRun& run, const std::string& cache, const Unanswered& 
 namespace {
 
 constexpr std::uint64_t smallest_footprint_bytes = 1_KiB;
-constexpr std::uint64_t shortest_line_bytes = 64;  // of caches in front of the L2, but textures'
+constexpr std::uint64_t shortest_line_bytes = 64;  // before the L2, except for textures
 
-/// Steady chases through footprints in half octaves; once in every line, of the shortest that such
-/// caches have (those of textures have shorter ones), and once in 256 bytes, the longest.
+/// Steady chases over footprints in half octaves, with two strides: 256 bytes, the longest line,
+/// and the shortest line of such caches (32 bytes for constants and code).
 std::vector<FootprintChase> chase_footprints(JobRun& run, const CachePath& path,
                                              const ChaseSetup& setup) {
   constexpr std::uint64_t enough = 1024;
@@ -198,9 +198,9 @@ std::vector<FootprintChase> chase_footprints(JobRun& run, const CachePath& path,
   return chases;
 }
 
-/// Latencies of what no cache holds.
-/// @pre nothing of a space of its own was accessed before: no flush empties caches of code, so the
-/// rest of the space goes first, and each part is accessed once
+/// Latencies of loads that no cache holds.
+/// @pre nothing of a separate space was accessed before: as no flush empties caches of code, the
+/// rest of the space is accessed first, and each part once
 std::vector<double> measure_cold(JobRun& run, const CachePath& path, const ChaseSetup& setup) {
   const std::string label = path.caches.front() + " cold";
   if (path.space_bytes == 0) return measure_memory_latencies(run, setup, label, run.seed());
@@ -221,46 +221,46 @@ std::vector<double> measure_cold(JobRun& run, const CachePath& path, const Chase
   return latencies;
 }
 
-/// How soon the L2 answers, of several partitions the nearest.
-std::optional<double> soonest_l2_cycles(const JobRun& run) {
+/// Latency of L2 hits; for several partitions, of the near one.
+std::optional<double> fastest_l2_cycles(const JobRun& run) {
   const Finding* hits = run.finding("cache.l2.hit_latency_cycles");
   if (hits == nullptr) return std::nullopt;
   if (!hits->modes.empty()) return std::ranges::min(hits->modes);
   return run.number("cache.l2.hit_latency_cycles");
 }
 
-/// A path that answers sooner than plain loads of the L2 may have a cache of its own there.
+/// A path with a shorter latency than plain loads from the L2 may have a cache of its own there.
 constexpr double surely_l2 = 0.97;
 
-/// Number of the innermost class that comes about as late as the L2; `served` if none of the first
-/// `served` does.
+/// Index of the first class whose latency is about that of the L2; `served` if there is none among
+/// the first `served` classes.
 std::size_t find_l2(const JobRun& run, const std::vector<LatencyClass>& classes,
                     std::size_t served) {
-  const auto l2_cycles = soonest_l2_cycles(run);
+  const auto l2_cycles = fastest_l2_cycles(run);
   if (!l2_cycles) return served;
   std::size_t first = 0;
   while (first < served && median(classes[first].cycles) < least_share_of_l2 * *l2_cycles) ++first;
   return first;
 }
 
-/// Sorts the classes into caches of the path and what lies behind them.
+/// Splits the classes into caches of the path and what serves their misses.
 void sort_classes(JobRun& run, const CachePath& path, const std::vector<FootprintChase>& chases,
                   const std::vector<double>& cold, PathSurvey& survey) {
   std::vector<LatencyClass> classes = find_latency_classes(chases, least_level_gap_cycles);
-  std::size_t served = classes.size();  // by caches; the others by the memory, near or far
-  const double soonest_cold = quantile(cold, 0.1);
-  // What answers sooner than the L2 is no memory: a cache of code that holds all of the space.
+  std::size_t served = classes.size();  // by caches; the other classes by the memory, near or far
+  const double fastest_cold = quantile(cold, 0.1);
+  // A load faster than the L2 is not from memory: then a cache of code holds the whole space.
   const auto l2_cycles = run.number("cache.l2.hit_latency_cycles");
-  const bool is_cold = !l2_cycles || soonest_cold > least_share_of_l2 * *l2_cycles;
+  const bool is_cold = !l2_cycles || fastest_cold > least_share_of_l2 * *l2_cycles;
   while (is_cold && served > 0 &&
-         soonest_cold < classes[served - 1].high_cycles + least_level_gap_cycles) {
+         fastest_cold < classes[served - 1].high_cycles + least_level_gap_cycles) {
     --served;
   }
   const std::size_t l2 = find_l2(run, classes, served);
   survey.caches.assign(classes.begin(), classes.begin() + static_cast<std::ptrdiff_t>(l2));
   if (l2 < served) {
     const double cycles = median(classes[l2].cycles);
-    survey.may_go_on = cycles < surely_l2 * *soonest_l2_cycles(run);
+    survey.may_go_on = cycles < surely_l2 * *fastest_l2_cycles(run);
     survey.no_more =
         fmt::format("misses are served {} after {:.0f} cycles, plain loads by the L2 after {:.0f}",
                     survey.may_go_on ? "by the L2 or by a cache before it," : "by the L2:", cycles,

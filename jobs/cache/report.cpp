@@ -1,5 +1,4 @@
-// Findings of a cache, with what speaks for them; jobs/cache_*.cpp and jobs/cache/path_levels call
-// them when all steps of the geometry are done.
+// Findings of a cache with their reasons; called when all steps of the geometry are done.
 #include "jobs/cache/report.hpp"
 
 #include "analysis/structure/latency/memory_replicates.hpp"
@@ -76,7 +75,7 @@ void report_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
                   format_bytes(geometry.line_bytes), geometry.line_confidence)));
 }
 
-/// Of misses at all distances the commonest is a guess.
+/// Why the fetch is not resolvable; empty if most misses have the same distance.
 std::string explain_no_fetch(const BlockSize& fetch) {
   constexpr double least_agreement = 0.6;
   if (fetch.agreement >= least_agreement) return {};
@@ -85,8 +84,8 @@ std::string explain_no_fetch(const BlockSize& fetch) {
                      fetch.observations);
 }
 
-/// A fill shows the sector, unless it brings more than the cache before it asked for: then several
-/// smaller sectors may have come together.
+/// The fetch is the sector, unless it is larger than what the inner cache asked for: then it may be
+/// several smaller sectors.
 void report_sector(const CacheUnderTest& cache, const CacheGeometry& geometry,
                    const std::string& inner_cache) {
   const std::string metric = cache.name + ".sector_bytes";
@@ -115,7 +114,7 @@ void report_sector(const CacheUnderTest& cache, const CacheGeometry& geometry,
       found_bytes(metric, sector_bytes, geometry.fetch.agreement, geometry.fetch.observations));
 }
 
-/// find_sets, ended with a reason if it takes the device too long.
+/// Calls find_sets; if the search takes too long, returns that as the reason.
 SetFindings find_sets_in_time(CacheProbe& probe) {
   probe.limit_search();
   SetFindings found;
@@ -129,21 +128,21 @@ SetFindings find_sets_in_time(CacheProbe& probe) {
   return found;
 }
 
-/// Why sets are not believed, though confirmed: their ways differ. Empty if they do not.
+/// Why confirmed sets of unequal ways are not reported; empty if they are.
 std::string explain_unequal_ways(const SetFindings& found) {
   const auto& ways = found.layout.ways_per_set;
   const bool has_policy = found.replacement && found.replacement->policy;
   const bool has_function = found.layout.index.kind != IndexKind::unresolved;
   if (ways.front() > ways.back() + 1 && !has_function && !has_policy) {
-    // A tree of 13 ways may keep a line too many, or lose one, in any order of accesses.
+    // In some orders, a set of 13 ways under tree PLRU keeps a line more or less than that.
     return fmt::format(
         "{} sets of {} to {} ways by no function and under no known policy: lines of one may have "
         "been taken for those of another",
         ways.size(), ways.back(), ways.front());
   }
   if (found.pool.co_resident.empty() || ways.front() == ways.back()) return {};
-  // Of 90 drawn GPUs (seeds 101 to 128, 201 to 232, 301 to 330) 14 caches were reported so, and had
-  // sets of one size.
+  // 14 caches of 90 random GPUs (seeds 101 to 128, 201 to 232, 301 to 330) had this reason, and
+  // their sets were equal.
   return fmt::format(
       "{} sets of {} to {} ways were found behind eviction lists that take some of them: which "
       "ways "
@@ -151,7 +150,7 @@ std::string explain_unequal_ways(const SetFindings& found) {
       ways.size(), ways.back(), ways.front());
 }
 
-/// What speaks against sets that other chases confirmed; empty if nothing does.
+/// What contradicts sets that other chases confirmed; empty if nothing does.
 std::string explain_no_sets(const SetFindings& found, const CacheGeometry& geometry) {
   if (std::string unequal = explain_unequal_ways(found); !unequal.empty()) return unequal;
   const std::uint64_t held_bytes = found.layout.lines() * geometry.line_bytes;
@@ -161,8 +160,8 @@ std::string explain_no_sets(const SetFindings& found, const CacheGeometry& geome
                      format_bytes(geometry.bound.fitting_bytes));
 }
 
-/// What all sets hold, where that was seen to stay at once, or where no footprint ends the cache; 0
-/// if that is not known.
+/// Bytes of all sets, if they were seen to stay at once or if no footprint gives the size; 0 if not
+/// known.
 std::uint64_t bytes_of_sets(const SetFindings& found, const CacheGeometry& geometry) {
   if (!found.filled.empty()) return found.filled.size() * geometry.line_bytes;
   const bool is_open = geometry.spread && found.confirmed() &&

@@ -1,5 +1,5 @@
-// Turns the geometry of a cache and its latencies into findings under its name: `cache.l1` and its
-// like. What they leave without a finding the job reports by JobRun::report_rest.
+// Reports the geometry and latencies of a cache under its name, such as `cache.l1`. The job reports
+// missing metrics by JobRun::report_rest.
 #pragma once
 
 #include "jobs/cache/cache_probe.hpp"
@@ -10,10 +10,10 @@
 
 namespace sonde {
 
-/// What else there is to say about a cache's size and sectors.
+/// Further remarks on a cache.
 struct GeometryRemarks {
-  std::string size = {};         // how its size was seen
-  std::string inner_cache = {};  // the one before it on its path, as metrics name it; empty: none
+  std::string size = {};         // how its size was measured
+  std::string inner_cache = {};  // prefix of the metrics of the cache before it; empty: none
 };
 
 /// Why the size is not resolvable; empty if it is known.
@@ -23,21 +23,21 @@ std::string explain_no_size(const CacheGeometry& geometry);
 void report_geometry(const CacheUnderTest& cache, const CacheGeometry& geometry,
                      const GeometryRemarks& remarks);
 
-/// Reports `.fetch_bytes`: not resolvable where misses lie apart now so and now so.
+/// Reports `.fetch_bytes`: not resolvable if the distance between misses is not constant.
 void report_fetch(const CacheUnderTest& cache, const BlockSize& fetch);
 
-/// Reports a latency of hits or misses by replicates. Those of a divided L2 or memory may be near
-/// or far. @pre it has samples
+/// Reports the latency of hits or misses from replicates, with near and far modes if there are two.
+/// @pre there are samples
 void report_latency(JobRun& run, const std::string& metric, const Replicates& latencies);
 
-/// A cache after the search for its sets: the geometry, with what the sets add to it, and the sets.
+/// The geometry of a cache, refined by its sets, and the sets.
 struct CacheStructure {
   CacheGeometry geometry;
   SetFindings sets;
 };
 
-/// Looks for the sets as long as time allows, tries the line with them, and reports them if nothing
-/// speaks against them or the line; else their reason says what does.
+/// Searches for the sets within a time limit and checks the line with them. Reports the sets if
+/// nothing contradicts them or the line; otherwise their reason names the contradiction.
 CacheStructure characterize_sets(const CacheUnderTest& cache, CacheProbe& probe,
                                  CacheGeometry geometry);
 

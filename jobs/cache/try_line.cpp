@@ -1,4 +1,4 @@
-// Lists around the conflict of a set, asked for on all SMs at once.
+// Checks lists around the conflict of a set on all SMs at once.
 #include "jobs/cache/try_line.hpp"
 
 #include "analysis/structure/sets/conflict_set.hpp"
@@ -9,7 +9,7 @@
 namespace sonde {
 namespace {
 
-/// Each line at a place within it.
+/// Moves each line to a random place within it.
 Lines at_any_place(Lines lines, std::uint64_t line_bytes, std::uint64_t unit_bytes,
                    Random& random) {
   for (std::uint64_t& line : lines) line += random.below(line_bytes / unit_bytes) * unit_bytes;
@@ -28,7 +28,7 @@ Lines all_units(const Lines& lines, std::uint64_t line_bytes, std::uint64_t unit
 
 Predictions try_line(CacheProbe& probe, const SetLayout& layout, std::uint64_t unit_bytes) {
   constexpr int draws = 12;
-  constexpr std::size_t kinds = 3;  // of lists, each against rivals of its own
+  constexpr std::size_t kinds = 3;  // kinds of lists, each against other alternatives
   const std::uint64_t line_bytes = probe.pool().line_bytes;
   if (!layout.conflict || !can_number_sets(layout.index) || unit_bytes > line_bytes) return {};
   Random random(derive_seed(probe.pool().seed, "places in lines"));

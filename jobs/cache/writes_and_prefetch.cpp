@@ -1,5 +1,4 @@
-// Loads after stores, and one ascending stream: what hits that should not or does not that should
-// becomes two findings of the cache.
+// Derives the write policy from loads after stores, and the prefetch from one ascending stream.
 #include "jobs/cache/writes_and_prefetch.hpp"
 
 #include "base/gpu_facts.hpp"
@@ -15,26 +14,26 @@
 namespace sonde {
 namespace {
 
-constexpr std::uint64_t word_bytes = 8;  // that is stored at once
+constexpr std::uint64_t word_bytes = 8;  // bytes of one store
 constexpr std::uint64_t least_stored_lines = 64;
-// Stores to so few lines, each in a DRAM page of its own, leave nothing to chance.
+// Each line lies in a DRAM page of its own.
 constexpr std::uint64_t line_distance_bytes = 4_KiB + 512;
 
-/// More than inner caches hold, so that they do not answer in place of this one.
+/// More lines than inner caches hold, so that they cannot answer.
 std::uint64_t lines_to_store(const CacheUnderTest& cache) {
   if (!cache.inner) return least_stored_lines;
   return std::max(least_stored_lines, 2 * cache.inner->size_bytes / cache.inner->line_bytes);
 }
 
-/// Stores to lines, and what is loaded of each afterwards.
+/// Stores to lines, and which word of each is loaded afterwards.
 struct StoredLines {
   std::uint64_t distance_bytes = line_distance_bytes;
-  bool are_resident = false;                // each is loaded before
-  std::uint64_t stored_bytes = word_bytes;  // from its start on
+  bool are_resident = false;                // each line is loaded before the stores
+  std::uint64_t stored_bytes = word_bytes;  // bytes stored, from the start of the line
   std::uint64_t loaded_place = 0;
 };
 
-/// Share of lines that hit when each is loaded once after stores to it.
+/// Share of lines that hit in one load of each after the stores.
 double hits_after_stores(const CacheUnderTest& cache, const StoredLines& lines) {
   const std::uint64_t stored_lines = lines_to_store(cache);
   ChaseProbe probe;
@@ -59,15 +58,15 @@ double hits_after_stores(const CacheUnderTest& cache, const StoredLines& lines) 
   return static_cast<double>(hits) / static_cast<double>(stored_lines);
 }
 
-/// 0..1: how far a share lies from one half.
-double decided(double share) { return std::abs(2 * share - 1); }
+/// Distance of a share from one half, scaled to 0..1.
+double distance_from_half(double share) { return std::abs(2 * share - 1); }
 
-/// An ascending chase through as much as the cache holds, or all that can be chased.
+/// An ascending chase over the size of the cache, or over all that can be chased.
 ChasePlan plan_stream(const CacheUnderTest& cache, const ChaseSetup& setup,
                       std::uint64_t fetch_bytes) {
-  constexpr std::uint64_t pages_bytes = 3 * large_page_bytes;  // a stream may end with one
+  constexpr std::uint64_t pages_bytes = 3 * large_page_bytes;  // a stream may end with a page
   const bool own_space = cache.space_bytes > 0;
-  // No cache is run ahead of by more than it holds.
+  // A prefetcher does not run ahead by more than the cache holds.
   const std::uint64_t span_bytes =
       own_space ? cache.space_bytes : std::min(pages_bytes, cache.limit_bytes);
   const std::uint64_t fetches = std::min(span_bytes / fetch_bytes, longest_list(setup));
@@ -79,7 +78,7 @@ ChasePlan plan_stream(const CacheUnderTest& cache, const ChaseSetup& setup,
 
 constexpr std::uint64_t least_run = 8;  // fills of the next level bring a few neighbours
 
-/// Lengths of the runs of hits behind a miss. The miss that began a run belongs to it.
+/// Lengths of runs of hits after a miss, including the miss.
 std::vector<double> runs_of_hits(const std::vector<bool>& missed, std::uint64_t fetch_bytes) {
   std::vector<double> runs_bytes;
   std::uint64_t hits = 0;
@@ -98,20 +97,20 @@ void report_write_policy(const CacheUnderTest& cache, std::uint64_t line_bytes) 
   const std::string metric = cache.name + ".write_policy";
   double kept = 0;
   double allocated = 0;
-  double words_behind = 0;  // of cold lines, the word behind the one that was stored
+  double words_behind = 0;  // share of hits of the word after the stored one in cold lines
   const auto refusal = refusal_of([&] {
     kept = hits_after_stores(cache, {.distance_bytes = line_bytes, .are_resident = true});
     allocated = hits_after_stores(cache, {});
     words_behind = hits_after_stores(cache, {.loaded_place = word_bytes});
   });
   if (refusal) return cache.run.report(not_resolvable(metric, *refusal));
-  constexpr double least_decided = 0.6;
-  const double confidence = std::min(decided(kept), decided(allocated));
+  constexpr double least_distance = 0.6;
+  const double confidence = std::min(distance_from_half(kept), distance_from_half(allocated));
   const std::string seen = fmt::format(
       "after a store of 8 bytes {:.0f} % of {} resident lines hit, {:.0f} % of as many cold ones, "
       "and {:.0f} % of the words behind those",
       100 * kept, lines_to_store(cache), 100 * allocated, 100 * words_behind);
-  if (confidence < least_decided) return cache.run.report(not_resolvable(metric, seen));
+  if (confidence < least_distance) return cache.run.report(not_resolvable(metric, seen));
   const std::string policy = fmt::format("a store {} a line that is there, and {} one that is not",
                                          kept > 0.5 ? "keeps" : "invalidates",
                                          allocated > 0.5 ? "allocates" : "does not allocate");
@@ -129,7 +128,7 @@ std::optional<std::uint64_t> sector_of_stores(const CacheUnderTest& cache,
       const bool is_there = hits_after_stores(cache, lines) >= nearly_all;
       lines.loaded_place = bytes;
       const bool is_alone = hits_after_stores(cache, lines) <= 1 - nearly_all;
-      if (is_there && !is_alone) return;  // stores fetch, too
+      if (is_there && !is_alone) return;  // then stores fetch, too
       if (is_there) sector_bytes = bytes;
     }
   });
@@ -138,7 +137,7 @@ std::optional<std::uint64_t> sector_of_stores(const CacheUnderTest& cache,
 
 void report_prefetch(const CacheUnderTest& cache, std::uint64_t fetch_bytes) {
   const std::string metric = cache.name + ".prefetch_bytes";
-  // The longest record takes space from an L1, and nothing from a stream.
+  // The longest record shrinks the L1, which does not affect a stream.
   ChaseSetup setup = set_up_chase(cache.run, cache.chase.path, RecordSpace::longest);
   setup.sm = cache.chase.sm;
   const ChasePlan plan = plan_stream(cache, setup, fetch_bytes);
@@ -156,7 +155,7 @@ void report_prefetch(const CacheUnderTest& cache, std::uint64_t fetch_bytes) {
   const auto alike = static_cast<double>(std::count_if(
       runs_bytes.begin(), runs_bytes.end(), [&](double bytes) { return bytes > 0.98 * longest; }));
   if (alike < 2 && cache.space_bytes > 0) {
-    // A cyclic chase: what random replacement left of the pass before may lie in a row once.
+    // In a cyclic chase, one run may be what random replacement left from the pass before.
     return cache.run.report(
         not_resolvable(metric, fmt::format("of {} runs of hits behind a miss one is as long as {}",
                                            runs_bytes.size(), format_bytes(longest))));

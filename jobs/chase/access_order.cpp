@@ -1,5 +1,4 @@
-// Lists of offsets for chases, each order good for one question; jobs/chase/pointer_chase runs
-// them.
+// Builds the lists of offsets that jobs/chase/pointer_chase runs.
 #include "jobs/chase/access_order.hpp"
 
 #include "base/error.hpp"
@@ -35,7 +34,7 @@ Offsets descending_order(std::uint64_t span_bytes, std::uint64_t step_bytes) {
 Offsets shuffled_order(std::uint64_t span_bytes, std::uint64_t step_bytes, std::uint64_t seed) {
   Offsets offsets = ascending_order(span_bytes, step_bytes);
   require(offsets.size() <= std::numeric_limits<std::uint32_t>::max(), "a chase is too long");
-  // Numbers of half the length stay in the host's caches twice as long.
+  // 32-bit numbers halve the host memory that the shuffle touches.
   std::vector<std::uint32_t> steps(offsets.size());
   std::iota(steps.begin(), steps.end(), 0u);
   Random random(seed);
@@ -102,7 +101,7 @@ Offsets fill_and_return(std::uint64_t fill_bytes, std::uint64_t return_bytes,
 std::uint64_t page_line(const PageSpread& spread, std::uint64_t page, std::uint64_t shift) {
   const std::uint64_t lines =
       std::max<std::uint64_t>(1, spread.spread_bytes / spread.line_step_bytes);
-  // Prime to the lines of a page, and far enough for the next page's to lie in another set.
+  // Prime to the lines of a page; so large that neighbouring pages use different sets.
   constexpr std::uint64_t distance = 37;
   return page * spread.page_step_bytes + (distance * page + shift) % lines * spread.line_step_bytes;
 }
@@ -123,7 +122,7 @@ std::uint64_t new_line_passes(std::uint64_t part_bytes) {
 }
 
 Offsets passes_over_new_lines(const Offsets& offsets, const NewLines& lines) {
-  // Passes that settle take the sectors of a line in turn: of each as many words as there are.
+  // Settling passes use the sectors of a line in turn, each as often as it has words.
   constexpr std::uint64_t sectors = longest_fetch_bytes / smallest_line_bytes;
   constexpr std::uint64_t words_of_sector = 4;
   static_assert(most_passes_to_settle == sectors * words_of_sector);
@@ -151,8 +150,8 @@ Offsets passes_over_new_lines(const Offsets& offsets, const NewLines& lines) {
 
 namespace {
 
-/// A line somewhere in page `page`: where a page of the spread has several entries of a level, the
-/// same one of each might leave most sets alone.
+/// A line at a pseudo-random place of page `page`. A page of the spread can cover several entries
+/// of a level; the same entry of every page could leave most sets of the level unused.
 std::uint64_t line_anywhere(const PageSpread& spread, std::uint64_t page, std::uint64_t shift) {
   const std::uint64_t places = spread.page_step_bytes / spread.spread_bytes;
   return page_line(spread, page, shift) + mix_bits(page) % places * spread.spread_bytes;
@@ -161,15 +160,15 @@ std::uint64_t line_anywhere(const PageSpread& spread, std::uint64_t page, std::u
 }  // namespace
 
 EntryChase entry_chase(const EntryChaseRequest& request) {
-  constexpr std::uint64_t accesses_of_sector = 3;  // and one by an evictor
+  constexpr std::uint64_t accesses_of_sector = 3;  // the fourth word is for an evictor
   const PageSpread& evictors = request.evictors;
   const std::uint64_t targets_end_bytes = request.target_count * request.target_step_bytes;
   const std::uint64_t first = targets_end_bytes / evictors.page_step_bytes + 1;
   const std::uint64_t end = request.evictors_end_bytes / evictors.page_step_bytes;
   require(first < end, "the pages that evict must reach behind the targets");
   EntryChase chase;
-  // Pages under one entry of an inner level as far apart as can be, or it would answer for all but
-  // one of them.
+  // Pages under one entry of an inner level are accessed as far apart as possible. Otherwise the
+  // inner level would answer for all of them but the first.
   const std::uint64_t rounds =
       request.inner_evictor_count == 0
           ? 1
@@ -188,7 +187,8 @@ EntryChase entry_chase(const EntryChaseRequest& request) {
                            request.target_step_bytes};
   for (std::uint64_t target = 0; target < request.target_count; ++target) {
     for (std::uint64_t i = request.inner_evictor_count; i > 0; --i) {
-      // No sector is accessed too often for a chain of addresses, and few lines are taken.
+      // Changing the line after three targets limits the accesses per sector (a chain of addresses
+      // in memory needs a word for each), and still uses few lines.
       chase.offsets.push_back(line_anywhere(request.inner_evictors, inner_end - i,
                                             target / accesses_of_sector + request.shift));
     }

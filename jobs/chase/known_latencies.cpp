@@ -1,5 +1,5 @@
-// One chase through four lines for hits, one through flushed regions for the memory; by their
-// latencies jobs/cache and jobs/latency tell hits from misses.
+// Latencies of hits (a chase through four lines) and of the memory (lines after a flush), by which
+// jobs/cache and jobs/latency distinguish hits from misses.
 #include "jobs/chase/known_latencies.hpp"
 
 #include "base/gpu_facts.hpp"
@@ -23,8 +23,8 @@ std::vector<double> measure_memory_latencies(JobRun& run, const ChaseSetup& setu
   constexpr std::uint64_t regions = 6;
   constexpr std::uint64_t region_distance_bytes = 16_MiB;
   constexpr std::uint64_t lines = 64;
-  constexpr std::uint64_t line_distance_bytes = 4608;  // other page of DRAM, other slice, no stream
-  constexpr std::uint64_t span_bytes = lines * line_distance_bytes;  // lies within a large page
+  constexpr std::uint64_t line_distance_bytes = 4608;  // another DRAM page and slice; no stream
+  constexpr std::uint64_t span_bytes = lines * line_distance_bytes;  // fits into a large page
   constexpr std::uint64_t pages = region_distance_bytes / large_page_bytes;
   constexpr std::uint64_t fewest_lines_of_page = 4;
   const std::uint64_t distance_bytes =

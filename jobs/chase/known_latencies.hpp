@@ -1,5 +1,5 @@
-// Latencies of loads whose server is known from how they are made: hits of the first cache of a
-// path, and loads that only the memory can serve. Thresholds between levels come from them.
+// Latencies of loads that are certain to be served by the first cache of a path, or by the memory.
+// The thresholds between levels come from them.
 #pragma once
 
 #include "base/gpu_facts.hpp"
@@ -7,27 +7,28 @@
 
 namespace sonde {
 
-/// Windows of every position of a tiny footprint that stays in the innermost cache of the path.
+/// Latencies of all accesses to a tiny footprint that stays in the innermost cache of the path.
 std::vector<double> measure_resident_latencies(JobRun& run, const ChaseSetup& setup,
                                                const std::string& label);
 
-/// Latencies of lines that no cache holds and whose translation is at hand: cold lines of a few
-/// regions, from the top down so that no prefetcher helps; the first of each page is left out.
-/// @param seed of the lines
-/// @param passes over them, each behind a flush; of several the median counts
-/// @param page_bytes a power of two: lines within it have one translation
+/// Latencies of lines that are in no cache and whose translation is in the TLB: cold lines of a few
+/// regions, in descending order so that no prefetcher helps. The first line of each page is left
+/// out.
+/// @param seed chooses the lines
+/// @param passes number of passes, each after a flush; the median of the passes counts
+/// @param page_bytes a power of two: lines within it share one translation
 std::vector<double> measure_memory_latencies(JobRun& run, const ChaseSetup& setup,
                                              const std::string& label, std::uint64_t seed,
                                              std::uint64_t passes = 3,
                                              std::uint64_t page_bytes = large_page_bytes);
 
-/// A chase as overflowing_plan's, in pairs of lines of one page: the first of each brings the
-/// translation of the second.
+/// Like overflowing_plan, but with pairs of lines of one page: the access to the first line of a
+/// pair brings the translation of the second.
 ChasePlan translated_plan(const ChaseSetup& setup, std::uint64_t span_bytes,
                           std::uint64_t step_bytes, std::uint64_t seed,
                           std::uint64_t most_recorded);
 
-/// Latencies of the second loads of such pairs.
+/// Latencies of the second line of each pair.
 /// @throws DeviceError, DeviceLostError
 std::vector<double> measure_translated(JobRun& run, const ChaseSetup& setup,
                                        const std::string& label, const ChasePlan& plan);

@@ -1,5 +1,4 @@
-// Phases of the chase that shows all access patterns; jobs/latency/patterns runs it and sorts its
-// latencies by phase.
+// Builds the chase that shows all access patterns; jobs/latency/patterns runs it.
 #include "jobs/chase/pattern_order.hpp"
 
 #include <algorithm>
@@ -9,38 +8,38 @@
 namespace sonde {
 namespace {
 
-constexpr std::uint64_t alternating_pages = 12;  // each of them switches page tables but the first
+constexpr std::uint64_t alternating_pages = 12;  // all but the first switch page tables
 constexpr std::uint64_t fewest_pages = 24;
-constexpr std::uint64_t reread_pages = 16;   // enough lines to meet two partitions alike
-constexpr std::uint64_t reread_lines = 5;    // of each
-constexpr std::uint64_t repeated_loads = 3;  // of a line
-// Of a long phase the end counts: on an H200 page tables of the first cold pages may be at hand.
+constexpr std::uint64_t reread_pages = 16;   // enough lines to meet two L2 partitions equally
+constexpr std::uint64_t reread_lines = 5;    // of each page
+constexpr std::uint64_t repeated_loads = 3;  // of each line
+// Only the end of a long phase counts: on an H200 the first page tables may be cached already.
 constexpr std::size_t most_counted = 1024;
 constexpr std::uint64_t p2_rounds = 3;
-// More pages than a level holds by so much: policies that protect old entries (BRRIP) let half of
-// twice as many hit.
+// P2 and P3 chase this many times as many pages as the level has entries. With twice as many, half
+// of the accesses hit under policies that protect old entries (BRRIP).
 constexpr std::uint64_t overfill_of_first = 4;
 constexpr std::uint64_t overfill_of_last = 3;
-// Of the lines that a cache holds so many quarters may be asked for: its sets fill unevenly. More
-// than half only where that is too few: most lines stay all the same, and hits take the commonest
-// group of latencies.
+// A phase may use two quarters of the lines of the data cache, because its sets fill unevenly. If
+// that is too few, it may use three: most lines still stay in the cache, and the latency of hits is
+// that of the most common group.
 constexpr std::array<std::uint64_t, 2> kept_quarters{2, 3};
 
-// A translation granularity in eighths: first lines of pages in the first of them, further ones
-// behind. No sector is accessed more than four times, so that a chain of addresses can hold the
-// whole chase.
-constexpr std::uint64_t distant_part = 1;  // first lines of pages that are met only once
-constexpr std::uint64_t reread_part = 2;   // and the next four
+// A translation granularity is divided into eighths. The first lines of pages lie in eighth 0,
+// further lines in the others. No sector is accessed more than four times, as a chain of addresses
+// in memory needs a word of the sector for each access.
+constexpr std::uint64_t distant_part = 1;  // first lines of pages that are accessed only once
+constexpr std::uint64_t reread_part = 2;   // this eighth and the next four
 constexpr std::uint64_t near_part = 7;
-constexpr std::uint64_t fewest_in_turn = 32;  // those that are read again lie in the first turn
+constexpr std::uint64_t fewest_in_turn = 32;  // all pages of reread() lie in the first turn
 
 struct Builder {
   const PatternRequest& request;
   PatternChase chase = {};
-  std::set<std::uint64_t> alternated = {};  // pages of P6
+  std::set<std::uint64_t> alternated = {};  // pages of pattern P6
 
-  /// A line in one eighth of a page: neighbours differ in their place, so they do not meet in a
-  /// set. Of many pages those further on take other eighths, each as far from the first.
+  /// A line in one eighth of a page. Neighbouring pages use different places, and so different
+  /// sets. After `lines` pages (at least 32) the eighths shift by one.
   std::uint64_t line_of(std::uint64_t page, std::uint64_t part = 0, std::uint64_t shift = 0) const {
     const std::uint64_t eighth_bytes = request.granularity_bytes / 8;
     const std::uint64_t lines = std::max<std::uint64_t>(1, eighth_bytes / request.line_step_bytes);
@@ -55,7 +54,7 @@ struct Builder {
   }
   void access(std::uint64_t offset) { chase.offsets.push_back(offset); }
 
-  /// Pages of two page-table windows by turns, those of two more where these have no further ones.
+  /// Alternates between pages of two page-table windows, then of the next two, and so on.
   void alternate() {
     const std::uint64_t distance_bytes = request.cold_distance * request.page_step_bytes;
     const std::uint64_t of_window =
@@ -88,8 +87,8 @@ struct Builder {
     });
   }
 
-  /// Further lines of each of the last accessed pages in a row: the translation is at hand for all
-  /// but the first, whatever the levels of the TLB replace.
+  /// Accesses further lines of each of the last accessed pages. All but the first access to a page
+  /// find the translation in the TLB, whatever its replacement policy.
   void reread(std::uint64_t first_page) {
     for (std::uint64_t page = first_page + reread_pages; page-- > first_page;) {
       phase(Pattern::p4, 1, [&] {
@@ -100,7 +99,7 @@ struct Builder {
     }
   }
 
-  /// Each of these lines several times in a row: it is in every cache, whatever that replaces.
+  /// Accesses each of these lines several times in a row, so that every cache holds it.
   void repeat(std::uint64_t first_page) {
     for (std::uint64_t page = first_page + reread_pages; page-- > first_page;) {
       for (std::uint64_t i = reread_lines; i-- > 0;) {
@@ -114,7 +113,7 @@ struct Builder {
   }
 };
 
-/// As many pages as are wanted, or as the data cache keeps lines; 0 if those are too few.
+/// The wanted number of pages, or as many as the data cache keeps; 0 if below `fewest`.
 std::uint64_t pages_that_stay(const PatternRequest& request, std::uint64_t wanted,
                               std::uint64_t fewest) {
   for (std::uint64_t quarters : kept_quarters) {
@@ -124,10 +123,10 @@ std::uint64_t pages_that_stay(const PatternRequest& request, std::uint64_t wante
   return 0;
 }
 
-/// Half as many pages again as entries: so many push most of them out.
+/// One and a half times as many pages as entries, which evict most of the entries.
 std::uint64_t fewest_beyond(std::uint64_t entries) { return entries + entries / 2 + 1; }
 
-/// More pages than the first level holds, fewer than the second; 0 if there is none.
+/// More pages than the first level holds and fewer than the second; 0 if impossible.
 std::uint64_t between_levels(const PatternRequest& request) {
   if (request.near_entries == 0 || request.next_entries <= request.near_entries) return 0;
   const std::uint64_t wanted = std::min(overfill_of_first * request.near_entries,
@@ -135,8 +134,7 @@ std::uint64_t between_levels(const PatternRequest& request) {
   return pages_that_stay(request, wanted, std::min(wanted, fewest_beyond(request.near_entries)));
 }
 
-/// More pages than the last level holds; 0 if memory has too few, or the data cache keeps too few
-/// lines.
+/// More pages than the last level holds; 0 if the memory or the data cache is too small.
 std::uint64_t beyond_levels(const PatternRequest& request) {
   if (request.near_entries == 0 || !request.knows_last) return 0;
   return pages_that_stay(request,
@@ -158,7 +156,7 @@ PatternChase plan_patterns(const PatternRequest& request) {
   if (request.window_bytes > 0) {
     builder.phase(Pattern::p6, 1, [&] { builder.alternate(); });
   }
-  // From the top down, here and within pages: no prefetcher follows.
+  // In descending order, also within pages: prefetchers do not follow.
   builder.phase(Pattern::p5, 1, [&] {
     for (std::uint64_t page = first_page + pages; page-- > first_page;) {
       const std::uint64_t line = builder.cold_line_of(page);
@@ -167,7 +165,7 @@ PatternChase plan_patterns(const PatternRequest& request) {
   });
   builder.reread(first_page);
   if (beyond_all > 0) {
-    // The cold pages in a row were a first round over the same lines.
+    // The cold pages of P5 already were a first round over the same lines.
     const std::uint64_t settling = request.cold_distance == 1 ? 0 : 1;
     builder.rounds(Pattern::p3, first_page, beyond_all, 0, settling, 1);
   }

@@ -1,5 +1,5 @@
-// From lists of offsets to probes, from their traces to latencies: the one place that cuts what is
-// longer than a launch can record.
+// Turns lists of offsets into probes, and their traces into latencies. Only this file splits chases
+// that are longer than a launch can record.
 #include "jobs/chase/pointer_chase.hpp"
 
 #include "base/error.hpp"
@@ -19,10 +19,10 @@
 namespace sonde {
 namespace {
 
-// The shortest record worth a launch: the page chases of a TLB level fit in, and so do all lines
-// of the small caches of early GPUs.
+// Shortest useful record: it holds the page-stride chases of a TLB level, and all lines of the
+// small caches of early GPUs.
 constexpr std::uint64_t least_record = 1024;
-// Of a list that stands in shared memory beside its record.
+// An entry of a list that lies in shared memory next to the record.
 constexpr std::uint64_t list_entry_bytes = 4;
 
 ChaseProbe prepare_probe(const ChaseSetup& setup, std::vector<ChaseLane> lanes) {
@@ -46,9 +46,9 @@ ChaseProbe prepare_probe(const ChaseSetup& setup, std::vector<ChaseLane> lanes) 
   return probe;
 }
 
-/// Lists from this length on are warmed up many loads at a time: their neighbours are few against
-/// what any cache holds of them, and of accesses 32 bytes apart no first-level cache (256 KiB on
-/// Hopper), which may be empty then, would hold half.
+/// Lists of this length are warmed up with many loads in flight. That disturbs the order of few
+/// lines compared with what a cache holds. Even a list with 32 bytes between its accesses is twice
+/// as large as any first-level cache (256 KiB on Hopper).
 constexpr std::size_t long_list = 16384;
 
 WarmUp warm_up_of(const ChasePlan& plan) {
@@ -59,7 +59,7 @@ ChaseLane lane_of(const ChaseSetup& setup, const ChasePlan& plan) {
   return {.sm = setup.sm, .offsets_bytes = plan.offsets, .path = setup.path};
 }
 
-/// A probe of one lane, up to the end of its warm-up.
+/// A probe of one lane without its timed accesses.
 ChaseProbe prepare_probe(const ChaseSetup& setup, const ChasePlan& plan) {
   ChaseProbe probe = prepare_probe(setup, {lane_of(setup, plan)});
   probe.preparation = plan.preparation;
@@ -91,7 +91,7 @@ std::optional<ChaseSetup> set_up_chase_with_carveout(JobRun& run, LoadPath path,
 
 namespace {
 
-/// The carve-out that the run sets.
+/// Uses the carve-out that the run sets.
 ChaseSetup set_up_chase_as_set(JobRun& run, LoadPath path, std::uint64_t carveout_bytes) {
   const std::vector<std::uint64_t>& there = run.info().shared_carveouts_bytes;
   if (std::ranges::find(there, carveout_bytes) == there.end()) {
@@ -137,8 +137,8 @@ ChaseSetup at_draw(ChaseSetup setup, const Draw& draw) {
 
 namespace {
 
-/// The longest list that stands in the shared memory of a block beside a record of half of it, as
-/// lists of code do, and those of data that read a sector more often than it has words.
+/// The longest list in shared memory that leaves half of a pass for the record. Lists of code
+/// always lie there; lists of data do if they access a sector more often than it has words.
 std::uint64_t longest_listed(const ChaseSetup& setup) {
   return setup.recordable_accesses * record_bytes / (list_entry_bytes + record_bytes / 2);
 }
@@ -152,11 +152,11 @@ std::uint64_t longest_list(const ChaseSetup& setup) {
 
 namespace {
 
-/// Of code the list stands in shared memory, whatever it holds.
+/// Lists of code always lie in shared memory.
 bool is_always_listed(LoadPath path) { return path == LoadPath::instruction; }
 
-/// What a list leaves of the record. Of one that leaves less than half a pass, all: the device then
-/// refuses the chase, which would take too many launches.
+/// What a list leaves of the record. If it leaves less than half a pass: everything, so that the
+/// device refuses the chase, which would take too many launches.
 std::uint64_t left_by_list(const ChaseSetup& setup, std::uint64_t length) {
   const std::uint64_t room = setup.recordable_accesses;
   return length <= longest_listed(setup) ? room - length * list_entry_bytes / record_bytes : room;
@@ -189,8 +189,8 @@ namespace {
 
 using LaneCycles = std::vector<std::vector<double>>;
 
-/// All lanes in the same launches.
-/// @param spec the chase but for what is recorded; after a ProbeTooLargeError it is still whole
+/// Records all lanes in the same launches.
+/// @param spec the probe without its counts of accesses; it stays intact after a ProbeTooLargeError
 LaneCycles record_together(JobRun& run, const ChaseSetup& setup, const std::string& label,
                            const LaneChases& chases, ProbeSpec& spec) {
   auto& probe = std::get<ChaseProbe>(spec);
@@ -214,9 +214,9 @@ LaneCycles record_together(JobRun& run, const ChaseSetup& setup, const std::stri
   return cycles;
 }
 
-/// Lists that no chain in memory can hold, as lanes that read the same lines have, stand in shared
-/// memory. Where that leaves their records too little, less is recorded at once; where it cannot
-/// hold them, half of the lanes are chased at once.
+/// Lanes that read the same lines have lists that no chain in memory can hold; they lie in shared
+/// memory. If that leaves too little for the records, each launch records less. If shared memory
+/// cannot hold the lists at all, half of the lanes are chased at a time.
 LaneCycles record_as_fits(JobRun& run, const ChaseSetup& setup, const std::string& label,
                           LaneChases chases, ProbeSpec spec) {
   try {
@@ -248,7 +248,7 @@ LaneCycles record_as_fits(JobRun& run, const ChaseSetup& setup, const std::strin
 
 std::vector<std::vector<double>> record_lanes(JobRun& run, const ChaseSetup& setup,
                                               const std::string& label, LaneChases chases) {
-  // Lists are long: no copies.
+  // Moved, not copied: the lists are long.
   ChaseProbe probe = prepare_probe(setup, std::exchange(chases.lanes, {}));
   probe.preparation = chases.preparation;
   probe.warm_up = chases.warm_up;
@@ -299,7 +299,7 @@ ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::st
 
 namespace {
 
-/// In the shared part where records of this chase lie.
+/// Whether the counts fit into the shared memory where the record of this chase would lie.
 bool has_room_for_counts(const ChaseSetup& setup, const ChasePlan& plan) {
   return recordable_at_once(setup, plan) * record_bytes >= histogram_bins * sizeof(std::uint32_t);
 }

@@ -1,4 +1,3 @@
-// A share of what the driver says.
 #include "jobs/chase/usable_memory.hpp"
 
 #include "base/gpu_facts.hpp"

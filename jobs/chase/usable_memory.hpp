@@ -7,8 +7,8 @@
 
 namespace sonde {
 
-/// Whole large pages. A tenth of the memory is left alone, or as much as the driver and the
-/// flushing of caches need on the largest GPUs.
+/// A multiple of the large page. Leaves a tenth of the memory, or 6 GiB on large GPUs, to the
+/// driver and to the flushing of caches.
 std::uint64_t usable_memory_bytes(const DeviceInfo& gpu);
 
 }  // namespace sonde

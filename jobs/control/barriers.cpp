@@ -1,5 +1,5 @@
-// Barriers of blocks by their warps, by number, of clusters and of the whole GPU, and how long
-// sleeps last. Every launch runs on all SMs, each of which is a sample.
+// Costs of barriers of blocks by their warps, of named barriers, of clusters and of the whole GPU,
+// and the length of sleeps. Every launch runs on all SMs; each SM is a sample.
 #include "analysis/statistics.hpp"
 #include "base/error.hpp"
 #include "jobs/control/parts.hpp"
@@ -16,7 +16,7 @@
 namespace sonde {
 namespace {
 
-/// Of a launch: some 10 us, of which the ends are a hundredth.
+/// Per launch: about 10 us, of which begin and end take a hundredth.
 constexpr int block_barriers = 512;
 constexpr int wide_barriers = 128;  // of clusters and the grid, which take ten times as long
 constexpr StoppingRule barrier_rule{.least = 5, .most = 8};
@@ -82,7 +82,7 @@ void measure_cluster_barriers(JobRun& run) {
     const std::string label = fmt::format("barrier of clusters of {}", count);
     const auto refusal =
         refusal_of([&] { cycles.push_back(median(barrier_cycles(run, label, probe))); });
-    if (refusal) break;  // larger ones do not fit either
+    if (refusal) break;  // larger clusters do not fit either
     blocks.push_back(count);
   }
   const std::size_t samples = blocks.size();

@@ -1,6 +1,5 @@
-// Diverged warps, once or within each other: which path runs first and what changes that, whether
-// paths overlap, what dividing and joining cost, and timelines (Wong 2010, section IV-C, figures 7
-// and 8).
+// Diverged warps, also nested: which path runs first and what changes that, whether paths overlap,
+// the cost of dividing and joining, and timelines (Wong 2010, section IV-C, figures 7 and 8).
 #include "analysis/structure/cores/divergence.hpp"
 
 #include "analysis/statistics.hpp"
@@ -20,9 +19,9 @@
 namespace sonde {
 namespace {
 
-constexpr int measured_sms = 3;  // a vote that one odd SM cannot turn
+constexpr int measured_sms = 3;  // one deviating SM cannot win a vote of three
 constexpr int timeline_warps = 2;
-/// A launch gives whole cycles that hardly vary.
+/// Cycles hardly vary from launch to launch.
 constexpr StoppingRule branch_rule{.least = 5, .most = 8};
 
 using Paths = std::vector<int>;
@@ -36,7 +35,7 @@ Paths make_paths(const JobRun& run, const std::function<int(int)>& path_of) {
   return paths;
 }
 
-/// The warps of one SM after the other.
+/// The warps of all SMs, one after the other.
 std::vector<WarpStamps> branch(JobRun& run, const std::string& label, const BranchProbe& probe) {
   const Trace trace = run.ask(label, probe);
   std::vector<WarpStamps> warps;
@@ -46,7 +45,7 @@ std::vector<WarpStamps> branch(JobRun& run, const std::string& label, const Bran
   return warps;
 }
 
-/// Orders of the paths of a chain on some SMs; empty if SMs differ.
+/// Order in which the paths of a chain run; empty if SMs differ.
 std::vector<int> chain_order(JobRun& run, const std::string& label, const Paths& paths) {
   const std::vector<WarpStamps> warps =
       branch(run, label,
@@ -100,7 +99,7 @@ void report_order(JobRun& run) {
   run.report(found("control.first_path", *first, 1, order.size()));
 }
 
-/// Begins and ends of the paths of warps, by path number, since the earliest stamp of all.
+/// Begin and end of each path of the warps, by path number, from the earliest stamp on.
 void report_spans(JobRun& run, const std::string& prefix, const std::vector<WarpStamps>& warps) {
   const std::uint64_t zero = std::ranges::min(warps, {}, &WarpStamps::before_cycles).before_cycles;
   std::vector<double> begins, ends;
@@ -139,20 +138,20 @@ void report_timelines(JobRun& run) {
                    std::string(some_overlap(all) ? "overlap" : "one after the other"), 1, samples));
 }
 
-/// Branches of one kind that grow: a switch of more and more paths, a nest of more and more levels.
+/// A kind of branch that grows: a switch with more paths, or a nest with more levels.
 struct GrowingBranch {
-  const char* what;  // of its replicates
+  const char* what;  // names its replicates
   std::vector<int> steps;
   WarpStamps (*play)(JobRun& run, int step, int sm);
-  std::size_t joined_steps;  // the first ones, which tell what a join costs
-  const char* part_metric;   // what a further path costs
+  std::size_t joined_steps;  // the first steps, which show the cost of a join
+  const char* part_metric;   // cost of a further path
   const char* join_metric;
   const char* steps_metric;
   const char* total_metric;               // by step
-  const char* together_metric = nullptr;  // where threads are together again, if that is asked for
+  const char* together_metric = nullptr;  // where threads are together again, if that is reported
 };
 
-/// Of a warp whose threads are dealt over so many cases of a switch.
+/// A switch whose cases share the threads of a warp in turn.
 WarpStamps play_switch(JobRun& run, int paths, int sm) {
   return branch(run, fmt::format("a switch with {} paths", paths),
                 {.path_of_thread = make_paths(run, [&](int thread) { return thread % paths; }),
@@ -160,7 +159,7 @@ WarpStamps play_switch(JobRun& run, int paths, int sm) {
       .front();
 }
 
-/// Of a warp whose threads each go with their neighbours.
+/// A nest in which each thread stays with its neighbours.
 WarpStamps play_nest(JobRun& run, int depth, int sm) {
   const int threads = run.info().warp_threads;
   return branch(run, fmt::format("a nest {} deep", depth),
@@ -172,12 +171,12 @@ WarpStamps play_nest(JobRun& run, int depth, int sm) {
       .front();
 }
 
-/// What was seen on one SM.
+/// Costs on one SM.
 struct BranchCosts {
   std::vector<double> total_cycles;  // by step
   double part_cycles = 0;
   double join_cycles = 0;
-  bool together = true;  // behind the branch
+  bool together = true;  // all threads run together again after the branch
 };
 
 BranchCosts measure_costs(JobRun& run, const GrowingBranch& kind, int sm) {
@@ -195,7 +194,7 @@ BranchCosts measure_costs(JobRun& run, const GrowingBranch& kind, int sm) {
     const bool all_at_once = warp.first_behind_cycles == warp.last_behind_cycles;
     costs.together = costs.together && all_at_once && warp.first_behind_cycles >= last_end;
   }
-  // A path reads the clock at both ends, of which its length holds one.
+  // A path reads the clock at both ends; its length contains one of the two readings.
   const double clock_cycles = run.number("clock.overhead_cycles").value_or(0);
   costs.part_cycles = fit_line(paths, costs.total_cycles).slope - median(lengths) - clock_cycles;
   costs.join_cycles =

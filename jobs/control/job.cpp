@@ -1,6 +1,6 @@
-// Job `control`: how the threads of a warp share it after a branch, what barriers count and cost,
-// who waits in vain, and how long a sleep lasts (Wong 2010, sections IV-C and IV-D). Its parts are
-// in jobs/control/. Method: docs/methods/control.md.
+// Job `control`: how threads of a warp run after a branch, what barriers count and cost, which
+// threads wait in vain, and how long a sleep lasts (Wong 2010, sections IV-C and IV-D). The parts
+// are in jobs/control/. Method: docs/methods/control.md.
 #include "jobs/control/parts.hpp"
 #include "jobs/run/attempt.hpp"
 

@@ -1,4 +1,4 @@
-// The parts of the job `control`, each with the metrics that it answers for.
+// The parts of the job `control`, each with the prefix of its metrics.
 #pragma once
 
 #include "jobs/run/job_run.hpp"
@@ -9,13 +9,13 @@ namespace sonde {
 
 /// Order, timelines and costs of the paths of diverged warps.
 void measure_divergence(JobRun& run);
-/// Branches within branches: what each division of a warp and each join costs.
+/// Nested branches: the cost of each division of a warp and of each join.
 void measure_nesting(JobRun& run);
-/// Threads that wait for each other: who gets through.
+/// Threads that wait for each other: which of them get through.
 void measure_waits(JobRun& run);
-/// What a barrier counts.
+/// Whether a barrier counts threads, warps or paths.
 void measure_barrier_participant(JobRun& run);
-/// Barriers of blocks, by number, of clusters and of the whole GPU.
+/// Barriers of blocks, named barriers, barriers of clusters and of the whole GPU.
 void measure_block_barriers(JobRun& run);
 void measure_named_barrier(JobRun& run);
 void measure_cluster_barriers(JobRun& run);
@@ -23,13 +23,13 @@ void measure_grid_barrier(JobRun& run);
 /// How long sleeps last.
 void measure_sleeps(JobRun& run);
 
-/// A part that the device refuses leaves those metrics without an answer.
+/// A part. If the device refuses it, metrics with this prefix get no answer.
 struct ControlPart {
   const char* prefix;
   void (*run)(JobRun&);
 };
 
-/// In their order: a later prefix may begin as an earlier one, which then has answered.
+/// In this order: a later prefix also matches metrics of earlier parts, which then have answers.
 inline constexpr std::array control_parts{
     ControlPart{"control.barrier_participant", measure_barrier_participant},
     ControlPart{"control.barrier_spin", measure_waits},

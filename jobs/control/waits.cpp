@@ -1,5 +1,5 @@
-// Threads that wait for each other (Wong 2010, listings 4 to 7): whoever would wait for ever gives
-// up by the clock, and that is the answer.
+// Threads that wait for each other (Wong 2010, listings 4 to 7). A thread that would wait forever
+// gives up by the clock; that is the answer.
 #include "analysis/structure/cores/divergence.hpp"
 #include "jobs/control/parts.hpp"
 #include "jobs/run/clock_window.hpp"
@@ -13,7 +13,7 @@
 namespace sonde {
 namespace {
 
-/// Some hundred times what a thread needs to see a signal in shared memory, and 32 of them in turn.
+/// Some hundred times as long as 32 threads in turn need to see a signal in shared memory.
 constexpr std::uint64_t limit_cycles = 100'000;
 constexpr int measured_sms = 3;
 constexpr std::size_t warp_size = 32;
@@ -25,7 +25,7 @@ bool all_came_through(std::span<const std::uint64_t> cycles) {
 
 using Answer = std::optional<std::string>;
 
-/// Reports what all SMs answer. @param answer_of the stamps of a lane
+/// Reports the common answer of all SMs. @param answer_of evaluates the stamps of a lane
 void report_wait(JobRun& run, const char* label, WaitProgram program, const char* metric,
                  Answer (*answer_of)(std::span<const std::uint64_t>)) {
   const Trace& trace =
@@ -45,7 +45,7 @@ Answer model_of(std::span<const std::uint64_t> cycles) {
   const bool lower = all_came_through(cycles.first(half_warp));
   const bool upper = all_came_through(cycles.subspan(half_warp, half_warp));
   if (lower && upper) return "independent";
-  // The half that ran first waited in vain; then the other one found all that it waited for.
+  // The half that ran first waited in vain; the other half then found all signals.
   return lower != upper ? Answer{"stack"} : Answer{};
 }
 

@@ -1,4 +1,4 @@
-// Chooses footprints from what is known of the caches, and streams through them.
+// Chooses footprints by what is known of the constant caches, and streams through them.
 #include "jobs/cores/constant_streams.hpp"
 
 #include "analysis/statistics.hpp"
@@ -19,25 +19,25 @@ namespace sonde {
 namespace {
 
 constexpr double word_bytes = 4;
-/// Of a block: some 20 us where each load waits for the one before in a second cache.
+/// Of a block: about 20 us if each load waits for the one before it in a second-level cache.
 constexpr std::uint64_t loads_of_block = 2048;
-/// The same of the first cache, which answers faster.
+/// The same for the first-level cache, which answers faster.
 constexpr std::uint64_t first_level_loads_of_block = 8192;
-/// A footprint leaves room for whatever else lies in its cache (parameters of kernels, code).
+/// A footprint leaves room for other data in its cache (parameters of kernels, code).
 constexpr double filled_share = 0.75;
-/// Under LRU a cache keeps nothing of a cycle that is longer than itself, under random replacement
-/// 0.06 of one of three times its size and 0.58 of one of 1.5 times.
+/// Ratios of a cyclic footprint to the inner cache. Under LRU the cache keeps nothing of it; under
+/// random replacement it keeps 0.58 of 1.5 times its size and 0.06 of three times its size.
 constexpr double least_overflow = 1.5;
 constexpr double sure_overflow = 3;
 constexpr std::size_t orders = 3;  // in which SMs are added; a median drops one disturbed launch
 constexpr std::size_t neighbour_trials = 3;
 constexpr int assumed_tpc_sms = 3;
-/// SMs beside each other that get more each than one alone by this factor do not show the level.
+/// If neighbouring SMs get more each than a single SM by this factor, they do not show the level.
 constexpr double most_gain = 1.05;
-/// A shape that gives less than another by so much is still the best if it has fewer threads.
+/// A shape with fewer threads is the best if it reaches this share of the highest rate.
 constexpr double equal_share = 0.97;
 
-/// The two of Wong 2010 first; then more warps, with one address at a time and with several.
+/// The two shapes of Wong 2010; then more warps, reading one address at a time or several.
 constexpr std::array shapes{one_thread,       eight_threads,     BlockShape{4, 1},
                             BlockShape{8, 1}, BlockShape{16, 1}, BlockShape{32, 1},
                             BlockShape{4, 8}};
@@ -46,7 +46,7 @@ std::string cache_metric(std::size_t level, std::string_view name) {
   return fmt::format("cache.constant_{}.{}", constant_levels[level], name);
 }
 
-/// @throws NoAnswer with what there is instead
+/// @throws NoAnswer with the reason why the metric has no number
 double known_number(const JobRun& run, const std::string& metric) {
   if (const auto number = run.number(metric)) return *number;
   const Finding* answer = run.answer(metric);
@@ -56,7 +56,7 @@ double known_number(const JobRun& run, const std::string& metric) {
                                    : fmt::format("{}: {}", metric, answer->reason));
 }
 
-/// Half of the first cache, word by word.
+/// Reads half of the first-level cache, word by word.
 LevelPlan plan_first_level(const JobRun& run) {
   const std::string metric = cache_metric(0, "size_bytes");
   const double size_bytes = known_number(run, metric);
@@ -73,7 +73,7 @@ LevelPlan plan_first_level(const JobRun& run) {
   return plan;
 }
 
-/// Size of a cache; of one that holds the whole bank, that of the bank.
+/// Size of a cache, or of the bank if the cache holds the whole bank.
 double reached_size(const JobRun& run, std::size_t level) {
   const std::string metric = cache_metric(level, "size_bytes");
   const bool holds_bank =
@@ -81,7 +81,7 @@ double reached_size(const JobRun& run, std::size_t level) {
   return holds_bank ? static_cast<double>(constant_bank_bytes) : known_number(run, metric);
 }
 
-/// SMs in the order in which replicate number `number` adds them.
+/// SMs in the order in which replicate `number` adds them.
 std::vector<int> draw_order(const JobRun& run, std::size_t number) {
   std::vector<int> sms = all_sms(run.info().sm_count);
   Random random(draw_replicate(run, "order of blocks", number).seed);
@@ -89,7 +89,7 @@ std::vector<int> draw_order(const JobRun& run, std::size_t number) {
   return sms;
 }
 
-/// SMs of the same group; the SM alone where that is not known.
+/// SMs of the same group; only the SM if its group is not known.
 /// @param group_of_sm below 0: not known
 std::vector<int> members_of(const std::vector<double>& group_of_sm, int sm) {
   const double group = group_of_sm.at(static_cast<std::size_t>(sm));
@@ -101,8 +101,8 @@ std::vector<int> members_of(const std::vector<double>& group_of_sm, int sm) {
   return members;
 }
 
-/// TPC of each SM; if TPCs are not known, SMs with numbers in a row (GT200 has three SMs in a TPC,
-/// later parts one or two).
+/// TPC of each SM. If TPCs are not known, three consecutive SMs count as one (GT200 has three SMs
+/// per TPC, later GPUs one or two).
 std::vector<double> assumed_tpcs(const JobRun& run) {
   if (const auto tpcs = run.vector("topology.tpc_of_sm")) return *tpcs;
   std::vector<double> tpcs;
@@ -113,7 +113,7 @@ std::vector<double> assumed_tpcs(const JobRun& run) {
   return tpcs;
 }
 
-/// Whether SMs beside each other get no more each than one alone.
+/// Whether neighbouring SMs get no more each than a single SM.
 bool is_of_level(JobRun& run, const LevelPlan& plan, const BlockShape& shape) {
   for (std::size_t number = 0; number < neighbour_trials; ++number) {
     const int sm = draw_replicate(run, "neighbours", number).sm;

@@ -1,5 +1,5 @@
-// Streams of constants that are answered by one level of their caches: the footprint that it takes,
-// and rates by number of blocks and by group of SMs. Made for jobs/constant_throughput.cpp.
+// Streams of constants that one level of their caches serves: the footprint, and rates by number of
+// blocks and by group of SMs. For jobs/constant_throughput.cpp.
 #pragma once
 
 #include "jobs/run/job_run.hpp"
@@ -12,9 +12,10 @@
 
 namespace sonde {
 
+/// Levels of the constant caches, as metrics name them.
 inline constexpr std::array constant_levels{"l1", "l2", "l3"};
 
-/// Threads of a block that load.
+/// The threads of a block that load: warps, and threads of each warp.
 struct BlockShape {
   int warps = 1;
   int warp_threads = 1;
@@ -29,39 +30,40 @@ struct LevelPlan {
   std::string prefix;  // of its metrics
   std::uint64_t footprint_bytes = 0;
   std::uint64_t step_bytes = 0;
-  double load_bytes = 0;  // that the level gives away for each load
+  double load_bytes = 0;  // that the level delivers for each load
   std::uint64_t loads = 0;
-  double confidence = 1;  // that all loads are answered there
+  double confidence = 1;  // that this level serves all loads
 
+  /// Whether the footprint has enough words for every thread, and the GPU allows the block.
   bool fits(const BlockShape& shape, const DeviceInfo& gpu) const;
 };
 
-/// How level number `level`, from 0 on, is read, by what the jobs cache.constant_* found: half of
-/// the first cache word by word; of others most of the cache, a word of each line of the cache
-/// before it, which is too small for them.
-/// @throws NoAnswer if that is not known, or no footprint fits
+/// The plan for level `level`, from 0 on, by the findings of the jobs cache.constant_*. The first
+/// level: half of the cache, word by word. Others: most of the cache, one word in each line of the
+/// cache before it, which is too small for the footprint.
+/// @throws NoAnswer if the caches are not known, or no footprint fits
 LevelPlan plan_constant_level(const JobRun& run, std::size_t level);
 
-/// Numbers of blocks to ask for: all of the first few, then some in each octave, and all SMs.
+/// Numbers of blocks to measure: every one of the first few, then some per octave, and all SMs.
 std::vector<double> block_counts(int sm_count);
 
-/// Bytes per cycle of blocks on these SMs together. @throws DeviceError
+/// Bytes per cycle of the blocks on these SMs together. @throws DeviceError
 double stream_rate(JobRun& run, const LevelPlan& plan, const BlockShape& shape,
                    const std::vector<int>& sms);
 
-/// Rates against the number of blocks, a row for each of several orders in which SMs are added, all
-/// drawn; blocks ascending.
+/// Rates against the number of blocks, one row for each of several random orders in which SMs are
+/// added. @param blocks ascending
 std::vector<std::vector<double>> measure_curves(JobRun& run, const LevelPlan& plan,
                                                 const BlockShape& shape,
                                                 const std::vector<double>& blocks);
 
-/// The shape by which one SM gets most, of those that show the level: where SMs beside each other
-/// get more each than one alone, they find lines that others brought into a cache before it (Wong
-/// 2010: eight threads of more than 20 blocks). Nothing if no shape shows it.
+/// The shape with the highest rate on one SM, among those that show the level. If neighbouring SMs
+/// get more each than a single SM, they hit lines that others brought into an inner cache (Wong
+/// 2010: eight threads of more than 20 blocks). nullopt if no shape shows the level.
 std::optional<BlockShape> find_best_shape(JobRun& run, const LevelPlan& plan);
 
-/// What each SM gets while all SMs of its group work, median over some drawn groups; NaN if groups
-/// are not known. @param groups_metric a number for each SM; below 0: not known
+/// Rate of an SM while all SMs of its group work: the median over some random groups; NaN if groups
+/// are not known. @param groups_metric has the group of each SM; below 0: not known
 double rate_in_group(JobRun& run, const LevelPlan& plan, const BlockShape& shape,
                      const std::string& groups_metric);
 

@@ -1,5 +1,5 @@
-// How long a launch takes, and whether launches of one stream overlap: the launch metrics of the
-// job clock. Method: docs/methods/clock.md.
+// Duration of a launch, and whether launches of one stream overlap: the launch metrics of the job
+// clock. Method: docs/methods/clock.md.
 #include "analysis/statistics.hpp"
 #include "analysis/structure/cores/pace.hpp"
 #include "jobs/cores/parts.hpp"
@@ -16,12 +16,12 @@ namespace {
 constexpr int lone_launches = 64;  // half a millisecond
 constexpr int queued_launches = 16;
 constexpr int queued_repeats = 16;
-/// Long enough that all blocks of a launch begin before the first ends.
+/// Long enough that all blocks of a launch begin before the first one ends.
 constexpr std::uint64_t busy_ns = 10'000;
 constexpr int busy_launches = 8;
 constexpr int busy_repeats = 3;
 
-/// What the host waits for: one empty launch, and each further one behind it.
+/// Reports the host's wait for one empty launch, and for each further one queued behind it.
 void report_waits(JobRun& run) {
   const Trace& lone = run.run("empty launches one by one",
                               LaunchProbe{.launches = 1, .blocks = 1, .repeats = lone_launches});
@@ -35,7 +35,7 @@ void report_waits(JobRun& run) {
                    queued.repeat_ns.size()));
 }
 
-/// Launches of a block on each SM that keep it busy for a while.
+/// Reports how launches follow each other that keep every SM busy for a while.
 void report_order(JobRun& run) {
   LaunchOrder all;
   for (int repeat = 0; repeat < busy_repeats; ++repeat) {

@@ -1,5 +1,5 @@
-// Atomics are answered where a line is at home: their latency tells on which side of the chip that
-// is, for one SM over all chunks, and then for all SMs over some of them.
+// The home of a line serves its atomics; their latency shows which partition that is, for one SM
+// over all chunks, and then for all SMs over some chunks.
 #include "jobs/cores/parts.hpp"
 #include "jobs/cores/stream_surface.hpp"
 
@@ -19,27 +19,27 @@
 namespace sonde {
 namespace {
 
-/// A chunk counts if both of its halves have one home. Published hashes choose by blocks of 4 KiB.
+/// A chunk counts if both halves have the same home. Published hashes use blocks of 4 KiB.
 constexpr std::uint64_t step_bytes = stream_chunk_bytes / 2;
 constexpr std::uint64_t chase_passes = 2;
-/// On an H200 reads differ by 0.8 % from place to place, writes and additions by less.
+/// On an H200 the rate of reads differs by 0.8 % from place to place, of writes and additions less.
 constexpr StoppingRule places{.least = 5, .most = 24};
 constexpr int repeats = 3;
-/// Chunks of each home that every SM asks for, and how often it does, timed.
+/// Chunks of each partition that every SM accesses, and the timed passes over them.
 constexpr std::size_t asked_chunks = 16;
 constexpr std::uint64_t asked_passes = 2;
 
-/// What lies on one side: SMs, and the chunks that are at home near them.
+/// One partition: its near SMs, and the chunks whose home it is.
 struct Side {
   std::vector<int> sms;
   std::vector<std::uint64_t> chunks_bytes;
 };
 struct Sides {
   std::array<Side, 2> of;
-  double gap_cycles = 0;  // that a far atomic takes longer
+  double gap_cycles = 0;  // additional latency of a far atomic
 };
 
-/// Chunks by the time that an SM's atomics to them take.
+/// Sorts chunks by the latency of an SM's atomics.
 /// @throws NoAnswer
 void find_homes(JobRun& run, const Draw& draw, std::uint64_t footprint_bytes, Sides& sides) {
   if (footprint_bytes < 2 * stream_chunk_bytes) {
@@ -77,10 +77,10 @@ void find_homes(JobRun& run, const Draw& draw, std::uint64_t footprint_bytes, Si
   for (Side& side : sides.of) side.chunks_bytes.resize(fewest);
 }
 
-/// To which chunks the atomics of each SM are faster.
+/// Sorts SMs by the chunks to which their atomics are faster.
 /// @throws NoAnswer
 void find_sms(JobRun& run, const Draw& draw, std::uint64_t footprint_bytes, Sides& sides) {
-  std::vector<std::uint64_t> offsets_bytes;  // by turns of either side
+  std::vector<std::uint64_t> offsets_bytes;  // chunks of the two partitions alternate
   for (std::size_t i = 0; i < asked_chunks; ++i) {
     for (const Side& side : sides.of) {
       offsets_bytes.push_back(side.chunks_bytes[i * side.chunks_bytes.size() / asked_chunks]);
@@ -112,7 +112,7 @@ void find_sms(JobRun& run, const Draw& draw, std::uint64_t footprint_bytes, Side
 
 enum class Lines { near, far, both };
 
-/// What is asked, and how it is counted.
+/// A metric and the stream that measures it.
 struct Question {
   const char* metric;
   StreamKind kind;
@@ -142,21 +142,21 @@ std::vector<StreamGroup> make_groups(const Sides& sides, Lines lines) {
   return groups;
 }
 
-/// One block on each SM with more under way than the L2 needs: the same shape for all streams and
-/// in every run, so that nothing but the side tells them apart.
+/// One block on each SM with more loads in flight than the L2 needs. All streams of all runs have
+/// this shape, so that only the partition differs.
 Shape full_shape(const DeviceInfo& gpu) {
   constexpr int ilp = 4;
   return {gpu.max_threads_per_block, gpu.sm_count, ilp};
 }
 
-/// Rates of one question at one draw.
+/// Rates of one question for one draw.
 std::vector<double> measure_lines(JobRun& run, StreamProbe stream, const Sides& sides, Lines lines,
                                   const Draw& draw) {
   stream.groups = make_groups(sides, lines);
   return measure_at(run, stream, full_shape(run.info()), draw, repeats);
 }
 
-/// Answers of questions, by place in `questions`; empty where there is no stream of the kind.
+/// Answers in the order of `questions`; empty if there is no stream of the kind.
 using Answers = std::array<Best, std::size(questions)>;
 
 /// @throws NoAnswer

@@ -1,5 +1,5 @@
-// The SM clock while all SMs work, how long it takes to become steady, and whether measuring at it
-// is sound: a part of the job clock. Method: docs/methods/clock.md.
+// The SM clock under load: its rate, how long it takes to become steady, and whether measurements
+// at it are sound. Part of the job clock. Method: docs/methods/clock.md.
 #include "analysis/structure/cores/pace.hpp"
 
 #include "jobs/cores/parts.hpp"
@@ -14,7 +14,7 @@
 namespace sonde {
 namespace {
 
-/// The timer moves in steps of up to a microsecond: 0.2 % of an interval, less over many SMs.
+/// Long against the timer's step of up to a microsecond (0.2 % of it, less over many SMs).
 constexpr std::uint64_t interval_ns = 500'000;
 constexpr std::uint64_t long_samples = 81;   // 40 ms
 constexpr std::uint64_t short_samples = 11;  // 5 ms

@@ -1,4 +1,4 @@
-// Groups of SMs that read at once, compared with what each SM takes alone.
+// Compares groups of SMs that read at once with what each SM gets alone.
 #include "jobs/cores/port_trials.hpp"
 
 #include "analysis/statistics.hpp"
@@ -17,15 +17,14 @@ namespace {
 
 using Units = std::vector<std::size_t>;
 
-/// Other groups that are asked beside one: more GPCs than any GPU has, so that of TPCs that are
-/// dealt over them one of the same GPC is there; few enough that the L2 bears them on all GPUs so
-/// far.
+/// Other groups that run together with one. More than any GPU has GPCs, so that one of TPCs dealt
+/// over the GPCs is in the same GPC; few enough for the L2 of every GPU so far.
 constexpr std::size_t most_others = 16;
 
-/// Units of one or more SMs that stream alone and together.
+/// Streams of units (one or more SMs each), alone and together.
 class PortTrials {
  public:
-  /// Measures each unit alone, at two places in memory; what they differ by is the noise.
+  /// Measures each unit alone at two places in memory; their difference is the noise.
   PortTrials(JobRun& run, const std::vector<std::vector<int>>& sms_of_unit)
       : run_(run), sms_of_unit_(sms_of_unit), alone_cycles_(play_alone(0)) {
     const std::vector<double> again = play_alone(1);
@@ -37,7 +36,7 @@ class PortTrials {
     }
     // The median of the absolute difference of two normal values is 0.954 standard deviations.
     const double noise = median(std::move(differences)) / 0.954;
-    // A port holds its sharers up by a few percent at least; six deviations are no chance.
+    // A shared port slows its SMs down by a few percent at least; six deviations are no chance.
     fast_ = std::max(1.01, 1 + 3 * noise);
     slow_ = std::max(1.03, 1 + 6 * noise);
   }
@@ -49,7 +48,7 @@ class PortTrials {
     return std::ranges::min(slowdowns) < fast_;
   }
 
-  /// All SMs of these units at once: the time of each unit over that of the same stream alone.
+  /// Runs all SMs of these units at once. Returns the time of each unit relative to it alone.
   std::vector<double> play(const Units& units) {
     std::vector<int> sms;
     for (const std::size_t unit : units) {
@@ -86,13 +85,13 @@ class PortTrials {
 
   JobRun& run_;
   const std::vector<std::vector<int>>& sms_of_unit_;
-  std::vector<double> alone_cycles_;  // by SM, while its whole unit streams
-  double fast_ = 0;                   // a unit that is slowed down less is undisturbed
-  double slow_ = 0;                   // one that is slowed down more is late
+  std::vector<double> alone_cycles_;  // by SM, while only its unit streams
+  double fast_ = 0;                   // a unit with a smaller slowdown is undisturbed
+  double slow_ = 0;                   // a unit with a larger slowdown is late
 };
 
-/// Whether a group of units holds up one unit of some other group, of the `room` groups behind it.
-/// Where what all SMs share (L2, memory) holds up every one of them, fewer are asked from then on.
+/// Whether a group slows down a unit of another group, tried with one unit each of the next `room`
+/// groups. If what all SMs share (L2, memory) slows down every unit, `room` is reduced.
 bool is_contradicted(PortTrials& trials, const std::vector<Units>& groups, std::size_t group,
                      std::size_t& room) {
   const std::size_t members = groups[group].size();

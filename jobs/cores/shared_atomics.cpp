@@ -1,5 +1,5 @@
-// Atomic additions to shared memory by warps whose threads meet in words or in banks. Every launch
-// runs on all SMs, each of which is a sample.
+// Atomic additions to shared memory by warps whose threads share words or banks. Every launch runs
+// on all SMs; each SM is a sample.
 #include "analysis/statistics.hpp"
 #include "jobs/cores/parts.hpp"
 #include "jobs/run/attempt.hpp"
@@ -13,14 +13,14 @@
 namespace sonde {
 namespace {
 
-/// Of a launch: 10 us without a conflict, some 50 us if all threads wait for each other.
+/// Per launch: 10 us without conflicts, about 50 us if all threads wait for each other.
 constexpr std::uint64_t additions = 256;
 
-/// What is varied: the form, and whether threads meet in a word or only in a bank.
+/// A form of addition, for threads that share a word or only a bank.
 struct AtomicSeries {
   const char* metric;
   AtomicForm form;
-  const char* cost_metric;  // slope over the threads; nullptr: not asked for
+  const char* cost_metric;  // slope over the threads; nullptr: not reported
 };
 constexpr AtomicSeries by_words[] = {
     {"shared.atomic_cycles", AtomicForm::returned, "shared.atomic_cost_cycles"},
@@ -30,7 +30,7 @@ constexpr AtomicSeries by_banks[] = {
     {"shared.atomic_bank_cycles", AtomicForm::returned, "shared.atomic_bank_cost_cycles"},
     {"shared.atomic_unused_bank_cycles", AtomicForm::unused, nullptr}};
 
-/// Every `together` threads share a word, neighbouring ones, and each word has a bank of its own.
+/// Every `together` neighbouring threads share a word; each word has its own bank.
 std::vector<std::uint32_t> word_offsets(int warp_threads, int together) {
   std::vector<std::uint32_t> offsets;
   for (int thread = 0; thread < warp_threads; ++thread) {
@@ -39,7 +39,7 @@ std::vector<std::uint32_t> word_offsets(int warp_threads, int together) {
   return offsets;
 }
 
-/// Measures a series from `fewest` threads together on, twice as many each time.
+/// Measures a series for `fewest` threads together, twice as many, and so on.
 void report_series(JobRun& run, const AtomicSeries& series, int fewest,
                    const std::function<std::vector<std::uint32_t>(int together)>& offsets_of) {
   std::vector<double> threads, medians_cycles;

@@ -1,5 +1,5 @@
-// Copies of many shapes, then the best of them at length; the numbers end as the copy throughput
-// of the job shared.
+// Measures copies of many shapes, then the best of them for longer: the copy throughput of the job
+// shared.
 
 #include "analysis/statistics.hpp"
 #include "analysis/throughput.hpp"
@@ -19,15 +19,15 @@ namespace sonde {
 namespace {
 
 constexpr int surface_passes = 64;
-/// Passes for the result: the start of a block is then below a percent of the whole.
+/// Passes for the result: the start of a block then takes less than a percent of the time.
 constexpr int best_passes = 1024;
 constexpr std::size_t finalists = 3;    // shapes of a surface that are measured again
-constexpr std::size_t wide_shapes = 8;  // best shapes for 4-byte words that 8-byte ones try
+constexpr std::size_t wide_shapes = 8;  // number of shapes for 8-byte words
 
-/// Shapes of a copy that fit on an SM: each thread holds `ilp` elements twice (source and target).
-/// A dimension that an option of the job sets has that one value.
-/// In the quick suite the corners and diagonals that the maximum is known to sit on (Mei and Chu
-/// 2016, figure 16: throughput grows with warps and ILP until the banks are busy).
+/// Shapes of a copy that fit on an SM; each thread holds `ilp` elements twice (source and target).
+/// Options of the job fix their dimension. The quick suite only uses the corners and diagonals
+/// where the maximum lies (Mei and Chu 2016, figure 16: throughput grows with warps and ILP until
+/// the banks are busy).
 std::vector<Shape> choose_shapes(const JobRun& run, int element_bytes) {
   const DeviceInfo& gpu = run.info();
   const bool quick = run.level() == SuiteLevel::quick;
@@ -51,7 +51,7 @@ std::vector<Shape> choose_shapes(const JobRun& run, int element_bytes) {
   return shapes;
 }
 
-double bytes_of(const SharedStreamProbe& probe) {  // of one SM; a copy reads and writes
+double bytes_of(const SharedStreamProbe& probe) {  // of an SM; a copy reads and writes
   return 2.0 * probe.element_bytes * probe.ilp * probe.block_threads * probe.blocks_per_sm *
          probe.passes;
 }
@@ -61,7 +61,7 @@ SharedStreamProbe make_copy(const Shape& shape, int element_bytes, int passes) {
           element_bytes,       BankMode::four_bytes, passes};
 }
 
-/// Bytes per cycle of the median SM.
+/// Bytes per cycle, median over the SMs.
 double copy_throughput(const SharedStreamProbe& probe, const Trace& trace) {
   std::vector<double> rates;
   for (const LaneTrace& lane : trace.lanes) {
@@ -84,7 +84,7 @@ std::vector<SurfacePoint> measure_surface(JobRun& run, const std::vector<Shape>&
   return points;
 }
 
-/// Warps of an SM that has `shape.blocks` blocks; a block's last warp may have idle threads.
+/// Warps of an SM with `shape.blocks` blocks; the last warp of a block may have idle threads.
 int active_warps(const Shape& shape, int warp_threads) {
   return (shape.block_threads + warp_threads - 1) / warp_threads * shape.blocks;
 }
@@ -106,8 +106,8 @@ void report_surface(JobRun& run, const std::vector<SurfacePoint>& points) {
   run.report(found("shared.surface_bytes_per_cycle", std::move(throughput), 1, count));
 }
 
-/// The surface against active warps (Mei and Chu 2016, figures 15 and 16): the best of all shapes
-/// that have so many warps and that ILP.
+/// The surface against active warps (Mei and Chu 2016, figures 15 and 16): the best rate of all
+/// shapes with equal numbers of warps and ILP.
 void report_matrix(JobRun& run, const std::vector<SurfacePoint>& points) {
   std::map<std::pair<int, int>, double> best;
   for (const SurfacePoint& point : points) {
@@ -127,7 +127,7 @@ void report_matrix(JobRun& run, const std::vector<SurfacePoint>& points) {
   run.report(found("shared.matrix_bytes_per_cycle", std::move(throughput), 1, count));
 }
 
-/// The best shapes of a surface again with many passes; the best of them.
+/// Measures the best shapes of a surface again with many passes; returns the best of them.
 SurfacePoint remeasure_best(JobRun& run, std::vector<SurfacePoint> points, int element_bytes) {
   points = rank_surface(std::move(points), finalists);
   for (SurfacePoint& point : points) {
@@ -139,7 +139,7 @@ SurfacePoint remeasure_best(JobRun& run, std::vector<SurfacePoint> points, int e
   return rank_surface(std::move(points)).front();
 }
 
-/// 8-byte words at the shapes that served 4-byte ones best.
+/// Measures 8-byte words at the shapes that are best for 4-byte words.
 void report_wide_words(JobRun& run, std::vector<SurfacePoint> points) {
   const auto fitting = choose_shapes(run, 8);
   std::vector<Shape> shapes;

@@ -1,5 +1,5 @@
-// One thread loads the words of ever larger footprints in a scattered order: a cache in front of
-// shared memory would make the small ones faster (Wong 2010, section IV-F).
+// One thread loads the words of growing footprints in a scattered order. A cache in front of shared
+// memory would make small footprints faster (Wong 2010, section IV-F).
 #include "jobs/cores/parts.hpp"
 #include "jobs/run/attempt.hpp"
 #include "jobs/run/clock_window.hpp"
@@ -14,16 +14,16 @@
 namespace sonde {
 namespace {
 
-/// Odd numbers of words, so that all banks have their turn. The narrow step fills a cache of short
-/// lines, the wide one brings each word into a line of its own, as long as it may be.
+/// Odd numbers of words, so that all banks are used. The narrow step fills a cache of short lines;
+/// the wide step puts each word into a line of its own.
 constexpr std::uint32_t steps_bytes[] = {36, 132};
 constexpr std::uint64_t smallest_footprint_bytes = 1024;
-/// Of a block's shared memory, for the record of the loads and what a kernel keeps besides.
+/// Shared memory of a block for the record of the loads and for the kernel's own use.
 constexpr std::uint64_t record_room_bytes = 1024;
-constexpr std::uint64_t recorded_loads = 256;  // scattered all over the footprint
+constexpr std::uint64_t recorded_loads = 256;  // spread over the whole footprint
 
-/// Words between one load and the next: near the golden ratio of all of them, so that any few loads
-/// lie all over the footprint, and without a common divisor, so that each word has its turn.
+/// Step in words between loads: near the golden ratio of their number, so that consecutive loads
+/// are spread over the footprint, and prime to it, so that each word is loaded.
 std::uint32_t scattered_hop(std::uint32_t words) {
   auto hop = static_cast<std::uint32_t>(0.618 * words);
   while (std::gcd(hop, words) != 1) ++hop;
@@ -39,7 +39,7 @@ std::vector<std::uint64_t> choose_footprints(std::uint64_t largest_bytes) {
   return footprints;
 }
 
-/// Rows of the three lists; those of a step stand together.
+/// Three lists of equal length; the entries of a step are consecutive.
 struct FootprintLatencies {
   std::vector<double> footprint_bytes;
   std::vector<double> step_bytes;
@@ -67,7 +67,7 @@ FootprintLatencies measure(JobRun& run, const std::vector<int>& sms, double over
   return seen;
 }
 
-/// No GPU is known whose shared memory lies behind a cache: latencies that differ name none.
+/// No known GPU has a cache in front of shared memory, so differing latencies prove none.
 void report_cached(JobRun& run, const FootprintLatencies& seen, std::uint64_t samples) {
   const auto [least, most] = std::ranges::minmax(seen.latency_cycles);
   run.report(

@@ -1,4 +1,4 @@
-// Units that are slower than their peers, and what TPCs read: findings of the job placement.
+// Finds units that are slower than their peers and measures what TPCs read, for the job placement.
 // Method: docs/methods/placement.md.
 
 #include "analysis/structure/cores/slow_units.hpp"
@@ -30,21 +30,19 @@
 namespace sonde {
 namespace {
 
-// Streams of TPCs that share no port, one of each GPC at a time.
-
-/// [replicate][SM] bytes per cycle; NaN for an SM whose TPC is not known while those of others are.
+/// [replicate][SM] bytes per cycle; NaN for an SM without a TPC if TPCs are known.
 using RateMap = std::vector<std::vector<double>>;
 
 constexpr std::size_t replicate_count = 3;  // a median drops one that was disturbed
-/// Copies in shared memory: as many warps and elements under way as served an H200 best (128 of 128
-/// B/cycle), long enough that the start of a block is below a percent.
+/// Copies in shared memory. This many warps and elements in flight are the best on an H200 (128 of
+/// 128 B/cycle); the start of a block takes less than a percent.
 constexpr int copy_threads = 1024;
 constexpr int most_copy_ilp = 8;
 constexpr int copy_passes = 1024;
 
 using Sms = std::vector<int>;
 
-/// SMs of each TPC; single SMs where none is known.
+/// SMs of each TPC; single SMs if no TPC is known.
 std::vector<Sms> list_units(const SmGroups& tpcs, int sm_count) {
   std::vector<Sms> units = sms_by_group(tpcs);
   if (!units.empty()) return units;
@@ -52,10 +50,10 @@ std::vector<Sms> list_units(const SmGroups& tpcs, int sm_count) {
   return units;
 }
 
-/// Units that read at once: one of each GPC; those of no known GPC read alone.
+/// Groups units that read at once: one unit of each GPC. Units of no known GPC read alone.
 std::vector<Sms> list_batches(std::vector<Sms> units, const SmGroups& gpcs, Random& random) {
   shuffle(units, random);
-  std::map<int, std::size_t> used;  // batches that have a unit of a GPC
+  std::map<int, std::size_t> used;  // number of batches with a unit of the GPC
   std::vector<Sms> batches, alone;
   for (const Sms& unit : units) {
     const int gpc = gpcs.group_of_sm[static_cast<std::size_t>(unit.front())];
@@ -71,7 +69,7 @@ std::vector<Sms> list_batches(std::vector<Sms> units, const SmGroups& gpcs, Rand
   return batches;
 }
 
-/// Replicates, each of which sets the bytes per cycle of SMs; NaN where it does not.
+/// Runs `measure` for each replicate; it sets the rates of SMs, which otherwise stay NaN.
 RateMap measure_map(JobRun& run, const char* what,
                     const std::function<void(Place, std::vector<double>& rates)>& measure) {
   RateMap map;
@@ -90,10 +88,10 @@ void stream(JobRun& run, const char* label, const Sms& sms, Place place, const S
   }
 }
 
-/// Reads with all SMs of a TPC at once. TPCs of different GPCs read at the same time, so that none
-/// shares a port with another; each replicate reads other memory beside other TPCs. Where TPCs are
-/// not known, each SM reads alone.
-/// @param tpcs, gpcs may be empty: not known
+/// All SMs of a TPC read at once. TPCs of different GPCs read at the same time, as they share no
+/// port; each replicate combines other TPCs and reads other memory. If TPCs are not known, each SM
+/// reads alone.
+/// @param tpcs, gpcs empty if not known
 /// @throws DeviceError
 RateMap measure_read_map(JobRun& run, const SmGroups& tpcs, const SmGroups& gpcs,
                          const SmStream& reads, std::uint64_t seed) {
@@ -106,7 +104,7 @@ RateMap measure_read_map(JobRun& run, const SmGroups& tpcs, const SmGroups& gpcs
   });
 }
 
-/// The same of what each SM has for itself: all of them read at once.
+/// The same for what each SM has for itself: all SMs read at once.
 /// @throws DeviceError
 RateMap measure_private_reads(JobRun& run, const SmStream& reads) {
   return measure_map(run, "private reads", [&](Place place, std::vector<double>& rates) {
@@ -114,14 +112,14 @@ RateMap measure_private_reads(JobRun& run, const SmStream& reads) {
   });
 }
 
-/// Copies inside shared memory, all SMs at once: what is read and what is written.
+/// Copies inside shared memory, on all SMs at once, counting bytes read and written.
 /// @throws DeviceError
 RateMap measure_shared_copies(JobRun& run) {
   const DeviceInfo& gpu = run.info();
   SharedStreamProbe probe{.block_threads = std::min(copy_threads, gpu.max_threads_per_block),
                           .ilp = most_copy_ilp,
                           .passes = copy_passes};
-  // From one part to another, in half of what a block may have at most.
+  // Source and target together take at most half of what a block may have.
   const auto held_bytes = [&] {
     return std::uint64_t{2} * static_cast<std::uint64_t>(probe.element_bytes * probe.ilp) *
            static_cast<std::uint64_t>(probe.block_threads);
@@ -135,13 +133,13 @@ RateMap measure_shared_copies(JobRun& run) {
   });
 }
 
-/// Latencies of a map are means over hundreds of windows: differences below this are noise.
+/// Latencies of a map are means of hundreds of windows; smaller differences are noise.
 constexpr double map_noise_cycles = 0.25;
-/// Reads of equal SMs differ by so much of their rate: that of streams of an H200 is 0.1 %, and
-/// their ways to the L2 differ.
+/// Relative noise of reads between equal SMs. For streams of an H200 it is 0.1 %; distances to the
+/// L2 add to it.
 constexpr double read_noise = 0.005;
-/// Out of the first cache: three quarters of it at most, with as much under way as goes, so that
-/// little is done between loads. One pass of many misses.
+/// Reads from the L1: at most three quarters of it, with as many bytes in flight as possible, so
+/// that little else is done between loads. Only the first pass misses.
 SmStream l1_stream(double l1_bytes) {
   SmStream stream{.path = LoadPath::all_levels, .block_threads = 512, .passes = 512};
   const auto under_way = [&] { return std::uint64_t{16} * stream.block_threads * stream.ilp; };
@@ -149,8 +147,8 @@ SmStream l1_stream(double l1_bytes) {
   stream.piece_bytes = under_way();
   return stream;
 }
-/// Out of memory: what all SMs of a batch read is many times the L2. With half as much under way an
-/// H200 read 52 B/cycle, a third less: it waited for latency.
+/// Reads from memory: the SMs of a batch read many times the size of the L2. With half as many
+/// bytes in flight an H200 read 52 B/cycle, a third less, as it waited for latency.
 constexpr SmStream dram_stream{.block_threads = 512, .ilp = 16, .piece_bytes = 32_MiB};
 
 void report_rates(JobRun& run, const std::string& metric, const std::string& remark,
@@ -170,7 +168,7 @@ void report_rates(JobRun& run, const std::string& metric, const std::string& rem
   run.report(std::move(finding), remark);
 }
 
-/// What each SM moves: from L1 and shared memory all at once, from what they share TPC by TPC.
+/// Reports the rates of each SM: for L1 and shared memory all SMs at once; for shared units by TPC.
 void report_all_rates(JobRun& run, const SmGroups& tpcs, const SmGroups& gpcs) {
   const std::string co_readers =
       tpcs.sizes.empty() ? "each SM alone: TPCs are not known" : "all SMs of a TPC at once";
@@ -196,14 +194,14 @@ void report_all_rates(JobRun& run, const SmGroups& tpcs, const SmGroups& gpcs) {
                [&] { return measure_private_reads(run, l1_stream(*l1_bytes)); });
 }
 
-/// Maps of SMs by which units are compared. What an SM shares, the way to the L2 above all, differs
-/// from TPC to TPC and from GPC to GPC in healthy devices, too: these are compared with their like.
+/// Maps of SMs in which units are compared. Values of shared units, such as the distance to the L2,
+/// differ between TPCs and between GPCs of healthy devices, too; only their means are compared.
 struct ComparedMap {
   const char* metric;
   const char* what;
   bool is_rate;
-  bool of_sms;     // what each SM has for itself
-  bool of_groups;  // TPCs and GPCs, by their means
+  bool of_sms;     // about units that each SM has for itself
+  bool of_groups;  // compares TPCs and GPCs by their means
 };
 constexpr ComparedMap compared_maps[] = {
     {"placement.l1_latency_cycles", "L1 latency", false, true, false},
@@ -215,11 +213,11 @@ constexpr ComparedMap compared_maps[] = {
     {"placement.read_bytes_per_cycle", "reads per SM", true, false, true},
     {"placement.l2_latency_cycles", "L2 latency", false, false, true}};
 
-/// Units that stand out in one of the maps that were found. @param groups nullptr: of single SMs
+/// Units that stand out in a map. @param groups nullptr: single SMs
 std::vector<SlowUnit> find_slow(const JobRun& run, const SmGroups* groups, bool knows_tpcs) {
   std::vector<SlowUnit> slow;
   for (const ComparedMap& compared : compared_maps) {
-    // Where TPCs are not known each SM reads alone.
+    // If TPCs are not known, each SM reads alone.
     const bool alone = groups == nullptr && compared.is_rate && !knows_tpcs;
     if (!(groups == nullptr ? compared.of_sms || alone : compared.of_groups)) continue;
     const auto values = run.vector(compared.metric);
@@ -237,7 +235,7 @@ std::vector<SlowUnit> find_slow(const JobRun& run, const SmGroups* groups, bool 
   return slow;
 }
 
-/// The worst unit of a kind; what else is out stands behind it.
+/// Reports the worst unit of a kind; the remark lists all that stand out.
 void report_slow_unit(JobRun& run, const char* metric, const char* kind, bool are_known,
                       std::vector<SlowUnit> slow) {
   if (!are_known) {

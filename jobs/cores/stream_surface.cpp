@@ -16,7 +16,7 @@ namespace {
 
 constexpr int element_bytes = 16;
 
-/// What is not as in most streams.
+/// Names what differs from most streams.
 std::string to_text(const StreamProbe& probe) {
   std::string text(to_text(probe.kind));
   if (probe.engine == StreamEngine::bulk) text = "bulk " + text;
@@ -151,7 +151,7 @@ Best measure_best(JobRun& run, const StreamProbe& stream, const Shape& shape, in
 void report_rate(JobRun& run, const std::string& metric, const Best& best) {
   const ReplicateSummary summary = summarize_replicates(best.rates.samples);
   Finding finding = found_replicated(metric, summary);
-  // Repeats that differ by a tenth say that something else was at work.
+  // Repeats that differ by a tenth were disturbed.
   finding.confidence = std::clamp(1 - 7 * summary.repeatability / summary.center, 0.0, 1.0);
   run.report(std::move(finding), to_text(best.shape));
 }

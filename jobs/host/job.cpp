@@ -1,7 +1,6 @@
-// Job `host`: the way to the memory of the host. How fast copies go each way and both ways at once,
-// how long a load takes that the host's memory answers, and what the driver says about the links.
-// It is the last job on a GPU, so that it finds the errors that other jobs caused. Method:
-// docs/methods/host.md.
+// Job `host`: rates of copies to and from the memory of the host, and in both directions at once;
+// latency of loads from it; and what the driver reports about the links. The last job on a GPU, so
+// that it sees the errors that other jobs caused. Method: docs/methods/host.md.
 #include "analysis/statistics.hpp"
 #include "base/units.hpp"
 #include "jobs/host/links.hpp"
@@ -18,16 +17,16 @@
 namespace sonde {
 namespace {
 
-/// The first is the largest: pinned memory is slow to get, and is got once. A copy of 32 MiB takes
-/// half a millisecond on the fastest link so far, fifty times its start.
+/// Largest first, so that pinned memory, which is slow to allocate, is allocated once. A copy of 32
+/// MiB takes half a millisecond on the fastest link so far, fifty times its start.
 const std::vector<std::uint64_t> standard_sizes_bytes{32_MiB, 8_MiB, 1_MiB, 64_KiB};
 constexpr std::uint64_t full_size_bytes = 256_MiB;
-constexpr int size_repeats = 5;       // small copies: a median drops those that were disturbed
-constexpr int replicate_repeats = 2;  // of the largest, whose time hardly varies
+constexpr int size_repeats = 5;       // of small copies; the median drops disturbed ones
+constexpr int replicate_repeats = 2;  // of the largest size, whose time hardly varies
 constexpr StoppingRule copy_rule{.least = 5, .most = 8};
 constexpr StoppingRule quick_copy_rule{.least = 3, .most = 3};
 
-/// Lines in a few pages of the host: all but the first loads find their translation at hand.
+/// A few pages of the host: only the first loads need a translation.
 constexpr std::uint64_t chase_bytes = 256_KiB;
 constexpr std::uint64_t chase_accesses = 256;
 constexpr StoppingRule chase_rule{.least = 5, .most = 16};
@@ -35,7 +34,7 @@ constexpr StoppingRule chase_rule{.least = 5, .most = 16};
 struct Way {
   HostKind kind;
   const char* name;  // as in the metrics
-  double copies;     // that run at once
+  double copies;     // copies that run at once
 };
 constexpr std::array ways{Way{HostKind::to_device, "to_device", 1},
                           Way{HostKind::from_device, "from_device", 1},
@@ -60,7 +59,7 @@ std::vector<double> copy_rates(JobRun& run, const Way& way, std::uint64_t bytes,
   return rates;
 }
 
-/// The rate of the largest size by replicates.
+/// Reports the rate of the largest size from replicates.
 void report_rate(JobRun& run, const Way& way) {
   const std::uint64_t bytes = sizes_of(run.level()).front();
   const Replicates replicates = measure_replicates(
@@ -74,7 +73,7 @@ void report_rate(JobRun& run, const Way& way) {
   run.report(found_replicated(metric, replicates));
 }
 
-/// The rates of all sizes.
+/// Reports the rates of all sizes.
 void report_curve(JobRun& run, const Way& way) {
   std::vector<double> curve;
   for (const std::uint64_t bytes : sizes_of(run.level())) {

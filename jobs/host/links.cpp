@@ -20,16 +20,16 @@ constexpr const char* no_nvlink = "the driver knows of no NVLink";
 constexpr const char* not_told_before = "the driver did not tell when the job device asked";
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// A link that is slower than it could be may save power: the driver was asked while copies ran,
-/// but perhaps too late.
+/// A link below its maximum may be saving power: the driver was asked while copies ran, but perhaps
+/// too late.
 constexpr double confidence_of_reduced = 0.85;
 
-/// Reports a number of the driver, if it tells it.
+/// Reports a number if the driver reports it.
 void report_told(JobRun& run, const char* metric, std::optional<double> number) {
   run.report(number ? found(metric, *number, 1, 1) : not_resolvable(metric, not_told));
 }
 
-/// Generation or width of a link now. @param most what slot and GPU can have
+/// Reports the present generation or width of a link. @param most the maximum of slot and GPU
 void report_link_number(JobRun& run, const char* metric, std::optional<int> number,
                         std::optional<int> most) {
   if (!number || !most || *number >= *most) return report_told(run, metric, number);
@@ -43,7 +43,7 @@ constexpr std::array<std::pair<const char*, LinkCounter>, 3> nvlink_counters{
      {"host.nvlink_replays", &NvLink::replays},
      {"host.nvlink_recoveries", &NvLink::recoveries}}};
 
-/// One counter of all links; NaN of a link that does not tell, as an inactive one.
+/// One counter of all links; NaN for a link without it, such as an inactive link.
 std::vector<double> counts_of(const std::vector<NvLink>& links, LinkCounter counter) {
   std::vector<double> counts;
   for (const NvLink& link : links) {
@@ -53,7 +53,7 @@ std::vector<double> counts_of(const std::vector<NvLink>& links, LinkCounter coun
   return counts;
 }
 
-/// All counters together, link by link, as far as they are told.
+/// Sum of all known counters of each link.
 std::vector<double> errors_by_link(const std::vector<NvLink>& links) {
   std::vector<double> errors(links.size(), unknown);
   for (const auto& [name, counter] : nvlink_counters) {
@@ -107,7 +107,7 @@ void report_new_nvlink_errors(JobRun& run, const std::vector<NvLink>& links) {
   report_counts(run, "host.new_nvlink_errors_by_link", std::move(added));
 }
 
-/// If the driver tells of PCIe, it would tell of NVLinks, too.
+/// A driver that reports PCIe would also report NVLinks.
 Status status_without_nvlinks(const Links& links) {
   return links.pcie.width ? Status::not_present : Status::not_resolvable;
 }
@@ -135,7 +135,7 @@ void report_nvlinks(JobRun& run, const Links& now) {
   report_new_nvlink_errors(run, links);
 }
 
-/// How many there are of each code, and when the log begins, if its oldest lines are gone.
+/// Number of errors of each code, and the begin of the log if its oldest lines are gone.
 std::string remark_of(const XidLog& log) {
   std::map<int, int> counts;
   for (const int code : log.codes) ++counts[code];
@@ -149,7 +149,7 @@ std::string remark_of(const XidLog& log) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Reports the codes in the log, in its order. @returns them; nothing if it cannot be read
+/// Reports the codes in the order of the log. @returns them; nullopt if the log cannot be read
 std::optional<std::vector<double>> report_codes(JobRun& run, const char* metric) {
   const XidLog log = run.device().xids();
   if (!log.unreadable.empty()) {
@@ -161,8 +161,8 @@ std::optional<std::vector<double>> report_codes(JobRun& run, const char* metric)
   return codes;
 }
 
-/// Codes behind those that were there before. The log may have lost its oldest lines since, so the
-/// longest end of `before` that `after` begins with is what both have in common.
+/// New codes since `before`. The log may have lost its oldest lines: the longest end of `before`
+/// with which `after` begins is the common part.
 std::vector<double> codes_since(std::vector<double> before, const std::vector<double>& after) {
   while (before.size() > after.size() || !std::equal(before.begin(), before.end(), after.begin())) {
     before.erase(before.begin());

@@ -1,6 +1,6 @@
-// What loads of each path (ca, cg, nc, cv) take when the first cache, the L2 or the memory serves
-// them, each made to do so by its footprint: no classes of latency are searched for. The findings
-// are the main numbers of the job `latency`.
+// Latencies of loads on each path (ca, cg, nc, cv) from the first cache, the L2 and the memory. The
+// footprint determines the level, so that no classes of latency are searched for. These are the
+// main numbers of the job `latency`.
 #include "analysis/metrics.hpp"
 #include "analysis/statistics.hpp"
 #include "analysis/structure/latency/latency_classes.hpp"
@@ -19,19 +19,19 @@
 namespace sonde {
 namespace {
 
-/// Within so many bytes lines have one translation, as the job tlb found; a large page if it did
-/// not.
+/// Lines within this many bytes share one translation: the page as the job tlb found it, else a
+/// large page.
 std::uint64_t page_bytes(const JobRun& run) {
   const auto found_bytes = run.number("tlb.page_bytes");
   if (!found_bytes) return large_page_bytes;
   return std::min(std::bit_floor(static_cast<std::uint64_t>(*found_bytes)), large_page_bytes);
 }
 
-/// How the metrics of a path begin: "latency.ca.".
+/// Prefix of the metrics of a path: "latency.ca.".
 std::string prefix_of(LoadPath path) { return "latency." + std::string(to_text(path)) + "."; }
 
-/// A memory of two partitions lies behind an L2 of two: else the slower group of its latencies
-/// waited for translations, and the faster one is its latency.
+/// Two groups of memory latencies count as partitions only if the L2 has two partitions. Otherwise
+/// the slower group waited for translations, and the faster group is the latency.
 MemorySummary summarize_memory(const JobRun& run, const Replicates& cold) {
   const Finding* far_hits = run.answer("cache.l2.far_hit_latency_cycles");
   const bool is_one = far_hits != nullptr && far_hits->status == Status::not_present &&
@@ -48,7 +48,7 @@ void report_memory(JobRun& run, const std::string& metric, const Replicates& col
   run.report(found_memory(metric, summarize_memory(run, cold)));
 }
 
-/// Of the largest cache before the L2; 0 if none is known.
+/// Size of the largest cache before the L2; 0 if none is known.
 double bytes_before_l2(const JobRun& run) {
   double bytes = 0;
   for (const char* cache : {"cache.l1.size_bytes", "cache.readonly.size_bytes"})
@@ -56,18 +56,18 @@ double bytes_before_l2(const JobRun& run) {
   return bytes;
 }
 
-/// A span beyond every cache before the L2 and well within that.
+/// A span larger than every cache before the L2 and well within the L2.
 std::uint64_t l2_span_bytes(const JobRun& run) {
   const double inner_bytes = bytes_before_l2(run);
   const double l2_bytes =
       run.number("cache.l2.first_miss_bytes").value_or(static_cast<double>(512_KiB));
-  // Another job may have been wrong about either: the span is a page at least.
+  // Another job may have measured a wrong size: the span is at least a page.
   const double span_bytes = std::min(std::max(4 * inner_bytes, 65536.0), l2_bytes / 2);
   const std::uint64_t pages = static_cast<std::uint64_t>(span_bytes) / smallest_page_bytes;
   return std::max<std::uint64_t>(pages, 1) * smallest_page_bytes;
 }
 
-/// The smallest line of the first-level caches, so that a span fills them.
+/// The smallest line of the first-level caches, so that one access per line fills them.
 std::uint64_t first_line_bytes(const JobRun& run) {
   constexpr auto usual_bytes = static_cast<double>(common_line_bytes);
   const double found_bytes =
@@ -76,7 +76,7 @@ std::uint64_t first_line_bytes(const JobRun& run) {
   return std::min(static_cast<std::uint64_t>(found_bytes), longest_line_bytes);
 }
 
-/// The loads of one path under measurement.
+/// Measures the loads of one path.
 struct PathChase {
   JobRun& run;
   LoadPath path;
@@ -85,9 +85,9 @@ struct PathChase {
   std::string label(const std::string& what) const {
     return "latency " + what + " " + std::string(to_text(path));
   }
-  /// How the metrics of a level begin: "latency.ca.l1_".
+  /// Prefix of the metrics of a level: "latency.ca.l1_".
   std::string prefix(const std::string& level) const { return prefix_of(path) + level + "_"; }
-  /// @param plan_of gives the chase of a seed
+  /// @param plan_of returns the chase for a seed
   void report_loop(const std::string& level, const std::function<ChasePlan(std::uint64_t)>& plan_of,
                    std::uint64_t accesses) const {
     const std::string what = label(level + " loop");
@@ -96,7 +96,7 @@ struct PathChase {
           measure_amortised_cycles(run, at_draw(chase, draw), what, plan_of(draw.seed), accesses);
       return std::vector{cycles};
     };
-    // A loop over thousands of accesses is a mean of many already.
+    // A loop over thousands of accesses already is a mean of many.
     StoppingRule rule = stopping_rule(run.level());
     rule.most = rule.least;
     const Replicates loops = measure_replicates(run, what, measure, rule);
@@ -104,7 +104,7 @@ struct PathChase {
   }
 };
 
-/// No samples: there is no such level.
+/// Latencies by level; a level without samples does not exist.
 struct PathLatencies {
   Replicates l1;
   Replicates l2;
@@ -118,13 +118,13 @@ void report_l1(const PathChase& path, const Replicates& hits) {
       "l1", [&](std::uint64_t) { return plan; }, 4096);
 }
 
-/// Loads of a span beyond the cache before the L2, each behind another one that brings its
-/// translation; those above the threshold of that cache are L2 hits, unless the memory is as fast:
-/// then none is given back.
-/// @param before threshold of that cache, if the path has one
+/// Loads over a span larger than the cache before the L2, each after a load that brings its
+/// translation. Latencies above the threshold of that cache are L2 hits. Returns nothing if the
+/// memory is as fast.
+/// @param before threshold of the cache before the L2, if the path has one
 Replicates report_l2(const PathChase& path, std::optional<double> before, const Replicates& dram) {
   constexpr std::uint64_t recorded = 2048;
-  constexpr double least_overfill = 1.25;  // of those caches, or they may answer
+  constexpr double least_overfill = 1.25;  // of the caches before the L2, or they may answer
   const std::string prefix = path.prefix("l2");
   const auto all_bytes = static_cast<double>(l2_span_bytes(path.run));
   if (before && all_bytes < least_overfill * bytes_before_l2(path.run)) {
@@ -138,7 +138,7 @@ Replicates report_l2(const PathChase& path, std::optional<double> before, const 
   std::size_t held_before = 0;
   const Replicates hits = measure_replicates(path.run, path.label("l2"), [&](const Draw& draw) {
     ChasePlan plan = plan_of(draw.seed);
-    // The others are there to push those recorded out of a first cache.
+    // Without a first cache, the lines that are not recorded have nothing to evict.
     if (!before) plan.offsets.resize(plan.recorded);
     std::vector<double> cycles =
         measure_translated(path.run, at_draw(path.chase, draw), path.label("l2"), plan);
@@ -147,7 +147,7 @@ Replicates report_l2(const PathChase& path, std::optional<double> before, const 
     return cycles;
   });
   if (!separate_hits(hits.pooled(), dram.pooled(), least_first_cache_gap_cycles)) {
-    // Loads past the L1 go first.
+    // The path past the L1 is measured first.
     const bool is_there = path.run.number("latency.cg.l2_cycles").has_value();
     path.run.report_rest(prefix, is_there ? Status::not_resolvable : Status::not_present,
                          "a second load of a line is as slow as a first one");
@@ -162,7 +162,7 @@ Replicates report_l2(const PathChase& path, std::optional<double> before, const 
   return hits;
 }
 
-/// Cold lines one after the other, their translation at hand except once in 512.
+/// Cold lines in a row; one load in 512 needs a new translation.
 void report_dram(const PathChase& path, const Replicates& cold) {
   constexpr std::uint64_t regions = 4;
   const ChasePlan plan{.offsets = descending_order(regions * large_page_bytes, smallest_page_bytes),
@@ -173,14 +173,14 @@ void report_dram(const PathChase& path, const Replicates& cold) {
       "dram", [&](std::uint64_t) { return plan; }, plan.offsets.size());
 }
 
-/// @param passing latencies of loads past the L1 that are made again and again, of few lines
+/// @param passing latencies of repeated loads of few lines past the L1
 PathLatencies measure_path(JobRun& run, LoadPath load_path, const std::vector<double>& passing) {
   const PathChase path{run, load_path, set_up_chase(run, load_path, RecordSpace::with_largest_l1)};
   PathLatencies result;
   Replicates resident = measure_replicates(run, path.label("l1"), [&](const Draw& draw) {
     return measure_resident_latencies(run, at_draw(path.chase, draw), path.label("l1"));
   });
-  // Near hits of a divided L2 are faster than what passes by on average, and no level of their own.
+  // Near hits of a divided L2 are faster than loads past the L1 on average, but are no level.
   const bool may_have_first = find_metric(path.prefix("l1") + "cycles") != nullptr;
   const auto first_threshold =
       may_have_first ? separate_hits(resident.pooled(), passing, least_first_cache_gap_cycles)
@@ -200,7 +200,7 @@ PathLatencies measure_path(JobRun& run, LoadPath load_path, const std::vector<do
   return result;
 }
 
-/// The main values: the L1 through all levels, what lies behind it past the L1.
+/// Main values: the L1 by loads through all levels, other levels by loads past the L1.
 void report_main(JobRun& run, const PathLatencies& ca, const PathLatencies& cg) {
   const auto report_as = [&](const char* metric, const Replicates& hits, const char* of_path) {
     if (!hits.samples.empty()) return run.report(found_replicated(metric, hits));
@@ -216,7 +216,7 @@ void report_partitions(JobRun& run, const PathLatencies& cg) {
   const char* one_partition = "one latency only: no near and far partition";
   const Finding* far_hits = run.finding("cache.l2.far_hit_latency_cycles");
   if (far_hits != nullptr && !cg.l2.samples.empty()) {
-    // Without copies near and far hits are mixed.
+    // Without copies, near and far hits are mixed.
     const MemorySummary hits = summarize_memory_replicates(cg.l2.samples);
     if (hits.partitions) {
       run.report(found_replicated("latency.l2_near_cycles", hits.partitions->near));

@@ -1,6 +1,6 @@
-// The curves of the classical methods, Saavedra's (1992) and Wong's (2010), for the job `latency`:
-// what people know from papers, and what each would conclude against what cache.l1 found.
-// Method: docs/methods/staircases.md.
+// The curves of the classical methods of Saavedra (1992) and Wong (2010) for the job `latency`, and
+// what each method concludes, compared with the findings of cache.l1. Method:
+// docs/methods/staircases.md.
 #include "analysis/structure/capacity/classical.hpp"
 #include "jobs/chase/pointer_chase.hpp"
 #include "jobs/latency/parts.hpp"
@@ -13,11 +13,11 @@
 namespace sonde {
 namespace {
 
-constexpr std::uint64_t least_accesses = 4096;  // jitter of a cycle is 1/64 of one in the mean
+constexpr std::uint64_t least_accesses = 4096;  // jitter of one cycle is 1/64 cycle in the mean
 constexpr std::uint64_t most_wong_points = 64;
-constexpr std::uint64_t settling_passes = 3;  // random replacement spreads over some passes
+constexpr std::uint64_t settling_passes = 3;  // random replacement fills over several passes
 
-/// The first cache of plain loads, or of read-only loads where plain ones have none.
+/// The first cache of plain loads, or of read-only loads if plain loads have none.
 struct StaircaseCache {
   std::string name;
   LoadPath path = LoadPath::all_levels;
@@ -41,7 +41,7 @@ std::optional<StaircaseCache> choose_cache(const JobRun& run) {
   return std::nullopt;
 }
 
-/// Mean of whole passes over an ascending chase, settled before.
+/// Mean latency of whole passes over an ascending chase, after settling passes.
 double measure_mean(JobRun& run, const ChaseSetup& setup, const char* method,
                     std::uint64_t footprint_bytes, std::uint64_t stride_bytes) {
   ChasePlan plan;
@@ -54,8 +54,8 @@ double measure_mean(JobRun& run, const ChaseSetup& setup, const char* method,
                                   plan, passes * places);
 }
 
-/// Strides from a word to the size, footprints from half of the size to four times it: powers of
-/// two, as far as the size is one.
+/// Strides from a word to the size; footprints from half of the size to four times the size: powers
+/// of two if the size is one.
 SaavedraCurves chase_saavedra(JobRun& run, const ChaseSetup& setup, const StaircaseCache& cache) {
   SaavedraCurves curves;
   for (std::uint64_t stride = access_bytes(cache.path); stride <= cache.size_bytes; stride *= 2) {
@@ -72,11 +72,11 @@ SaavedraCurves chase_saavedra(JobRun& run, const ChaseSetup& setup, const Stairc
   return curves;
 }
 
-/// Footprints around the size in steps of a line (of 2, 4, ... lines where the stairs of all sets
-/// would take too many), and twice the size at the end.
+/// Footprints around the size in steps of a line (2, 4, ... lines if the stairs of all sets need
+/// too many), and at the end twice the size.
 WongCurve chase_wong(JobRun& run, const ChaseSetup& setup, const StaircaseCache& cache) {
   constexpr std::uint64_t lines_around = 16;  // sees four stairs of four lines (texture caches)
-  constexpr std::uint64_t lines_behind = 8;   // of the flat part
+  constexpr std::uint64_t lines_behind = 8;   // on the flat part of the curve
   const std::uint64_t size_lines = cache.size_bytes / cache.line_bytes;
   const double ways = cache.ways.value_or(4);  // Fermi's L1
   const auto set_lines = static_cast<std::uint64_t>(static_cast<double>(size_lines) / ways);
@@ -103,13 +103,13 @@ void report_curve(JobRun& run, const char* metric, const std::vector<double>& va
   run.report(found(metric, values, 1, values.size()), std::move(remark));
 }
 
-/// What both answers are held against.
+/// What the conclusions are compared with.
 struct Judgement {
   std::optional<double> known_ways;
   std::string contradiction;  // empty: all agree
 };
 
-/// What the method says is reported even if it is contradicted, but then has no confidence.
+/// Reports the conclusion of a method; a contradicted one with confidence 0.
 void report_answer(JobRun& run, const char* metric, const ClassicalAnswer& answer,
                    const Judgement& judgement, std::uint64_t points) {
   if (!answer.ways) return run.report(not_resolvable(metric, answer.reason));

@@ -1,4 +1,4 @@
-// Job `latency`: how long loads take, by who serves them. Method: docs/methods/latency.md.
+// Job `latency`: latencies of loads by the level that serves them. Method: docs/methods/latency.md.
 #include "jobs/latency/parts.hpp"
 
 namespace sonde {

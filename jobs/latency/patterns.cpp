@@ -1,4 +1,4 @@
-// The patterns P1 to P6 of the job `latency`: one chase, flushed, recorded from its first access.
+// The patterns P1 to P6 of the job `latency`: one chase after a flush, recorded from its start.
 #include "analysis/statistics.hpp"
 #include "analysis/structure/latency/latency_classes.hpp"
 #include "analysis/structure/latency/latency_patterns.hpp"
@@ -27,10 +27,10 @@ std::uint64_t number_or(const JobRun& run, std::string_view metric, std::uint64_
   return static_cast<std::uint64_t>(run.number(metric).value_or(static_cast<double>(otherwise)));
 }
 
-/// The first data cache of a path as earlier jobs found it; small if they did not run.
+/// The first data cache of a path as earlier jobs found it; a small one if they did not run.
 struct DataCache {
   std::uint64_t line_bytes = common_line_bytes;
-  std::uint64_t lines = 64;  // that it keeps of those that are asked for
+  std::uint64_t lines = 64;  // that it keeps
 };
 
 DataCache data_cache(const JobRun& run, LoadPath path) {
@@ -47,9 +47,9 @@ DataCache data_cache(const JobRun& run, LoadPath path) {
   return l2_bytes > 0 && l2_line_bytes ? lines_of(l2_bytes, *l2_line_bytes) : DataCache{};
 }
 
-/// Hits that take so much are those of the L2, which the job tlb saw wait for translations; nullopt
-/// if those of the first cache take hardly less. Caches may lie between the two. Of partitions
-/// those of the closest.
+/// Hits at least as slow are L2 hits, for which the job tlb saw the cost of translations. nullopt
+/// if hits of the first cache are hardly faster. Other caches may lie between the two. For several
+/// partitions: of the nearest one.
 std::optional<double> least_l2_hit_cycles(const JobRun& run) {
   constexpr double least_share = 0.9;
   const auto l1_cycles = run.number("cache.l1.hit_latency_cycles");
@@ -62,12 +62,12 @@ std::optional<double> least_l2_hit_cycles(const JobRun& run) {
   return least_cycles;
 }
 
-/// What the job tlb said of its levels, if it ran.
+/// What the job tlb reported of its levels, if it ran.
 struct SeenTlb {
   KnownTlb known;
-  bool knows_last = true;         // how much the outermost level reaches, and that none lies behind
-  bool knows_entries = true;      // what an entry covers, of each level that was seen
-  std::uint64_t entry_bytes = 0;  // the most of any level, as the next two
+  bool knows_last = true;         // the reach of the outermost level, and that no level follows
+  bool knows_entries = true;      // the size of an entry of each level that was seen
+  std::uint64_t entry_bytes = 0;  // largest of all levels, like the next two
   std::uint64_t reach_bytes = 0;
   std::uint64_t entries = 0;
 };
@@ -81,7 +81,7 @@ SeenTlb seen_tlb(const JobRun& run) {
   for (const std::string level : {"tlb.l1", "tlb.l2", "tlb.l3"}) {
     const Finding* reach = run.answer(level + ".reach_bytes");
     const bool is_absent = reach != nullptr && reach->status == Status::not_present;
-    // What is not known to be entries of a level may be a cache of page tables.
+    // Without a reach, the level may be a cache of page tables.
     const bool is_level = reach != nullptr && reach->status == Status::ok;
     if (all_reach && !is_level) seen.knows_last = is_absent;
     all_reach = all_reach && is_level;
@@ -102,9 +102,9 @@ SeenTlb seen_tlb(const JobRun& run) {
   return seen;
 }
 
-/// Where an entry may cover any number of pages: as many as memory has for each page of P5 and P6,
-/// but so few that hardly one of P5 lies behind the border of a page-table window. Some memory is
-/// left, as the chase takes place at several places of it.
+/// Distance of P5 and P6 pages if an entry may cover any number of pages: as far as memory allows,
+/// but hardly any page of P5 may lie beyond the border of a page-table window. Some memory is left
+/// over, as the chase runs at several places.
 std::uint64_t distant_pages(const PatternRequest& request) {
   constexpr std::uint64_t pages_of_window = 16;
   constexpr std::uint64_t parts = distant_cold_pages + distant_cold_pages / 3;
@@ -117,7 +117,7 @@ std::uint64_t distant_pages(const PatternRequest& request) {
 PatternRequest request_patterns(const JobRun& run, LoadPath path, const SeenTlb& tlb) {
   PatternRequest request;
   const std::uint64_t page_bytes = number_or(run, "tlb.page_bytes", large_page_bytes);
-  // Pages may be of any size where none was found, or of several: lines of one lie close then.
+  // Without a known page, pages may have any size, or several: then lines of a page lie close.
   const bool knows_page = run.number("tlb.page_bytes").has_value();
   const bool asked = run.answer("tlb.page_bytes") != nullptr;
   request.granularity_bytes = knows_page || !asked ? page_bytes : smallest_page_bytes;
@@ -128,7 +128,7 @@ PatternRequest request_patterns(const JobRun& run, LoadPath path, const SeenTlb&
   request.page_step_bytes = std::max(page_bytes, tlb.entry_bytes);
   request.near_entries = number_or(run, "tlb.l1.entries", 0);
   request.next_entries = number_or(run, "tlb.l2.reach_bytes", 0) / request.page_step_bytes;
-  // Pages that are several entries apart may all the same find room in every set.
+  // Pages that are several entries apart may still use every set.
   request.all_entries = std::max(tlb.entries, tlb.reach_bytes / request.page_step_bytes);
   request.knows_last = tlb.knows_last;
   request.most_pages = usable_memory_bytes(run.info()) / request.page_step_bytes;
@@ -143,13 +143,13 @@ Finding as_finding(const std::string& metric, const PatternFinding& pattern) {
                normal_scale * pattern.spread_cycles);
 }
 
-/// What the replicates of a chase showed, by pattern.
+/// Samples of the replicates of a chase, by pattern.
 struct PatternReplicates {
   std::array<std::vector<std::vector<double>>, pattern_count> samples;  // [pattern][replicate]
   PatternLatencies pooled;
 
-  /// @return the samples that say whether there are enough: of memory, or where there are none of
-  ///   hits
+  /// @return the samples that decide whether there are enough replicates: those of memory, or of
+  /// hits if there are none
   std::vector<double> add(PatternLatencies latencies) {
     for (std::size_t i = 0; i < pattern_count; ++i) {
       pooled[i].insert(pooled[i].end(), latencies[i].begin(), latencies[i].end());
@@ -160,7 +160,7 @@ struct PatternReplicates {
   }
 };
 
-/// Of each replicate the samples in the group that gave the value.
+/// The samples of each replicate in the group that gave the value.
 std::vector<std::vector<double>> within(const PatternFinding& pattern,
                                         std::span<const std::vector<double>> replicates) {
   std::vector<std::vector<double>> kept;
@@ -173,7 +173,7 @@ std::vector<std::vector<double>> within(const PatternFinding& pattern,
   return kept;
 }
 
-/// Whether two groups of latencies of the memory lie as far apart as its partitions.
+/// Whether two groups of memory latencies differ as much as the partitions of the memory.
 bool are_of_partitions(const JobRun& run, const Finding& of_memory) {
   constexpr double most_ratio = 1.5;
   constexpr double most_noise_cycles = 20;
@@ -184,11 +184,11 @@ bool are_of_partitions(const JobRun& run, const Finding& of_memory) {
              most_ratio * (*far_cycles - *near_cycles) + most_noise_cycles;
 }
 
-/// The finding of a pattern that its inference says is there: the centre of its replicates, of
-/// memory as in memory_replicates.hpp. Two groups of them are near and far only where the memory
-/// has two partitions; the slower one of P5 may be as slow as P6: first accesses behind the border
-/// of a page-table window.
-/// @param switch_cycles of P6, for P5, if it was seen
+/// The finding of a pattern that was inferred: the centre of its replicates; for memory patterns as
+/// in memory_replicates.hpp. Two groups count as near and far only if the memory has two
+/// partitions. The slower group of P5 may be as slow as P6: first accesses beyond the border of a
+/// page-table window.
+/// @param switch_cycles the latency of P6, for P5, if P6 was seen
 Finding as_finding(const JobRun& run, const std::string& metric, const PatternFinding& pattern,
                    Pattern kind, std::span<const std::vector<double>> replicates,
                    std::optional<double> switch_cycles) {
@@ -210,8 +210,8 @@ Finding as_finding(const JobRun& run, const std::string& metric, const PatternFi
     of_memory.confidence = finding.confidence;
     return of_memory;
   }
-  // Groups of latencies are none of their own here: slices of an L2 lie further apart than two
-  // patterns of an L1.
+  // Groups within a pattern are not reported here: slices of an L2 differ more than two patterns of
+  // an L1.
   const ReplicateSummary summary = summarize_replicates(within(pattern, replicates));
   finding.value = summary.center;
   return with_replicates(std::move(finding), summary);
@@ -226,7 +226,7 @@ void report_path(JobRun& run, LoadPath path, const std::string& prefix) {
   const ChasePlan plan{
       .offsets = chase.offsets, .warmup_passes = 0, .preparation = Preparation::flushed};
   const ChaseSetup setup = set_up_chase(run, path, space);
-  // On an H200 misses of the TLBs take up to 10 % more on one SM than on the next: means over 48
+  // On an H200 misses of the TLBs are up to 10 % slower on one SM than on the next: means over 48
   // SMs, a third of all, differ by 1 % from run to run.
   constexpr StoppingRule many_sms{.least = 48, .most = 64};
   const bool is_quick = run.level() == SuiteLevel::quick;
@@ -252,7 +252,7 @@ void report_path(JobRun& run, LoadPath path, const std::string& prefix) {
     const std::string metric = prefix + names[i] + "_cycles";
     const bool open = patterns[i].status == Status::not_resolvable && by_pattern[i].empty();
     if (open && !tlb.known.exists && run.level() == SuiteLevel::quick) {
-      run.skip_rest(metric);  // it needs what the job tlb of the standard suite finds
+      run.skip_rest(metric);  // it needs findings of the job tlb, which the standard suite runs
     } else {
       const bool may_switch = i == static_cast<std::size_t>(Pattern::p5) && p6.status == Status::ok;
       run.report(as_finding(run, metric, patterns[i], static_cast<Pattern>(i),

@@ -1,5 +1,5 @@
 // The staircase of the job `latency`: mean latency of random chases against their footprint, the
-// picture by which people know a memory hierarchy (Saavedra 1992, Wong 2010).
+// usual picture of a memory hierarchy (Saavedra 1992, Wong 2010).
 #include "base/gpu_facts.hpp"
 #include "base/units.hpp"
 #include "jobs/chase/known_l2.hpp"
@@ -14,7 +14,7 @@
 namespace sonde {
 namespace {
 
-// Steps below some MB cost next to nothing; larger ones must each be chased once to warm up.
+// Footprints up to this size cost almost no time; larger ones need a long warm-up.
 constexpr std::uint64_t fine_limit_bytes = 2_MiB;
 constexpr double fine_points_per_octave = 6;
 constexpr double coarse_points_per_octave = 2;

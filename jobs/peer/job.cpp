@@ -1,5 +1,5 @@
-// Job `peer`: latency and bandwidth from this GPU to each other one of its node, and with all GPUs
-// at work at once. Every GPU measures its own row; they take turns. Method: docs/methods/peer.md.
+// Job `peer`: latency and bandwidth from this GPU to every other GPU of its node, also with all
+// GPUs active at once. In turn, each GPU measures its row. Method: docs/methods/peer.md.
 #include "analysis/peer_links.hpp"
 #include "analysis/replication.hpp"
 #include "analysis/statistics.hpp"
@@ -18,7 +18,7 @@ namespace sonde {
 namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
-// Of all GPUs at once: fewer agree by luck.
+// For all GPUs at once: fewer pieces may agree by chance.
 constexpr std::size_t least_pieces = 3;
 
 void report_row(JobRun& run, const PeerRow& row, const char* metric, const PeerSamples& samples) {
@@ -33,7 +33,7 @@ void report_row(JobRun& run, const PeerRow& row, const char* metric, const PeerS
     between.push_back(summary.reproducibility);
     finding.samples += summary.samples;
     finding.replicates = summary.replicates;
-    // Replicates that differ by a tenth say that something else was at work.
+    // If replicates differ by a tenth, something disturbed them.
     finding.confidence = std::min(finding.confidence,
                                   std::max(0.0, 1 - 7 * summary.reproducibility / summary.center));
   }
@@ -52,7 +52,7 @@ const char* text_of(PeerLink link) {
   return "not known";
 }
 
-/// One word if all links are of a kind, else one for each.
+/// Reports one word if all links are of one kind, else the kind of each link.
 void report_link(JobRun& run, const PeerRow& row) {
   std::vector<std::string> kinds_seen, texts;
   for (std::size_t gpu = 0; gpu < row.gpus.size(); ++gpu) {
@@ -70,13 +70,13 @@ void report_link(JobRun& run, const PeerRow& row) {
   run.report(found("peer.link", kinds_seen.front(), 1, 1), row.remark());
 }
 
-/// What a GPU's link to another one lacks, as seen in one of the rows.
+/// A slow link to another GPU, and the metric that shows it.
 struct SlowPeer {
   SlowLink link;
   std::string metric;
 };
 
-/// Slow links of a row of the matrix that was reported.
+/// Adds the slow links in a reported row of the matrix.
 void add_slow_peers(const JobRun& run, const char* metric, std::vector<SlowPeer>& slow) {
   const Finding* finding = run.finding(metric);
   if (finding == nullptr) return;
@@ -92,7 +92,7 @@ void add_slow_peers(const JobRun& run, const char* metric, std::vector<SlowPeer>
 }
 
 void report_slowest(JobRun& run, const PeerRow& row) {
-  constexpr double confidence = 0.99;  // that no healthy link lies so far out; docs/methods/peer.md
+  constexpr double confidence = 0.99;  // no healthy link deviates so far (docs/methods/peer.md)
   if (row.links() < least_links) {
     return run.report(not_resolvable(
         "peer.slowest", fmt::format("{} link(s) (what is usual shows among {} or more)",

@@ -21,20 +21,20 @@
 namespace sonde {
 namespace {
 
-// More than any L2 holds, so that streams go through the memory; every other GPU of the node takes
-// as much of this one.
+// Larger than any L2, so that streams use the memory. Every other GPU of the node allocates as much
+// on this one.
 constexpr std::uint64_t buffer_bytes = 256_MiB;
 constexpr std::uint64_t page_bytes = 2_MiB;  // one translation
-constexpr std::uint64_t step_bytes = 4_KiB;  // further than any prefetch reaches
+constexpr std::uint64_t step_bytes = 4_KiB;  // beyond the reach of any prefetch
 constexpr std::uint64_t chase_accesses = page_bytes / step_bytes;
 constexpr int repeats = 3;
-// The launch, some microseconds, is then below a percent.
+// The launch, some microseconds, then takes less than a percent.
 constexpr double repeat_s = 3e-3;
 
-/// How much a suite affords.
+/// How much time a suite spends.
 struct Effort {
   std::size_t replicates;
-  // All GPUs at once: long enough that they surely meet, in pieces that are short beside it.
+  // All GPUs at once: long enough that they surely overlap, in much shorter pieces.
   double together_s;
   double piece_s;
 };
@@ -80,7 +80,7 @@ std::vector<double> rates_of(const StreamProbe& probe, const Trace& trace) {
   return rates;
 }
 
-/// The shape that is best at the first peer, for all of them, so that links differ by themselves.
+/// Chooses the best shape at the first peer, and uses it for all, so that only the links differ.
 StreamProbe choose_shape(JobRun& run, const PeerRow& row, const LinkKind& kind) {
   std::size_t first = 0;
   while (!row.has(first)) ++first;

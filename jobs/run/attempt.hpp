@@ -1,4 +1,4 @@
-// Probes that a device may refuse, where doing without them is an answer too.
+// Probes that a device may refuse, for jobs that then report the refusal as their answer.
 #pragma once
 
 #include "base/error.hpp"
@@ -12,7 +12,7 @@
 
 namespace sonde {
 
-/// Thrown by a part of a job that has no answer, where the device refused nothing.
+/// Thrown by a part of a job that has no answer although the device refused no probe.
 class NoAnswer : public Error {
  public:
   NoAnswer(Status absence, const std::string& why) : Error(why), status(absence) {}
@@ -20,12 +20,12 @@ class NoAnswer : public Error {
 };
 
 struct Attempt {
-  const Trace* trace = nullptr;  // nullptr: refused
-  std::string refusal;           // why
+  const Trace* trace = nullptr;  // nullptr if refused
+  std::string refusal;           // why it was refused
 };
 
-/// Why the device refused a probe of a whole measurement, which then ended there; nullopt if it
-/// refused none.
+/// Runs a whole measurement. Returns why the device refused one of its probes, which ends it;
+/// nullopt if it refused none.
 /// @throws DeviceLostError if nothing more can run
 template <class Measurement>
 std::optional<std::string> refusal_of(const Measurement& measurement) {
@@ -39,9 +39,9 @@ std::optional<std::string> refusal_of(const Measurement& measurement) {
   }
 }
 
-/// Measures a part of a job. Where the device refuses it, or it throws NoAnswer, all metrics that
-/// begin with one of these prefixes and have no finding get that reason.
-/// @return whether neither happened
+/// Measures a part of a job. If the device refuses it, or it throws NoAnswer, all metrics that
+/// begin with one of these prefixes and have no finding yet get that reason.
+/// @return true if neither happened
 /// @throws DeviceLostError if nothing more can run
 template <class Measurement>
 bool measure_part(JobRun& run, std::initializer_list<std::string_view> prefixes,
@@ -60,7 +60,7 @@ bool measure_part(JobRun& run, std::initializer_list<std::string_view> prefixes,
   return !reason;
 }
 
-/// Plays a probe; a DeviceError is a refusal.
+/// Runs a probe; a DeviceError counts as a refusal.
 /// @throws DeviceLostError if nothing more can run
 inline Attempt attempt(JobRun& run, std::string label, const ProbeSpec& spec) {
   Attempt attempt;

@@ -1,4 +1,4 @@
-// The few sums that every job of cycles needs: window overhead, latencies, medians as findings.
+// Small functions for jobs that measure cycles: window overhead, latencies, medians as findings.
 #include "jobs/run/clock_window.hpp"
 
 #include "analysis/statistics.hpp"
@@ -11,11 +11,11 @@
 namespace sonde {
 namespace {
 
-constexpr std::uint64_t calibration_samples = 512;  // a median of whole cycles settles well before
-// Of clocks: one cycle, two on a GTX 280 (Wong 2010). Groups of latencies lie further apart.
+constexpr std::uint64_t calibration_samples = 512;  // far more than a median needs
+// Clocks step by one cycle, or two on a GTX 280 (Wong 2010). Groups of latencies differ by more.
 constexpr double longest_step_cycles = 8;
 
-/// What the values differ by, or several times of it: a step of the clock, if it is short.
+/// Greatest common divisor of the differences; if small, the clock's step or a multiple of it.
 std::int64_t common_step(const std::vector<double>& values, double from) {
   std::int64_t step = 0;
   for (double value : values)
@@ -23,8 +23,8 @@ std::int64_t common_step(const std::vector<double>& values, double from) {
   return step;
 }
 
-/// The median, or, where a clock in steps puts most windows on both sides of what they take, the
-/// mean of those within a step of it.
+/// The median. If the clock counts in steps, the values lie above and below the true latency; then
+/// the mean of the values within a step of the median.
 double centre_of(const std::vector<double>& values) {
   const double middle = median(values);
   const auto step = static_cast<double>(common_step(values, values.front()));

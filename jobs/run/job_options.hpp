@@ -1,5 +1,5 @@
-// Options of single jobs (`--set latency.carveout_bytes=64KiB`): each job declares its own, with
-// unit and range; what a run sets comes to the job as JobRun::settings.
+// Options of single jobs (`--set latency.carveout_bytes=64KiB`). Each job declares its options with
+// unit and range, and reads their values by JobRun::number_setting and text_setting.
 #pragma once
 
 #include "analysis/results.hpp"
@@ -14,24 +14,24 @@
 namespace sonde {
 
 struct JobOption {
-  std::string_view name;  // unit last, as in the names of metrics
-  std::string_view unit;  // "": a text
-  double least = 0;       // of a number, which is whole
+  std::string_view name;  // ends with the unit, like the name of a metric
+  std::string_view unit;  // "" for a text
+  double least = 0;       // range of a number, which must be whole
   double most = 0;
   std::span<const std::string_view> choices = {};  // of a text
-  std::string_view usual;                          // what the job does where it is not set
+  std::string_view usual;                          // what the job does without the option
   std::string_view help;
 };
 
-/// This device has not what an option asks for: the job has no answers, and is not at fault.
+/// The device lacks what an option asks for: the job has no answers, but did not fail.
 class SettingError : public Error {
  public:
-  /// @param absence `not_present`, or `not_resolvable` if it is there and cannot be measured
+  /// @param absence `not_present`, or `not_resolvable` if it exists and cannot be measured
   SettingError(Status absence, const std::string& what) : Error(what), status(absence) {}
   Status status;
 };
 
-/// The options that several jobs have.
+/// Options that several jobs share.
 namespace options {
 inline constexpr JobOption carveout_bytes{
     .name = "carveout_bytes",
@@ -63,7 +63,7 @@ inline constexpr JobOption warps{.name = "warps",
                                  .most = 32,
                                  .usual = "1 to 32",
                                  .help = "warps of each SM"};
-/// Of the job `chase`.
+/// Options of the job `chase`.
 inline constexpr std::string_view chase_orders[]{"random", "ascending"};
 inline constexpr std::string_view chase_paths[]{
     "ca", "cg", "nc", "cv", "constant", "texture_1d", "texture_2d", "instruction"};
@@ -94,7 +94,7 @@ inline constexpr JobOption of_one_chase[]{
 
 }  // namespace options
 
-/// Values of the options of one job that are set: numbers as plain digits.
+/// Values of the options that are set for a job; numbers as plain digits.
 using JobSettings = std::map<std::string, std::string, std::less<>>;
 
 }  // namespace sonde

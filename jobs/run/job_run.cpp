@@ -1,4 +1,4 @@
-// Bookkeeping of one job: its probes and findings, until the suite hands them to the run file.
+// Keeps the probes and findings of a job until the suite moves them to the run file.
 #include "jobs/run/job_run.hpp"
 
 #include "analysis/metrics.hpp"
@@ -13,7 +13,7 @@
 namespace sonde {
 namespace {
 
-// Some 10 MB of raw windows and addresses in the file, before compression.
+// About 10 MB of windows and addresses in the file, before compression.
 constexpr std::uint64_t most_searched_accesses = 1'000'000;
 
 Trace by_frequency(const Trace& trace) {
@@ -24,7 +24,7 @@ Trace by_frequency(const Trace& trace) {
     for (std::uint32_t window : lane.window_cycles) {
       ++counts[std::min<std::size_t>(window, histogram_bins - 1)];
     }
-    // A backend's own histogram counts the recorded accesses, too.
+    // The histogram of a backend also counts the recorded accesses.
     if (lane.histogram.empty()) lane.histogram = to_histogram<std::uint64_t>(counts);
     lane.window_cycles.clear();
     lane.offsets_bytes.clear();

@@ -1,4 +1,3 @@
-// From findings to groups.
 #include "jobs/run/known_groups.hpp"
 
 namespace sonde {
@@ -8,7 +7,7 @@ KnownGroups known_groups(const JobRun& run) {
     const Finding* finding = run.finding(metric);
     return finding == nullptr ? 1 : finding->confidence;
   };
-  // A job that is limited to some SMs numbers them anew, as the topology of the whole GPU does not.
+  // A job on some SMs numbers them anew; the topology numbers the SMs of the whole GPU.
   const auto of_sms = [&](const char* metric) {
     const auto numbers = run.vector(metric);
     const auto sm_count = static_cast<std::size_t>(run.info().sm_count);

@@ -1,4 +1,4 @@
-// Groups of SMs as the job topology reported them.
+// Groups of SMs as the job `topology` reported them.
 #pragma once
 
 #include "analysis/sharing.hpp"
@@ -7,18 +7,18 @@
 
 namespace sonde {
 
-/// The TPC and GPC of each SM, and how sure they are; empty where the job did not tell.
+/// The TPC and GPC of each SM and the confidence in them; empty if the job did not report them.
 KnownGroups known_groups(const JobRun& run);
 
-/// Groups of a metric of that job, and how sure it is of them.
+/// Groups that a metric of that job names, and the confidence in them.
 struct SureGroups {
   SmGroups groups;
   double confidence = 0;
   bool are_known() const { return !groups.sizes.empty(); }
 };
 
-/// The groups, if the job was sure enough of them (no contradiction, few SMs without a group) that
-/// a map of the chip can be built on them; else each SM is in none.
+/// The groups, if their confidence is high enough (0.5) to build a map of the chip on them; else
+/// every SM is in no group.
 SureGroups sure_groups(const JobRun& run, std::string_view metric);
 
 }  // namespace sonde

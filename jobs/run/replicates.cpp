@@ -1,4 +1,3 @@
-// Draws replicates and applies the stopping rule to what they gave.
 #include "jobs/run/replicates.hpp"
 
 #include "analysis/statistics.hpp"
@@ -12,7 +11,7 @@
 namespace sonde {
 namespace {
 
-/// Multiples of it modulo 1 are spread more evenly than those of any other number (Weyl 1916).
+/// Multiples of it modulo 1 are spread most evenly (Weyl 1916).
 constexpr double golden_ratio = 0.6180339887498949;
 
 }  // namespace
@@ -72,7 +71,7 @@ Replicates measure_replicates(JobRun& run, std::string_view what,
                               const std::function<std::vector<double>(const Draw&)>& measure,
                               const StoppingRule& rule) {
   Replicates replicates;
-  std::vector<double> values;  // of those replicates
+  std::vector<double> values;  // of the replicates that count
   std::vector<std::vector<double>> throttled;
   for (std::size_t number = 0; number < rule.most; ++number) {
     const std::uint64_t throttled_before = run.throttled_probes();

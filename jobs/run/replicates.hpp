@@ -1,5 +1,5 @@
-// Measures the same thing again and again, each time at another place in memory, on another SM and
-// in another order, until its centre is known well enough.
+// Repeats a measurement, each time at another place in memory, on another SM and in another order,
+// until its centre is known well enough.
 #pragma once
 
 #include "analysis/replication.hpp"
@@ -12,17 +12,16 @@
 
 namespace sonde {
 
-/// What a replicate draws.
+/// The random choices of a replicate.
 struct Draw {
   Place place = 0;
   int sm = 0;
-  std::uint64_t seed = 0;  // of its order of accesses
+  std::uint64_t seed = 0;  // for the order of its accesses
 };
 
-/// The `number`-th draw of a measurement: places and, up to the number of SMs, SMs differ from
-/// those of all others. Any few draws in a row lie all over the SMs, which share a GPC with their
-/// neighbours (steps of the golden ratio), so that their mean hardly depends on the first one,
-/// which the seed of the job draws.
+/// The `number`-th draw of a measurement. No two draws share a place; no two share an SM until all
+/// SMs are used. Consecutive draws are spread over all SMs by steps of the golden ratio, because
+/// neighbouring SMs share a GPC: the mean then hardly depends on the first SM, which is random.
 /// @param what names the measurement
 Draw draw_replicate(const JobRun& run, std::string_view what, std::size_t number);
 
@@ -34,28 +33,28 @@ struct Replicates {
   std::vector<double> pooled() const;
 };
 
-/// The median of each place over rows of one length.
+/// The median of each column of rows of equal length.
 std::vector<double> medians_by_place(const std::vector<std::vector<double>>& rows);
 
-/// A finding with status ok, all of its numbers from the replicates. @pre there is one
+/// A finding with status `ok` and all its numbers from one or more replicates.
 Finding found_replicated(std::string metric, const Replicates& replicates);
 
-/// The same but for its value, the median of all samples.
+/// The same, with the median of all samples as its value.
 Finding found_pooled(std::string metric, const Replicates& replicates, double confidence = 1);
 
-/// How many replicates the suite of this run allows itself.
+/// How many replicates a suite takes.
 StoppingRule stopping_rule(SuiteLevel level);
 
-/// Measures replicates until the rule ends it. One that met a throttled GPU is measured again with
-/// the next draw, but at most as many as the rule allows in all; if too few are left without them,
-/// they count after all. The job says how many were dropped.
-/// @param measure the samples of one draw; none if it found nothing to sample
+/// Measures replicates until the rule is satisfied. A replicate on a throttled GPU is replaced by
+/// the next draw, within the rule's total. If too few others are left, the throttled replicates
+/// count after all; else the job's result says how many were dropped.
+/// @param measure returns the samples of a draw; none if there was nothing to sample
 /// @throws whatever `measure` throws
 Replicates measure_replicates(JobRun& run, std::string_view what,
                               const std::function<std::vector<double>(const Draw&)>& measure,
                               const StoppingRule& rule);
 
-/// The same by the rule of the suite.
+/// The same with the stopping rule of this run's suite.
 Replicates measure_replicates(JobRun& run, std::string_view what,
                               const std::function<std::vector<double>(const Draw&)>& measure);
 

@@ -1,5 +1,5 @@
-// Chases that every policy answers differently, then, where victims are chosen at random, cyclic
-// ones: their records go to analysis/structure/replacement, set by set, and the fits are combined.
+// Records chases that every policy answers differently and, for random replacement, cyclic chases.
+// analysis/structure/replacement matches the records of each set; the fits are combined here.
 #include "jobs/sets/search.hpp"
 
 #include "base/random.hpp"
@@ -16,7 +16,7 @@ bool has_numbered_sets(const SetLayout& layout) {
   return layout.resolved() && layout.index.kind != IndexKind::unresolved;
 }
 
-/// Lines of one set, enough for chases that tell policies apart.
+/// Lines of one set, as many as chases that distinguish policies need.
 Lines lines_to_record(const SetsProbe& probe, const SetFindings& found, std::uint64_t set) {
   const std::uint32_t ways = found.layout.home_ways;
   const std::size_t wanted = policy_trace_lines(ways);
@@ -31,7 +31,7 @@ Lines lines_to_record(const SetsProbe& probe, const SetFindings& found, std::uin
 
 using Orders = std::vector<std::vector<std::uint16_t>>;
 
-/// Four chases, or as many more as shorter ones make up for where a launch records few accesses.
+/// Four chases; more and shorter ones if a launch records few accesses.
 Orders policy_orders(const SetsProbe& probe, std::uint32_t ways, std::size_t longest) {
   constexpr std::size_t fewest_traces = 4;
   constexpr std::size_t most_traces = 64;
@@ -46,7 +46,7 @@ Orders policy_orders(const SetsProbe& probe, std::uint32_t ways, std::size_t lon
   return orders;
 }
 
-/// Short ones, so that an outlier taken for a miss spoils little.
+/// Short chases, so that an outlier that looks like a miss spoils little.
 Orders cyclic_orders(std::uint32_t ways, std::size_t longest) {
   constexpr std::size_t wanted_accesses = 16000;
   constexpr std::size_t least_victims = 300;
@@ -57,8 +57,8 @@ Orders cyclic_orders(std::uint32_t ways, std::size_t longest) {
   return Orders(count, cyclic_trace(ways, length));
 }
 
-/// The orders of policy_orders by the longest record: sets of as many ways are asked in the same,
-/// and to find them takes longer than the chases.
+/// The orders of policy_orders by their longest record. Sets with equally many ways share them,
+/// because making the orders takes longer than the chases.
 using KnownOrders = std::map<std::size_t, Orders>;
 
 ReplacementFit match_lines(SetsProbe& probe, const Lines& lines, const Lines& access_evictors,
@@ -74,7 +74,7 @@ ReplacementFit match_lines(SetsProbe& probe, const Lines& lines, const Lines& ac
                            probe.record(lines, access_evictors, cyclic_orders(ways, longest)));
 }
 
-/// Some sets but number `home`.
+/// Some sets other than `home`.
 std::vector<std::uint64_t> sets_to_compare(const SetsProbe& probe, std::uint32_t sets,
                                            std::uint64_t home) {
   std::vector<std::uint64_t> others;
@@ -85,8 +85,8 @@ std::vector<std::uint64_t> sets_to_compare(const SetsProbe& probe, std::uint32_t
   return others;
 }
 
-/// nullopt with the reason in `reason` if the lines of the set are too few, or nothing pushes them
-/// out of inner levels.
+/// nullopt, with the reason in `reason`, if too few lines of the set are known or nothing evicts
+/// them from the inner levels.
 std::optional<ReplacementFit> match_set(SetsProbe& probe, const SetFindings& found,
                                         std::uint64_t set, KnownOrders& known,
                                         std::string& reason) {
@@ -116,7 +116,7 @@ ReplacementFit measure_replacement(SetsProbe& probe, const SetFindings& found) {
   const auto first = match_set(probe, found, home, known, none.reason);
   if (!first) return none;
   std::vector<ReplacementFit> fits{*first};
-  // Sets of other associativity would need chases of their own.
+  // Sets with another number of ways would need chases of their own.
   if (numbered && layout.index.sets > 1 &&
       layout.ways_per_set.front() == layout.ways_per_set.back()) {
     for (std::uint64_t set : sets_to_compare(probe, layout.index.sets, home)) {

@@ -1,5 +1,4 @@
-// Sets as findings, each with what it rests on; what was not found is left to the job, which
-// reports the rest of its metrics with the reason given here.
+// Reports sets with their evidence, and gives the job the reason for its remaining metrics.
 #include "jobs/sets/search.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +11,7 @@
 namespace sonde {
 namespace {
 
-// Sets that must agree on their ways where there are too many to look at each.
+// If there are too many sets to examine all, this many must agree on their ways.
 constexpr std::size_t enough_seen_sets = 8;
 
 std::string explain(const SetLayout& layout) {
@@ -35,7 +34,7 @@ std::string explain(const SetLayout& layout) {
   return text;
 }
 
-/// What the winner explains, and the best of the others.
+/// The agreement of the best policy and of the second best.
 std::string explain(const ReplacementFit& fit) {
   const PolicyScore* second = nullptr;
   for (const PolicyScore& score : fit.scores) {
@@ -63,7 +62,7 @@ void report_index(const SetsProbe& probe, const SetLayout& layout, double confid
   probe.run().report(found(metric, describe(index), confidence, layout.checked.asked), seen);
 }
 
-/// @param line_confidence sets of lines that may be others are no surer than the lines
+/// @param line_confidence upper bound of the confidence in the sets
 void report_layout(const SetsProbe& probe, const SetLayout& layout, double line_confidence) {
   const double confidence = std::min(layout.confidence(), line_confidence);
   const auto report = [&](const char* metric, Value value, std::string reason = {}) {
@@ -80,7 +79,7 @@ void report_layout(const SetsProbe& probe, const SetLayout& layout, double line_
   report_index(probe, layout, confidence);
 }
 
-/// What some of many sets show, where no function tells which lines the others have.
+/// Reports the ways that most examined sets have, if no function gives the lines of the others.
 void report_seen_ways(const SetsProbe& probe, const std::vector<std::uint32_t>& seen) {
   std::map<std::uint32_t, std::size_t> counts;
   for (const std::uint32_t ways : seen) ++counts[ways];
@@ -128,7 +127,7 @@ void report_sets(const SetsProbe& probe, SetFindings& found) {
     found.reason = layout.reason;
     if (layout.seen_ways.size() >= enough_seen_sets) report_seen_ways(probe, layout.seen_ways);
   }
-  // Lines of sets that other chases contradict need not be of one set.
+  // If other chases contradict the sets, their lines may belong to several sets.
   const bool contradicted = layout.resolved() && !found.confirmed();
   if (found.replacement && !contradicted)
     report_replacement(probe, *found.replacement, found.line_confidence);

@@ -1,6 +1,6 @@
-// The search asks only whether a list of lines overflows some set. Minimal eviction sets are found
-// by group testing, whatever the index function and the replacement policy (Vila et al. 2019,
-// "Theory and practice of finding eviction sets"): find_set_layout does that, on lines chosen here.
+// The search only asks whether a list of lines overflows some set. find_set_layout finds minimal
+// eviction sets by group testing, whatever the index function and the replacement policy are (Vila
+// et al. 2019, "Theory and practice of finding eviction sets"); the lines are chosen here.
 #include "jobs/sets/search.hpp"
 
 #include "analysis/structure/sets/line_search.hpp"
@@ -12,7 +12,7 @@
 namespace sonde {
 namespace {
 
-/// The lists to search behind, and which lines they leave. Tells whether there are any.
+/// Sets the pass evictors and the lines that they leave for the search. False if there are none.
 bool choose_pass_evictors(SetsProbe& probe, SetFindings& found) {
   auto evictors = probe.find_pass_evictors(found.pool.span_bytes);
   if (!evictors) {
@@ -36,10 +36,10 @@ SetLayout search(SetsProbe& probe, const SetFindings& found) {
   return find_set_layout(found.pool, ask_behind(probe, found.pass_evictors), other);
 }
 
-/// The pass evictors found, with lines behind them that always miss, and those of their sets
-/// excluded. nullopt if no lines do.
+/// Extends the pass evictors by lines that always miss, and excludes the sets of these lines.
+/// nullopt if no lines always miss.
 std::optional<PassEvictors> keep_room_busy(SetsProbe& probe, const SetFindings& found) {
-  constexpr std::size_t surely_fitting = 4;  // of the level, a quarter
+  constexpr std::size_t surely_fitting = 4;  // a quarter of the level
   const Lines lines = choose_lines(found.pool, found.pool.span_bytes / found.pool.line_bytes,
                                    derive_seed(found.pool.seed, "busy"));
   const BusyLines busy = find_busy_lines(lines, found.pool.cached_lines / surely_fitting,
@@ -55,7 +55,7 @@ std::optional<PassEvictors> keep_room_busy(SetsProbe& probe, const SetFindings& 
   return evictors;
 }
 
-/// Where lines overflow in one order and fit in others, the level may have room that any set takes.
+/// If lists overflow in one order and fit in another, any set may use extra room of the level.
 void search_with_room_busy(SetsProbe& probe, SetFindings& found) {
   auto evictors = probe.traits().may_have_room ? keep_room_busy(probe, found) : std::nullopt;
   if (!evictors) return;
@@ -65,7 +65,7 @@ void search_with_room_busy(SetsProbe& probe, SetFindings& found) {
   if (further.layout.conflict) found = std::move(further);
 }
 
-/// What a wider pool shows counts if it holds and does not contradict what the first one showed.
+/// Repeats the search on a wider pool; keeps the result if it is confirmed and contradicts nothing.
 void look_further(SetsProbe& probe, SetFindings& found) {
   const auto wide = probe.widen_pool(found);
   if (!wide) return;
@@ -75,7 +75,7 @@ void look_further(SetsProbe& probe, SetFindings& found) {
   if (further.confirmed() && !differs) found = std::move(further);
 }
 
-/// Other bits of the index. What the first search found stands where there is no time for more.
+/// Looks for more bits of the index. Without time for that, the first result stands.
 void search_more(SetsProbe& probe, SetFindings& found) {
   try {
     look_further(probe, found);
@@ -84,11 +84,11 @@ void search_more(SetsProbe& probe, SetFindings& found) {
   }
 }
 
-/// As many lines of every set as it has ways, if all of them stay together: what the cache holds,
-/// whatever the order in which plain footprints fill its sets. None if some do not (data may be
-/// scarcer than tags), or if sets differ in their ways.
+/// As many lines of every set as it has ways, if all of them stay at once: the capacity, whatever
+/// the order in which plain footprints fill the sets. Empty if some lines do not stay (the cache
+/// may have more tags than data), or if the sets have unequal ways.
 Lines fill_all_sets(SetsProbe& probe, const SetFindings& found) {
-  constexpr std::size_t lines_per_outlier = 1000;  // which hardly repeats at its line
+  constexpr std::size_t lines_per_outlier = 1000;  // an outlier hardly repeats at the same line
   const SetLayout& layout = found.layout;
   if (layout.index.kind == IndexKind::unresolved || !found.pool.co_resident.empty() ||
       layout.ways_per_set.front() != layout.ways_per_set.back()) {
@@ -126,7 +126,7 @@ SetFindings find_sets(SetsProbe& probe) {
     try {
       found.replacement = measure_replacement(probe, found);
     } catch (const SearchOverTime& error) {
-      found.replacement.emplace().reason = error.what();  // the sets are known all the same
+      found.replacement.emplace().reason = error.what();  // the sets are known nevertheless
     }
   }
   return found;

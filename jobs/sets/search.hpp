@@ -1,5 +1,5 @@
-// One search for the sets of a cache or a TLB level (eviction sets by group testing, their other
-// lines, the index function, the ways of every set, the replacement policy), and its findings.
+// The search for the sets of a cache or a TLB level (eviction sets by group testing, further lines
+// of the sets, index function, ways of every set, replacement policy), and its findings.
 #pragma once
 
 #include "analysis/structure/predict/predictions.hpp"
@@ -7,20 +7,20 @@
 
 namespace sonde {
 
-/// Searches and matches; reports nothing.
+/// Finds sets and replacement policy; reports nothing.
 /// Method: docs/methods/conflict-sets.md.
 SetFindings find_sets(SetsProbe& probe);
 
-/// Whether sets found elsewhere hold here, too: as many lines as a set has ways fit, one more does
-/// not, in some dozens of sets each asked alone. @pre sets are numbered, and have as many ways each
+/// Checks sets that were found elsewhere, in some dozens of lists of one set each: as many lines as
+/// ways fit, one more does not. @pre sets are numbered and have equal ways
 Predictions try_sets(SetsProbe& probe, const SetFindings& found);
 
-/// The replacement policy, from chases over single sets (replacement.cpp): matches several sets
-/// where they are equal, else one. Method: docs/methods/replacement.md.
+/// The replacement policy, from chases over single sets. Compares several sets if their ways are
+/// equal. Method: docs/methods/replacement.md.
 /// @pre some lines of one set are known
 ReplacementFit measure_replacement(SetsProbe& probe, const SetFindings& found);
 
-/// Reports what was found, and gives the reason for the rest in `found.reason` (report.cpp).
+/// Reports what was found, and sets `found.reason` for the remaining metrics.
 void report_sets(const SetsProbe& probe, SetFindings& found);
 
 }  // namespace sonde

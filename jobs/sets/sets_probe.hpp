@@ -1,6 +1,6 @@
-// What a search for sets asks of the hardware: one interface, with a child for caches and one for
-// levels of a TLB. The search (jobs/sets/search) and the match of replacement policies
-// (jobs/sets/replacement) know nothing else. A "line" of a TLB is an entry.
+// The interface between the search for sets and the hardware, with a child for caches and one for
+// TLB levels. The search (jobs/sets/search) and the match of replacement policies
+// (jobs/sets/replacement) know nothing else. For a TLB, a "line" is an entry.
 #pragma once
 
 #include "analysis/structure/replacement/match.hpp"
@@ -14,57 +14,57 @@
 
 namespace sonde {
 
-/// The device has been at work on a search for longer than it may, or on more accesses.
+/// The search exceeded its limit of device time or accesses.
 class SearchOverTime : public Error {
  public:
   SearchOverTime()
       : Error("the search for sets was ended: the GPU was at work on it for too long") {}
 };
 
-/// The inner-level eviction list per pass: accessed in every pass behind each list that a search
-/// asks about, it pushes the list's lines out of the inner levels, which would else answer for
-/// them. Empty where there are no inner levels.
+/// The inner-level eviction list per pass. Accessed after each list of a search in every pass, it
+/// evicts the list from the inner levels, so that they do not answer. Empty if there are no inner
+/// levels.
 struct PassEvictors {
   Lines accessed = {};
-  Lines co_resident = {};  // lines of the level under test that they take
-  Lines excluded = {};   // others that no list may hold: inner levels keep them with those accessed
-  std::size_t busy = 0;  // of `accessed`, at its end: they always miss, and keep room taken
+  Lines co_resident = {};  // lines of the level under test that it occupies
+  Lines excluded = {};     // no list may contain them: they share inner lines with `accessed`
+  std::size_t busy = 0;    // the last of `accessed`, which always miss and keep extra room occupied
 };
 
-/// What was found out about the sets of a cache or of a TLB level.
+/// What is known about the sets of a cache or of a TLB level.
 struct SetFindings {
   LinePool pool;
   PassEvictors pass_evictors = {};
   SetLayout layout = {};
-  /// As many lines of every set as it has ways, which stay together; empty: not known.
+  /// For every set as many lines as ways, if all were seen to stay at once; empty: not known.
   Lines filled = {};
   std::optional<ReplacementFit> replacement = {};  // if a set could be accessed alone
-  double line_confidence = 1;                      // in the lines of the pool; sets are no surer
-  std::string reason = {};                         // why metrics are left without a finding
+  double line_confidence = 1;                      // upper bound of the confidence in sets
+  std::string reason = {};                         // why some metrics have no finding
 
-  /// What the cache holds, if those do.
+  /// Bytes of the lines in `filled`.
   std::uint64_t filled_bytes() const { return filled.size() * pool.line_bytes; }
-  /// Other chases did as these sets predict.
+  /// Whether other chases behaved as these sets predict.
   bool confirmed() const {
-    constexpr double least_agreement = 0.95;  // sets contradicted more often are none
+    constexpr double least_agreement = 0.95;  // sets that are contradicted more often are wrong
     return layout.resolved() && layout.checked.share() >= least_agreement;
   }
 };
 
 class SetsProbe {
  public:
-  /// What a search is to do that follows from what is under test.
+  /// Properties of the cache or level that determine the search.
   struct Traits {
     std::string name;  // prefix of the metrics
     LinePool pool;     // lines to search with
-    /// Lines of a set to choose each recorded one from: those far apart, out of reach of a
-    /// prefetcher.
+    /// Candidates for each recorded line of a set: the chosen lines lie far apart, out of reach of
+    /// prefetchers.
     std::size_t choice = 1;
-    std::size_t most_accesses = 8000;  // of a chase that tells policies apart
-    std::uint64_t trace_seed = 0;      // of those chases
-    std::uint32_t compared_sets = 3;   // whose policies are compared
-    bool may_have_room = false;        // besides its sets, which any overfull one may take
-    bool measures_filled = false;  // whether lines of all sets are to be held against the capacity
+    std::size_t most_accesses = 8000;  // of a chase that distinguishes policies
+    std::uint64_t trace_seed = 0;      // seed of those chases
+    std::uint32_t compared_sets = 3;   // number of sets whose policies are compared
+    bool may_have_room = false;        // any overfull set may use extra room besides the sets
+    bool measures_filled = false;  // whether the lines of all sets are compared with the capacity
   };
 
   virtual ~SetsProbe() = default;
@@ -73,44 +73,44 @@ class SetsProbe {
   const std::string& name() const { return traits_.name; }
   const LinePool& pool() const { return traits_.pool; }
 
-  /// As few lines as possible that end at `end_bytes`, take at most half of the level under test
-  /// and push others out of the inner ones. Found by trying, as nothing is known of how those
-  /// replace; nullopt if none do.
+  /// The fewest lines that end at `end_bytes`, occupy at most half of the level under test and
+  /// evict other lines from the inner levels. Found by trial, as the policies of the inner levels
+  /// are not known; nullopt if none is found.
   virtual std::optional<PassEvictors> find_pass_evictors(std::uint64_t end_bytes) = 0;
 
-  /// Others, none of them among the first, to see which sets the first ones lie in. nullopt if
-  /// there are none, or where none are needed.
+  /// Pass evictors without any of the first ones, to find the sets of the first ones. nullopt if
+  /// there are none, or none are needed.
   virtual std::optional<PassEvictors> find_other_pass_evictors(const PassEvictors& /*first*/) {
     return std::nullopt;
   }
 
-  /// Lets several SMs answer at once, if that is shown not to disturb. @pre nothing asked before
+  /// Lets several SMs answer at once if they do not disturb each other. @pre called before any ask
   virtual void spread_over_sms(const PassEvictors& /*pass_evictors*/) {}
 
-  /// Chases each list on its own, the pass evictors behind it, until that is steady, and then some
-  /// passes more: what missed?
+  /// Chases each list, with the pass evictors after it, until it is steady, then counts misses in
+  /// some further passes.
   virtual std::vector<MissCounts> ask(std::span<const Lines> lists,
                                       const PassEvictors& pass_evictors) = 0;
 
-  /// Lines of many more pages, where addresses allow them, that show more bits of the index.
+  /// Lines of many more pages, which show more bits of the index, if addresses allow that.
   virtual std::optional<LinePool> widen_pool(const SetFindings& /*found*/) const {
     return std::nullopt;
   }
 
   /// The inner-level eviction list per access: lines of other sets that, accessed after each access
-  /// to one of `lines`, all of one set, push it out of the inner levels before its next access.
-  /// nullopt if none are found; empty where there are no inner levels.
+  /// to one of `lines` (all of one set), evict it from the inner levels before its next access.
+  /// nullopt if none are found; empty if there are no inner levels.
   virtual std::optional<Lines> find_access_evictors(const SetFindings& found,
                                                     const Lines& lines) = 0;
 
-  /// Most accesses of one recorded chase; behind each, so many evictors are accessed.
+  /// Most accesses of a recorded chase with this many evictors after each access.
   virtual std::size_t longest_record(std::size_t access_evictors) const = 0;
 
-  /// Whether a single access tells a miss from a hit, as chases of random replacement need.
+  /// Whether a single access distinguishes a miss from a hit; random replacement needs that.
   virtual bool is_clear() const { return true; }
 
-  /// One chase over `lines` in each of the orders, once, from an empty set. Behind each access the
-  /// access evictors are accessed.
+  /// Records one chase over `lines` in each order, each once, from an empty set, with the access
+  /// evictors after each access.
   virtual std::vector<AccessRecord> record(const Lines& lines, const Lines& access_evictors,
                                            std::vector<std::vector<std::uint16_t>> orders) = 0;
 
@@ -122,7 +122,7 @@ class SetsProbe {
   Traits traits_;
 };
 
-/// The probe as the oracle of analysis/structure/sets. @pre the probe outlives it
+/// The probe in the form that analysis/structure/sets uses. @pre the probe outlives the result
 inline MissOracle ask_behind(SetsProbe& probe, PassEvictors pass_evictors) {
   return [&probe, pass_evictors = std::move(pass_evictors)](std::span<const Lines> lists) {
     return probe.ask(lists, pass_evictors);

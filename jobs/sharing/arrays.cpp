@@ -1,4 +1,4 @@
-// From what chases lose beside each other to one array or two.
+// Decides from the losses of simultaneous chases whether two caches are one array.
 #include "jobs/sharing/arrays.hpp"
 
 #include "base/units.hpp"
@@ -12,25 +12,25 @@ namespace sonde {
 namespace {
 
 constexpr std::size_t draws = 2;
-// One array has one size: sizes found through two paths differ by less.
+// Sizes of one array that were found through two paths differ by less.
 constexpr double most_size_ratio = 1.5;
-// Beside a bank that fills a part of it, code fills so much of a cache that they overfill it ...
+// Together with a bank that fills a part of a cache, code is to overfill the cache by this ...
 constexpr double overfilling = 1.25;
 constexpr double least_overfilling = 1.15;
-// ... but never more than this, or it would miss when it is alone.
+// ... but fills no more of it alone than this, or it would miss without the bank.
 constexpr double most_filled = 0.9;
-// Sizes that are less sure are brackets, which may differ though the array is one.
+// Sizes with less confidence may be brackets, which may differ for one array.
 constexpr double sure_size = 0.9;
 constexpr double confidence_measured = 0.99;
 constexpr double confidence_by_size = 0.95;
 
 using Tries = std::vector<TwoChases>;
 
-/// Chases with several draws; empty with the reason if the device refuses, or other caches answer.
+/// Chases of several draws; empty, with the reason, if the device refuses or inner caches answer.
 Tries try_together(JobRun& run, const CoRunCache& one, const CoRunCache& other,
                    ArrayVerdict& verdict) {
   const std::string label = one.name + " beside " + other.name;
-  // Both may read global memory: lists of different lines.
+  // Both may read global memory: then the second list has other lines.
   const std::uint64_t step_bytes = other.line_bytes;
   const std::uint64_t behind_bytes = (one.list_bytes() + step_bytes - 1) / step_bytes * step_bytes;
   const ListChase second{&other, 0, other.space_bytes > 0 ? 0 : behind_bytes};
@@ -72,7 +72,7 @@ ArrayVerdict differ_in_size(const CoRunCache& one, const CoRunCache& other) {
           .confidence = std::min({confidence_by_size, one.size_confidence, other.size_confidence})};
 }
 
-/// What tells two caches apart without a chase; nullopt if nothing does.
+/// A verdict without chases; nullopt if it needs chases.
 std::optional<ArrayVerdict> compare_shapes(const SharedCache& one, const SharedCache& other) {
   if (!one.sms.empty() && !other.sms.empty() && one.sms != other.sms) {
     return ArrayVerdict{
@@ -92,7 +92,7 @@ std::optional<ArrayVerdict> compare_shapes(const SharedCache& one, const SharedC
   return differ_in_size(one.cache, other.cache);
 }
 
-/// @pre two chases through one of them overfill it, for either
+/// @pre for each cache: two chases through it overfill it
 ArrayVerdict compare_chases(JobRun& run, const CoRunCache& one, const CoRunCache& other) {
   ArrayVerdict verdict;
   const Tries tries = try_together(run, one, other, verdict);
@@ -104,9 +104,9 @@ ArrayVerdict compare_chases(JobRun& run, const CoRunCache& one, const CoRunCache
   return verdict;
 }
 
-/// The same for a cache that holds the whole constant bank, so that its size is not known, and a
-/// cache of code: whether that one loses lines while chases go through the bank.
-/// @param bank its size is that of the bank
+/// The same for a cache that holds the whole constant bank (so that its size is not known) and a
+/// cache of code: whether the cache of code loses lines while the bank is chased.
+/// @param bank with the size of the bank
 /// @pre two chases through the cache of code overfill it
 ArrayVerdict compare_with_bank(JobRun& run, const CoRunCache& bank, const CoRunCache& code) {
   CoRunCache constants = bank;
@@ -122,7 +122,7 @@ ArrayVerdict compare_with_bank(JobRun& run, const CoRunCache& bank, const CoRunC
   }
   const Tries tries = try_together(run, constants, blocks, verdict);
   if (tries.empty()) return verdict;
-  // The bank is gone round sooner: under LRU its lines may stay, where those of the code leave.
+  // The bank's list is shorter: under LRU its lines may stay while lines of the code leave.
   const bool one_array =
       std::ranges::all_of(tries, [](const TwoChases& pair) { return pair.loss(1) == Loss::some; });
   const bool two_arrays =

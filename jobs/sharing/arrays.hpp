@@ -1,34 +1,33 @@
-// Whether caches of two load paths are one array: what chases on one SM lose beside each other. A
-// part of the job sharing. Method: docs/methods/sharing.md.
+// Whether caches of two load paths are one array, by the lines that simultaneous chases on one SM
+// lose. Part of the job sharing. Method: docs/methods/sharing.md.
 #pragma once
 
 #include "jobs/sharing/co_run.hpp"
 
 namespace sonde {
 
-/// A cache with what earlier jobs found of it. Chases beside those through other caches add the
-/// rest.
+/// A cache as earlier jobs found it, and what this job adds.
 struct SharedCache {
   CoRunCache cache;
-  bool holds_bank = false;    // of constants: its size is that of the bank, or more
-  std::vector<int> sms = {};  // that share it; empty: not known
-  /// Why no two lists overfill it, as chases beside those through another cache must; empty: they
-  /// do. Unset: not tried.
+  bool holds_bank = false;    // the whole constant bank; its size is at least that of the bank
+  std::vector<int> sms = {};  // SMs that share it; empty: not known
+  /// Why no two lists overfill it, as comparisons with other caches need; empty if two lists do;
+  /// unset if not tried.
   std::optional<std::string> lists = {};
 };
 
-/// Whether two caches are one array, or why that is not known.
+/// Whether two caches are one array, if that is known.
 struct ArrayVerdict {
   std::optional<bool> one_array = {};
-  std::string reason = {};  // of the verdict, or why there is none
+  std::string reason = {};  // for the verdict, or why there is none
   std::uint64_t probes = 0;
   double confidence = 0;
 };
 
-/// One array is shared by the same SMs, and has one size: where neither tells them apart, two
-/// chases on SM 0, one through each of them, both lose lines, or none does. Lists that overfill a
-/// cache are looked for once, when they are needed.
-/// @throws DeviceLostError; what the device refuses is a reason
+/// Compares sharing SMs and sizes, which are equal for one array. If these do not decide, chases
+/// through both caches on SM 0: for one array both lose lines, for two arrays none does. Lists that
+/// overfill a cache are searched for once, when needed.
+/// @throws DeviceLostError; a refusal of the device becomes the reason
 ArrayVerdict compare_arrays(JobRun& run, SharedCache& one, SharedCache& other);
 
 }  // namespace sonde

@@ -1,4 +1,4 @@
-// Builds the lists and lanes of chases beside each other, and counts what their windows say.
+// Builds lists and lanes of simultaneous chases, and counts misses in their windows.
 #include "jobs/sharing/co_run.hpp"
 
 #include "base/units.hpp"
@@ -13,9 +13,9 @@
 namespace sonde {
 namespace {
 
-// Accesses of a short list are timed until there are so many, that single outliers do not count.
+// Short lists are timed for this many accesses, so that single outliers do not count.
 constexpr std::uint64_t fewest_timed = 256;
-// Lists up to this length are gone round twice before anything is timed, longer ones once.
+// Lists up to this length get two warm-up passes, longer ones one.
 constexpr std::uint64_t short_list = 8192;
 
 ChaseLane make_lane(const ListChase& chase, const Draw& draw) {
@@ -32,8 +32,8 @@ std::uint64_t most_chases_on_an_sm(const std::vector<ListChase>& chases) {
   return std::ranges::max_element(on_sm, {}, &std::pair<const int, std::uint64_t>::second)->second;
 }
 
-/// The setup of the chase with the smallest shared part: the L1 is then as it was found, and other
-/// caches do not mind. Chases on one SM share what it records.
+/// The setup of the chase with the smallest carve-out: an L1 then has the size that was found, and
+/// other caches do not depend on it. Chases on one SM share the record.
 ChaseSetup common_setup(const std::vector<ListChase>& chases) {
   ChaseSetup setup = chases.front().cache->chase;
   for (const ListChase& chase : chases) {
@@ -130,7 +130,7 @@ TwoChases try_two(JobRun& run, const std::string& label, const ListChase& first,
 
 namespace {
 
-/// Why lists of this length cannot be asked; empty if they can.
+/// Why lists of this length cannot be used; empty if they can.
 std::string explain_length(const CoRunCache& cache) {
   if (cache.size_bytes == 0) return "its size is not known";
   if (cache.space_bytes > 0 && 2 * cache.list_bytes() > cache.space_bytes) {
@@ -140,9 +140,9 @@ std::string explain_length(const CoRunCache& cache) {
   return {};
 }
 
-/// Two lists may need all constants there are. Of 1.25 caches and more even the best policy misses
-/// a fifth, as much as counts as lost (analysis/sharing); of less, lists as long as usual are too
-/// long.
+/// Two lists may need the whole space of constants or code. If two lists fill 1.25 of the cache or
+/// more, even the best policy misses a fifth, which counts as a loss (analysis/sharing); if they
+/// fill less, the usual length is too long.
 double most_filling(const CoRunCache& cache) {
   constexpr double least_filling = 0.625;
   const std::uint64_t half_bytes = cache.space_bytes / 2 - cache.line_bytes;
@@ -150,7 +150,7 @@ double most_filling(const CoRunCache& cache) {
   return cache.space_bytes > 0 && half >= least_filling ? half : cache.filling;
 }
 
-/// A size may be a bracket, and hashed sets fill unevenly.
+/// Searches for a filling, as a size may be a bracket and hashed sets fill unevenly.
 std::string find_filling(JobRun& run, CoRunCache& cache) {
   constexpr double step = 1.5;
   constexpr int most_steps = 8;

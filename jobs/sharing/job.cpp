@@ -1,5 +1,5 @@
 // Job `sharing`: which SMs share each cache, which caches of different load paths are one array,
-// and which constants lie beside code. Method: docs/methods/sharing.md.
+// and which caches hold constants and code. Method: docs/methods/sharing.md.
 #include "analysis/sharing.hpp"
 #include "base/gpu_facts.hpp"
 #include "jobs/cache/path_levels.hpp"
@@ -16,12 +16,12 @@
 namespace sonde {
 namespace {
 
-/// A cache as other jobs report it, and how its chases are set up.
+/// A cache that other jobs report, and how to chase it.
 struct KnownCache {
   std::string_view name;
   LoadPath path;
   RecordSpace record_space;
-  std::string_view before = "";  // the cache that loads ask first, if that was found
+  std::string_view before = "";  // the inner cache of the path
 };
 
 constexpr std::array known_caches{
@@ -50,7 +50,7 @@ constexpr std::array pairs{
     CachePair{"readonly", "texture_l1"},  CachePair{"l1", "constant_l1"},
     CachePair{"readonly", "constant_l1"}, CachePair{"texture_l1", "constant_l1"}};
 
-/// A cache, or why nothing is known of its sharing.
+/// A cache, or why its sharing is not known.
 struct Candidate {
   std::optional<SharedCache> shared = {};
   Status status = Status::not_resolvable;
@@ -58,13 +58,13 @@ struct Candidate {
 };
 using Candidates = std::map<std::string, Candidate, std::less<>>;
 
-/// A device that has less code refuses more.
+/// Size of the space of a path. A device that has less code refuses more.
 std::uint64_t space_of(const ChaseSetup& setup) {
   if (setup.path == LoadPath::constant) return constant_bank_bytes;
   return setup.path == LoadPath::instruction ? most_code_bytes(setup) : 0;
 }
 
-/// Sets up what all chases through a cache have in common.
+/// What all chases through a cache have in common.
 CoRunCache set_up_cache(JobRun& run, const KnownCache& known, double hit_cycles) {
   CoRunCache cache{.name = fmt::format("cache.{}", known.name),
                    .chase = set_up_chase(run, known.path, known.record_space)};
@@ -74,7 +74,7 @@ CoRunCache set_up_cache(JobRun& run, const KnownCache& known, double hit_cycles)
   return cache;
 }
 
-/// A cache of constants of which is known that it holds the whole bank: its hits, and no misses.
+/// A constant cache with hits but without misses, so that it holds the whole bank.
 std::optional<CoRunCache> find_bank_holder(JobRun& run, const KnownCache& known) {
   const std::string name = fmt::format("cache.{}", known.name);
   const auto hit_cycles = run.number(name + ".hit_latency_cycles");
@@ -84,27 +84,27 @@ std::optional<CoRunCache> find_bank_holder(JobRun& run, const KnownCache& known)
   CoRunCache cache = set_up_cache(run, known, *hit_cycles);
   cache.size_bytes = constant_bank_bytes;
   cache.line_bytes = common_line_bytes;
-  cache.miss_cycles = (*hit_cycles + *l2_cycles) / 2;  // whatever lies between
+  cache.miss_cycles = (*hit_cycles + *l2_cycles) / 2;  // other caches may lie between
   return cache;
 }
 
-/// The least that a miss costs. What missed a cache may have come from the memory, where the L2
-/// hardly holds more, and next time the L2 answers; and a part of the misses may have waited for a
+/// The shortest latency of a miss. The measured misses may have come from the memory if the L2
+/// holds hardly more than the cache, while the L2 serves them here; or some waited for a
 /// translation.
-double soonest_miss(const JobRun& run, const Finding& miss, double hit_cycles) {
-  double soonest = std::get<double>(miss.value);
+double shortest_miss_cycles(const JobRun& run, const Finding& miss, double hit_cycles) {
+  double shortest = std::get<double>(miss.value);
   const auto take = [&](std::optional<double> cycles) {
-    if (cycles && *cycles > hit_cycles) soonest = std::min(soonest, *cycles);
+    if (cycles && *cycles > hit_cycles) shortest = std::min(shortest, *cycles);
   };
   for (const double cycles : miss.modes) take(cycles);
   for (const char* behind : {"cache.l2.hit_latency_cycles", "latency.dram_cycles"})
     take(run.number(behind));
-  return soonest;
+  return shortest;
 }
 
 Candidate find_candidate(JobRun& run, const KnownCache& known) {
   const std::string name = fmt::format("cache.{}", known.name);
-  // Where lines are lost little by little, what stays at least.
+  // If lines are lost gradually, the size that certainly stays.
   const auto size_bytes = run.number(name + ".size_bytes");
   const auto held_bytes = size_bytes ? size_bytes : run.number(name + ".first_miss_bytes");
   const auto step_bytes = step_of_cache(run, name);
@@ -125,7 +125,8 @@ Candidate find_candidate(JobRun& run, const KnownCache& known) {
   cache.line_bytes = std::max(static_cast<std::uint64_t>(step_bytes.value_or(longest_line_bytes)),
                               access_bytes(known.path));
   cache.miss_cycles =
-      (*hit_cycles + soonest_miss(run, *run.answer(name + ".miss_latency_cycles"), *hit_cycles)) /
+      (*hit_cycles +
+       shortest_miss_cycles(run, *run.answer(name + ".miss_latency_cycles"), *hit_cycles)) /
       2;
   return {.shared = SharedCache{.cache = std::move(cache)}};
 }
@@ -186,14 +187,14 @@ void report_pair(JobRun& run, Candidates& candidates, const CachePair& pair) {
              verdict.reason);
 }
 
-/// Which cache of code is the same array as a cache of constants (Wong 2010, figure 21).
+/// Finds the cache of code that is one array with a constant cache (Wong 2010, figure 21).
 void report_code(JobRun& run, Candidates& candidates, const char* constants) {
   const std::string metric = fmt::format("sharing.{}_code", constants);
   Candidate& bank = candidates.find(constants)->second;
   if (!bank.shared) return run.report(no_answer(metric, bank.status, bank.reason));
   std::string unknown;
   std::uint64_t probes = 0;
-  double confidence = 0;  // of the least sure comparison, if there was one
+  double confidence = 0;  // of the least certain comparison; 0: there was none
   for (const char* name : code_caches) {
     Candidate& code = candidates.find(name)->second;
     if (!code.shared && code.status == Status::not_present) continue;
@@ -214,7 +215,7 @@ void report_code(JobRun& run, Candidates& candidates, const char* constants) {
   run.report(found(metric, std::string("no"), confidence, probes));
 }
 
-/// From the sizes that the L1 had with each carve-out.
+/// Decides by the sizes that the L1 had with each carve-out.
 void report_shared_memory(JobRun& run) {
   const char* metric = "sharing.l1_shared_memory";
   const auto carveout_bytes = run.vector("cache.l1.carveout_bytes");

@@ -1,5 +1,5 @@
-// Asks whose lines SM 0 finds, and checks before that it finds its own and no others. Of code,
-// which of the others disturb its chase.
+// Tests whose lines SM 0 hits, after checking that it hits its own lines and no new ones. For code:
+// whose chases disturb the chase of SM 0.
 #include "jobs/sharing/scope.hpp"
 
 #include "jobs/run/attempt.hpp"
@@ -11,29 +11,29 @@
 namespace sonde {
 namespace {
 
-// What caches before this one hold tells nothing of it. The rest is enough to show that hits here
-// are told from misses: if they were not, it alone would be too much to be missed.
+// Hits in inner caches say nothing about this cache. The remaining loads suffice to show that its
+// hits are distinguished from misses: if all were misses, they would exceed most_missed_of_own.
 constexpr double most_held_of_own = 0.75;
 static_assert(1 - most_held_of_own > most_missed_of_own);
-// New lines are the first to leave under some policies (RRIP), until old ones have aged: each SM
-// goes round its list so often.
+// Some policies (RRIP) evict new lines first until old lines have aged. So each SM accesses its
+// list this often.
 constexpr std::uint64_t passes = 4;
-// So many loads of a question, or one outlier in a list of a few lines would count.
+// Fewer loads would let one outlier in a short list count.
 constexpr std::uint64_t fewest_loads = 64;
 
-/// SM 0 loads what others have just loaded: so many lines in a row, at another place for each
-/// question. No SM waits for another, and none disturbs the one that is timed.
+/// SM 0 loads lines that other SMs have just loaded, at another place for each question. SMs work
+/// one after the other and never wait for each other, so that none disturbs the timed one.
 class LoadedLines {
  public:
-  /// @param cache referred to  @param lines at most most_lines
-  /// @param number of the try: at other places in memory
+  /// @param cache outlives this  @param lines at most most_lines
+  /// @param number of the try; chooses the place in memory
   LoadedLines(JobRun& run, const CoRunCache& cache, std::uint64_t lines, std::size_t number)
       : run_(run),
         cache_(cache),
         label_(fmt::format("{} scope, try {}", cache.name, number)),
         lines_(lines) {}
 
-  /// So many may all stay in the cache.
+  /// The largest number of lines that may all stay in the cache.
   static std::uint64_t most_lines(const CoRunCache& cache) {
     if (cache.size_bytes == 0) return fewest_loads;  // not known
     const auto held =
@@ -42,8 +42,7 @@ class LoadedLines {
     return cache.space_bytes == 0 ? lines : std::min(lines, cache.space_bytes / cache.line_bytes);
   }
 
-  /// What SM 0 misses of lines that it has just loaded itself, and what caches before this one
-  /// hold.
+  /// Shares of lines, just loaded by SM 0 itself, that SM 0 misses or hits in inner caches.
   /// @throws DeviceError, DeviceLostError
   AccessShares try_own() {
     const AccessShares own = load({}, passes);
@@ -51,20 +50,20 @@ class LoadedLines {
     return own;
   }
 
-  /// Why its answers would tell nothing; empty if they do.
+  /// Why its answers would mean nothing; empty if they do not.
   std::string prepare() {
     try_own();
-    missed_.fresh = load({}, 0).missed;  // that nobody has loaded
+    missed_.fresh = load({}, 0).missed;  // of lines that no SM has loaded
     if (tell_lines_apart(missed_)) return {};
     return fmt::format(
         "of lines that SM 0 has just loaded it misses {:.0f} %, of new ones {:.0f} %",
         100 * missed_.own, 100 * missed_.fresh);
   }
 
-  /// What shows of these SMs together: all share the cache, or none does. @pre prepare
+  /// Whether all of these SMs share the cache, or none. @pre prepare
   Found found_of(const std::vector<int>& sms) { return judge_found(missed_, load(sms, 0).missed); }
 
-  /// That were played so far.
+  /// Number of probes so far.
   std::uint64_t probes() const { return probes_; }
 
  private:
@@ -81,7 +80,7 @@ class LoadedLines {
   }
 
   AccessShares load_once(const std::vector<int>& sms, std::uint64_t warmup_passes) {
-    // From the top down, so that no stream is fetched ahead.
+    // Descending, so that no stream is prefetched.
     const Offsets offsets = descending_order(lines_ * cache_.line_bytes, cache_.line_bytes);
     ChaseProbe probe;
     probe.place = draw_replicate(run_, label_, probes_).place;
@@ -99,7 +98,7 @@ class LoadedLines {
     Trace trace = run_.ask(label_, probe);
     ++probes_;
     std::vector<std::uint32_t>& window_cycles = trace.lanes.back().window_cycles;
-    window_cycles.resize(lines_);  // what it finds at first
+    window_cycles.resize(lines_);  // only the first pass
     return count_shares(cache_, window_cycles);
   }
 
@@ -111,11 +110,11 @@ class LoadedLines {
   std::uint64_t probes_ = 0;
 };
 
-/// SM 0 chases one of two lists, others the other one. Functions as those of LoadedLines.
+/// SM 0 chases one of two lists, other SMs the other. Functions as in LoadedLines.
 class DisturbedChase {
  public:
-  /// @param cache with lists of which two overfill it and one does not (fit_lists); outlives this
-  /// @param number 1 and 2 take the two lists the other way round
+  /// @param cache two lists overfill it and one does not (fit_lists); outlives this
+  /// @param number 1 and 2 swap the two lists
   DisturbedChase(JobRun& run, const CoRunCache& cache, std::size_t number)
       : run_(run),
         cache_(cache),
@@ -132,7 +131,7 @@ class DisturbedChase {
     return two.obstacle();
   }
 
-  /// Of a single SM, both have to lose.
+  /// Of a single other SM, both SMs must lose lines.
   Found found_of(const std::vector<int>& sms) {
     std::vector<ListChase> chases{own_chase()};
     for (int sm : sms) chases.push_back(other_chase(sm));
@@ -156,12 +155,12 @@ class DisturbedChase {
   Draw draw_;
   std::uint64_t own_base_bytes_;
   std::uint64_t other_base_bytes_;
-  double own_alone_ = 0;  // shares that each list misses when SM 0 alone chases it
+  double own_alone_ = 0;  // share of the list that SM 0 misses when only it is chased
   double other_alone_ = 0;
   std::uint64_t probes_ = 0;
 };
 
-/// Whether a second try sees the same: of all sharers together, and of all others together.
+/// Whether a second try confirms the result, for all sharers together and all others together.
 template <class Try>
 bool is_confirmed(Try& again, const std::vector<int>& sharers, const std::vector<int>& others) {
   if (!again.prepare().empty()) return false;
@@ -195,9 +194,9 @@ void search(JobRun& run, CacheSharing& sharing, Try first, Try second) {
   std::ranges::sort(sharing.sms);
 }
 
-/// So many lines that SM 0 finds its own, and most of them in this cache, not in one before it:
-/// fewer where some are lost (sets fill unevenly, a size is too large), more where others hold
-/// them. 0 with the reason where no number does.
+/// A number of lines for which SM 0 hits its own lines, most of them in this cache. Shorter if
+/// lines are lost (uneven sets, a size that is too large), longer if inner caches hold them. 0,
+/// with the reason, if no number does.
 std::uint64_t fit_length(JobRun& run, const CoRunCache& cache, CacheSharing& sharing) {
   constexpr std::uint64_t first_lines = 64;
   const std::uint64_t most_lines = LoadedLines::most_lines(cache);

@@ -1,4 +1,4 @@
-// Which SMs share a cache with SM 0. A part of the job sharing. Method: docs/methods/sharing.md.
+// Finds the SMs that share a cache with SM 0 (docs/methods/sharing.md). Part of the job sharing.
 #pragma once
 
 #include "jobs/sharing/co_run.hpp"
@@ -11,15 +11,15 @@ namespace sonde {
 
 /// SMs that share a cache.
 struct CacheSharing {
-  std::vector<int> sms;  // ascending, SM 0 among them; empty: not known
-  std::string reason;    // why not
+  std::vector<int> sms;  // ascending, with SM 0; empty: not known
+  std::string reason;    // why they are not known
   std::uint64_t probes = 0;
 };
 
-/// SM 0 loads what others have just loaded, in halves; twice, at other places. Code may be fetched
-/// ahead, so that lines of others tell nothing of it: there SM 0 chases code that fits its cache,
-/// and chases of others are to evict it.
-/// @throws DeviceLostError; what the device refuses is a reason
+/// SM 0 loads lines that others have just loaded; halves of the others are tried, all twice at
+/// different places. Code may be prefetched, so for code SM 0 chases a list that fits the cache,
+/// and the chases of other SMs must evict it.
+/// @throws DeviceLostError; a refusal of the device becomes the reason
 CacheSharing find_cache_sharing(JobRun& run, const CoRunCache& cache);
 
 }  // namespace sonde

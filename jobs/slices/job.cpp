@@ -1,5 +1,5 @@
-// Job `slices`: which lines of a page lie in which slice of the L2, by what function, and how far
-// each slice is from each SM. Method: docs/methods/slices.md.
+// Job `slices`: which lines of a page lie in which slice of the L2, by which function, and the
+// latency of each slice from each SM. Method: docs/methods/slices.md.
 
 #include "analysis/statistics.hpp"
 #include "analysis/structure/cores/slow_units.hpp"
@@ -31,20 +31,18 @@
 namespace sonde {
 namespace {
 
-// Some lines of every slice are drawn and timed by each SM in turn.
-
-/// Latencies by SM and slice as a sum of both, and of the way to the other side of the chip where
-/// SM and slice lie on different ones.
+/// Latencies by SM and slice as a sum: the mean, a share of the SM, a share of the slice, and an
+/// addition if they lie on different sides of the chip.
 struct SliceMap {
   TwoSides sides;
-  AdditiveFit fit;  // of the latencies less those of the far side; r2 is that of all three
+  AdditiveFit fit;  // of the latencies without the far side; r2 includes it
   std::uint64_t samples = 0;
 };
 
 constexpr std::uint64_t passes = 3;
-constexpr std::size_t lines_of_parity = 4;  // of each slice
+constexpr std::size_t lines_of_parity = 4;  // per slice
 
-/// Lines of each slice, drawn at random from those of either parity.
+/// Random lines of each slice, equally many of either parity under the mask.
 std::vector<std::vector<std::uint64_t>> draw_lines(const SliceLabels& labels, std::uint64_t mask,
                                                    std::uint64_t seed) {
   std::vector<std::uint64_t> order(labels.labels.size());
@@ -65,7 +63,7 @@ std::vector<std::vector<std::uint64_t>> draw_lines(const SliceLabels& labels, st
   return lines;
 }
 
-/// Hits of lines past the L1, [SM][line].
+/// Latencies of L2 hits on lines past the L1: [SM][line].
 std::vector<std::vector<double>> time_hits(JobRun& run, const Draw& draw, const std::string& label,
                                            const Offsets& offsets) {
   const ChaseSetup setup = set_up_chase(run, LoadPath::past_l1, RecordSpace::longest);
@@ -106,8 +104,8 @@ double variance(const std::vector<std::vector<double>>& map) {
   return sum / static_cast<double>(map.size() * map.front().size());
 }
 
-/// Some lines of every slice, by all SMs: as many that are odd under the mask as even ones, since
-/// in a divided L2 one half may be copies of lines of the other partition, which take longer.
+/// Times some lines of every slice on all SMs, half of them with odd parity under the mask: in a
+/// divided L2 one half may be copies of lines of the other partition, which are slower.
 /// @param mask of the offset in bytes; 0: any lines
 SliceMap map_slices(JobRun& run, const Draw& draw, const SliceLabels& labels,
                     std::uint64_t line_bytes, std::uint64_t mask) {
@@ -139,10 +137,9 @@ SliceMap map_slices(JobRun& run, const Draw& draw, const SliceLabels& labels,
   return result;
 }
 
-/// Each at another place, by another SM: they must agree on the function.
+/// Each at another place, timed by another SM; they must agree on the function.
 constexpr std::size_t page_count = 3;
-/// Latencies of a map are means over a dozen windows of whole cycles: differences below this are
-/// noise.
+/// Latencies of a map are means of a dozen windows of whole cycles; smaller differences are noise.
 constexpr double map_noise_cycles = 1;
 /// A page must have many lines of every slice.
 constexpr std::uint64_t least_lines = 1024;
@@ -152,8 +149,8 @@ struct Page {
   SliceFunction function;
 };
 
-/// What address bits above a page add may make two orders alike when turned round: then the mask
-/// that chooses one is not seen in this page, but it is the same in all.
+/// Address bits above a page may make the two orders of slices in a page look alike. Then the page
+/// does not show the mask that chooses the order; the mask of another page is used.
 void refit_with_mask(std::vector<Page>& pages, std::uint64_t line_bytes) {
   std::uint64_t mask = 0;
   for (const Page& page : pages) mask = std::max(mask, page.function.choosing_mask);
@@ -172,7 +169,7 @@ std::vector<Page> label_pages(JobRun& run, std::uint64_t line_bytes) {
       page.function = fit_slice_function(page.labels.slices.labels, line_bytes);
     }
     pages.push_back(std::move(page));
-    if (pages.back().labels.slices.slices == 0) break;  // nor would the next page show any
+    if (pages.back().labels.slices.slices == 0) break;  // the next page would show none, either
   }
   refit_with_mask(pages, line_bytes);
   return pages;
@@ -184,7 +181,7 @@ bool agree(const std::vector<Page>& pages) {
          });
 }
 
-/// Lines with a slice, of those of all pages.
+/// Share of the lines of all pages whose slice is known.
 double known_share(const std::vector<Page>& pages) {
   double known = 0;
   double all = 0;
@@ -229,7 +226,7 @@ void report_function(JobRun& run, const std::vector<Page>& pages) {
              fmt::format("of {} lines, {} do not follow it", known, known - explained));
 }
 
-/// Which slices and SMs lie on which of two sides of the chip, and how far those are apart.
+/// Reports which slices and SMs lie on which side of the chip, and what the far side costs.
 void report_sides(JobRun& run, const SliceMap& map) {
   if (map.sides.side_of_row.empty()) {
     const std::string reason = "all slices are as near, but for what each SM and each slice adds";

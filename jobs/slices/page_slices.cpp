@@ -1,5 +1,5 @@
-// Chases over the lines that are left, and the fastest of their passes: an outlier makes no line of
-// another slice wait. A few SMs of one GPC share the lines.
+// Chases over lines of a page. The fastest pass of each line counts, so that no outlier looks like
+// a wait. A few SMs of one GPC share the lines.
 #include "jobs/slices/page_slices.hpp"
 
 #include "analysis/statistics.hpp"
@@ -20,12 +20,12 @@ namespace sonde {
 namespace {
 
 constexpr std::uint64_t passes_alone = 3;
-/// Of every GPC: on an H200 one was too few to make a queue, three were enough.
+/// From every GPC. On an H200 one SM was too few for a queue, three were enough.
 constexpr std::array co_runners_of_gpc{3, 6, 16};
-/// GPCs of most GPUs since 2020.
+/// Number of GPCs of most GPUs since 2020.
 constexpr std::size_t usual_gpcs = 8;
 
-/// `count` of them, as far from each other as can be.
+/// `count` SMs, as far apart as possible.
 std::vector<int> spread(const std::vector<int>& sms, std::size_t count) {
   if (sms.size() <= count) return sms;
   std::vector<int> chosen;
@@ -33,8 +33,7 @@ std::vector<int> spread(const std::vector<int>& sms, std::size_t count) {
   return chosen;
 }
 
-/// The other SMs of an SM's GPC, and the SMs of each further one; none if its own is not known, or
-/// no further one.
+/// The other SMs of an SM's GPC, then the SMs of each other GPC; empty if one part is not known.
 std::vector<std::vector<int>> group_others(const std::vector<double>& gpc_of_sm, int sm) {
   const auto own = static_cast<std::size_t>(sm);
   if (own >= gpc_of_sm.size() || gpc_of_sm[own] < 0) return {};
@@ -48,7 +47,7 @@ std::vector<std::vector<int>> group_others(const std::vector<double>& gpc_of_sm,
   return {groups.begin(), groups.end()};
 }
 
-/// An SM and others of its GPC, which are as near to each slice as it is.
+/// An SM and other SMs of its GPC, which have the same distance to each slice.
 std::vector<int> choose_probers(const std::vector<double>& gpc_of_sm, int sm) {
   constexpr std::size_t most = 4;
   const auto groups = group_others(gpc_of_sm, sm);
@@ -81,9 +80,9 @@ std::vector<double> PageChase::contended_latencies(const Lines& offsets, std::ui
   return fastest(offsets, passes);
 }
 
-/// Of each line, over the passes of a chase in random order. It is always the same SM that asks for
-/// a line: what the line takes alone can be compared. Shorter lists are filled up with lines of
-/// their own.
+/// The fastest latency of each line over the passes of a chase in random order. A line is always
+/// accessed by the same SM, so that its latencies can be compared. Shorter lists are filled up by
+/// repetition.
 std::vector<double> PageChase::fastest(const Lines& offsets, std::uint64_t passes) {
   using Part = std::vector<std::size_t>;
   std::vector<Part> parts(probers_.size());
@@ -167,16 +166,16 @@ PageSlices label_page(JobRun& run, const Draw& draw, std::uint64_t line_bytes) {
 
 namespace {
 
-/// What the first page tells of the lines that wait, and of those near to the prober.
+/// What the first page shows of the lines that wait, and of lines near the prober.
 struct SliceOfLine {
-  std::uint64_t own_bytes = 0;   // the line of the reductions
-  double slowest_alone = 0;      // of nearly all lines
-  double wait_cycles = 0;        // lines of the slice wait longer, others do not
-  double near_below_cycles = 0;  // lines that are faster are at home in the near partition
+  std::uint64_t own_bytes = 0;   // line of the reductions
+  double slowest_alone = 0;      // bound for nearly all lines
+  double wait_cycles = 0;        // only lines of the slice wait longer
+  double near_below_cycles = 0;  // faster lines have their home in the near partition
   bool is_clear = false;
 };
 
-/// Between the least wait of lines that wait and the longest of the others.
+/// A bound between the least wait of waiting lines and the longest wait of other lines.
 double wait_between(const WaitingLines& waiting, const std::vector<double>& alone,
                     const std::vector<double>& contended) {
   std::vector<double> waits;
@@ -184,7 +183,7 @@ double wait_between(const WaitingLines& waiting, const std::vector<double>& alon
   for (std::size_t i = 0; i < alone.size(); ++i) {
     (waiting.waits[i] ? waits : others).push_back(contended[i] - alone[i]);
   }
-  // Single lines on the wrong side of the cut are outliers.
+  // Single lines on the wrong side are outliers.
   constexpr double outliers = 0.01;
   return (quantile(waits, outliers) + quantile(others, 1 - outliers)) / 2;
 }
@@ -193,7 +192,7 @@ SliceOfLine look_at_first_page(JobRun& run, PageChase& chase, std::uint64_t line
   constexpr double nearly_all = 0.999;
   const Lines lines = lines_of_page(0, line_bytes);
   const std::vector<double> alone = chase.latencies_alone(lines);
-  // The fastest line is at home in the near partition: only lines of one slice wait with it.
+  // The fastest line has its home in the near partition; only lines of one slice wait with it.
   const auto own = static_cast<std::size_t>(std::ranges::min_element(alone) - alone.begin());
   const std::vector<double> contended = chase.contended_latencies(lines, lines[own]);
   const WaitingLines waiting = find_waiting_lines(alone, contended, own);
@@ -209,7 +208,7 @@ SliceOfLine look_at_first_page(JobRun& run, PageChase& chase, std::uint64_t line
   return slice;
 }
 
-/// Of the lines of a page those that are as slow beside co-runners as only lines that wait are.
+/// The lines of a page that are as slow, while co-runners are active, as only waiting lines are.
 Lines lines_that_may_wait(PageChase& chase, const SliceOfLine& slice, const Lines& lines) {
   const std::vector<double> contended = chase.contended_latencies(lines, slice.own_bytes, 1);
   Lines slow;

@@ -1,4 +1,4 @@
-// Eviction sets and the packing of all sets, asked of chases past the L1 over lines of one slice.
+// Finds eviction sets, and fills all sets, by chases past the L1 over lines of one slice.
 #include "jobs/slices/slice_sets.hpp"
 #include "jobs/chase/known_l2.hpp"
 
@@ -21,17 +21,17 @@
 namespace sonde {
 namespace {
 
-/// Sets whose ways are looked for: slices have hundreds.
+/// A slice has hundreds of sets; the ways of this many are measured.
 constexpr std::size_t searched_sets = 3;
 constexpr std::size_t most_chases = 500;
 
-/// What a slice has room for, roughly.
+/// Number of lines that a slice can hold, roughly.
 std::uint64_t room_of_slice(const JobRun& run, double slices, std::uint64_t line_bytes) {
   return static_cast<std::uint64_t>(known_l2_part_bytes(run) / slices /
                                     static_cast<double>(line_bytes));
 }
 
-/// In so many pages lie twice as many lines of a slice as it has room for.
+/// Number of pages that hold twice as many lines of a slice as it has room for.
 std::uint64_t pages_to_search(const JobRun& run, double slices, std::uint64_t line_bytes,
                               std::uint64_t room) {
   constexpr std::uint64_t times_the_room = 2;
@@ -43,7 +43,7 @@ std::uint64_t pages_to_search(const JobRun& run, double slices, std::uint64_t li
          1;
 }
 
-/// Chases past the L1 over lines of the slice: a threshold between hits in it and the memory.
+/// Chases past the L1 over lines of the slice, with a threshold between hits and the memory.
 std::optional<CacheUnderTest> slice_under_test(JobRun& run, const Draw& draw,
                                                const SliceLines& slice) {
   constexpr std::size_t surely_fitting = 64;
@@ -83,8 +83,8 @@ ReplacementFit match_policy(CacheProbe& probe, const EvictionSet& conflict, cons
   return measure_replacement(probe, found);
 }
 
-/// Where all sets are full, one line more overfills its own. If lines cannot be packed so, a set is
-/// searched for among all of them.
+/// Fills all sets; then one line more overfills its set. If the sets cannot be filled so, searches
+/// for a set among all lines.
 void search_sets(CacheProbe& probe, const Lines& lines, std::uint64_t seed, SliceSets& found) {
   constexpr std::size_t usual_ways = 16;  // of an L2
   const MissOracle ask = ask_behind(probe, {});
@@ -111,7 +111,7 @@ void search_sets(CacheProbe& probe, const Lines& lines, std::uint64_t seed, Slic
   found.replacement = match_policy(probe, sets.front(), order);
 }
 
-/// The sets are as many as the lines that stay together give, all ways full.
+/// Reports the number of sets: the lines that stay together divided by the ways.
 void report_room(JobRun& run, const PackedLines& packed, std::uint32_t ways,
                  std::uint64_t line_bytes) {
   const std::size_t lines = packed.lines.size();

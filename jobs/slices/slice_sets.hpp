@@ -1,4 +1,4 @@
-// Sets of one slice of the L2: few enough lines for the search that a whole L2 is too large for.
+// The sets of one slice of the L2. A whole L2 has too many lines for that search.
 #pragma once
 
 #include "analysis/structure/sets/line_pool.hpp"
@@ -7,15 +7,16 @@
 
 namespace sonde {
 
+/// The sets of a slice, as far as they were measured.
 struct SliceSets {
-  std::vector<std::uint32_t> ways;  // of each set that was searched for
+  std::vector<std::uint32_t> ways;  // of each measured set
   PackedLines packed = {};
   ReplacementFit replacement = {};
-  std::string reason = {};  // no ways: why not
+  std::string reason = {};  // why there are no ways
 };
 
-/// Ways of some sets, the room of all of them, and the replacement policy, from lines of one slice
-/// out of as many pages as hold twice what it has room for.
+/// Ways of some sets, the room of all sets, and the replacement policy, from lines of one slice in
+/// enough pages for twice its room.
 /// @param page a page whose slices are known
 /// @throws DeviceError, DeviceLostError
 SliceSets measure_slice_sets(JobRun& run, const PageSlices& page, std::uint64_t line_bytes);

@@ -1,4 +1,4 @@
-// The same line twice, or two blocks next to each other.
+// Pairs of accesses: the same line twice, or two neighbouring blocks.
 #include "jobs/tlb/access_pairs.hpp"
 
 #include "base/error.hpp"
@@ -22,14 +22,14 @@ Offsets twice_each(const Offsets& places) {
 
 Offsets place_second_accesses(Offsets offsets, SecondAccess second_access, Turn turn) {
   // Texture caches of 20 to 96 ways choose a set by bits below these (Wong 2010, Mei and Chu 2016):
-  // all pairs meet in few sets and push each other out.
+  // all pairs use few sets and evict each other.
   constexpr std::uint64_t block_bytes = 256;
   require(second_access != SecondAccess::from_memory,
           "lines from the memory take passes of their own");
   if (second_access == SecondAccess::same_line) return offsets;
   const std::uint64_t first = turn == Turn::as_listed ? 0 : block_bytes;
-  // Single accesses take the sectors of both blocks in turn, four times each: a sector has no more
-  // words to make a chain of.
+  // Single accesses use the sectors of both blocks in turn, four times each: a sector has four
+  // words for the addresses of a chain.
   constexpr std::uint64_t words_of_sector = 4;
   constexpr std::uint64_t sectors = 2 * block_bytes / smallest_line_bytes;
   std::unordered_map<std::uint64_t, std::uint64_t> singles;
@@ -47,7 +47,7 @@ Offsets place_second_accesses(Offsets offsets, SecondAccess second_access, Turn 
 }
 
 Offsets sweep_lines(std::uint64_t bytes) {
-  // Caches with shorter lines than 128 bytes are no larger (Mei and Chu 2016: 24 KB of textures).
+  // No cache with lines below 128 bytes is larger (textures: 24 KB, Mei and Chu 2016).
   constexpr std::uint64_t finely_bytes = 48_KiB;
   Offsets swept;
   for (std::uint64_t at = 0; at < bytes;) {

@@ -1,5 +1,5 @@
-// Steps of pages that miss tell the granularity, spans that fit the reach; jobs/tlb/levels makes
-// findings of them.
+// The granularity comes from steps of missing pages, the reach from spans that fit; jobs/tlb/levels
+// reports them.
 #include "jobs/tlb/geometry.hpp"
 
 #include "analysis/statistics.hpp"
@@ -17,17 +17,17 @@
 namespace sonde {
 namespace {
 
-/// How targets of fresh translations are met: `kept`, after a pass over all, from the L2; `cold`,
-/// from the memory, so that the pages that evict may be more than the L2 has lines.
+/// Where the targets of fresh translations come from: `kept` from the L2, after a pass over all;
+/// `cold` from the memory, so that more pages can evict them than the L2 has lines.
 enum class Targets { kept, cold };
 constexpr std::uint64_t fewest_targets = 8;
 
-/// Fresh translations in steps of `step_bytes`, between pages that push them out of the level and
-/// of the inner ones.
+/// Fresh translations in steps of `step_bytes`, with pages that evict them from this level and from
+/// the inner levels.
 EntryChaseRequest fresh_translations(const TlbUnderTest& tlb, std::uint64_t step_bytes,
                                      Targets targets) {
   constexpr std::uint64_t most_targets = 64;
-  constexpr std::uint64_t most_accesses = 1 << 18;  // of 4096 inner pages before each target
+  constexpr std::uint64_t most_accesses = 1 << 18;  // with 4096 inner pages before each target
   const std::uint64_t end_bytes = tlb.level.overflowing_bytes;
   const std::uint64_t evictors = targets == Targets::kept ? tlb.kept_pages : overfilling_pages;
   EntryChaseRequest request;
@@ -39,7 +39,7 @@ EntryChaseRequest fresh_translations(const TlbUnderTest& tlb, std::uint64_t step
   if (tlb.inner.step_bytes > 0) {
     request.inner_evictors = spread_pages(tlb.inner.step_bytes, widest_spread_bytes);
     request.inner_evictor_count = tlb.inner.pages;
-    // Each target has its own: of thousands of small pages there are fewer targets.
+    // Each target needs its own inner pages: if these are thousands, there are fewer targets.
     const std::uint64_t most = most_accesses / (request.inner_evictor_count + 1);
     request.target_count = std::min(request.target_count, std::max(fewest_targets, most));
   }
@@ -48,7 +48,7 @@ EntryChaseRequest fresh_translations(const TlbUnderTest& tlb, std::uint64_t step
 
 std::vector<bool> find_fresh_misses(const TlbUnderTest& tlb, EntryChaseRequest request,
                                     Targets targets) {
-  constexpr std::uint64_t usual_lines = 5;  // one pass each: their median drops outliers
+  constexpr std::uint64_t usual_lines = 5;  // one pass each; the median drops outliers
   const PageByPage pages = tell_page_by_page(tlb, usual_lines);
   const std::vector<std::size_t> firsts = entry_chase(request).targets;
   const bool is_cold = targets == Targets::cold;
@@ -71,32 +71,32 @@ std::vector<bool> find_fresh_misses(const TlbUnderTest& tlb, EntryChaseRequest r
   return missing;
 }
 
-/// The span up to the next page, if memory has it: a bound then lies where pages end that fit.
+/// The span rounded up to whole pages if memory has that much, so that bounds lie at page ends.
 std::uint64_t whole_pages(const TlbUnderTest& tlb, std::uint64_t span_bytes,
                           std::uint64_t page_step) {
   const std::uint64_t up_bytes = (span_bytes + page_step - 1) / page_step * page_step;
   return up_bytes <= tlb.limit_bytes ? up_bytes : span_bytes / page_step * page_step;
 }
 
-/// Of two passes, with the blocks of a pair the other way round, one alone may miss.
+/// In one of two passes, with the blocks of a pair swapped, a page may miss alone.
 double share_of_single_miss(const TlbUnderTest& tlb) {
   return tlb.second_access == SecondAccess::next_block ? 0.5 : 1;
 }
 
-/// What an access costs at least that misses in every pass, or in one of two: a threshold lies half
-/// way between hits and misses of the level.
+/// Least cost of an access that misses in every pass, or in one of two. The threshold lies half way
+/// between hits and misses of the level.
 double least_miss_cycles(const TlbUnderTest& tlb, double share_of_miss) {
   const double beyond_cycles = tlb.level.penalty_cycles - tlb.level.threshold_cycles;
   return tlb.level.threshold_cycles - (1 - share_of_miss) * beyond_cycles;
 }
 
-/// What single accesses tell of a miss: thresholds lie half way between hits and misses.
+/// Penalty of a miss in single accesses: twice the distance of the threshold from it.
 double single_penalty_cycles(const TlbUnderTest& tlb) {
   return 2 * share_of_single_miss(tlb) * (tlb.level.penalty_cycles - tlb.level.threshold_cycles);
 }
 
-/// How far apart fresh translations in such steps miss; nullopt, too, if their chase asks for more
-/// than a block has room for.
+/// Distance of the misses of fresh translations; nullopt if there is none, or if the chase is too
+/// large for a block.
 std::optional<BlockSize> fresh_distance(const TlbUnderTest& tlb, std::uint64_t step_bytes,
                                         Targets targets) {
   try {
@@ -107,10 +107,10 @@ std::optional<BlockSize> fresh_distance(const TlbUnderTest& tlb, std::uint64_t s
   }
 }
 
-// Levels translate the same pages, as far as is known: others need more evidence.
+// As far as is known, all levels have the same granularity: another one needs more evidence.
 constexpr double agreement_of_other_units = 0.95;
 
-/// From the widest steps down: as long as each is translated anew, every target misses.
+/// Tries wide steps first: as long as each step has its own translation, every target misses.
 std::optional<BlockSize> granularity_here(const TlbUnderTest& tlb, double end_device_s) {
   constexpr std::uint64_t least_distances = 3;
   constexpr double least_agreement = 0.6;
@@ -134,9 +134,9 @@ std::optional<BlockSize> granularity_here(const TlbUnderTest& tlb, double end_de
   return std::nullopt;
 }
 
-/// Whether a miss costs so much that costs of single accesses tell it.
+/// Whether a miss costs enough to be seen in single accesses.
 bool tells_single_misses(const TlbUnderTest& tlb) {
-  // On an H200 the way to its slice takes some loads up to ten cycles more
+  // On an H200 the distance to the slice makes some loads up to ten cycles slower
   // (docs/results/h200.md, 2026-11-24).
   constexpr double least_penalty_cycles = 20;
   return single_penalty_cycles(tlb) >= least_penalty_cycles;
@@ -147,19 +147,19 @@ bool tells_single_misses(const TlbUnderTest& tlb) {
 PageByPage tell_page_by_page(const TlbUnderTest& tlb, std::uint64_t usual_lines) {
   constexpr std::uint64_t most_lines = 25;
   if (tells_single_misses(tlb)) return {usual_lines, tlb.level.threshold_cycles};
-  // Hits of a first level cost nothing.
+  // In a first level a hit costs nothing.
   const bool is_first = tlb.inner.entries == 0;
   return {most_lines, is_first ? tlb.level.penalty_cycles / 2 : tlb.level.threshold_cycles};
 }
 
-// More lines are tried only where few pages seem to miss.
+// More lines are tried only if few pages seem to miss.
 double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
                         std::uint64_t step_bytes) {
   constexpr double clear_share = 0.05;
-  constexpr std::size_t many_pages = 256;  // of which no chance makes so many miss
+  constexpr std::size_t many_pages = 256;  // at which the share is not due to chance
   const std::uint64_t page_step = page_step_over(tlb, span_bytes, step_bytes);
   const PageSpread spread = spread_pages(page_step, tlb.granularity_bytes);
-  // Of several pages of an entry only the first may miss.
+  // If an entry covers several pages, only the first of them may miss.
   const double pages_of_step =
       std::max(1.0, static_cast<double>(step_bytes) / static_cast<double>(page_step));
   const auto share_of = [&](const std::vector<double>& costs) {
@@ -179,12 +179,12 @@ double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
 
 std::uint64_t line_under(const TlbUnderTest& tlb, std::uint64_t entry, std::uint64_t shift) {
   std::uint64_t spread_bytes = std::min(tlb.granularity_bytes, widest_spread_bytes);
-  // Entries of an inner level may be shorter, and lie at the end of the buffer.
+  // Entries of an inner level may be shorter, and may lie at the end of the buffer.
   if (tlb.inner.step_bytes > 0) spread_bytes = std::min(spread_bytes, tlb.inner.step_bytes);
-  // Lines of different pages lie in different lines of every cache. Offsets up to 256 GiB then fit
-  // 32-bit numbers of them.
+  // Lines of different pages use different lines of every cache. Offsets up to 256 GiB, in lines of
+  // this size, fit 32-bit numbers.
   const std::uint64_t places = std::max<std::uint64_t>(1, spread_bytes / common_line_bytes);
-  // Nor do those of one entry that are accessed to push others out of inner levels.
+  // The same for lines of one entry that evict others from inner levels.
   const std::uint64_t page_bytes = tlb.inner.step_bytes > 0
                                        ? std::min(tlb.granularity_bytes, tlb.inner.step_bytes)
                                        : tlb.granularity_bytes;
@@ -198,7 +198,7 @@ std::uint64_t inner_entry(const TlbUnderTest& tlb, std::uint64_t entry) {
 std::vector<std::vector<std::size_t>> rounds_of_accesses(const TlbUnderTest& tlb,
                                                          const Lines& entries) {
   std::vector<std::vector<std::size_t>> rounds;
-  std::map<std::uint64_t, std::size_t> accesses;  // of inner entries
+  std::map<std::uint64_t, std::size_t> accesses;  // by inner entry
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const std::size_t round = accesses[inner_entry(tlb, entries[i])]++;
     if (round == rounds.size()) rounds.emplace_back();
@@ -213,7 +213,7 @@ TlbUnderTest at_other_place(TlbUnderTest tlb, const std::string& what, std::size
 }
 
 std::optional<BlockSize> measure_granularity(const TlbUnderTest& tlb) {
-  constexpr double most_search_s = 6;  // of the GPU; behind 4096 inner pages some fifteen chases
+  constexpr double most_search_s = 6;  // device time; with 4096 inner pages about fifteen chases
   const double end_device_s = tlb.run.device_s() + most_search_s;
   auto seen = granularity_here(tlb, end_device_s);
   for (std::size_t draw = 1; draw < asked_places && !seen; ++draw)

@@ -1,6 +1,6 @@
-// A level of the TLB: how much memory it translates anew, what one entry covers, what all entries
-// reach; and lists of its entries in an order in which neither data caches nor inner levels
-// disturb. Each step is one question to the device and one pure inference; jobs/tlb/levels reports.
+// A level of the TLB: its translation granularity, the memory that an entry covers, its reach, and
+// lists of its entries in an order that neither data caches nor inner levels disturb. Each step is
+// one measurement and one pure inference; jobs/tlb/levels reports.
 #pragma once
 
 #include "analysis/structure/capacity/capacity_search.hpp"
@@ -10,83 +10,81 @@
 
 namespace sonde {
 
-/// So many times the entries of the inner levels push all of those out.
+/// This many times the entries of the inner levels evict all entries from them.
 inline constexpr std::uint64_t overfilling_share = 2;
 
-/// The levels that a translation asks before the one under test: what they hold does not reach it.
+/// The levels before the one under test. Translations that they hold do not reach it.
 struct InnerTlbs {
   std::uint64_t step_bytes = 0;         // their largest entry; 0: there are none
-  std::uint64_t answered_bytes = 0;     // around an access: less, if entries fill part by part
-  std::uint64_t pages = 0;              // so many entries of that size push all others out
-  std::uint64_t entries = 0;            // of the largest of them
-  std::uint64_t overflowing_bytes = 0;  // a span that overflows each of them
-  double threshold_cycles = 0;          // a cost above it misses all of them
-  std::uint64_t granularity_bytes = 0;  // of translations of the last one; 0: not known
-  std::uint64_t page_bytes = 0;         // the smallest of those seen
+  std::uint64_t answered_bytes = 0;     // that one access fills: an entry, or a part of it
+  std::uint64_t pages = 0;              // this many entries of that size evict all others
+  std::uint64_t entries = 0;            // of the largest inner level
+  std::uint64_t overflowing_bytes = 0;  // a span that overflows every inner level
+  double threshold_cycles = 0;          // accesses above it missed all of them
+  std::uint64_t granularity_bytes = 0;  // translation granularity of the last of them; 0: not known
+  std::uint64_t page_bytes = 0;         // smallest granularity seen
 };
 
-/// A level of a TLB as page-stride chases see it. What is not known yet is 0.
+/// A level of a TLB as page-stride chases see it. Unknown values are 0.
 struct TlbUnderTest : PageChaseSetup {
-  std::string name = {};  // prefix of its metrics, in labels of probes
+  std::string name = {};  // prefix of its metrics, and of labels of probes
   TlbLevel level = {};
   InnerTlbs inner = {};
-  std::uint64_t granularity_bytes = 0;  // translation granularity: filled on its own
+  std::uint64_t granularity_bytes = 0;  // translation granularity, which is filled at once
   std::uint64_t entry_bytes = 0;        // one or several granularities
   std::uint64_t entries = 0;
-  std::vector<int> sms_apart = {};  // of which no two share the level
+  std::vector<int> sms_apart = {};  // no two of these SMs share the level
 
-  /// The smallest distance at which every access asks this level for another entry.
+  /// The smallest distance at which every access needs another entry of this level.
   std::uint64_t step_bytes() const { return std::max(entry_bytes, inner.answered_bytes); }
 };
 
-/// A line of the granularity at `entry`, chosen at random, so that entries of one set do not meet
-/// in caches.
-/// @param shift takes others, one after the other
+/// A pseudo-random line of the granularity at `entry`, so that entries of one set use different
+/// cache sets.
+/// @param shift chooses other lines in turn
 std::uint64_t line_under(const TlbUnderTest& tlb, std::uint64_t entry, std::uint64_t shift = 0);
 
-/// The inner entry that an entry lies under, by its number.
+/// Number of the inner entry that covers an entry.
 std::uint64_t inner_entry(const TlbUnderTest& tlb, std::uint64_t entry);
 
-/// Numbers of the entries in rounds: in each, every one lies under an inner entry of its own, so
-/// that none answers for the next.
+/// Groups the entries into rounds (by their indices). All entries of a round lie in different inner
+/// entries, so that no inner entry serves two accesses in a row.
 std::vector<std::vector<std::size_t>> rounds_of_accesses(const TlbUnderTest& tlb,
                                                          const Lines& entries);
 
-/// Places that are asked where one says nothing.
+/// Number of places that are tried if one gives no result.
 inline constexpr std::size_t asked_places = 3;
 
 /// The same level through other memory and on another SM.
 TlbUnderTest at_other_place(TlbUnderTest tlb, const std::string& what, std::size_t draw);
 
-/// Smallest part of memory that is translated anew: the distance between misses of fresh
-/// translations in small steps, at up to three places. nullopt if it is larger than the chase could
-/// show.
+/// Translation granularity: the distance between misses of fresh translations in small steps, at up
+/// to three places. nullopt if it is too large for the chase.
 std::optional<BlockSize> measure_granularity(const TlbUnderTest& tlb);
 
-/// The capacity bound of the level in steps of `step_bytes`, or coarser where those were too many
-/// pages, to the precision asked (0: to one step). Lines stay within the first granularity of each
-/// page, so that the pages are those meant.
+/// The capacity bound of the level in steps of `step_bytes`, or wider steps if these were too many
+/// pages. Lines lie in the first granularity of each page, so that each page needs one translation.
+/// @param relative_precision 0: to one step
 CapacityBound measure_reach(const TlbUnderTest& tlb, std::uint64_t step_bytes,
                             double relative_precision = 0);
 
-/// How to tell of every single page whether it misses, by the median over several lines of it.
+/// How to decide for a single page whether it misses: the median over several of its lines.
 struct PageByPage {
   std::uint64_t lines = 0;
   double threshold_cycles = 0;
 };
 
-/// @param usual_lines where costs of single accesses tell a miss; more where they do not. On an
-/// H100 the first level costs ten cycles, single accesses scatter by four, and the threshold of
-/// many pages, which lies above nearly all hits, left out enough misses of five lines to double the
-/// page in 2 of 43 runs.
+/// @param usual_lines enough if single accesses show a miss; else 25 are used. On an H100 a miss of
+/// the first level costs ten cycles and single accesses vary by four: with five lines and the usual
+/// threshold, above nearly all hits, overlooked misses doubled the page in 2 of 43 runs.
 PageByPage tell_page_by_page(const TlbUnderTest& tlb, std::uint64_t usual_lines);
 
-/// Distance of the pages of a chase over a span: `step_bytes`, or more where those were too many,
-/// or less where inner levels would answer for all of them.
+/// Distance of the pages of a chase over a span: `step_bytes`; more if these were too many pages;
+/// less if inner levels would hold all of them.
 std::uint64_t page_step_over(const TlbUnderTest& tlb, std::uint64_t span_bytes,
                              std::uint64_t step_bytes);
 
-/// Share of the steps of a span that miss.
+/// Share of the steps of a span that miss the level.
 double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,
                         std::uint64_t step_bytes);
 

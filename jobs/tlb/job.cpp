@@ -1,5 +1,5 @@
-// Job `tlb`: levels of the translation look-aside buffer and their structure, the page, and the
-// page-table window that is active at a time. Method: docs/methods/tlb.md.
+// Job `tlb`: levels of the TLB and their structure, the page, and the page-table window. Method:
+// docs/methods/tlb.md.
 
 #include "analysis/statistics.hpp"
 #include "analysis/structure/latency/latency_classes.hpp"
@@ -17,10 +17,8 @@
 namespace sonde {
 namespace {
 
-// A page has two lines: the access to the one brings the translation, so that the pair of accesses
-// to the other, next in the list, shows only whether that line was lost.
-
-/// Share of `lines` that the L2 loses in a steady chase, two of each page.
+/// Share of `lines`, two per page, that the L2 loses in a steady chase. The access to one line of a
+/// page brings the translation; a pair of accesses to the other shows if the L2 lost it.
 double lost_share(const PageChaseSetup& setup, std::uint64_t lines, std::uint64_t step_bytes) {
   const std::uint64_t pages = lines / 2;
   const PageSpread spread = spread_pages(step_bytes, widest_spread_bytes);
@@ -31,7 +29,7 @@ double lost_share(const PageChaseSetup& setup, std::uint64_t lines, std::uint64_
       {.most = LinesTried::fewest}, firsts, [&](std::uint64_t shift) {
         ChasePlan plan{.warmup_passes = 2, .passes = 1, .evidence = Evidence::of_a_search};
         for (std::uint64_t page = 0; page < pages; ++page) {
-          // Halves of the smallest page, from the upper to the lower one: no prefetcher runs ahead.
+          // Upper half of the smallest page first: no ascending prefetcher helps.
           const std::uint64_t lower = page_line(spread, page, shift) & ~(smallest_page_bytes / 2);
           plan.offsets.push_back(lower + smallest_page_bytes / 2);
           plan.offsets.insert(plan.offsets.end(), 2, lower);
@@ -41,11 +39,10 @@ double lost_share(const PageChaseSetup& setup, std::uint64_t lines, std::uint64_
   return fraction_above({costs.size(), costs}, least_memory_gap_cycles);
 }
 
-/// The largest part of `setup.kept_pages`, halved again and again, of which chases lose hardly a
-/// line even where they are twice as many. Whatever size and policy the L2 has: chases with every
-/// translation at hand are asked.
+/// The largest number of pages, from `setup.kept_pages` in halves, for which the L2 loses almost
+/// none of twice as many lines. All translations are in the TLB, so this holds for any L2.
 std::uint64_t pages_kept_by_l2(const PageChaseSetup& setup) {
-  constexpr double most_lost_share = 0.004;  // fewer make no level
+  constexpr double most_lost_share = 0.004;  // a smaller share makes no level
   for (std::uint64_t lines = 2 * setup.kept_pages; lines > fewest_pages; lines /= 2) {
     bool keeps_all = true;
     const auto ask = [&](std::uint64_t span_bytes) {
@@ -54,7 +51,7 @@ std::uint64_t pages_kept_by_l2(const PageChaseSetup& setup) {
       keeps_all = lost_share(setup, lines, step_bytes) <= most_lost_share;
     };
     ask(lines * widest_spread_bytes);
-    // A device that cannot give so much memory says nothing.
+    // A device that cannot give this much memory says nothing.
     refusal_of([&] { ask(setup.limit_bytes); });
     if (keeps_all) return std::max(fewest_pages, lines / 2);
   }
@@ -62,8 +59,8 @@ std::uint64_t pages_kept_by_l2(const PageChaseSetup& setup) {
 }
 
 constexpr std::array level_names{"tlb.l1", "tlb.l2", "tlb.l3"};
-// Page tables of 512 MB are active at a time on Kepler and Maxwell (Mei and Chu 2016): eight of
-// them, if there is memory, show the distance between switches.
+// Kepler and Maxwell keep page tables for 512 MB active (Mei and Chu 2016): a span of eight windows
+// shows the distance between switches.
 constexpr std::uint64_t page_tables_span_bytes = 4_GiB;
 
 void report_page(JobRun& run, const std::vector<BlockSize>& granularities) {
@@ -81,23 +78,23 @@ void report_page(JobRun& run, const std::vector<BlockSize>& granularities) {
                    smallest->observations));
 }
 
-/// Whether the soonest of first accesses takes hardly less than nearly all others: none was at
-/// hand.
-/// @param share of those that are no switches of page-table windows
+/// Whether the fastest first access is hardly faster than nearly all others: then the TLB held none
+/// of the pages.
+/// @param share of the accesses that do not switch the page-table window
 bool take_as_long(const std::vector<double>& cycles, double share) {
   constexpr double most_spread = 1.0 / 8;
   const double usual_cycles = median(cycles);
   return quantile(cycles, share) - std::ranges::min(cycles) <= most_spread * usual_cycles;
 }
 
-/// Whether a tenth of the first accesses takes so much longer than another tenth that switches
-/// would not stand out: page tables that are at hand in part, or pages in several partitions.
+/// Whether a tenth of the first accesses is so much slower than another tenth that a switch would
+/// not stand out, because of cached page tables or of pages in several partitions.
 bool differ_by_themselves(const std::vector<double>& cycles) {
   constexpr double most_spread = 1.0 / 16;
   return quantile(cycles, 0.9) - quantile(cycles, 0.1) > most_spread * median(cycles);
 }
 
-/// @param all_are_new whether each first access was to a page that no other one had brought along
+/// @param all_are_new no first access was to a page that another access had brought along
 void report_no_window(JobRun& run, const std::vector<double>& cold_cycles, bool all_are_new,
                       const std::string& seen) {
   constexpr const char* metric = "tlb.page_window_bytes";
@@ -109,16 +106,16 @@ void report_no_window(JobRun& run, const std::vector<double>& cold_cycles, bool 
   run.report(not_resolvable(metric, seen + ", and how much an entry covers is not known"));
 }
 
-/// Pages whose first access costs clearly more than that of others, at regular distances. None is
-/// there only where each page asked for is known to be a new one, or all take as long.
+/// Looks for pages whose first access is clearly slower, at regular distances. Their absence is
+/// only reported if every access is known to need a new translation, or if all take equally long.
 void report_page_table_window(const PageChaseSetup& setup, const TlbLevels& levels) {
-  constexpr double largest_share = 0.3;  // page-table windows of four entries, 128 MiB of 32
+  constexpr double largest_share = 0.3;  // a window has at least four steps: 128 MiB of 32
   constexpr double least_agreement = 0.9;
-  // Page-table windows of four entries; pages are shorter (2 MiB for most of what runs today).
+  // Four entries of 32 MiB; pages are shorter (2 MiB on most current GPUs).
   constexpr std::uint64_t least_window_bytes = 128_MiB;
-  constexpr std::size_t least_distances = 3;  // two slow pages are at some distance by chance
-  // Where what an entry covers is not known: four steps make the smallest window, and if entries
-  // are larger, some pages are at hand and take far less.
+  constexpr std::size_t least_distances = 3;  // two slow pages may be at any distance by chance
+  // Used if the size of an entry is not known: the smallest window has four such steps. If entries
+  // are larger, the TLB already holds some pages, which take far less time.
   constexpr std::uint64_t widest_step_bytes = least_window_bytes / 4;
   const Finding* reach = setup.run.answer("tlb.l1.reach_bytes");
   const bool has_tlb = reach == nullptr || reach->status != Status::not_present;

@@ -1,5 +1,5 @@
-// Up to three searches, each from another place on another SM, within the time that they have
-// together.
+// Up to three searches for sets, each at another place and on another SM, within a common limit of
+// time.
 #include "jobs/tlb/parts.hpp"
 
 #include "analysis/structure/replacement/policy_trace.hpp"
@@ -16,20 +16,20 @@
 namespace sonde {
 namespace {
 
-/// Whether memory has enough entries of a set for chases over it alone, which tell policies apart.
+/// Whether memory has enough entries per set for the chases that distinguish policies.
 bool may_tell_policy(const SetFindings& found) {
   const std::uint64_t entries = found.pool.span_bytes / found.pool.line_bytes;
   return entries / found.layout.ways_per_set.size() >= policy_trace_lines(found.layout.home_ways);
 }
 
-/// Sets, policy and all, as far as there is anything to be had.
+/// Whether sets and policy were found, as far as possible.
 bool is_whole(const SetFindings& found) {
   if (!found.confirmed()) return false;
   if (!may_tell_policy(found)) return true;
   return found.replacement && found.replacement->policy && found.replacement->alike.empty();
 }
 
-/// What a search finds in its time, with lists that the device can chase.
+/// Searches; too little time, or a list that is too large for the device, becomes the reason.
 SetFindings search_in_time(TlbProbe& probe) {
   try {
     return find_sets(probe);
@@ -44,8 +44,8 @@ SetFindings search_in_time(TlbProbe& probe) {
 
 SetFindings find_sets_in_draws(const TlbUnderTest& tlb) {
   const double end_device_s = end_of_search(tlb.run);
-  // Two thirds of what is left, so that a search that finds nothing leaves time for others: 32 sets
-  // behind 92 entries take 7 s.
+  // Each search gets two thirds of the remaining time, so that others can follow if it finds
+  // nothing: 32 sets behind 92 entries take 7 s.
   const auto end_of_draw = [&] { return (tlb.run.device_s() + 2 * end_device_s) / 3; };
   std::optional<TlbProbe> probe;
   std::optional<SetFindings> best;

@@ -1,5 +1,5 @@
-// Level by level, inner ones first: penalty, granularity, entry, reach; then sets, replacement and
-// scope, each reported as it is found, and the rest with the reason.
+// Measures and reports level by level, inner levels first: penalty, granularity, entry, reach, then
+// sets, replacement and scope.
 
 #include "analysis/structure/sets/line_search.hpp"
 #include "base/random.hpp"
@@ -19,7 +19,7 @@
 namespace sonde {
 namespace {
 
-// Twice as many entries in a row push out all others, also where sets are unequal.
+// Twice as many consecutive entries evict all others, also from unequal sets.
 constexpr std::uint64_t evicting_share = 2;
 void report_penalty(const TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases) {
   const auto overflowing = std::find_if(
@@ -30,16 +30,16 @@ void report_penalty(const TlbUnderTest& tlb, const std::vector<PageChaseCosts>& 
   tlb.run.report(found_median(tlb.name + ".miss_penalty_cycles", costs));
 }
 
-/// The entry of a level, if it is smaller than that of an inner one, which answers for its
-/// neighbours: two places lie in one entry if they take the place of one in a full set. Page-stride
-/// chases cannot show it. nullopt if no set was found to overflow.
-/// @param tlb as if its entries were those of the inner level
+/// The entry of a level whose entries are smaller than those of an inner level, which then serves
+/// neighbours. Page-stride chases cannot show it, but conflicts can: two places lie in one entry if
+/// they count as one in a full set. nullopt if no set overflows.
+/// @param tlb with the entry size of the inner level
 std::optional<std::uint64_t> find_small_entry(const TlbUnderTest& tlb) {
   constexpr double least_agreement = 0.75;
   TlbProbe probe(tlb, end_of_search(tlb.run));
   const LinePool& space = probe.pool();
   const auto evictors = probe.find_pass_evictors(space.span_bytes);
-  // None are known where the entries of the inner level are not.
+  // There are none if the entries of the inner level are not known.
   if (!evictors || evictors->accessed.empty()) return std::nullopt;
   Lines pool = shuffled_order(evictors->accessed.front(), space.line_bytes,
                               derive_seed(space.seed, "small entries"));
@@ -57,8 +57,8 @@ std::optional<std::uint64_t> find_small_entry(const TlbUnderTest& tlb) {
   }
 }
 
-/// In what units the level fills its entries: 0 if that is not known. @return false if entries may
-/// be smaller than those of an inner level, but did not show: then they are taken for as large
+/// Measures granularity and entry; the entry is 0 if not known. @return false if entries may be
+/// smaller than those of an inner level but this was not seen; the larger size is then assumed
 bool measure_units(TlbUnderTest& tlb, const BlockSize& granularity) {
   tlb.granularity_bytes = granularity.bytes;
   tlb.entry_bytes = measure_entry(tlb).value_or(0);
@@ -88,7 +88,7 @@ void report_units(const TlbUnderTest& tlb, const BlockSize& granularity) {
   of_entry(".sub_entries", tlb.entry_bytes / tlb.granularity_bytes);
 }
 
-/// The number of entries by the sets, if all were seen; else by the reach.
+/// Reports the number of entries: from the sets if all were found, else from the reach.
 void report_entries(const TlbUnderTest& tlb, const Reach& reach, const SetLayout& sets,
                     std::uint64_t samples) {
   const std::string metric = tlb.name + ".entries";
@@ -104,20 +104,20 @@ void report_entries(const TlbUnderTest& tlb, const Reach& reach, const SetLayout
   tlb.run.report(found(metric, static_cast<double>(tlb.entries), reach.confidence, samples));
 }
 
-/// Whether an entry of so many bytes covers more pages than any TLB's (16 since Turing): those of a
-/// page directory cover 256 and more.
+/// Whether an entry covers too many pages for a TLB (at most 16 since Turing). Entries of page
+/// directories cover 256 or more.
 bool is_of_page_tables(std::uint64_t entry_bytes, const InnerTlbs& inner) {
   constexpr std::uint64_t most_pages_of_entry = 64;
   return inner.page_bytes > 0 && entry_bytes > most_pages_of_entry * inner.page_bytes;
 }
 
-/// Why the units of a level are not looked for; "" if they are.
+/// Why the units of a level are not measured; "" if they are.
 std::string unknown_units(const TlbUnderTest& tlb, const std::optional<BlockSize>& granularity) {
   if (!granularity) return "an entry is too large to see two of them";
   return tlb.level.fitting_bytes == 0 ? "even the shortest chase misses" : "";
 }
 
-/// A level of which only the cost is known, and between which spans it overflows.
+/// Reports a level of which only the penalty and a range of the reach are known.
 void report_unknown_units(const TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
                           const std::string& reason) {
   report_penalty(tlb, chases);
@@ -177,7 +177,7 @@ void measure_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
   tlb.run.leave_open(tlb.name + ".", sets.reason);
 }
 
-/// Everything about a level. Leaves its entries at 0 if they are not resolved.
+/// Measures and reports a level. Leaves its entries at 0 if they are not resolved.
 void characterize_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
                         const std::optional<BlockSize>& granularity) {
   try {
@@ -187,12 +187,12 @@ void characterize_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& ch
   }
 }
 
-/// Why no further level may show though there is one; "" if none is there. The longest chase must
-/// meet each entry of its span, or more than a level of such a GPU has.
+/// Why a further level may exist unseen; "" if it cannot. The longest chase must have used every
+/// entry of its span, or more entries than a level of such a GPU has.
 std::string why_not_absent(const std::vector<PageChaseCosts>& chases, const TlbLevels& found,
                            const InnerTlbs& inner) {
-  // Only GPUs with an L2 below 1 MB have so few lines; levels of 65 entries were seen there (Mei
-  // and Chu 2016), of 2048 on an H200.
+  // Only GPUs with an L2 below 1 MB allow so few lines. Levels of 65 entries were seen on them (Mei
+  // and Chu 2016); an H200 has 2048.
   constexpr std::uint64_t most_entries = 1024;
   const std::uint64_t pages = chases.back().cost_cycles.size();
   const std::uint64_t step_bytes = chases.back().span_bytes / pages;

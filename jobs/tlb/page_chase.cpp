@@ -1,4 +1,4 @@
-// Every access is made twice in a row; the difference is what the translation of the first cost.
+// Makes every access twice in a row; the difference is the cost of the first access's translation.
 // Medians over passes and lines go to the inference of levels, reach and sets.
 #include "jobs/tlb/page_chase.hpp"
 #include "jobs/chase/known_l2.hpp"
@@ -19,12 +19,11 @@
 namespace sonde {
 namespace {
 
-// Of growing chases: half of the smallest first-level entry known, of GPUs with pages that are no
-// smaller.
+// Half of the smallest known first-level entry of GPUs whose pages are at least as large.
 constexpr std::uint64_t least_step_bytes = 256_KiB;
-constexpr std::uint64_t line_shift = 37;  // prime to the lines of a page, 1184 bytes away
+constexpr std::uint64_t line_shift = 37;  // prime to the lines of a page; 1184 bytes
 
-/// Passes over a list for one launch after a flush, see passes_over_new_lines.
+/// Passes over a list for one launch after a flush; see passes_over_new_lines.
 Offsets passes_from_memory(const PageChaseSetup& setup, const Offsets& offsets,
                            std::uint64_t settling, std::uint64_t timed, Turn turn) {
   return passes_over_new_lines(offsets, {.part_bytes = setup.part_bytes,
@@ -33,8 +32,8 @@ Offsets passes_from_memory(const PageChaseSetup& setup, const Offsets& offsets,
                                          .from_below = turn == Turn::swapped});
 }
 
-/// The chase over a list of pairs, one turn of it. Its latencies are those of the positions of the
-/// list that are not skipped, pass after pass.
+/// Chases a list of pairs in one turn. Returns the latencies of the positions that are not skipped,
+/// pass after pass.
 ChaseLatencies measure_turn(const PageChaseSetup& setup, const std::string& label,
                             const ChasePlan& plan, Turn turn) {
   ChasePlan placed = plan;
@@ -54,9 +53,9 @@ ChaseLatencies measure_turn(const PageChaseSetup& setup, const std::string& labe
           measure_chase(setup.run, setup.chase, label, placed).cycles};
 }
 
-/// First less second access at each of `firsts`, medians over passes. Of blocks the mean of both
-/// turns; of lines from the memory both of them, one behind the other: where one may lie in another
-/// partition, their medians cancel, and a page that missed in one turn alone costs no half.
+/// First minus second access at each of `firsts`, medians over passes. For blocks: the mean of both
+/// turns. For lines from the memory: both turns one after the other. Different partitions of the
+/// two lines then cancel in the median, and a miss in one turn only is not halved.
 std::vector<double> measure_differences(const PageChaseSetup& setup, const std::string& label,
                                         const ChasePlan& plan,
                                         const std::vector<std::size_t>& firsts) {
@@ -80,12 +79,12 @@ std::vector<double> measure_differences(const PageChaseSetup& setup, const std::
   return differences;
 }
 
-/// Latencies of the accesses of all timed pairs, lane by lane, in one turn. From the memory in as
-/// many passes at a time as pages surely have lines for.
+/// Latencies of all timed pairs in one turn, lane by lane. From the memory: in batches, each of as
+/// many passes as pages have new lines for.
 std::vector<std::vector<double>> record_pairs(const PageChaseSetup& setup, const std::string& label,
                                               const std::vector<ChaseLane>& lanes,
                                               const PairPasses& passes, Turn turn) {
-  constexpr std::uint64_t many_places = 512;  // the few that are asked for at once matter little
+  constexpr std::uint64_t many_places = 512;  // below, the order of the warm-up matters
   const bool is_cold = setup.second_access == SecondAccess::from_memory;
   const std::uint64_t places = lanes.front().offsets_bytes.size();
   const std::uint64_t pairs = std::min(passes.timed * places, passes.most_pairs);
@@ -119,7 +118,7 @@ std::vector<std::vector<double>> record_pairs(const PageChaseSetup& setup, const
 }
 
 PageChaseSetup set_up_chases_through(JobRun& run, LoadPath path) {
-  // A quarter of the lines of the L2: twice as many it may still keep.
+  // A quarter of the lines of the L2; it may still keep twice as many.
   constexpr double most_share = 1.0 / 4;
   constexpr std::uint64_t most_kept_pages = 16384;
   PageChaseSetup setup{.run = run};
@@ -173,8 +172,8 @@ PageSpread spread_pages(std::uint64_t page_step_bytes, std::uint64_t spread_byte
           .spread_bytes = std::min({page_step_bytes, spread_bytes, widest_spread_bytes})};
 }
 
-// Several lines of each page: the way to a slice of the L2 takes each its own time, and on a real
-// GPU a few cycles of that differ between the two accesses. Their median drops outliers, too.
+// Several lines of each page: the distance to the slice differs by line, and on a real GPU a few
+// cycles of it remain in the difference of the two accesses. The median also drops outliers.
 std::vector<double> measure_costs(const PageChaseSetup& setup, const std::string& label,
                                   const LinesTried& lines, const std::vector<std::size_t>& firsts,
                                   const std::function<ChasePlan(std::uint64_t shift)>& plan_of) {
@@ -198,7 +197,7 @@ std::vector<double> measure_steady_costs(const PageChaseSetup& setup, const std:
   if (accesses / 2 > setup.kept_pages) placed.second_access = SecondAccess::from_memory;
   lines.most =
       std::clamp(setup.chase.recordable_accesses / accesses, LinesTried::fewest, lines.most);
-  // Thresholds are set by all costs of a chase: those of few pages need more of each.
+  // Thresholds depend on all costs of a chase: few pages need more samples each.
   constexpr std::size_t many_pages = 1024;
   std::vector<std::size_t> firsts(accesses / 2);
   for (std::size_t i = 0; i < firsts.size(); ++i) firsts[i] = 2 * i;
@@ -220,7 +219,7 @@ PageChaseCosts measure_page_costs(const PageChaseSetup& setup, std::uint64_t spa
 }
 
 std::vector<PageChaseCosts> measure_growing_chases(PageChaseSetup& setup) {
-  constexpr int tries = 8;  // each a sixteenth less, down to six tenths of what was wanted
+  constexpr int tries = 8;  // each try asks for a sixteenth less, down to six tenths
   constexpr std::uint64_t fewest_steps = 4;
   std::vector<PageChaseCosts> chases;
   int failures = 0;
@@ -246,22 +245,22 @@ std::vector<PageChaseCosts> measure_growing_chases(PageChaseSetup& setup) {
 std::vector<double> measure_cold_pages(const PageChaseSetup& setup, std::uint64_t span_bytes,
                                        std::uint64_t page_step_bytes) {
   constexpr std::uint64_t lines_of_page = 16;
-  constexpr std::uint64_t shift = 139;  // prime to the lines of a page, and all over its spread
+  constexpr std::uint64_t shift = 139;  // prime to the lines of a page; spreads over all of it
   const PageSpread spread = spread_pages(page_step_bytes, widest_spread_bytes);
-  std::vector<double> soonest(span_bytes / page_step_bytes,
+  std::vector<double> fastest(span_bytes / page_step_bytes,
                               std::numeric_limits<double>::infinity());
   for (std::uint64_t line = 0; line < lines_of_page; ++line) {
     ChasePlan plan{.warmup_passes = 0, .passes = 2, .preparation = Preparation::flushed};
-    for (std::uint64_t page = 0; page < soonest.size(); ++page) {
+    for (std::uint64_t page = 0; page < fastest.size(); ++page) {
       plan.offsets.push_back(page_line(spread, page, line * shift));
     }
     const auto latencies =
         position_medians(measure_chase(setup.run, setup.chase, "tlb cold pages", plan));
-    for (std::size_t page = 0; page < soonest.size(); ++page) {
-      soonest[page] = std::min(soonest[page], latencies[page]);
+    for (std::size_t page = 0; page < fastest.size(); ++page) {
+      fastest[page] = std::min(fastest[page], latencies[page]);
     }
   }
-  return soonest;
+  return fastest;
 }
 
 std::vector<std::vector<double>> pair_costs(const PageChaseSetup& setup, const std::string& label,

@@ -1,5 +1,5 @@
-// Page-stride chases, one line of each page: what their translations cost (Mei and Chu 2016,
-// section 5). The jobs on TLBs look for levels, capacities and sets in these costs.
+// Page-stride chases (one line of each page) and the costs of their translations (Mei and Chu 2016,
+// section 5). The jobs on TLBs infer levels, capacities and sets from these costs.
 #pragma once
 
 #include "analysis/structure/capacity/tlb_levels.hpp"
@@ -12,68 +12,67 @@
 
 namespace sonde {
 
-/// What all page-stride chases of one load path have in common.
+/// What all page-stride chases on one load path have in common.
 struct PageChaseSetup {
   JobRun& run;
   ChaseSetup chase = {};
   std::uint64_t limit_bytes = 0;  // memory that may be accessed
-  std::uint64_t most_pages = 0;   // of one chase
-  std::uint64_t kept_pages = 0;   // a line of so many stays in the L2
-  // From the memory: both lines of a pair lie within so much.
+  std::uint64_t most_pages = 0;   // pages of one chase
+  std::uint64_t kept_pages = 0;   // the L2 keeps one line of each of this many pages
+  // For pairs from the memory: both lines of a pair lie in one part of this size.
   std::uint64_t part_bytes = smallest_page_bytes;
-  double least_step_cycles = 0;  // smallest rise of a cost that makes a level
+  double least_step_cycles = 0;  // smallest rise of the cost that counts as a level
   SecondAccess second_access = SecondAccess::same_line;
-  Offsets swept = {};  // in every pass over pairs, behind them: pushes them out of data caches
+  Offsets swept = {};  // accessed after the pairs of every pass, to empty data caches
 };
 
-/// Any L2 keeps a line of so many pages.
+/// Every L2 keeps one line of each of this many pages.
 inline constexpr std::uint64_t fewest_pages = 64;
 
-/// Twice as many entries as the largest level of a TLB that is known (2048 on an H200). So many
-/// pages are chased even where the L2 keeps fewer lines.
+/// Twice the entries of the largest known TLB level (2048 on an H200). At least this many pages are
+/// chased, even if the L2 keeps fewer lines.
 inline constexpr std::uint64_t overfilling_pages = 4096;
 
-/// Smallest rise of a cost that makes a level, where the clock shows every cycle.
+/// Smallest rise of the cost that counts as a level if the clock shows every cycle.
 inline constexpr double least_tlb_step_cycles = 3;
 
-/// Past the L1, so that no L1 answers before a translation.
+/// Chases past the L1, so that no L1 hit avoids the translation.
 PageChaseSetup set_up_page_chases(JobRun& run);
 
 /// The same through a linear texture.
 PageChaseSetup set_up_texture_chases(JobRun& run);
 
-/// Lines all over a page, but at most so far from its start: 2048 of 32 bytes.
+/// The largest distance of a line from the start of its page: room for 2048 lines of 32 bytes.
 inline constexpr std::uint64_t widest_spread_bytes = 64_KiB;
 
-/// Pages `page_step_bytes` apart, lines spread over `spread_bytes` of each so that they do not meet
-/// in one set of a cache.
+/// Pages in steps of `page_step_bytes`, with lines spread over `spread_bytes` of each page so that
+/// they use different cache sets.
 PageSpread spread_pages(std::uint64_t page_step_bytes, std::uint64_t spread_bytes);
 
-/// How many lines of each page are tried, one after the other.
+/// How many lines of each page are measured, one after the other.
 struct LinesTried {
   static constexpr std::uint64_t fewest = 3;
   std::uint64_t most = 9;
-  /// Whether the costs so far answer what is asked, so that no further lines need be tried.
+  /// Returns true if the costs so far suffice, so that no further lines are needed.
   std::function<bool(const std::vector<double>& cost_cycles)> is_clear = {};
 };
 
-/// That no more than this share of the costs lies between half of the threshold and one and a half:
-/// more lines would tell hits from misses hardly better.
+/// Returns a test whether at most this share of the costs lies between half of the threshold and
+/// one and a half times the threshold. More lines would then hardly improve the answer.
 std::function<bool(const std::vector<double>& cost_cycles)> clear_of(double threshold_cycles,
                                                                      double unclear_share = 0);
 
-/// Costs of the translations at `firsts`, places of accesses that are repeated at once: the first
-/// access less the second, medians over passes and over several lines of each page.
-/// @param plan_of gives the chase for a shift, see page_line
+/// Costs of the translations at `firsts`, positions of accesses that are repeated immediately:
+/// first minus second access, medians over passes and several lines of each page.
+/// @param plan_of returns the chase for a shift, see page_line
 std::vector<double> measure_costs(const PageChaseSetup& setup, const std::string& label,
                                   const LinesTried& lines, const std::vector<std::size_t>& firsts,
                                   const std::function<ChasePlan(std::uint64_t shift)>& plan_of);
 
-/// The same for every pair of a steady cyclic chase, three passes timed. From the memory where the
-/// pairs are more than `kept_pages`.
-/// @pre then they lie in different pages, whatever size those have
-/// @param pairs_of gives the list for a shift: each access twice in a row
-/// @param lines fewer are tried where the list is long
+/// The same for every pair of a steady cyclic chase. Uses lines from the memory if there are more
+/// than `kept_pages` pairs. @pre the pairs then lie in different pages of any size
+/// @param pairs_of returns the list for a shift: each access twice in a row
+/// @param lines fewer are used if the list is long
 std::vector<double> measure_steady_costs(const PageChaseSetup& setup, const std::string& label,
                                          const std::function<Offsets(std::uint64_t)>& pairs_of,
                                          LinesTried lines = {});
@@ -82,38 +81,36 @@ std::vector<double> measure_steady_costs(const PageChaseSetup& setup, const std:
 PageChaseCosts measure_page_costs(const PageChaseSetup& setup, std::uint64_t span_bytes,
                                   const PageSpread& spread, const LinesTried& lines = {});
 
-/// Chases over spans of 1, 2, ... MiB up to the limit, in steps of 256 KiB or, where that
-/// would be more than most_pages, in the smallest power of two that is not. Ends early, without the
-/// larger ones, if the device cannot give so much memory: the limit is then what it gave.
+/// Chases over spans of 1, 2, 4, ... MiB up to the limit, in steps of 256 KiB, or of the smallest
+/// power of two with at most most_pages. If the device cannot provide the memory, the larger spans
+/// are left out and the limit becomes the largest span that it provided.
 std::vector<PageChaseCosts> measure_growing_chases(PageChaseSetup& setup);
 
-/// Latencies of the first accesses to pages that nobody accessed since everything was flushed: of
-/// several lines of each page the soonest, as the memory of the other L2 partition takes longer.
+/// Latencies of first accesses to pages after a flush: the minimum over several lines of each page,
+/// as memory of the other L2 partition is slower.
 std::vector<double> measure_cold_pages(const PageChaseSetup& setup, std::uint64_t span_bytes,
                                        std::uint64_t page_step_bytes);
 
 struct PairPasses {
   std::uint64_t warmup = 0;  // from the memory at most most_passes_to_settle
   std::uint64_t timed = 1;
-  std::uint64_t most_pairs = ~std::uint64_t{0};  // timed in all
+  std::uint64_t most_pairs = ~std::uint64_t{0};  // timed pairs altogether
 };
 
-/// What the first access of each timed pair cost beyond the second, for each lane in order. All
-/// lanes chase at once. For the many chases of a search. From the memory where the pairs of all
-/// lanes are more than `kept_pages`.
-/// @param lanes with lists of one length: places of pairs, each once; all take the setup's path
+/// Cost of the translation of each timed pair, for each lane. All lanes are chased at once. Uses
+/// lines from the memory if all lanes together have more than `kept_pages` pairs.
+/// @param lanes lists of equal length with the place of each pair once; all on the setup's path
 std::vector<std::vector<double>> pair_costs(const PageChaseSetup& setup, const std::string& label,
                                             const std::vector<ChaseLane>& lanes,
                                             const PairPasses& passes);
 
-/// What a second access takes to a line of each of these places, its translation at hand: medians
-/// of a few passes.
+/// Latency of a line of each place when its translation is in the TLB: the median of some passes.
 /// @pre second accesses go to the same line
 std::vector<double> second_access_cycles(const PageChaseSetup& setup, const std::string& label,
                                          const Offsets& places);
 
-/// What each access of a list takes, each made once and in this order, in one launch.
-/// @pre the list can be recorded at once
+/// Latency of each access of a list, each made once in this order in one launch.
+/// @pre one launch can record the list
 std::vector<double> single_access_cycles(const PageChaseSetup& setup, const std::string& label,
                                          Offsets places);
 

@@ -1,5 +1,5 @@
-// The parts of the job `tlb`: jobs/tlb/levels goes through the levels that one load path meets, and
-// asks each for its units and its reach (reach.cpp), its sets (level_sets.cpp), and its scope.
+// The parts of the job `tlb`. jobs/tlb/levels measures the levels of one load path: granularity and
+// reach (reach.cpp), sets (level_sets.cpp), and scope.
 #pragma once
 
 #include "jobs/sets/sets_probe.hpp"
@@ -13,31 +13,30 @@ namespace sonde {
 
 struct TlbLevels {
   std::vector<TlbLevel> levels = {};
-  std::vector<std::uint64_t> steps_bytes = {};  // of chases that show each: its entry, or a larger
-                                                // one of an inner level; 0: not resolved
-  std::vector<BlockSize> granularities = {};    // of the levels whose granularity was seen
+  std::vector<std::uint64_t> steps_bytes = {};  // of chases that show each level; 0: not resolved
+  std::vector<BlockSize> granularities = {};    // of the levels where it was seen
   std::uint64_t largest_entry_bytes = 0;
 
-  /// What an entry covers, of each level.
+  /// Whether the step of every level is known.
   bool knows_entries() const {
     return !steps_bytes.empty() && std::ranges::find(steps_bytes, 0U) == steps_bytes.end();
   }
 };
 
-/// Finds levels among chases over growing spans, inner ones first, as many as there are names.
-/// Measures and reports every metric of each, and those of the other names as not present.
+/// Finds levels in chases over growing spans, inner levels first, at most as many as there are
+/// names. Reports every metric of each level; the other names as not present.
 TlbLevels characterize_tlb_levels(const PageChaseSetup& setup,
                                   const std::vector<PageChaseCosts>& chases,
                                   std::span<const char* const> names);
 
-/// Chases the pages through a linear texture: where each level of plain loads fits and overflows,
-/// it must cost the same. If it does not, reports the levels `tlb.texture_l1` and `tlb.texture_l2`;
-/// else reports them as not present.
-/// @param loads the setup of the chases that found the levels of plain loads
+/// Chases pages through a linear texture. If it costs as much as plain loads where each of their
+/// levels fits and overflows, reports texture levels as not present; else measures and reports
+/// `tlb.texture_l1` and `tlb.texture_l2`.
+/// @param loads the setup that found the levels of plain loads
 void report_texture_tlbs(PageChaseSetup loads, const TlbLevels& plain);
 
-/// Below this share of sets that behave in other chases as predicted, the number of entries is what
-/// the reach says.
+/// If fewer sets than this share behave as predicted in other chases, the number of entries comes
+/// from the reach.
 inline constexpr double sure_agreement = 0.99;
 
 struct Reach {
@@ -46,23 +45,23 @@ struct Reach {
   std::string reason = {};
 };
 
-/// All ways of all sets, if they are known; else the bound, if spans at ten other places bear it
-/// out. @param bound as measure_reach found it
+/// The reach: all ways of all sets if they are known; else the bound, if spans at ten other places
+/// confirm it. @param bound from measure_reach
 Reach settle_reach(const TlbUnderTest& tlb, const CapacityBound& bound, const SetLayout& sets);
 
-/// Largest power-of-two block with one entry: 1.4 times the reach, one page of each block, misses
-/// in most places if each takes an entry. nullopt if pages at equal distances overflow the level
-/// and as many at random do not: the distance leaves sets alone. @pre the granularity is known
+/// Largest power-of-two block that one entry covers. Chases one page per block over 1.4 times the
+/// reach: most miss if each block takes an entry. nullopt if pages at equal distances overflow the
+/// level but as many random pages do not (unused sets). @pre the granularity is known
 std::optional<std::uint64_t> measure_entry(const TlbUnderTest& tlb);
 
-/// The sets of a level. Where sets or policy do not come out, they are looked for again on another
-/// SM and at another place. What was found is reported.
+/// Finds and reports the sets of a level. If sets or policy are not resolved, searches again on
+/// other SMs and at other places.
 /// @throws DeviceError, DeviceLostError
 SetFindings find_sets_in_draws(const TlbUnderTest& tlb);
 
-/// Reports `.scope`, from pairs of SM 0 with every other SM that chase different entries at once,
-/// together more than the level holds; named by what the job topology found (analysis/sharing).
-/// Gives back SMs of which no two share the level; none if none are known.
+/// Reports `.scope`: SM 0 and every other SM in turn chase different entries at once, together more
+/// than the level holds. The scope is named by the findings of the job topology (analysis/sharing).
+/// Returns SMs of which no two share the level; empty if none are known.
 /// @pre granularity, entry and entries are known
 std::vector<int> report_tlb_scope(const TlbUnderTest& tlb);
 

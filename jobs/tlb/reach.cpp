@@ -1,5 +1,5 @@
-// The reach by the sets, else by spans at ten other places; and the entry by spans of which blocks
-// are left out.
+// The reach: from the sets, or from spans at ten other places. The entry: from spans with one page
+// in each block.
 #include "jobs/tlb/parts.hpp"
 
 #include "analysis/structure/capacity/miss_blocks.hpp"
@@ -19,7 +19,7 @@
 namespace sonde {
 namespace {
 
-/// Whether spans up to the bound fit at other places, and those beyond it do not.
+/// Predicts that spans up to the bound fit at other places and that spans beyond it do not.
 Predictions try_reach(const TlbUnderTest& tlb, const CapacityBound& bound) {
   constexpr std::size_t places = 10;
   Predictions tried;
@@ -52,8 +52,8 @@ Reach settle_reach(const TlbUnderTest& tlb, const CapacityBound& bound, const Se
 
 namespace {
 
-/// A place in each block of a span: of any unit, so that no index function makes them meet in few
-/// sets.
+/// A place in each block of a span, in a random unit of it, so that the places use all sets of any
+/// index function.
 Offsets any_units(std::uint64_t span_bytes, std::uint64_t block_bytes, std::uint64_t unit_bytes,
                   std::uint64_t seed) {
   Offsets places = shuffled_order(span_bytes, block_bytes, seed);
@@ -62,9 +62,9 @@ Offsets any_units(std::uint64_t span_bytes, std::uint64_t block_bytes, std::uint
   return places;
 }
 
-/// Round each of `places` as many of its block as inner levels do not answer for, each under an
-/// inner entry of its own: those of the smallest aligned part, which may be all that an entry
-/// covers.
+/// Adds neighbours from its block to each of `places`, so many that inner levels cannot serve all,
+/// each in its own inner entry. They lie in the smallest aligned part of the block that has room
+/// for them, as an entry may cover no more.
 Offsets neighbours_of(const TlbUnderTest& tlb, const Offsets& places, std::uint64_t block_bytes) {
   const std::uint64_t wanted = overfilling_share * tlb.inner.entries;
   const std::uint64_t distance_bytes = std::max<std::uint64_t>(1, tlb.inner.step_bytes);
@@ -81,8 +81,8 @@ Offsets neighbours_of(const TlbUnderTest& tlb, const Offsets& places, std::uint6
   return all;
 }
 
-/// A line at each of these places. They are numbered in a row: lines by the numbers of their units
-/// would meet in few sets of a cache wherever those are multiples of a power of two.
+/// A line at each of these places. The places are numbered consecutively for that: the numbers of
+/// their units may be multiples of a power of two, and then the lines would use few cache sets.
 Offsets lines_at(const TlbUnderTest& tlb, const Offsets& places, std::uint64_t shift) {
   std::uint64_t spread_bytes = tlb.granularity_bytes;
   if (tlb.inner.step_bytes > 0) spread_bytes = std::min(spread_bytes, tlb.inner.step_bytes);
@@ -98,16 +98,16 @@ Offsets lines_at(const TlbUnderTest& tlb, const Offsets& places, std::uint64_t s
   return lines;
 }
 
-/// What a miss of the level costs at most beyond a translation at hand.
+/// Upper bound of the cost of a miss of the level.
 double most_miss_cycles(const TlbUnderTest& tlb) {
-  constexpr double most_ratio = 2;  // to the usual miss: caches of page tables spare up to half
+  constexpr double most_ratio = 2;  // to the usual miss; cached page tables save up to half of it
   return most_ratio * tlb.level.penalty_cycles + tlb.least_step_cycles;
 }
 
-/// Share that misses the level of the blocks of a span, of which each is met somewhere.
+/// Share of the blocks of a span that miss the level, with one or more pages of each accessed.
 double sparse_share(const TlbUnderTest& tlb, std::uint64_t span_bytes, std::uint64_t block_bytes,
                     std::uint64_t unit_bytes) {
-  constexpr std::uint64_t few_blocks = 512;  // so many are chosen from more than once
+  constexpr std::uint64_t few_blocks = 512;  // so few blocks are drawn several times
   constexpr std::uint64_t most_draws = 8;
   const std::uint64_t draws =
       std::clamp<std::uint64_t>(few_blocks * block_bytes / span_bytes, 1, most_draws);
@@ -138,11 +138,11 @@ double sparse_share(const TlbUnderTest& tlb, std::uint64_t span_bytes, std::uint
 
 std::optional<std::uint64_t> measure_entry(const TlbUnderTest& tlb) {
   constexpr std::uint64_t fewest_blocks = 4;
-  // Of a span two fifths too large a third misses at random, and a sixth under BRRIP.
+  // In a span two fifths too large, a third misses under random replacement, a sixth under BRRIP.
   constexpr double least_share = 0.125;
   const std::uint64_t unit_bytes = std::max(tlb.granularity_bytes, tlb.inner.answered_bytes);
   const CapacityBound bound = measure_reach(tlb, unit_bytes, 1.0 / 32);
-  // Only chases in coarse steps met the level.
+  // The level was only seen by chases with wider steps.
   if (bound.overflowing_bytes == 0) return tlb.granularity_bytes;
   // Two fifths more than the level holds.
   std::uint64_t span_bytes = std::min(bound.overflowing_bytes / 5 * 7, tlb.limit_bytes);
@@ -153,10 +153,10 @@ std::optional<std::uint64_t> measure_entry(const TlbUnderTest& tlb) {
   };
   std::vector<double> shares{share_of(span_bytes, block_bytes)};
   const double least_front = block_bytes > unit_bytes ? least_share : 0;
-  // Nothing misses of a span beyond the bound that was found: that was none.
+  // If nothing misses beyond the bound, the bound was wrong.
   if (shares.front() <= least_front) return std::nullopt;
-  // Where the bound was asked for with one unit of several, the level may hold as many smaller
-  // blocks, which reach less far.
+  // If the bound was measured with one of several units, the level may hold equally many smaller
+  // blocks, with a shorter reach.
   while (block_bytes > unit_bytes) {
     const double share = share_of(span_bytes / 2, block_bytes / 2);
     if (share == 0 || !misses_as_often(share, shares.front())) break;

@@ -1,5 +1,5 @@
-// Pairs of SMs that chase different entries at once: where both lose theirs, they share the level.
-// The group that SM 0 shares it with becomes a finding.
+// Pairs of SMs chase different entries at once. If both lose entries, they share the level. The
+// group of SMs that share it with SM 0 is reported.
 #include "jobs/tlb/parts.hpp"
 
 #include "jobs/run/known_groups.hpp"
@@ -12,11 +12,11 @@
 namespace sonde {
 namespace {
 
-// Each of two SMs fills so much of the level: one alone fits, two do not, and even if one chases
-// half as fast as the other, all entries of the other come in between its accesses.
+// Share of the level that each of two SMs fills: one list fits, two do not. Even if one SM is half
+// as fast, all its entries come between two accesses of the other.
 constexpr double filling = 0.7;
-// Together they overfill every set of a level that replaces the oldest: all entries miss. Where
-// they are chosen at random, fewer do.
+// Two lists overfill every set. Under LRU and FIFO all entries then miss, fewer under random
+// replacement.
 constexpr double disturbed_share = 0.25;
 constexpr std::uint64_t short_list = 256;
 
@@ -34,17 +34,17 @@ class PairChases {
 
   ChaseLane lane(int sm, std::size_t number) const { return {sm, lists_[number]}; }
 
-  /// Whether two SMs, or one with both lists, lose entries that each keeps alone.
+  /// Whether both lists lose entries.
   bool disturb_each_other(const std::vector<double>& shares) const {
     return std::min(shares[0], shares[1]) > disturbed_share;
   }
 
-  /// Whether neither loses any.
+  /// Whether neither list loses entries.
   bool are_alone(const std::vector<double>& shares) const {
     return std::max(shares[0], shares[1]) <= disturbed_share;
   }
 
-  /// Share of the entries that miss, for each lane; all chase at once.
+  /// Share of the entries that miss in each lane; all lanes are chased at once.
   std::vector<double> missing_shares(const std::vector<ChaseLane>& lanes) const {
     PairPasses passes{.warmup = 2, .timed = 15};
     if (entries() > short_list) passes = {.warmup = 2, .timed = 1, .most_pairs = 1024};
@@ -74,7 +74,7 @@ class PairChases {
 
 struct Sharing {
   std::vector<int> sms{0};
-  std::size_t clear = 0;  // pairs of which both SMs, or neither, were disturbed
+  std::size_t clear = 0;  // pairs where both SMs or neither lost entries
 };
 
 Sharing find_sharing(const PairChases& chases, int sm_count) {
@@ -88,10 +88,10 @@ Sharing find_sharing(const PairChases& chases, int sm_count) {
   return sharing;
 }
 
-/// What one SM sees of both lists.
+/// Both lists on one SM.
 struct OneSm {
-  std::vector<double> alone;  // of one list after the other
-  std::vector<double> both;   // of both at once
+  std::vector<double> alone;  // each list alone
+  std::vector<double> both;   // both at once
 
   bool tells(const PairChases& chases) const {
     return chases.are_alone(alone) && chases.disturb_each_other(both);
@@ -104,8 +104,8 @@ OneSm ask_one_sm(const PairChases& chases) {
           .both = chases.missing_shares({chases.lane(0, 0), chases.lane(0, 1)})};
 }
 
-/// One SM of each TPC or GPC, whichever holds all SMs that share the level with SM 0; all SMs if
-/// none does so; none if such groups are not known.
+/// One SM of each TPC, or of each GPC, if that group of SM 0 includes all SMs that share the level
+/// with it; all SMs if none shares it; empty if the groups are not known.
 std::vector<int> find_sms_apart(const std::vector<int>& sharing, int sm_count,
                                 const KnownGroups& groups) {
   std::vector<int> apart;

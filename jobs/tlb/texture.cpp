@@ -1,5 +1,5 @@
-// Texture chases against those of plain loads, level by level: levels that cost the same are the
-// same; else the levels of textures are characterized like the others (jobs/tlb/levels).
+// Compares texture chases with those of plain loads, level by level. Levels with equal costs are
+// the same; else the levels of textures are characterized like the others (jobs/tlb/levels).
 #include "jobs/tlb/parts.hpp"
 
 #include "analysis/statistics.hpp"
@@ -20,13 +20,13 @@ namespace {
 constexpr std::array texture_names{"tlb.texture_l1", "tlb.texture_l2"};
 constexpr std::string_view both_levels = "tlb.texture_";
 
-// Texture caches up to Maxwell hold 24 KB (Mei and Chu 2016), later ones up to 256 KB: twice as
-// much pushes everything out.
+// Texture caches up to Maxwell hold 24 KB (Mei and Chu 2016), later ones up to 256 KB. Twice as
+// much empties them.
 constexpr std::uint64_t narrow_sweep_bytes = 48_KiB;
 constexpr std::uint64_t widest_sweep_bytes = 512_KiB;
 
-/// Lines that empty any texture cache. GPUs with large texture caches have large L2s; a small one
-/// must still hold what is chased.
+/// Lines that empty any texture cache. The L2 must still hold the chased lines; GPUs with large
+/// texture caches have large L2s.
 Offsets sweep_texture_caches(const JobRun& run) {
   const std::uint64_t l2_bytes = run.info().l2_bytes;
   const std::uint64_t usual_bytes =
@@ -37,7 +37,7 @@ Offsets sweep_texture_caches(const JobRun& run) {
   return sweep_lines(std::max(usual_bytes, std::min(2 * known_bytes, l2_bytes / 2)));
 }
 
-/// Costs above the threshold: how many, and the usual one.
+/// Costs above the threshold: their share and their median.
 struct Misses {
   double share = 0;
   double usual_cycles = 0;
@@ -51,8 +51,8 @@ Misses misses_of(const PageChaseCosts& chase, double threshold_cycles) {
   return {static_cast<double>(above.size()) / all, median(above)};
 }
 
-/// Whether a page that misses costs clearly more than one that does not. Of ten cycles (H100, H200)
-/// up to a sixth of the pages does not, by chance.
+/// Whether the penalty is clear. With ten cycles (H100, H200) up to a sixth of the missing pages is
+/// overlooked.
 bool misses_show(const TlbLevel& level) {
   constexpr double least_penalty_cycles = 20;
   return level.penalty_cycles >= least_penalty_cycles;
@@ -61,14 +61,14 @@ bool misses_show(const TlbLevel& level) {
 /// `unclear`: no span of plain loads missed the level.
 enum class Likeness { alike, different, unclear, out_of_memory };
 
-/// Whether texture fetches meet a level of plain loads, too: as many pages of the same spans miss,
-/// at the same cost. A level of many sets overflows in few of them at first: one span is half as
-/// large again.
+/// Whether texture fetches use a level of plain loads, too: equally many pages of the same spans
+/// miss, at the same cost. The widest span is half as large again, as a level of many sets first
+/// overflows in few of them.
 Likeness compare(const PageChaseSetup& textures, const PageChaseSetup& loads, const TlbLevel& level,
                  std::uint64_t step_bytes) {
   const double share_tolerance = misses_show(level) ? 0.1 : 0.25;
   constexpr double penalty_tolerance = 0.2;
-  constexpr double most_ratio = 1.5;            // of a cost to the usual miss
+  constexpr double most_ratio = 1.5;            // of a cost to the usual penalty
   constexpr double least_missing_share = 0.02;  // fewer may be outliers
   const auto spread_over = [&](std::uint64_t span_bytes) {
     const std::uint64_t fewest_bytes = std::bit_ceil(span_bytes / loads.kept_pages);
@@ -85,7 +85,7 @@ Likeness compare(const PageChaseSetup& textures, const PageChaseSetup& loads, co
         misses_of(measure_page_costs(textures, span_bytes, spread, lines), level.threshold_cycles);
     const Misses plain =
         misses_of(measure_page_costs(loads, span_bytes, spread, lines), level.threshold_cycles);
-    // Lines that the data caches lost cost far more: such a chase shows no misses of the level.
+    // Lines lost by data caches cost far more; such a chase says nothing on the level.
     if (plain.usual_cycles > most_ratio * level.penalty_cycles + loads.least_step_cycles)
       return false;
     any_missed = any_missed || plain.share > least_missing_share;
@@ -103,7 +103,7 @@ Likeness compare(const PageChaseSetup& textures, const PageChaseSetup& loads, co
   return likeness;
 }
 
-/// The same at several places of memory: different is what differs at each of them.
+/// The same at several places of memory; different only if it differs at all of them.
 Likeness compare_at_draws(PageChaseSetup textures, PageChaseSetup loads, const TlbLevel& level,
                           std::uint64_t step_bytes) {
   constexpr std::size_t draws = 3;
@@ -127,7 +127,7 @@ void report_same(JobRun& run, std::size_t levels, std::size_t compared) {
   run.report_rest(both_levels, Status::not_present, reason);
 }
 
-/// Whether lines that are swept take translations of their own: they lie outside the first page.
+/// Whether the swept lines need translations of their own because they lie outside the first page.
 bool take_translations(const Offsets& swept, const TlbLevels& plain) {
   return plain.granularities.empty() || plain.granularities.front().bytes <= swept.back();
 }
@@ -150,11 +150,11 @@ void report_texture_tlbs(PageChaseSetup loads, const TlbLevels& plain) {
   JobRun& run = loads.run;
   PageChaseSetup setup = set_up_texture_chases(run);
   setup.most_pages = setup.kept_pages = loads.kept_pages;
-  // Small pages: the lines swept lie in many of them, whose translations take room in both chases.
+  // If pages are small, the swept lines lie in many pages, whose translations disturb both chases.
   setup.swept = loads.swept = sweep_texture_caches(run);
   std::size_t compared = 0;
   bool is_unclear = false;
-  // As many levels as textures may have; what loads show beyond is nothing that textures lack.
+  // Textures have at most this many levels; further levels of plain loads need no counterpart.
   const std::size_t levels = std::min(plain.levels.size(), texture_names.size());
   for (std::size_t i = 0; i < levels; ++i) {
     if (plain.steps_bytes[i] == 0) continue;

@@ -1,5 +1,5 @@
-// Lists of entries become chases over pairs of accesses (jobs/tlb/page_chase), their costs counts
-// of misses; those of records are in tlb_record.cpp.
+// Turns lists of entries into chases over pairs of accesses (jobs/tlb/page_chase), and their costs
+// into counts of misses.
 #include "jobs/tlb/tlb_probe.hpp"
 
 #include "analysis/statistics.hpp"
@@ -16,15 +16,15 @@
 namespace sonde {
 namespace {
 
-// Medians of so many passes make one outcome, and so many outcomes one answer.
+// The median of this many passes is an outcome; `outcomes` of them are an answer.
 constexpr std::array<std::uint64_t, 6> possible_repeats{1, 3, 5, 9, 15, 25};
 constexpr std::uint64_t outcomes = 4;
 constexpr std::uint64_t warmup_passes = 3;
-// Half as many again as an inner level has push all others out, whatever it replaces, unless its
-// sets are unequal.
+// One and a half times the entries of an inner level evict all others under any policy, if its sets
+// are equal.
 constexpr double overfill = 1.5;
 
-/// Entries to search with: so many that all address bits of a usual index vary, or all of memory.
+/// Entries to search with: enough to vary all address bits of a usual index, or the whole memory.
 LinePool choose_pool(const TlbUnderTest& tlb) {
   constexpr std::uint64_t spans_of_level = 16;  // address bits beyond those of the index
   const std::uint64_t level_bytes = tlb.entries * tlb.entry_bytes;
@@ -39,9 +39,9 @@ LinePool choose_pool(const TlbUnderTest& tlb) {
           .buffer_address = address_of_buffer(tlb.run, chase)};
 }
 
-/// Accesses cost two loads each, and are repeated where the costs are noisy.
+/// Chases are short, because each access costs two loads and is repeated if costs are noisy.
 SetsProbe::Traits describe(const TlbUnderTest& tlb) {
-  constexpr std::uint64_t large_level = 256;  // of a small one busy entries would leave too few
+  constexpr std::uint64_t large_level = 256;  // in a smaller one busy entries leave too few
   const LinePool pool = choose_pool(tlb);
   return {.name = tlb.name,
           .pool = pool,
@@ -51,8 +51,8 @@ SetsProbe::Traits describe(const TlbUnderTest& tlb) {
           .may_have_room = tlb.entries >= large_level};
 }
 
-/// Lines of entries in the order of a pass. Entries that are met again take, every second time,
-/// another of their lines: of a sector of four words two pairs of accesses make a chain.
+/// Lines of entries in the order of a pass. An entry that is accessed again changes its line every
+/// second time: a sector has four words, enough for two pairs of a chain of addresses.
 Offsets lines_of_pass(const TlbUnderTest& tlb, const Lines& accessed, std::uint64_t shift) {
   constexpr std::uint64_t pairs_of_sector = 2;
   constexpr std::uint64_t other_line = 37;  // prime to the lines of a page
@@ -64,7 +64,7 @@ Offsets lines_of_pass(const TlbUnderTest& tlb, const Lines& accessed, std::uint6
   return places;
 }
 
-/// Which entries lie outside the set of `lines`: by the function, or by chases with its conflict.
+/// Which entries lie outside the set of `lines`: by the index, or by chases with its conflict.
 std::vector<bool> lie_elsewhere(const Lines& entries, const Lines& lines, const SetLayout& layout,
                                 const MissOracle& ask) {
   std::vector<bool> elsewhere;
@@ -78,8 +78,8 @@ std::vector<bool> lie_elsewhere(const Lines& entries, const Lines& lines, const 
   return elsewhere;
 }
 
-/// Outer levels have room besides their sets, in each GPC in another state: a search that mixes
-/// their answers may go astray (one of six on H200s did, for 25 s).
+/// Outer levels have extra room besides their sets, in a different state in each GPC. A search that
+/// mixes SMs may go wrong (one of six on H200s did, for 25 s).
 std::vector<int> choose_sms(const TlbUnderTest& tlb) {
   const bool is_first = tlb.inner.entries == 0;
   return is_first && !tlb.sms_apart.empty() ? tlb.sms_apart : std::vector{tlb.chase.sm};
@@ -106,13 +106,13 @@ std::vector<double> TlbProbe::costs_of(const char* what, Offsets places, const P
   return pair_costs(tlb_, label, {{tlb_.chase.sm, std::move(places)}}, passes).front();
 }
 
-/// Entries that fit the level, and overfill the inner ones: how much do their costs spread?
+/// Measures how much the costs of entries spread that fit the level and overfill the inner levels.
 void TlbProbe::measure_noise() {
   constexpr std::uint64_t fewest_entries = 4;
   constexpr std::uint64_t accesses = 2000;
-  constexpr double least_outlier_share = 1e-3;  // so few would not show among so few accesses
-  constexpr double sure_distance = 4.5;         // standard deviations: one in 3 x 10^5 lies beyond
-  constexpr double median_inflation = 1.25;     // of the deviation, against a mean
+  constexpr double least_outlier_share = 1e-3;  // fewer would not be seen in this many accesses
+  constexpr double sure_distance = 4.5;         // standard deviations; one in 3 x 10^5 lies beyond
+  constexpr double median_inflation = 1.25;     // of the deviation, compared with a mean
   const auto overfilling =
       static_cast<std::uint64_t>(overfill * static_cast<double>(tlb_.inner.entries));
   const std::uint64_t count =
@@ -138,13 +138,13 @@ void TlbProbe::measure_noise() {
   }
 }
 
-/// One entry at random and the pass evictors, again and again: the entry must miss the inner
-/// levels, and nothing this one. Evictors that just fill a set of the inner levels stay there while
-/// no entry of it is asked for, and are no co-residents of this level then: all of them should miss
-/// the inner levels, too.
+/// Chases one random entry and the pass evictors repeatedly: the entry must miss the inner levels,
+/// and nothing may miss this level. Evictors that just fill a set of the inner levels stay there if
+/// no other entry of the set is accessed, and then do not occupy this level. So all evictors should
+/// miss the inner levels, too.
 TlbProbe::InPass TlbProbe::try_in_pass(const PassEvictors& pass_evictors, std::uint64_t end_bytes) {
   constexpr int draws = 8;
-  constexpr int unclear = 2;  // a line's way to its slice outweighs a penalty of few cycles
+  constexpr int unclear = 2;  // the distance to the slice can outweigh a small penalty
   constexpr double few_staying = 0.1;
   constexpr std::uint64_t passes = 9;
   Random random(derive_seed(tlb_.run.seed(), tlb_.name + " scrub"));
@@ -171,9 +171,9 @@ TlbProbe::InPass TlbProbe::try_in_pass(const PassEvictors& pass_evictors, std::u
 std::optional<PassEvictors> TlbProbe::find_pass_evictors(std::uint64_t end_bytes) {
   if (tlb_.inner.entries == 0) return PassEvictors{};
   const std::uint64_t step_bytes = tlb_.inner.step_bytes;
-  // Twice as many, where the chase has to push its lines out of a virtually addressed cache, too.
+  // Twice as many if the chase must also evict its lines from a virtually addressed cache.
   const std::uint64_t fewest = tlb_.second_access == SecondAccess::next_block ? 8 : 4;
-  std::optional<PassEvictors> first;  // those that evict all but themselves
+  std::optional<PassEvictors> first;  // evict all but themselves
   for (std::uint64_t quarters : {4u, 5u, 6u, 8u, 12u, 16u}) {
     if (quarters < fewest) continue;
     const std::uint64_t count = (tlb_.inner.entries * quarters + 3) / 4;
@@ -194,7 +194,7 @@ std::optional<PassEvictors> TlbProbe::find_other_pass_evictors(const PassEvictor
   return find_pass_evictors(first.accessed.front() / step_bytes * step_bytes);
 }
 
-/// Lines in rounds, the pass evictors behind each.
+/// The lines in rounds, with the pass evictors after each round.
 TlbProbe::PassOrder TlbProbe::order_of_pass(const Lines& lines,
                                             const PassEvictors& pass_evictors) const {
   PassOrder order{.accessed = {}, .place_of = std::vector<std::size_t>(lines.size())};
@@ -209,16 +209,16 @@ TlbProbe::PassOrder TlbProbe::order_of_pass(const Lines& lines,
   return order;
 }
 
-/// Of lists of one length, whose passes have one length, each on an SM of its own.
+/// For lists of equal length and passes of equal length, each on its own SM.
 std::vector<MissCounts> TlbProbe::count_misses(const std::vector<PassOrder>& orders) {
-  // Lists up to this length are chased three times an outcome, whatever the noise: single outliers
-  // are gone.
+  // Lists up to this length are chased three times per outcome whatever the noise, which removes
+  // single outliers.
   constexpr std::size_t short_list = 1024;
   constexpr std::uint64_t fewest_repeats_of_short_lists = 3;
   const std::size_t listed = orders.front().place_of.size();
   const std::uint64_t repeats =
       listed <= short_list ? std::max(repeats_, fewest_repeats_of_short_lists) : repeats_;
-  // Where even medians come near the threshold, an entry must miss in several outcomes.
+  // If even medians come near the threshold, an entry must miss in several outcomes.
   const double repeated_outliers = is_clear() ? 0 : 1;
   const double outliers_per_pass =
       repeats == 1 ? outlier_share_ * static_cast<double>(listed) : repeated_outliers;
@@ -227,7 +227,7 @@ std::vector<MissCounts> TlbProbe::count_misses(const std::vector<PassOrder>& ord
                                                  .outliers_per_pass = outliers_per_pass});
   for (std::uint64_t outcome = 0; outcome < outcomes; ++outcome) {
     std::vector<ChaseLane> lanes;
-    // Other lines each time: the way to its slice takes each its own time.
+    // Another line each time, as the distance to the slice differs by line.
     for (std::size_t lane = 0; lane < orders.size(); ++lane)
       lanes.push_back(
           {sms_[lane], lines_of_pass(tlb_, orders[lane].accessed, outcome * next_line)});
@@ -258,7 +258,7 @@ std::vector<MissCounts> TlbProbe::ask(std::span<const Lines> lists,
   }
   std::vector<MissCounts> answers(lists.size());
   for (const auto& [lengths, numbers] : alike) {
-    // More pages than the L2 keeps would come from the memory.
+    // If there were more pages than the L2 keeps, lines would come from the memory.
     const std::size_t at_once =
         std::clamp<std::size_t>(tlb_.kept_pages / lengths.second, 1, sms_.size());
     for (std::size_t first = 0; first < numbers.size(); first += at_once) {
@@ -278,7 +278,7 @@ std::optional<Lines> TlbProbe::find_access_evictors(const SetFindings& found, co
   const std::size_t wanted = accessed.size() - found.pass_evictors.busy;
   if (wanted == 0) return Lines{};
   const LinePool& pool = found.pool;
-  std::set<std::uint64_t> taken;  // inner entries
+  std::set<std::uint64_t> taken;  // numbers of inner entries
   for (std::uint64_t line : lines) taken.insert(inner_entry(tlb_, line));
   for (std::uint64_t line : pool.co_resident) taken.insert(inner_entry(tlb_, line));
   const Lines entries = draw_entries(tlb_, pool, std::move(taken), 4 * wanted);
@@ -312,7 +312,7 @@ PassEvictors entries_in_a_row(const TlbUnderTest& tlb, std::uint64_t first_bytes
   PassEvictors evictors;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t inner = first_bytes + i * step_bytes;
-    // Small entries: another place of each inner one, so that they do not meet in few sets.
+    // If entries are small: a different one in each inner entry, so that they use many sets.
     const std::uint64_t entry =
         (inner + i % small_entries * tlb.entry_bytes) / tlb.entry_bytes * tlb.entry_bytes;
     evictors.accessed.push_back(inner + i % small_entries * tlb.entry_bytes +

@@ -1,5 +1,5 @@
-// A level of a TLB for the search for sets: its lines are entries, of each of which one line is
-// accessed. Chases lists of entries and counts which of their translations missed the level.
+// A level of a TLB for the search for sets: a "line" is an entry, of which one cache line is
+// accessed. Chases lists of entries and counts the translations that missed the level.
 #pragma once
 
 #include "jobs/sets/sets_probe.hpp"
@@ -11,29 +11,29 @@
 
 namespace sonde {
 
-/// From one line under an entry to the next that is tried: 12,800 bytes, another slice of the L2.
-/// By lines of one slice three entries of an H200 seemed to push each other out, again and again:
-/// the way there takes some of the ten cycles that a miss costs. A multiple of two blocks next to
-/// each other (see SecondAccess).
+/// From one tried line of an entry to the next, in lines: 12,800 bytes, which changes the slice of
+/// the L2. On an H200 with lines of one slice, three entries repeatedly seemed to evict each other,
+/// because the distance to the slice can add some of the ten cycles that a miss costs. A multiple
+/// of two neighbouring blocks (see SecondAccess).
 inline constexpr std::uint64_t next_line = 100;
 
-/// When a search that begins now has to end, by JobRun::device_s(). One on an H100, whose memory
-/// has hardly more entries than the level, made the job take 197 s once, where others took 8
-/// (docs/results/h100.md, 2026-11-25).
+/// The value of JobRun::device_s() at which a search that starts now must end. Without a limit, a
+/// search on an H100 whose memory has hardly more entries than the level made the job take 197 s,
+/// instead of 8 (docs/results/h100.md, 2026-11-25).
 double end_of_search(const JobRun& run);
 
 class TlbProbe final : public SetsProbe {
  public:
-  /// Measures the noise of a translation's cost. @pre granularity, entry and entries are known
-  /// @param end_device_s of JobRun::device_s(): beyond it `ask` throws SearchOverTime
+  /// Measures the noise of the costs. @pre granularity, entry and entries are known
+  /// @param end_device_s when JobRun::device_s() exceeds this, `ask` throws SearchOverTime
   TlbProbe(const TlbUnderTest& tlb, double end_device_s);
 
-  /// Entries in a row, each under an inner entry of its own.
+  /// Consecutive entries, each in its own inner entry.
   std::optional<PassEvictors> find_pass_evictors(std::uint64_t end_bytes) override;
   std::optional<PassEvictors> find_other_pass_evictors(const PassEvictors& first) override;
   std::vector<MissCounts> ask(std::span<const Lines> lists,
                               const PassEvictors& pass_evictors) override;
-  /// As many as the pass evictors, each in an inner entry of its own.
+  /// As many entries as pass evictors, each in its own inner entry.
   std::optional<Lines> find_access_evictors(const SetFindings& found, const Lines& lines) override;
   std::size_t longest_record(std::size_t access_evictors) const override;
   bool is_clear() const override { return repeats_ == 1; }
@@ -41,17 +41,17 @@ class TlbProbe final : public SetsProbe {
                                    std::vector<std::vector<std::uint16_t>> orders) override;
 
  private:
-  /// Accesses of one pass over a list, and where in it each line of the list is met.
+  /// The accesses of one pass over a list, and the position of each line of the list in them.
   struct PassOrder {
     Lines accessed;
     std::vector<std::size_t> place_of;
   };
   PassOrder order_of_pass(const Lines& lines, const PassEvictors& pass_evictors) const;
   void measure_noise();
-  /// What pass evictors do to the inner levels.
+  /// What pass evictors evict from the inner levels.
   struct InPass {
-    bool evicts = false;         // an entry that is asked for
-    bool evicts_itself = false;  // and the evictors
+    bool evicts = false;         // a chased entry
+    bool evicts_itself = false;  // the evictors as well
   };
   InPass try_in_pass(const PassEvictors& pass_evictors, std::uint64_t end_bytes);
   std::vector<MissCounts> count_misses(const std::vector<PassOrder>& orders);
@@ -62,24 +62,23 @@ class TlbProbe final : public SetsProbe {
   std::vector<double> costs_of_pairs_in_order(const std::vector<std::uint16_t>& order,
                                               const Lines& lines, const Lines& access_evictors);
 
-  TlbUnderTest tlb_;           // in one buffer that stays in its place
-  std::vector<int> sms_;       // that answer, of which no two share the level
-  std::uint64_t repeats_ = 1;  // passes whose median is taken
+  TlbUnderTest tlb_;           // with one buffer that stays in its place
+  std::vector<int> sms_;       // SMs that answer; no two share the level
+  std::uint64_t repeats_ = 1;  // passes per median
   double end_device_s_;
-  double outlier_share_ = 0;  // hits that look like misses in one pass
+  double outlier_share_ = 0;  // share of hits that look like misses in one pass
 };
 
-/// Where one of the translations begins that an entry, or an inner one if that is smaller, has: in
-/// bytes from its begin. Equal numbers give the same one.
+/// Offset of one of the translations within an entry, or within an inner entry if that is smaller.
+/// Equal numbers give equal offsets.
 std::uint64_t any_translation(const TlbUnderTest& tlb, std::uint64_t number);
 
-/// One entry under each of `count` inner entries in a row from `first_bytes` on, each at another of
-/// its translations: levels of smaller entries may choose their sets by those.
+/// One entry in each of `count` consecutive inner entries from `first_bytes` on, each at a
+/// different translation, by which levels of smaller entries may choose their sets.
 PassEvictors entries_in_a_row(const TlbUnderTest& tlb, std::uint64_t first_bytes,
                               std::uint64_t count);
 
-/// Entries at random, each under an inner entry of its own and of none of those in `taken`: as many
-/// as so many draws find.
+/// Random entries, each in its own inner entry outside `taken`: as many as the draws find.
 Lines draw_entries(const TlbUnderTest& tlb, const LinePool& pool, std::set<std::uint64_t> taken,
                    std::size_t draws);
 

@@ -1,4 +1,4 @@
-// Orders of accesses to the entries of one set become records of hits and misses, for the match of
+// Records hits and misses of orders of accesses to the entries of one set, for the match of
 // policies.
 #include "analysis/statistics.hpp"
 #include "jobs/tlb/tlb_probe.hpp"
@@ -11,9 +11,9 @@ std::size_t TlbProbe::longest_record(std::size_t access_evictors) const {
   return longest_recorded_list(tlb_.chase) / 2 / (1 + access_evictors);
 }
 
-/// What the translation of each access of an order costs, each made once: a second access would
-/// mark the entry as used, and policies that wait for that (RRIP) would look alike.
-/// @param warm_cycles what loads take without the translation
+/// Cost of the translation of each access of an order. Each access is made once: a second access
+/// would mark the entry as used, and policies that depend on that (RRIP) would look equal.
+/// @param warm_cycles latencies without a translation
 std::vector<double> TlbProbe::costs_in_order(const std::vector<std::uint16_t>& order,
                                              const Offsets& places, const Lines& access_evictors,
                                              const std::vector<double>& warm_cycles) {
@@ -30,8 +30,8 @@ std::vector<double> TlbProbe::costs_in_order(const std::vector<std::uint16_t>& o
   return costs;
 }
 
-/// The same by pairs, of which every access goes to a line of its own: never the same line again
-/// where a cache before the TLB would answer.
+/// The same by pairs. Every pair has its own lines, as a cache before the TLB would serve a line
+/// that was accessed earlier.
 std::vector<double> TlbProbe::costs_of_pairs_in_order(const std::vector<std::uint16_t>& order,
                                                       const Lines& lines,
                                                       const Lines& access_evictors) {
@@ -70,7 +70,7 @@ std::vector<AccessRecord> TlbProbe::record(const Lines& lines, const Lines& acce
     for (std::size_t access = 0; access < order.size(); ++access) {
       for (std::uint64_t repeat = 0; repeat < repeats_; ++repeat)
         of_access[repeat] = costs[repeat][access];
-      // What an earlier launch left in the TLB is not told from an empty one on the first access.
+      // A first access counts as a miss: an earlier launch may have left its entry in the TLB.
       const bool first = seen.insert(order[access]).second;
       record.missed.push_back(first || median(of_access) > tlb_.level.threshold_cycles);
     }
