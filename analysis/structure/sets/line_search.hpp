@@ -1,7 +1,7 @@
 // The line of a cache from conflicts: two addresses lie in one line if they take one way of a set
 // that is full. Holds whatever the index function and the replacement, where chases
 // that touch parts of lines tell nothing: sets that are few, of few ways, or unevenly filled.
-// Method: docs/methods/cache.md.
+// Method: docs/methods/tlb.md (step 5).
 #pragma once
 
 #include "analysis/structure/sets/conflict_set.hpp"
