@@ -13,8 +13,9 @@ usage: ./bootstrap.sh run [options of `sonde run`]
 
   run      install what is missing, build, audit the GPUs of this machine (without any: a simulated
            fleet of four, one of them broken) and write results/latest/report.html
-  test     install what is missing, build everything with warnings as errors, lint, run every test
-  lint     check formatting and scripts, build, then check the short clang-tidy list
+  test     install what is missing, check formatting and scripts, build everything with warnings as
+           errors, run every test
+  lint     the same, with a short clang-tidy list in place of the tests
   package  make the relocatable tarball in dist/
   soak     what takes hours (docs/soak.md): fuzz the readers of files for 50 minutes, or as told, run
            the tests under the sanitizers, kill runs, mangle files; a summary is in build/soak
@@ -230,7 +231,8 @@ run_tests() {
     tests/sass/get_disassembler.sh >&2 ||
       say "no cuobjdump and nvdisasm: the test of the kernels' machine code will be skipped"
   fi
-  lint
+  check_format
+  configure_and_build ci
   set_mpi_environment
   say "testing"
   ctest --preset ci || {
@@ -257,16 +259,21 @@ has_linter() {
   }
 }
 
-lint() {
-  install_packages "${build_packages[@]}" "${test_packages[@]}" "${lint_packages[@]}"
-  say "linting"
+check_format() {
+  say "checking formatting and scripts"
   if has_linter "$formatter"; then
     git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs -r "$formatter" --dry-run --Werror
   fi
   if has_linter shellcheck; then
     git ls-files -- bootstrap.sh .ci/run '*.sh' '*.sbatch' | xargs -r shellcheck
   fi
+}
+
+lint() {
+  install_packages "${build_packages[@]}" "${test_packages[@]}" "${lint_packages[@]}"
+  check_format
   configure_and_build ci
+  say "linting"
   if has_linter "$tidy"; then tests/lint/tidy.py "$tidy" build/ci src analysis jobs; fi
   say "lint: done"
 }
