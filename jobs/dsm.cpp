@@ -215,7 +215,7 @@ void run_dsm(JobRun& run) {
   const double overhead_cycles = window_overhead_cycles(run);
   const AllSizes all = chase_all_sizes(run, overhead_cycles);
   if (all.sizes.empty()) {
-    return run.leave_open("", "no clusters could be had: " + all.refusal);
+    return run.leave_open("", "no cluster could be launched: " + all.refusal);
   }
   const SureGroups tpcs = sure_groups(run, "topology.tpc_of_sm");
   const int blocks = compared_size(all);

@@ -251,7 +251,7 @@ void report_theory(JobRun& run, double read_bytes_per_s) {
     return run.report(found("global.efficiency", read_bytes_per_s / theoretical, 1, 1));
   }
   for (const char* metric : {"global.theoretical_bytes_per_s", "global.efficiency"}) {
-    run.leave_open(metric, "the driver tells no memory clock, data rate or bus width");
+    run.leave_open(metric, "the driver reports no memory clock, data rate or bus width");
   }
 }
 

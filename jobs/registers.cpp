@@ -182,7 +182,7 @@ void run_registers(JobRun& run) {
   measure_part(run, {""}, [&] {
     const std::vector<int> possible = possible_counts(run, known);
     if (possible.empty()) {
-      return run.leave_open("", "not one block could be had on an SM");
+      return run.leave_open("", "no block fits on an SM");
     }
     run.report(found("registers.max_per_thread", static_cast<double>(possible.back()), 1, 1),
                possible == known ? "the most of any kernel that there is" : "");

@@ -75,7 +75,7 @@ void report_temperature(JobRun& run, const Rounds& rounds) {
         found("soak.temperature_by_round_c", rounds.temperature_c, 1, rounds.time_s.size()));
   }
   for (const char* metric : {"soak.highest_temperature_c", "soak.temperature_by_round_c"}) {
-    run.report(not_resolvable(metric, "the driver tells no temperature"));
+    run.report(not_resolvable(metric, "the driver reports no temperature"));
   }
 }
 

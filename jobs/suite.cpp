@@ -198,7 +198,7 @@ void add_with_prerequisites(const Job& job, std::set<std::string_view>& wanted) 
     }
   }
   throw ConfigError(fmt::format(
-      "'{}' is no option of a run and sets none of a job: write JOB.OPTION=VALUE (there are: {})",
+      "'{}' is neither an option of the run nor of a job: write JOB.OPTION=VALUE (there are: {})",
       item, fmt::join(names, ", ")));
 }
 

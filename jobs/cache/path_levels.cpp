@@ -273,8 +273,9 @@ void sort_classes(JobRun& run, const CachePath& path, const std::vector<Footprin
   } else {
     survey.last_is_full = true;
     survey.behind = class_of(cold);
-    survey.no_more = fmt::format("the cache before it holds all of {}, whatever lies behind",
-                                 format_bytes(path.survey_bytes));
+    survey.no_more =
+        fmt::format("the cache in front of it holds all of {}, so the next level cannot be seen",
+                    format_bytes(path.survey_bytes));
   }
 }
 

@@ -201,8 +201,9 @@ CacheStructure characterize_sets(const CacheUnderTest& cache, CacheProbe& probe,
 
 std::string explain_no_size(const CacheGeometry& geometry) {
   if (!geometry.no_size.empty() || geometry.size_is_known()) return geometry.no_size;
-  return fmt::format("lines are lost little by little, the first of {} to {}: no footprint ends it",
-                     format_bytes(geometry.spread->low), format_bytes(geometry.spread->high));
+  return fmt::format(
+      "lines are lost gradually, the first between {} and {}: no footprint gives the size",
+      format_bytes(geometry.spread->low), format_bytes(geometry.spread->high));
 }
 
 void report_geometry(const CacheUnderTest& cache, const CacheGeometry& geometry,

@@ -146,10 +146,10 @@ void report_prefetch(const CacheUnderTest& cache, std::uint64_t fetch_bytes) {
       runs_of_hits(positions_above(chase, cache.threshold_cycles, 2), fetch_bytes);
   if (runs_bytes.empty()) {
     const auto span_bytes = static_cast<double>(plan.offsets.size() * fetch_bytes);
-    return cache.run.report(
-        not_present(metric, fmt::format("an ascending chase over {} meets no run of {} hits that "
-                                        "nobody asked for",
-                                        format_bytes(span_bytes), least_run)));
+    return cache.run.report(not_present(
+        metric, fmt::format("an ascending chase over {} shows no run of {} hits without "
+                            "an earlier access",
+                            format_bytes(span_bytes), least_run)));
   }
   const double longest = *std::max_element(runs_bytes.begin(), runs_bytes.end());
   const auto alike = static_cast<double>(std::count_if(

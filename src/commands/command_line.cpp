@@ -186,9 +186,9 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
   add_command<ExportOptions>(app, chosen, "export", "print a run file in another format");
   add_command<CompareOptions>(app, chosen, "compare", "list what differs between two run files");
   add_command<MergeOptions>(app, chosen, "merge", "make one run file of several, or of shards");
-  add_command<ListOptions>(app, chosen, "list", "print what there is");
-  add_command<StatusOptions>(app, chosen, "status", "how far a running run is");
-  add_command<DoctorOptions>(app, chosen, "doctor", "can this machine measure? in ten seconds");
+  add_command<ListOptions>(app, chosen, "list", "list jobs, metrics, models or devices");
+  add_command<StatusOptions>(app, chosen, "status", "show the progress of a run");
+  add_command<DoctorOptions>(app, chosen, "doctor", "check in ten seconds whether this machine can measure");
   try {
     app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::Success& success) {

@@ -115,10 +115,10 @@ void print_plan(const RunPlan& plan, const std::vector<RankView>& views,
                 const Assignment& assignment) {
   for (std::size_t rank = 0; rank < views.size(); ++rank) {
     const auto& uuid = assignment.uuid_of_rank[rank];
-    fmt::print("rank {} on {}: {}\n", rank, views[rank].node, uuid ? *uuid : "stands down");
+    fmt::print("rank {} on {}: {}\n", rank, views[rank].node, uuid ? *uuid : "measures no GPU");
   }
   for (const UnauditedDevice& device : assignment.unaudited) {
-    fmt::print("nobody measures {} on {}\n", device.uuid, device.node);
+    fmt::print("GPU {} on {} is not measured\n", device.uuid, device.node);
   }
   fmt::print("{}", describe_points(plan, timed_models(views)));
 }

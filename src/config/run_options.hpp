@@ -59,7 +59,7 @@ struct OptionText {
 /// The text of --time-budget, which is too long for the list below.
 inline constexpr OptionText time_budget_text{
     "time-budget", OptionRole::guides_run,
-    "begin no further job after so long (90min, 6h), and stop with status 75: --resume goes on; "
+    "begin no further job after this time (90min, 6h), and stop with status 75: --resume goes on; "
     "the "
     "suite full is repeated until then, and ends with the repeats that are whole"};
 
@@ -83,9 +83,10 @@ void for_each_run_option(Options& options, Visit&& visit) {
       OptionText{"set", decides_results,
                  "options of jobs, by comma: latency.carveout_bytes=64KiB (see sonde list jobs)"});
   visit(options.repeat,
-        OptionText{"repeat", makes_points,
-                   "measure everything so often, each time with other random choices; 0: once, or, "
-                   "where the suite full has a time budget, as often as fits into it"});
+        OptionText{
+            "repeat", makes_points,
+            "how often to measure everything, each time with other random choices; 0: once, or, "
+            "where the suite full has a time budget, as often as fits into it"});
   visit(options.sweep,
         OptionText{"sweep", makes_points,
                    "measure with each of these values: OPTION=1,2,4 or FROM:TO:STEP or "

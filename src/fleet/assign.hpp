@@ -27,12 +27,12 @@ struct RankView {
 
 /// The result of assign_devices.
 struct Assignment {
-  std::vector<std::optional<std::string>> uuid_of_rank;  // nothing: the rank stands down
+  std::vector<std::optional<std::string>> uuid_of_rank;  // nothing: the rank measures no GPU
   std::vector<UnauditedDevice> unaudited;                // GPUs that no rank measures
 };
 
 /// Matches ranks to GPUs so that as many GPUs as possible are measured, none by two ranks. Ranks
-/// that see the same GPUs take them in rank order. A rank without a GPU stands down if the ranks
+/// that see the same GPUs take them in rank order. A rank without a GPU measures no GPU if the ranks
 /// that hold its GPUs see exactly the same GPUs. All other cases are errors: two ranks bound by
 /// CUDA_VISIBLE_DEVICES to one GPU, overlapping sets without enough GPUs, or a GPU that is seen
 /// from two machines (containers).

@@ -72,7 +72,7 @@ BoundTable<Charge> flag_table(const RunResult& run) {
            }))
       .add("metric", "", "name of the metric", &Charge::metric)
       .add("severity", "", "info, warn or fail", text_of(&Charge::severity))
-      .add("likely_class", "", "what most likely stands behind it", text_of(&Charge::trouble))
+      .add("likely_class", "", "most likely cause", text_of(&Charge::trouble))
       .add("value", "", "the device's value", &Charge::value)
       .add("reference", "", "that of its peers", &Charge::reference)
       .add("deviation_fraction", "1", "from the reference; NaN if there is none", &Charge::size)
@@ -94,7 +94,7 @@ BoundTable<DeviceVerdict> verdict_table(const RunResult& run, const FleetAnalysi
       .add("uuid", "", "UUID of the device", uuid)
       .add("verdict", "", "pass, warn, incomplete, fail or lost",
            [](const Row& row) { return to_text(row.verdict); })
-      .add("likely_class", "", "what most likely stands behind it",
+      .add("likely_class", "", "most likely cause",
            [](const Row& row) { return to_text(row.likely); })
       .add("reason", "", "why", &Row::reason);
 }

@@ -70,7 +70,7 @@ struct Trace {
 
 /// A probe as requested, and its result: one row of `/probes`.
 struct ProbeRecord {
-  std::string label;            // what the job wanted to know, for example "size 16384"
+  std::string label;            // purpose of the probe, for example "size 16384"
   std::string kind;             // "chase", "stream", ...
   std::string parameters_json;  // all parameters except the lists of offsets
   Trace trace;

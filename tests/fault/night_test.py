@@ -93,7 +93,7 @@ class FillTest(NightTest):
         status = self.run_night("60s", ranks=1, backend="sim:gtx980+crash=13",
                                 jobs="clock,cache.l1,cache.readonly,cache.l2,shared")
         self.assertEqual(status, INCOMPLETE, self.said)
-        self.assertIn("no GPU is left to be measured: 1 repeat(s) stand", self.said)
+        self.assertIn("no GPU is left to be measured: 1 complete repeat(s) are kept", self.said)
         run = self.read()
         self.assertEqual(len(run["points"]), 1)
         self.assertEqual(self.verdicts(), ["incomplete"])

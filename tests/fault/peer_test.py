@@ -209,7 +209,7 @@ class SlowTest(PeerTest):
         self.assertEqual(self.finish(child, 400), INCOMPLETE, self.said)
         self.assertLess(time.time() - begin, 300)
         for device in self.devices():
-            self.check_no_row(device, "failed", "said nothing for 180 s")
+            self.check_no_row(device, "failed", "gave no sign of life for 180 s")
 
 
 if __name__ == "__main__":

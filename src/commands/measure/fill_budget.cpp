@@ -84,7 +84,7 @@ Roster with_whole_points(const RunPlan& plan, Roster roster, const std::vector<i
 std::string describe_kept(const RunPlan& plan) {
   const std::size_t each = plan.points_of_repeat();
   const std::size_t rest = plan.points.size() % each;
-  return fmt::format("{} repeat(s) stand{}", plan.points.size() / each,
+  return fmt::format("{} complete repeat(s) are kept{}", plan.points.size() / each,
                      rest == 0 ? "" : fmt::format(", and {} point(s) of the next one", rest));
 }
 

@@ -63,7 +63,7 @@ class Watch {
         keeper_.stop();
         told_to_stop_at_ = Clock::now();
         if (limits_.ends_by_signal) {
-          log_world(fmt::format("told to stop: the job under way has up to {:.0f} s to end",
+          log_world(fmt::format("stop requested: the current job has up to {:.0f} s to end",
                                 (stop_is_urgent() ? urgent_stop_limit : stop_limit).count()));
         }
       }
@@ -100,7 +100,8 @@ class Watch {
     if (last_) {
       if (now - heard_ > kill_limit) kill("");
     } else if (now - heard_ > limits_.silence) {
-      kill(fmt::format("said nothing for {:.0f} s and was killed", limits_.silence.count()));
+      kill(
+          fmt::format("gave no sign of life for {:.0f} s and was killed", limits_.silence.count()));
     } else if (!job_.empty() && now - job_began_ > limits_.job) {
       kill(fmt::format("was still at work after {:.0f} s and was killed", limits_.job.count()));
     } else if (now - began_ > limits_.all) {
@@ -214,7 +215,7 @@ Supervised supervise(const RunPlan& run, Task task, Keeper& keeper, RankProgress
                       report.job.empty() ? "at its start" : "in " + report.job, report.reason),
           progress);
     }
-    log_local(fmt::format("{} took its worker process along ({}): a new one goes on",
+    log_local(fmt::format("the worker process was lost in {} ({}): a new one continues",
                           report.job.empty() ? "opening " + task.device.uuid : "job " + report.job,
                           report.reason));
   }

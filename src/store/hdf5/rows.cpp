@@ -102,7 +102,7 @@ BoundTable<ProbeRow> probe_table() {
     return at(&ProbeRow::record, &ProbeRecord::trace, &Trace::conditions, member);
   };
   auto table = table_by_device<ProbeRow>(keys::probes);
-  table.add("label", "", "what the job wanted to know", at(&ProbeRow::record, &ProbeRecord::label))
+  table.add("label", "", "purpose of the probe", at(&ProbeRow::record, &ProbeRecord::label))
       .add("kind", "", "kind of probe", at(&ProbeRow::record, &ProbeRecord::kind))
       .add("parameters_json", "", "all parameters but the lists of offsets",
            at(&ProbeRow::record, &ProbeRecord::parameters_json))

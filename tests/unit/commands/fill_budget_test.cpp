@@ -77,9 +77,9 @@ TEST_F(FillBudgetTest, a_plan_that_keeps_points_has_another_hash_and_says_what_s
   EXPECT_EQ(plan_.points.size(), 5);
   EXPECT_EQ(plan_.provenance.points.size(), 5);
   EXPECT_NE(plan_.provenance.config_hash, before);
-  EXPECT_EQ(describe_kept(plan_), "2 repeat(s) stand, and 1 point(s) of the next one");
+  EXPECT_EQ(describe_kept(plan_), "2 complete repeat(s) are kept, and 1 point(s) of the next one");
   keep_points(4, plan_);
-  EXPECT_EQ(describe_kept(plan_), "2 repeat(s) stand");
+  EXPECT_EQ(describe_kept(plan_), "2 complete repeat(s) are kept");
   EXPECT_TRUE(plan_.is_sweep());
 }
 
