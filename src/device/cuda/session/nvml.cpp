@@ -1,5 +1,5 @@
 // Asks NVML what CUDA does not know, for inventory, health and settings. Prototypes, buffer sizes
-// and enumerators are those of nvml.h (NVML API reference).
+// and enumerators are copied from nvml.h (NVML API reference).
 #include "device/cuda/session/nvml.hpp"
 
 #include <dlfcn.h>
@@ -41,7 +41,7 @@ struct ProcessInfo {
   unsigned compute_instance;
 };
 
-/// An entry of a shared library; null if it has none of that name.
+/// A function of a shared library; null if the library lacks it.
 struct Symbol {
   void* address = nullptr;
   template <class Function>
@@ -109,7 +109,7 @@ struct Nvml::Library {
   static Value read(Value fallback, Function function, Arguments... arguments) {
     return ask<Value>(function, arguments...).value_or(fallback);
   }
-  /// Of a setting that is now, and that after a reset.
+  /// A setting as it is now, and as it will be after a reset.
   template <class Function>
   static std::optional<GpuMode> ask_mode(Function function, Device device) {
     unsigned now = 0;
@@ -237,7 +237,7 @@ PcieLink Nvml::pcie_link() const {
   const Library& nvml = *library_;
   const auto number = [&](auto function) -> std::optional<int> {
     const auto told = Library::ask<unsigned>(function, device_);
-    // NVML says 0 where a GPU hangs on no PCIe link.
+    // NVML returns 0 for a GPU without a PCIe link.
     return told && *told > 0 ? std::optional<int>(static_cast<int>(*told)) : std::nullopt;
   };
   return {.generation = number(nvml.link_generation),

@@ -1,4 +1,4 @@
-// Opens the way to each peer at its first use. What fails on a peer is no loss of the own GPU.
+// Opens the link to each peer at its first use. A failure on a peer does not lose the own GPU.
 #include "device/cuda/session/peer_memory.hpp"
 
 #include "base/units.hpp"
@@ -10,7 +10,7 @@
 namespace sonde::cuda {
 namespace {
 
-/// Another GPU is the current one until this ends.
+/// Makes another GPU the current one while it lives.
 class OnGpu {
  public:
   OnGpu(int ordinal, int back) : back_(back) { error_ = cudaSetDevice(ordinal); }
@@ -24,7 +24,7 @@ class OnGpu {
   cudaError_t error_ = cudaSuccess;
 };
 
-/// @throws DeviceError unless it went well
+/// @throws DeviceError if there is an error
 void need(cudaError_t error, const std::string& uuid, const char* what) {
   if (error == cudaSuccess) return;
   cudaGetLastError();  // the next launch shall not report it again
@@ -71,8 +71,8 @@ void PeerMemory::reserve(Held& held, std::uint64_t size_bytes) {
   need(cudaMalloc(&memory, size_bytes), held.peer.uuid, "taking memory of");
   held.memory = static_cast<std::byte*>(memory);
   held.size_bytes = size_bytes;
-  // Once: when all GPUs are at work, a wipe would wait for the kernels of its GPU, and so would the
-  // own kernel behind it. Waited for, as the kernels of the own GPU wait for nothing there.
+  // Zeroed only here: when all GPUs work, it would wait for the kernels of the peer, and the own
+  // kernel for it. The host waits, as the kernels of the own GPU do not wait for this.
   need(cudaMemset(held.memory, 0, size_bytes), held.peer.uuid, "wiping memory of");
   need(cudaStreamSynchronize(nullptr), held.peer.uuid, "wiping memory of");
 }

@@ -1,4 +1,4 @@
-// Reads the kernel's log to its end, and finds the lines of the driver that name a GPU.
+// Reads the log of the Linux kernel, and finds the lines of the driver that name a GPU.
 #include "device/cuda/session/xids.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 namespace sonde::cuda {
 namespace {
 
-constexpr std::size_t record_bytes = 8192;        // the longest that the kernel makes
+constexpr std::size_t record_bytes = 8192;        // of the longest record
 constexpr std::size_t most_log_bytes = 64 << 20;  // far more than any log buffer
 
 /// Domain, bus and device in hexadecimal digits, as the first three parts of the match.
@@ -29,7 +29,7 @@ PciPlace place_of(const std::cmatch& found) {
   return place;
 }
 
-/// At the beginning of the text.
+/// Matches at the beginning of the text.
 bool find_in(std::string_view text, const std::regex& pattern, std::cmatch& found) {
   return std::regex_search(text.data(), text.data() + text.size(), found, pattern,
                            std::regex_constants::match_continuous);
