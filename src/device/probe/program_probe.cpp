@@ -139,7 +139,7 @@ void keep_lanes(const ProgramProbe& probe, std::vector<LaneTrace>& lanes) {
   std::size_t at = 0;
   std::erase_if(lanes, [&](const LaneTrace&) {
     const std::size_t sm = at++ / warps;
-    // SM number k of those kept is k * sms / kept, rounded down.
+    // The k-th SM that is kept is k * sms / kept, rounded down.
     return (sm * kept + sms - 1) / sms * sms / kept != sm;
   });
 }
