@@ -1,4 +1,4 @@
-// The one place that knows which backends there are, and which of them are part of this build.
+// Knows which backends there are, and which of them are part of this build; no other file does.
 #include "device/backends/open_device.hpp"
 
 #include "base/error.hpp"

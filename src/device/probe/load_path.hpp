@@ -13,8 +13,7 @@ namespace sonde {
 /// most 64 KiB. `texture_1d`: from a linear texture. `texture_2d`: from a texture with rows of
 /// texture_row_bytes, whose order of tiles the device chooses; an offset is row * texture_row_bytes
 /// + place in the row. `atomic`: answered at the point of coherence. `instruction`: an access
-/// executes code from that offset, in an address space of its own, to the end of its block
-/// (code_blocks.hpp).
+/// executes code of an own address space, from that offset to the end of its block.
 enum class LoadPath {
   all_levels,
   past_l1,

@@ -57,8 +57,7 @@ struct PassCount {
 };
 
 /// A kernel: each warp makes `outer` passes, each of `inner` passes. An inner pass makes the
-/// accesses of the body in order; its loads do not wait for each other, but the next pass waits for
-/// them.
+/// accesses of the body in order; its loads do not wait for each other, but the next pass does.
 struct ProgramKernel {
   std::uint32_t grid_x = 1;
   std::uint32_t grid_y = 1;
@@ -71,8 +70,7 @@ struct ProgramKernel {
   std::uint32_t instructions = 0;
 };
 
-/// A program with a short name ("kms"). Its arrays follow each other, each from a multiple of 4
-/// KiB.
+/// A program, with a short name ("kms"). Arrays follow each other, from multiples of 4 KiB.
 struct AccessProgram {
   std::string name;
   std::vector<std::uint64_t> array_elements;

@@ -18,8 +18,8 @@ namespace sonde {
 enum class StreamKind { read, write, copy, add };
 
 /// How the blocks of a stream share its work. `apart`: they divide each pass, so that no two of
-/// them access the same line at the same time. `same`: each block makes each whole pass, all in the
-/// same order.
+/// them access the same line at the same time. `same`: each block makes whole passes, in the same
+/// order.
 enum class StreamOrder { apart, same };
 
 /// Hints of loads and stores about the data (PTX ISA, cache operators and eviction priorities).
