@@ -71,7 +71,7 @@ struct MemorySideModel {
   std::uint32_t l2_queue_entries = 0;     // requests that wait for a partition; 0: any number
   double request_cycles = 1;              // of a request, or the head of data, on an SM's way out
   double sm_bytes_per_cycle = 32;         // of an SM's way out, for data
-  double return_bytes_per_cycle = 32;     // of its way back
+  double return_bytes_per_cycle = 32;     // of the way into an SM
   double partition_bytes_per_cycle = 32;  // of the L2
   double channel_bytes_per_cycle = 8;     // of DRAM
   std::uint64_t row_bytes = 2048;         // of DRAM, in each channel
