@@ -25,7 +25,7 @@ inline constexpr std::size_t most_lanes_per_sm = 16;
 /// A GPU of the node that a run measures; to the others it is a peer.
 struct NodeGpu {
   std::string uuid;
-  int rank = 0;           // that measures it
+  int rank = 0;           // of the process that measures it
   bool reachable = true;  // by this process, as a peer
 };
 
@@ -86,7 +86,7 @@ class Device {
   virtual Trace play(const ProbeSpec& spec) = 0;
 };
 
-/// A GPU that could be opened: what ranks agree on before anyone opens one.
+/// A GPU that could be opened: the data by which ranks agree before any GPU is opened.
 struct DeviceChoice {
   std::string uuid;
   int ordinal = 0;

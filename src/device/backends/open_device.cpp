@@ -88,7 +88,6 @@ void check_backend(const BackendChoice& choice) {
   sim::prepare_to_lose_gpus();
 }
 
-/// A simulated rank sees the one GPU that was made for its place in the world.
 std::vector<DeviceChoice> list_visible_devices(const BackendChoice& choice, int world_rank,
                                                std::uint64_t seed) {
   if (choice.backend == Backend::cuda) return list_cuda_devices();

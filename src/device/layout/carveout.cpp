@@ -1,4 +1,4 @@
-// Chooses the shared part of the L1 array for a launch; the launch then asks the driver for it.
+// Chooses the carve-out of a launch, which then asks the driver for it.
 #include "device/layout/carveout.hpp"
 
 #include "base/units.hpp"

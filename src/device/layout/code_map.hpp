@@ -8,8 +8,8 @@
 
 namespace sonde::layout {
 
-/// Blocks of code_block_bytes, one behind the other, each at a multiple of its size. The last one
-/// is for the rehearsal alone.
+/// Blocks of code_block_bytes, one after the other, each at a multiple of its size. The last one is
+/// for the rehearsal alone.
 struct CodeMap {
   std::uint64_t first_address = 0;
   std::uint64_t blocks = 0;  // without the one for the rehearsal

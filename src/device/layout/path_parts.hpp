@@ -9,7 +9,6 @@
 
 namespace sonde::layout {
 
-/// The lanes of one path.
 struct PathPart {
   ChaseProbe probe;                // the same chase without the other lanes
   std::vector<std::size_t> lanes;  // [lane of the part] its number in the whole chase

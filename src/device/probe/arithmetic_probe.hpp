@@ -19,7 +19,7 @@ struct ArithmeticProbe {
   std::string second = {};  // empty: none
   int warps = 1;
   int ilp = 1;
-  std::uint64_t steps = 0;    // times ilp, a multiple of arithmetic_round
+  std::uint64_t steps = 0;    // steps x ilp is a multiple of arithmetic_round
   std::vector<int> sms = {};  // empty: all
 };
 /// Steps of all chains of a thread in one round of the kernel's loop.

@@ -1,4 +1,4 @@
-// Deals out the constant bank to the threads of a probe, for every backend alike.
+// Divides the constant bank among the threads of a probe, for every backend alike.
 #include "device/probe/constant_probe.hpp"
 
 #include "base/error.hpp"

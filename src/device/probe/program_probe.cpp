@@ -46,7 +46,7 @@ json describe_machine(const MachineChange& machine) {
   return result;
 }
 
-/// Most and least passes of a loop in any warp of the kernel.
+/// Least and most passes of a loop in any warp of the kernel.
 struct PassRange {
   std::int64_t least = 0;
   std::int64_t most = 0;

@@ -66,7 +66,7 @@ struct ProgramKernel {
   PassCount outer = {};
   PassCount inner = {};
   std::vector<ProgramAccess> body = {};
-  /// Other instructions of a pass. A device that plays accesses alone leaves them out.
+  /// Other instructions of a pass. A device that plays only accesses leaves them out.
   std::uint32_t instructions = 0;
 };
 
@@ -107,7 +107,7 @@ struct MachineChange {
   bool protecting_distance = false;
 };
 
-/// What LaneTrace::counts holds, in this order; not_counted where the device cannot tell.
+/// What LaneTrace::counts holds, in this order; not_counted if the device does not know.
 enum class ProgramCount {
   instructions,          // issued
   l1_hits,               // lines of loads that found their data in the L1

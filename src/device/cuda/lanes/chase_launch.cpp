@@ -24,7 +24,6 @@ Lanes lanes_of(const ChaseProbe& probe) {
   return lanes;
 }
 
-/// Lanes on the SM that has most of them.
 std::uint32_t most_lanes_on_sm(const std::vector<int>& ranks) {
   std::vector<std::uint32_t> count(ranks.size(), 0);
   for (int rank : ranks) ++count[static_cast<std::size_t>(rank)];

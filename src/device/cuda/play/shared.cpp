@@ -34,7 +34,6 @@ kernels::SharedChaseLaunch describe_chase(const SharedChaseProbe& probe) {
   return launch;
 }
 
-/// Elements that the threads of one block copy in a pass.
 std::uint64_t elements_of_block(const SharedStreamProbe& probe) {
   return static_cast<std::uint64_t>(probe.block_threads) * static_cast<std::uint64_t>(probe.ilp);
 }

@@ -38,7 +38,7 @@ class Nvml {
   void add_to(DeviceInfo& info) const;
   /// Without the processes of others, as listing these takes longer.
   Health health() const;
-  /// Compute processes on the GPU; none if NVML does not tell.
+  /// Compute processes on the GPU; empty if NVML does not report them.
   Processes processes() const;
   PcieLink pcie_link() const;
   Links links() const;

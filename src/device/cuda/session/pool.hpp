@@ -24,7 +24,7 @@ class Pool {
 
   /// Queues loads that put other addresses into all caches and TLBs: one from each 2 MiB of all
   /// memory, then a read of the part kept apart for it.
-  /// @param kept_bytes of the start of the last buffer, that must not be touched
+  /// @param kept_bytes at the start of the last buffer, which are not touched
   void flush(std::uint64_t kept_bytes, int sm_count, cudaStream_t stream);
 
  private:

@@ -54,7 +54,7 @@ class Session {
   /// @throws DeviceLostError if the GPU was lost, now or before
   Trace measure(const std::function<Trace()>& play);
 
-  /// After a hang or a sticky error nothing on this GPU may be touched, or freed.
+  /// True after a hang or a sticky error: nothing on this GPU may be used, or freed.
   bool lost() const { return lost_; }
 
   cudaStream_t stream() const { return stream_.get(); }

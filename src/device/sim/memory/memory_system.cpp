@@ -98,7 +98,7 @@ std::uint32_t MemorySystem::home_of(std::uint64_t physical) const {
   return __builtin_parityll(physical & model_.partitions.home_mask) != 0 ? 1 : 0;
 }
 
-/// Only global memory is translated.
+/// Constants and code are not translated.
 Access MemorySystem::locate(std::size_t number, std::uint64_t offset_bytes) const {
   const Route& route = routes_[number];
   const auto& tile = route.path->tile;

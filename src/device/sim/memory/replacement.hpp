@@ -22,7 +22,7 @@ struct SetView {
   std::uint64_t* used = nullptr;    // by way: when it was last used or filled; only if has_order
 };
 
-/// Whether a policy needs to know when each way was last used or filled.
+/// True if a policy needs to know when each way was last used or filled.
 inline bool has_order(DeclaredPolicy policy) {
   using enum DeclaredPolicy;
   return policy == lru || policy == fifo || policy == guarded_lru;

@@ -1,4 +1,4 @@
-// Strict reading of a model file: every key must be known, every required key there, every number
+// Strict reading of a model file: every key must be known, every required key present, every number
 // in range; errors name file, key and why.
 #pragma once
 

@@ -87,7 +87,7 @@ struct SharedModel : Section {
   std::uint32_t bank_bytes = count("bank_bytes", {1, limits::banks});
   bool modes = bank_bytes == 8;  // has a 4-byte mode as well (Kepler)
   std::vector<PassPoint> latency = objects_or_none<PassPoint>("latency_cycles");
-  /// Between passes of loads in the pipeline, and of stores.
+  /// Between two passes in the pipeline, of loads and of stores.
   double load_interval_cycles = number("load_interval_cycles", {0.1, limits::cycles});
   double store_interval_cycles = number("store_interval_cycles", {0.1, limits::cycles});
   double sync_cycles = number("sync_cycles", any_cycles);  // a barrier and a clock read
@@ -142,7 +142,7 @@ struct ControlModel : Section {
   std::uint32_t reconvergence_cycles = count("reconvergence_cycles", any_cycles);
   double jitter_cycles = number("jitter_cycles", any_cycles, 0);  // of the start of a warp
   BarrierModel barrier = object<BarrierModel>("barrier");
-  /// 0: there is none.
+  /// 0: there is no such barrier.
   std::uint32_t cluster_barrier_cycles = count("cluster_barrier_cycles", some_cycles, {0u});
   GridBarrierModel grid_barrier = object<GridBarrierModel>("grid_barrier");
   std::optional<SleepModel> sleep = object_or_none<SleepModel>("sleep");  // none: cannot sleep
@@ -160,7 +160,7 @@ struct OccupancyModel : Section {
   std::uint32_t parts = count("parts", {1, limits::groups}, {1u});
 };
 
-/// Whether each scheduler has units of its own, or all of an SM share them.
+/// All schedulers of an SM share the units, or each scheduler has its own.
 enum class UnitScope { sm, scheduler };
 
 /// Execution units of one kind. Each takes one instruction of a warp at a time. If `crowded_from`
@@ -218,8 +218,8 @@ struct PeerModel : Section {
   double bytes_per_s = number("bytes_per_s", {1e6, limits::bytes_per_s});  // in each direction
 };
 
-/// Shared memory of other blocks of a cluster. Each SM lies up to half of `sm_spread_cycles`
-/// further away, drawn for each die, whether it reads or is read.
+/// Shared memory of other blocks of a cluster. Each SM is up to half of `sm_spread_cycles` further
+/// away, as reader and as target, drawn for each die.
 struct DsmModel : Section {
   using Section::Section;
   /// A block's own memory, by the same loads.

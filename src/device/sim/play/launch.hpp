@@ -12,7 +12,6 @@ namespace sonde::sim {
 /// 0.1 %).
 inline constexpr double repeat_spread = 0.001;
 
-/// One launch on one die.
 struct Launch {
   const Model& model;
   const Faults& faults;
@@ -20,8 +19,8 @@ struct Launch {
   const std::vector<LinkedPeer>& peers;
   MemorySystem& memory;
   double sm_clock_hz = 0;    // as throttled
-  double now_ns = 0;         // simulated time since the device was opened
-  std::uint64_t number = 0;  // from 1
+  double now_ns = 0;         // simulated time since the job began
+  std::uint64_t number = 0;  // number of the launch in the job, from 1
   std::uint64_t seed = 0;    // of all that this launch draws
 };
 

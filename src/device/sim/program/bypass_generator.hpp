@@ -15,7 +15,7 @@ namespace sonde::sim {
 class BypassGenerator {
  public:
   /// @param units N: warps of a block, or blocks of an SM
-  /// @param set_of as in the L1, of `sets` sets of `ways` ways
+  /// @param set_of as in the L1, which has `sets` sets of `ways` ways
   BypassGenerator(const DynamicBypass& rule, int units, std::uint32_t sets, std::uint32_t ways,
                   const LineToSet& set_of)
       : rule_(rule), units_(units), ways_(ways), set_of_(set_of), cached_(units) {

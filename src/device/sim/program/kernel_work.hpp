@@ -125,7 +125,6 @@ struct ResidentShape {
   int active = 0;       // warps that run at a time; 0: all
 };
 
-/// A warp that the SM holds.
 struct ResidentWarp {
   ProgramCursor accesses;         // none before the first block
   int warp = 0;                   // of its block
