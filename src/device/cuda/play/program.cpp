@@ -175,47 +175,48 @@ std::vector<bool> lanes_kept(const ProgramProbe& probe, std::size_t sms) {
 }
 
 /// What a warp of the launch should have accessed.
-struct Made {
+struct Expected {
   std::uint32_t accesses = 0;
   std::uint32_t elements = 0;  // sum over all its threads
 };
 
 /// Adds all accesses of one warp of the program, or as many as the launch wants.
 void play_warp(const AccessProgram& program, std::uint32_t wanted, ProgramCursor& cursor,
-               Made& made) {
+               Expected& expected) {
   const std::vector<std::uint64_t> array_elements = array_elements_of(program);
   for (; !cursor.at_end(); cursor.advance()) {
-    if (cursor.begins_pass() && made.accesses >= wanted) return;
+    if (cursor.begins_pass() && expected.accesses >= wanted) return;
     std::uint64_t elements[warp_threads];
     cursor.elements(elements);
     for (std::uint64_t element : elements) {
-      made.elements += static_cast<std::uint32_t>(array_elements[cursor.access().array] + element);
+      expected.elements +=
+          static_cast<std::uint32_t>(array_elements[cursor.access().array] + element);
     }
-    ++made.accesses;
+    ++expected.accesses;
   }
 }
 
 /// Makes the accesses of a lane again, on the host.
-Made play_lane(const AccessProgram& program, const ProgramKernel& kernel,
-               const kernels::ProgramLaunch& launch, std::size_t lane) {
+Expected play_lane(const AccessProgram& program, const ProgramKernel& kernel,
+                   const kernels::ProgramLaunch& launch, std::size_t lane) {
   const std::uint32_t sms = launch.placement.wanted;
   const auto rank = static_cast<std::uint32_t>(lane / launch.warps);
   std::vector<std::uint32_t> blocks{rank % launch.blocks};
   while (blocks.back() + sms < launch.blocks) blocks.push_back(blocks.back() + sms);
   const std::size_t sm_warps = blocks.size() * launch.block_warps;
-  Made made;
+  Expected expected;
   std::size_t idle = 0;
   for (std::size_t at = lane % launch.warps;
-       made.accesses < launch.warp_accesses && idle < sm_warps; at += launch.warps) {
+       expected.accesses < launch.warp_accesses && idle < sm_warps; at += launch.warps) {
     const std::uint32_t block = blocks[at / launch.block_warps % blocks.size()];
     ProgramCursor cursor(program, kernel,
                          {.block_x = block % kernel.grid_x,
                           .block_y = block / kernel.grid_x,
                           .warp = static_cast<std::uint32_t>(at % launch.block_warps)});
     idle = cursor.at_end() ? idle + 1 : 0;
-    play_warp(program, launch.warp_accesses, cursor, made);
+    play_warp(program, launch.warp_accesses, cursor, expected);
   }
-  return made;
+  return expected;
 }
 
 /// Checks some lanes, or all if they made few accesses.
@@ -226,14 +227,14 @@ void check_elements(const AccessProgram& program, const ProgramKernel& kernel,
   const std::uint64_t accesses = counts.size() * launch.warp_accesses;
   const auto step = static_cast<std::size_t>(accesses / checked_accesses + 1);
   for (std::size_t lane = 0; lane < counts.size(); lane += step) {
-    const Made made = play_lane(program, kernel, launch, lane);
-    if (counts[lane].accesses != made.accesses) {
+    const Expected expected = play_lane(program, kernel, launch, lane);
+    if (counts[lane].accesses != expected.accesses) {
       throw_device_error(
           "warp {} made {} accesses of a program instead of {} (its time would stand for other "
           "work). Report this as a bug",
-          lane, counts[lane].accesses, made.accesses);
+          lane, counts[lane].accesses, expected.accesses);
     }
-    lanes.check_final_value(lane, made.elements);
+    lanes.check_final_value(lane, expected.elements);
   }
 }
 

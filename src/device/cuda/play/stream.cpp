@@ -19,7 +19,7 @@ namespace {
 
 /// Fills the data, and tells the kernel where they lie: a copy goes from one half to the other.
 /// What is read holds the pattern, what is written holds zeros (a peer's buffer does so before).
-void lay_data(Session& session, const StreamProbe& probe, kernels::StreamLaunch& launch) {
+void fill_data(Session& session, const StreamProbe& probe, kernels::StreamLaunch& launch) {
   const bool copies = probe.kind == StreamKind::copy;
   const std::uint64_t pass_bytes = copies ? probe.footprint_bytes / 2 : probe.footprint_bytes;
   std::byte* source = probe.peer_uuid ? session.peer_data(*probe.peer_uuid, probe.footprint_bytes)
@@ -104,7 +104,7 @@ class StreamRun {
     launch_.sink = sink_.device;
     if (groups_) launch_.groups = groups_->describe();
     if (windows_) launch_.windows = windows_->device;
-    lay_data(session, probe, launch_);
+    fill_data(session, probe, launch_);
   }
 
   /// @return wall time by device events

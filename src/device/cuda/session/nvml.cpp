@@ -197,12 +197,12 @@ void Nvml::add_to(DeviceInfo& info) const {
 Health Nvml::health() const {
   const Library& nvml = *library_;
   constexpr unsigned unknown = std::numeric_limits<unsigned>::max();
-  constexpr double not_said = std::numeric_limits<double>::quiet_NaN();
+  constexpr double not_reported = std::numeric_limits<double>::quiet_NaN();
   Health health;
   const unsigned temperature = Library::read(unknown, nvml.temperature, device_, temperature_gpu);
-  health.temperature_c = temperature == unknown ? not_said : temperature;
+  health.temperature_c = temperature == unknown ? not_reported : temperature;
   const unsigned power_mw = Library::read(unknown, nvml.power, device_);
-  health.power_w = power_mw == unknown ? not_said : power_mw * 1e-3;
+  health.power_w = power_mw == unknown ? not_reported : power_mw * 1e-3;
   health.sm_clock_hz = nvml.clock_hz(device_, clock_sm);
   health.memory_clock_hz = nvml.clock_hz(device_, clock_mem);
   health.throttle_reasons = Library::read(0ull, nvml.throttle_reasons, device_);
@@ -236,9 +236,9 @@ PeerLink Nvml::link_to(const std::string& peer_uuid) const {
 PcieLink Nvml::pcie_link() const {
   const Library& nvml = *library_;
   const auto number = [&](auto function) -> std::optional<int> {
-    const auto told = Library::ask<unsigned>(function, device_);
+    const auto value = Library::ask<unsigned>(function, device_);
     // NVML returns 0 for a GPU without a PCIe link.
-    return told && *told > 0 ? std::optional<int>(static_cast<int>(*told)) : std::nullopt;
+    return value && *value > 0 ? std::optional<int>(static_cast<int>(*value)) : std::nullopt;
   };
   return {.generation = number(nvml.link_generation),
           .width = number(nvml.link_width),

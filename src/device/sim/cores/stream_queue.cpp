@@ -40,7 +40,7 @@ struct Server {
 
 /// Extrapolates from `played` rounds of `warps` warps to the cycles of `rounds` rounds.
 /// @param ends end time of each simulated turn
-double extend(std::vector<double> ends, int warps, double rounds, int played) {
+double extrapolate(std::vector<double> ends, int warps, double rounds, int played) {
   const auto turns = static_cast<double>(ends.size() - 1);
   const auto from = static_cast<std::ptrdiff_t>(settled_from * turns);
   const auto to = static_cast<std::ptrdiff_t>(settled_to * turns);
@@ -104,11 +104,13 @@ class StreamQueue {
       turn.is_read = goes_on ? false : traffic_.reads;
       if (goes_on || ++turn.round < played) next.emplace(turn.time, warp);
     }
-    StreamCycles cycles{extend(std::move(ends), static_cast<int>(turns.size()), rounds, played),
-                        {},
-                        thin_out(windows)};
+    StreamCycles cycles{
+        extrapolate(std::move(ends), static_cast<int>(turns.size()), rounds, played),
+        {},
+        thin_out(windows)};
     for (std::size_t sm = 0; traffic_.each_sm && sm < sms_.size(); ++sm) {
-      cycles.of.push_back(extend(std::move(ends_of[sm]), traffic_.sms[sm].warps, rounds, played));
+      cycles.of.push_back(
+          extrapolate(std::move(ends_of[sm]), traffic_.sms[sm].warps, rounds, played));
     }
     return cycles;
   }

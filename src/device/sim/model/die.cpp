@@ -153,13 +153,13 @@ struct Steps {
 /// Uses the period of an index only if that leaves a choice in so many bytes.
 Steps steps_of(const Model& model, std::uint64_t range_bytes) {
   Steps steps{.least_bytes = least_step(model.pages)};
-  const auto heed = [&](const CacheModel& cache) {
+  const auto use_period = [&](const CacheModel& cache) {
     const std::uint64_t odd = std::lcm(steps.odd, odd_period(cache));
     const std::uint64_t most = range_bytes / steps.least_bytes / fewest_offsets;
     if (odd <= most) steps.odd = odd;
   };
-  std::ranges::for_each(model.caches, heed);
-  std::ranges::for_each(model.pages.tlbs, heed);
+  std::ranges::for_each(model.caches, use_period);
+  std::ranges::for_each(model.pages.tlbs, use_period);
   return steps;
 }
 

@@ -42,7 +42,7 @@ std::size_t place_of(const std::vector<Item>& items, const std::string& name, co
 }
 
 template <class Item>
-void refuse_twins(const std::vector<Item>& items, const Fields& fields, const char* key) {
+void refuse_duplicates(const std::vector<Item>& items, const Fields& fields, const char* key) {
   std::set<std::string> names;
   for (const Item& item : items) {
     if (!names.insert(item.name).second) fields.fail(key, "holds '" + item.name + "' twice");
@@ -125,8 +125,8 @@ PipelinesModel::PipelinesModel(Fields& fields)
     return 0;
   });
   ops = fields.object("ops", [&](Fields& named) { return read_ops(named, instructions); });
-  refuse_twins(units, fields, "units");
-  refuse_twins(instructions, fields, "instructions");
+  refuse_duplicates(units, fields, "units");
+  refuse_duplicates(instructions, fields, "instructions");
 }
 
 }  // namespace sonde::sim

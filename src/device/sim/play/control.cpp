@@ -136,8 +136,8 @@ std::vector<Program> programs_of(const WaitProbe& probe) {
 }
 
 /// As the kernel reports it: the k-th thread of the second warp has the k-th arrival.
-std::uint64_t told_cycles(const SimtBlock& block, WaitProgram program, std::size_t warp,
-                          std::size_t thread) {
+std::uint64_t reported_cycles(const SimtBlock& block, WaitProgram program, std::size_t warp,
+                              std::size_t thread) {
   if (program != WaitProgram::diverged_barrier || warp == 0) return block.stamp(warp, thread, 0);
   return thread < most_arrivals ? block.stamp(warp, 0, thread) : 0;
 }
@@ -244,7 +244,7 @@ Trace play(const Launch& launch, const WaitProbe& probe) {
     const std::uint64_t late = noise.disturb(1, control.jitter_cycles) - 1;
     for (std::size_t warp = 0; warp < 2; ++warp) {
       for (std::size_t thread = 0; thread < warp_threads; ++thread) {
-        const std::uint64_t cycles = told_cycles(block, probe.program, warp, thread);
+        const std::uint64_t cycles = reported_cycles(block, probe.program, warp, thread);
         lane.clock_cycles.push_back(cycles == 0 ? 0 : cycles + late);
       }
     }
