@@ -53,7 +53,7 @@ class Device {
   virtual XidLog xids() { return {.unreadable = "the backend has no log of the driver"}; }
 
   /// A job begins. As far as the backend can, this resets what earlier jobs left behind (caches,
-  /// random numbers of a simulation), so that a job resumed alone finds what it would have found.
+  /// random numbers of a simulation), so that a job that is resumed alone finds the same state.
   virtual void begin_job() {}
 
   /// From here on jobs are measured a second time. A simulation draws its noise anew; the device

@@ -1,5 +1,5 @@
-// A device of which jobs see only some SMs: one, a pair, those of a TPC. So every job can run on
-// chosen SMs, and none needs to know.
+// A device of which jobs see only some SMs: one, a pair, those of a TPC. So any job can run on
+// them.
 #pragma once
 
 #include "device/device.hpp"

@@ -18,7 +18,7 @@ namespace sonde::cuda {
 namespace {
 
 /// Fills the data, and tells the kernel where they lie: a copy goes from one half to the other.
-/// What is read holds the pattern, what is written holds zeros (a peer's buffer does so before).
+/// Data to read are the pattern; data to write are zeros (in a peer's buffer they are already).
 void fill_data(Session& session, const StreamProbe& probe, kernels::StreamLaunch& launch) {
   const bool copies = probe.kind == StreamKind::copy;
   const std::uint64_t pass_bytes = copies ? probe.footprint_bytes / 2 : probe.footprint_bytes;
@@ -77,7 +77,7 @@ layout::SharedPlan plan_for(const DeviceInfo& info, const StreamProbe& probe) {
       info, (std::max<std::uint64_t>(resident, 1) - 1) * info.reserved_shared_bytes_per_block);
 }
 
-/// The launches of one stream probe and what they leave behind.
+/// The launches of one stream probe, and their results.
 class StreamRun {
  public:
   StreamRun(Session& session, const StreamProbe& probe)

@@ -40,7 +40,7 @@ inline constexpr double data_rate = 64;         // transfers in a clock [4]
 
 inline constexpr double bytes_per_s = 1e15;  // of a link to the host or a peer [900e9: the GH200]
 inline constexpr double lanes = 1024;        // of such a link [16]
-inline constexpr double generations = 32;    // likewise [6]
+inline constexpr double generations = 32;    // of PCIe [6]
 
 inline constexpr double memory_bytes = 1ULL << 43;  // [288 GB] constants begin at 2^48
 inline constexpr double entry_bytes = 1ULL << 34;   // of a TLB, and a page [32 MiB; 1 GiB on hosts]

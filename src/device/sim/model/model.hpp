@@ -163,7 +163,7 @@ struct ReductionModel : Section {
 struct SecondOrder : Section {
   using Section::Section;
   std::uint64_t mask = Section::mask("mask");  // 0: none
-  /// The slice that stands for each slice of the index.
+  /// The slice that is taken instead of each slice of the index.
   std::vector<std::uint32_t> slices = counts("slices", {0, limits::slices});
 };
 

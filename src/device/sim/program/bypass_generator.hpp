@@ -57,7 +57,7 @@ class BypassGenerator {
 
  private:
   static constexpr int most_calculators = 8;         // Dai 2016, section 6
-  static constexpr std::uint32_t sampled_ratio = 8;  // 4 of 32 sets, likewise
+  static constexpr std::uint32_t sampled_ratio = 8;  // Dai 2016, section 6: 4 of 32 sets
   static constexpr std::uint64_t no_line = ~std::uint64_t{0};
 
   /// The tags of an L1 that only the first `units` units use.

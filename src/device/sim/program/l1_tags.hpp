@@ -28,7 +28,7 @@ struct L1Model {
   LineToSet set_of;
   std::uint64_t fetch_bytes = 128;  // that a miss brings
   std::uint32_t mshr_merges = 8;    // accesses that wait for one line
-  bool update_on_store = true;      // a store that hits leaves the line; else it drops it
+  bool update_on_store = true;      // a store that hits keeps the line; else it drops it
   bool protects = false;            // lines, for a learnt reuse distance
 };
 

@@ -204,7 +204,7 @@ class MemorySide {
     partition.queue.take(served);
     return std::max(served + model_.l2_cycles, tag->filled);
   }
-  /// A partition whose MSHRs are all in use stands still.
+  /// A partition whose MSHRs are all in use waits for one.
   double miss(int sm, Partition& partition, double time, std::uint64_t line, Sectors sectors) {
     ++counts_[static_cast<std::size_t>(sm)].dram_requests;
     const double begin = std::max(time, partition.mshrs.room_at());
