@@ -10,8 +10,8 @@
 namespace sonde {
 namespace {
 
-/// Recorded accesses of a chase lane start behind its warm-up and go round its list: one round, or
-/// what was recorded of it.
+/// The recorded accesses of a lane go on where its warm-up ended in its list. Stores their offsets
+/// for at most one round.
 void fill_accessed_offsets(const ChaseProbe& probe, Trace& trace) {
   require(trace.lanes.size() == probe.lanes.size(), "a backend lost a lane of a chase");
   for (std::size_t i = 0; i < trace.lanes.size(); ++i) {
@@ -26,7 +26,7 @@ void fill_accessed_offsets(const ChaseProbe& probe, Trace& trace) {
   }
 }
 
-/// A comparison with NaN is false, so that it would pass for a time that never is the best one.
+/// Refuses NaN: comparisons with it are false, so such a time would silently never be the best one.
 void check_times(const Trace& trace) {
   for (const double repeat_ns : trace.repeat_ns) {
     if (std::isfinite(repeat_ns) && repeat_ns > 0) continue;

@@ -1,4 +1,4 @@
-// How backends of real GPUs say that a probe, or a whole GPU, cannot go on and why.
+// How a device says that a probe cannot run, and why.
 #pragma once
 
 #include "base/error.hpp"

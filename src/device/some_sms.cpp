@@ -1,3 +1,4 @@
+// Shows jobs some SMs of a device: renumbers the SMs of probes, and of the lanes of their traces.
 #include "device/some_sms.hpp"
 
 #include "base/error.hpp"
@@ -61,7 +62,7 @@ class SomeSms final : public Device {
   }
 
  private:
-  /// The probe with the SMs of the whole device.
+  /// The probe with the SM numbers of the whole device.
   template <class Probe>
   ProbeSpec on_whole(Probe probe) const {
     if constexpr (std::is_same_v<Probe, ClusterProbe> || std::is_same_v<Probe, DsmProbe>) {
@@ -84,7 +85,7 @@ class SomeSms final : public Device {
     if constexpr (requires { probe.sm; }) probe.sm = sm_of_gpu(probe.sm);
     if constexpr (requires { probe.sms; }) {
       for (int& sm : probe.sms) sm = sm_of_gpu(sm);
-      if (probe.sms.empty()) probe.sms = sms_;  // none stands for all
+      if (probe.sms.empty()) probe.sms = sms_;  // an empty list means all
     }
     return probe;
   }

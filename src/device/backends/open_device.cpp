@@ -1,4 +1,4 @@
-// The one place that knows which backends there are, and which of them are part of this build.
+// Knows which backends there are, and which of them are part of this build; no other file does.
 #include "device/backends/open_device.hpp"
 
 #include "base/error.hpp"
@@ -88,7 +88,6 @@ void check_backend(const BackendChoice& choice) {
   sim::prepare_to_lose_gpus();
 }
 
-/// A simulated rank sees the one GPU that was made for its place in the world.
 std::vector<DeviceChoice> list_visible_devices(const BackendChoice& choice, int world_rank,
                                                std::uint64_t seed) {
   if (choice.backend == Backend::cuda) return list_cuda_devices();

@@ -1,4 +1,4 @@
-// From --backend to devices: what a backend is and which there are, open_device.cpp alone knows.
+// Turns --backend into devices.
 #pragma once
 
 #include "device/device.hpp"
@@ -24,13 +24,13 @@ BackendChoice parse_backend(const std::string& text);
 /// @throws ConfigError naming the model and what is wrong, or that CUDA was left out of this build
 void check_backend(const BackendChoice& backend);
 
-/// GPUs that this process can see. Simulated ranks see one each, made for their place in the world.
-/// @throws DeviceError if the driver is there but cannot list them; no GPU is an empty list
+/// GPUs that this process can see. A simulated rank sees the one GPU that was made for it.
+/// @throws DeviceError if a driver cannot list its GPUs; without GPU the list is empty
 std::vector<DeviceChoice> list_visible_devices(const BackendChoice& backend, int world_rank,
                                                std::uint64_t seed);
 
-/// Whether a process that sees these devices could reach that GPU of its node, too. Simulated ranks
-/// see one GPU each, and reach all.
+/// True if a process that sees these devices can reach that GPU of its node, too. A simulated rank
+/// sees one GPU, and reaches all.
 bool can_reach(const BackendChoice& backend, const std::vector<DeviceChoice>& visible,
                const std::string& uuid);
 
@@ -42,8 +42,8 @@ std::unique_ptr<Device> open_device(const BackendChoice& backend, const DeviceCh
                                     std::uint64_t seed, double memory_share = 1,
                                     const std::vector<NodeGpu>& peers = {});
 
-/// What the driver says of itself and its GPUs; nothing if they are simulated. A sick driver may
-/// let it hang.
+/// What the driver reports of itself and its GPUs; nothing if they are simulated. A faulty driver
+/// may let it hang.
 std::optional<DriverSurvey> survey_driver(const BackendChoice& backend);
 
 /// Names of the shipped simulated GPUs.

@@ -1,5 +1,4 @@
-// GPUs by CUDA: lists them; lets the session of one measure, and plays each kind of probe by an
-// overload of play.
+// Lists GPUs by CUDA and opens one; its session plays probes by the overloads of cuda::play.
 #include "device/cuda/cuda_device.hpp"
 
 #include "device/cuda/play/play.hpp"
@@ -22,8 +21,8 @@ struct Found {
   std::vector<DeviceChoice> peers;
 };
 
-/// This process sees no others, if it had not asked for any yet: a context takes the driver 0.7 s
-/// longer for each further GPU (seen with two H200s).
+/// Hides all other GPUs from this process, if it has not asked CUDA for any yet: making a context
+/// takes 0.7 s longer for each further GPU (seen with two H200s).
 Found find_alone(const std::string& uuid, const std::vector<NodeGpu>& peers) {
   std::string wanted = uuid;
   for (const NodeGpu& peer : peers) wanted += "," + peer.uuid;
@@ -44,7 +43,7 @@ class CudaDevice final : public Device {
  public:
   CudaDevice(const Found& found, std::uint64_t seed, double memory_share)
       : session_(std::make_unique<cuda::Session>(found.ordinal, seed, memory_share, found.peers)) {}
-  /// What a lost GPU holds is left to the end of the process: to free it could hang.
+  /// A lost GPU is not freed, as that could hang; the end of the process frees it.
   ~CudaDevice() override {
     if (session_->lost()) static_cast<void>(session_.release());
   }
@@ -78,7 +77,7 @@ std::vector<DeviceChoice> list_cuda_devices() {
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error == cudaErrorNoDevice) return {};
   if (error == cudaErrorInsufficientDriver) {
-    // The runtime says this without any driver, too.
+    // The runtime returns this if there is no driver, too.
     if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) == nullptr) return {};
     throw_device_error(
         "the NVIDIA driver is older than this build of sonde needs (no kernel can be loaded). "

@@ -9,14 +9,13 @@
 
 namespace sonde {
 
-/// GPUs that the CUDA runtime shows to this process, by its order. No context is made.
-/// @throws DeviceError if the driver is there but cannot list them; no GPU or driver is an empty
-/// list
+/// GPUs that the CUDA runtime shows to this process, in its order. Makes no context.
+/// @throws DeviceError if a driver cannot list them; without GPU or driver the list is empty
 std::vector<DeviceChoice> list_cuda_devices();
 
 /// Opens one of them: makes its context and reads its inventory.
 /// @param memory_share of its free memory that probes may take, 0..1
-/// @param peers that are visible, too
+/// @param peers GPUs that stay visible, too
 /// @throws DeviceError if it is no longer there, or cannot be used
 std::unique_ptr<Device> open_cuda_device(const DeviceChoice& choice, std::uint64_t seed,
                                          double memory_share,

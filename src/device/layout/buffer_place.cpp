@@ -9,7 +9,7 @@
 namespace sonde::layout {
 namespace {
 
-/// Fewer places than this are no draw.
+/// With fewer places a draw would hardly vary.
 constexpr std::uint64_t fewest_places = 8;
 
 }  // namespace

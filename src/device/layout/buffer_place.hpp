@@ -1,5 +1,5 @@
-// Where buffers lie in the memory that a backend took once and for all: drawn anew for each place,
-// so that measurements which are repeated see other physical pages.
+// Where buffers lie in the memory that a backend allocated once. Each place is drawn anew, so that
+// replicates see other physical pages.
 #pragma once
 
 #include "device/probe/probe.hpp"
@@ -9,12 +9,12 @@
 
 namespace sonde::layout {
 
-/// What places are multiples of, if the memory has several such multiples for the buffer: more than
-/// any known TLB entry covers, so that buffers of every place begin with an entry.
+/// Places are multiples of this, if the memory has room for several of them. It is more than any
+/// known TLB entry covers, so that every buffer begins with an entry.
 inline constexpr std::uint64_t widest_place_bytes = std::uint64_t{512} << 20;
 
 /// Offset of the place in the memory, drawn from seed and place among the multiples of
-/// `widest_place_bytes`, or of a smaller power of two down to 2 MiB where that leaves too few.
+/// `widest_place_bytes`, or of a smaller power of two down to 2 MiB if there are too few.
 /// @return nothing if the buffer is larger than the memory
 std::optional<std::uint64_t> place_buffer(std::uint64_t seed, Place place,
                                           std::uint64_t buffer_bytes, std::uint64_t memory_bytes);

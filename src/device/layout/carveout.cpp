@@ -1,4 +1,4 @@
-// Chooses the shared part of the L1 array for a launch; the launch then asks the driver for it.
+// Chooses the carve-out of a launch, which then asks the driver for it.
 #include "device/layout/carveout.hpp"
 
 #include "base/units.hpp"
@@ -43,7 +43,7 @@ SharedPlan plan_shared(const DeviceInfo& info, std::uint64_t needed_bytes,
   if (carveout == carveouts.end()) throw_too_small(wanted, carveouts.back());
   if (needed_bytes > part_of(*carveout)) throw_too_small(needed_bytes, part_of(*carveout));
   const std::uint64_t block_bytes = std::min(part_of(*carveout), info.shared_bytes_per_block);
-  // A percentage between two carve-outs means the larger, so rounding down is right.
+  // The driver takes a percentage between two carve-outs as the larger one: rounding down is right.
   return {.carveout_bytes = *carveout,
           .dynamic_bytes = static_cast<unsigned>(block_bytes),
           .carveout_percent = static_cast<int>(*carveout * 100 / info.shared_bytes_per_sm)};

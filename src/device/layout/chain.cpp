@@ -12,9 +12,9 @@
 namespace sonde::layout {
 namespace {
 
-/// Which words of a sector are taken, a bit each: a plain array where the buffer is small against
-/// the lists, else a hash table, because a buffer may span the whole memory. Lists of thousands of
-/// accesses are laid out for every probe, so the table is a plain array, too, with linear probing.
+/// Which words of a sector are taken, a bit each. If the buffer is not much larger than the lists,
+/// the table is a plain array; else it is a hash table with linear probing, as a buffer may span
+/// the whole memory and lists of thousands of accesses are laid out for every probe.
 class SectorTable {
  public:
   SectorTable(std::uint64_t sectors, std::uint64_t accesses)
@@ -40,8 +40,8 @@ class SectorTable {
   std::vector<Slot> sparse_;
 };
 
-/// Takes a word that nobody has in the sector of `offset_bytes`, that very word if possible.
-/// Divisions by powers of two as shifts: this is done for every access of lists of millions.
+/// Takes a free word in the sector of `offset_bytes`, if possible the word at that offset. Shifts
+/// replace divisions, as this is done for every access of lists of millions.
 std::optional<std::uint64_t> take_word(SectorTable& table, const WordLayout& layout,
                                        std::uint64_t offset_bytes) {
   const int word_log2 = std::countr_zero(layout.word_bytes);

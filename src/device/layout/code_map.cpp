@@ -20,7 +20,7 @@ CodeMap map_code(std::vector<std::uint64_t> addresses, std::uint64_t instruction
   }
   require(addresses.size() > 2, "a map of code needs blocks");
   const std::uint64_t into_line = addresses.front() % code_block_bytes;
-  // A line that begins within a function is left by that function's return, its last instruction.
+  // A line that begins within a function ends with that function's return.
   const std::uint64_t executed_bytes = into_line == 0 ? code_block_bytes : into_line;
   CodeMap map;
   map.first_address = addresses.front() + (code_block_bytes - into_line) % code_block_bytes;

@@ -1,4 +1,4 @@
-// Deals the lanes of a chase to their paths, and refuses what two launches cannot do.
+// Divides the lanes of a chase by path, and refuses what two launches cannot do.
 #include "device/layout/path_parts.hpp"
 
 #include "device/device_error.hpp"
@@ -38,7 +38,7 @@ void check_paths(const std::vector<LoadPath>& paths) {
   }
 }
 
-/// All of this would need more than two launches that run at once.
+/// Refuses what two launches at once cannot do.
 void check_manner(const ChaseProbe& probe) {
   if (probe.concurrency != Concurrency::together) {
     throw_device_error(
@@ -63,7 +63,7 @@ void check_manner(const ChaseProbe& probe) {
   }
 }
 
-/// Of the blocks up to the last one that is executed: there is far less code than memory.
+/// Bytes of the blocks up to the last that is executed: there is far less code than memory.
 std::uint64_t code_bytes_of(const ChaseProbe& probe) {
   std::uint64_t last = 0;
   for (const ChaseLane& lane : probe.lanes)

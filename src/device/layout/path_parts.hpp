@@ -1,5 +1,5 @@
-// A chase whose lanes take two load paths, taken apart: a kernel loads through one path, so the
-// lanes of each are played by a launch of their own, both at once.
+// Splits a chase whose lanes take two load paths. A kernel loads through one path, so the lanes of
+// each path have a launch of their own; both run at once.
 #pragma once
 
 #include "device/probe/probe.hpp"
@@ -9,19 +9,18 @@
 
 namespace sonde::layout {
 
-/// The lanes of one path.
 struct PathPart {
   ChaseProbe probe;                // the same chase without the other lanes
-  std::vector<std::size_t> lanes;  // [lane of the part] which one it is of the whole chase
+  std::vector<std::size_t> lanes;  // [lane of the part] its number in the whole chase
 };
 
-/// The parts of a chase, code first: what empties the caches for data then leaves their buffer
-/// alone. Parts in global memory span the same buffer, and so lie at the same place; of code it is
-/// no longer than what is executed.
+/// Splits a chase by path. Code comes first: the flush of the data part, which comes last, then
+/// leaves the buffer untouched. Parts in global memory span the same buffer, so they lie at the
+/// same place; the buffer of code ends with what is executed.
 /// @pre its lanes differ in path
 /// @throws DeviceError if there are more than two paths, or they cannot be played at once: lanes in
-///   turn, co-runners, a peer's memory, an overlapped warm-up, two kinds of textures, sectors that
-///   both would fill with words of their own
+/// turn, co-runners, a peer's memory, an overlapped warm-up, two kinds of textures, sectors that
+/// both would fill with words of their own
 std::vector<PathPart> split_by_path(const ChaseProbe& probe);
 
 }  // namespace sonde::layout

@@ -1,4 +1,4 @@
-// From offsets in a buffer to the places that a chase's loads understand, by load path.
+// Turns offsets in a buffer into the places of a load path.
 #include "device/layout/place.hpp"
 
 namespace sonde::layout {

@@ -9,20 +9,20 @@
 
 namespace sonde {
 
-/// `warps` warps of one block on each SM make chains of an operation, each step on what the one
-/// before made: `ilp` chains a thread that have nothing to do with each other, `steps` steps each.
-/// With a `second` operation, as many chains of it, and steps of both by turns. One lane for each
-/// SM: elapsed_cycles from its first warp's start to its last warp's end, accesses: steps of `op`
-/// that its warps made (Wong 2010, section IV-B).
+/// One block of `warps` warps on each SM makes chains of an operation (Wong 2010, section IV-B). A
+/// thread makes `ilp` independent chains of `steps` steps; each step needs the result of the step
+/// before. With a `second` operation it makes as many chains of that, and steps of both by turns.
+/// One lane for each SM: elapsed_cycles from the start of its first warp to the end of its last
+/// one, and as accesses the steps of `op` that its warps made.
 struct ArithmeticProbe {
-  std::string op;           // base/arithmetic_ops.hpp
+  std::string op;           // a name of base/arithmetic_ops.hpp
   std::string second = {};  // empty: none
   int warps = 1;
   int ilp = 1;
-  std::uint64_t steps = 0;    // times ilp, a multiple of arithmetic_round
+  std::uint64_t steps = 0;    // steps x ilp is a multiple of arithmetic_round
   std::vector<int> sms = {};  // empty: all
 };
-/// Steps of all chains of a thread in one round of a loop, which are not timed apart.
+/// Steps of all chains of a thread in one round of the kernel's loop.
 inline constexpr std::uint64_t arithmetic_round = 256;
 
 /// Parts of describe_probe and validate_probe.

@@ -1,4 +1,4 @@
-// Deals out the constant bank to the threads of a probe, for every backend alike.
+// Divides the constant bank among the threads of a probe, for every backend alike.
 #include "device/probe/constant_probe.hpp"
 
 #include "base/error.hpp"
@@ -12,8 +12,8 @@
 namespace sonde {
 namespace {
 
-/// Multiples of it modulo 1 are spread more evenly than those of any other number (Weyl 1916), also
-/// those of few SMs with numbers in a row, which may share a cache.
+/// Its multiples modulo 1 are spread more evenly than those of any other number (Weyl 1916), also
+/// for a few SMs with numbers in a row, which may share a cache.
 constexpr double golden_ratio = 0.6180339887498949;
 
 std::uint64_t threads_of(const ConstantStreamProbe& probe) {

@@ -13,17 +13,17 @@ inline constexpr std::uint64_t constant_bank_bytes = 64 * 1024;  // CUDA program
 
 /// Independent loads from the constant bank, by one block on each SM, all at once (Wong 2010,
 /// figure 19). The words that lie `step_bytes` apart in the first `footprint_bytes` of the bank are
-/// dealt out: each of the warps x warp_threads threads of a block has a piece of words in a row of
-/// its own, and goes round it. So a block reads all of the footprint, and no word twice before it
-/// has read the others. Threads have constant_loads_in_flight loads under way. Blocks differ in
-/// where in their pieces threads begin (constant_piece), so that none runs in the wake of another.
+/// divided among the warps x warp_threads threads of a block: each goes round its own piece of
+/// consecutive words, with constant_loads_in_flight loads under way. So a block reads the whole
+/// footprint before it reads a word again. The threads of each block begin elsewhere in their
+/// pieces (constant_piece), so that no block reads just what another one has read.
 ///
-/// One lane for each SM: elapsed_cycles of all loads of its block, and their number. A round
-/// through all pieces comes before, untimed.
+/// One lane for each SM: elapsed_cycles of all loads of its block, and their number. An untimed
+/// round through all pieces comes first.
 struct ConstantStreamProbe {
   std::vector<int> sms;  // distinct
   int warps = 1;         // of each block
-  int warp_threads = 1;  // of each warp that load
+  int warp_threads = 1;  // threads of each warp that load
   std::uint64_t footprint_bytes = 0;
   std::uint64_t step_bytes = 0;  // a multiple of 4
   std::uint64_t accesses = 0;    // of each thread, a multiple of constant_loads_in_flight

@@ -27,7 +27,7 @@ constexpr EnumName<BarrierKind> barrier_names[]{{BarrierKind::block, "block"},
                                                 {BarrierKind::named, "named"},
                                                 {BarrierKind::cluster, "cluster"},
                                                 {BarrierKind::grid, "grid"}};
-/// Beyond it a waiting program takes longer than anybody waits for a kernel: 2 s at 2 GHz.
+/// Longer than anybody waits for a kernel: 2 s at 2 GHz.
 constexpr std::uint64_t most_limit_cycles = 4'000'000'000;
 /// CUDA programming guide, __nanosleep: at most a millisecond.
 constexpr std::uint32_t most_asked_ns = 1'000'000;

@@ -1,5 +1,4 @@
-// Where loads go: the ways into the memory hierarchy, and where in memory a buffer lies. Part of
-// the seam: the probes of probe.hpp are made of it.
+// Load paths, and the places of buffers. Part of the seam: the probes of probe.hpp use both.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +7,13 @@
 
 namespace sonde {
 
-/// The ways into the hierarchy. docs/load-paths.md says what each is in CUDA and in HIP. Loads of
-/// global memory: through all levels, past the L1, through the read-only path, fetched anew each
-/// time. `constant`: the constant bank, a space of its own of at most 64 KiB. `texture_1d`: fetches
-/// from a linear texture. `texture_2d`: from one of rows of texture_row_bytes in whatever order of
-/// tiles the device keeps; an offset is row * texture_row_bytes + place in the row. `atomic`:
-/// answered at the point of coherence. `instruction`: an access executes code from that offset, in
-/// a space of its own, to the end of its block (device/probe/code_blocks.hpp).
+/// How a load is issued; docs/load-paths.md says what each path is in CUDA and in HIP. The first
+/// four load from global memory: through all levels, past the L1, through the read-only path, or
+/// fetched anew each time. `constant`: from the constant bank, an address space of its own of at
+/// most 64 KiB. `texture_1d`: from a linear texture. `texture_2d`: from a texture with rows of
+/// texture_row_bytes, whose order of tiles the device chooses; an offset is row * texture_row_bytes
+/// + place in the row. `atomic`: answered at the point of coherence. `instruction`: an access
+/// executes code of an own address space, from that offset to the end of its block.
 enum class LoadPath {
   all_levels,
   past_l1,
@@ -30,9 +29,9 @@ inline constexpr std::size_t load_path_count = 9;
 
 std::string_view to_text(LoadPath path);
 
-/// Where in the memory of a device a buffer lies: each number stands for a place that the device
-/// drew from its seed, so that other numbers bring other physical pages. Buffers of one number may
-/// overlap; what they held is lost with the next probe.
+/// Where a buffer lies in the memory of a device. Each number stands for a place that the device
+/// draws from its seed, so that another number brings other physical pages. Buffers of one number
+/// may overlap; the next probe overwrites what they held.
 using Place = std::uint32_t;
 
 }  // namespace sonde

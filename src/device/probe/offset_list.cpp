@@ -1,5 +1,5 @@
-// Lists have up to millions of offsets, and every probe has some: no sorting, where a bit for each
-// place does.
+// Lists have up to millions of offsets, and every chase has some: avoids sorting where a bit for
+// each place is enough.
 #include "device/probe/offset_list.hpp"
 
 #include "base/error.hpp"
@@ -37,8 +37,8 @@ struct Step {
   std::uint64_t bytes() const { return odd << shift; }
 };
 
-/// Of the distances to `lowest`; 0 if there is none. Divisions are few: nearly all lists have a
-/// power of two, which a few of their distances tell.
+/// The greatest common divisor of all distances to `lowest`; 0 if there are none. It divides
+/// rarely: nearly all lists have a power of two, which a few distances show.
 Step common_step(std::span<const std::uint64_t> offsets_bytes, std::uint64_t lowest) {
   std::uint64_t bits = 0;
   for (const std::uint64_t offset : offsets_bytes) bits |= offset - lowest;

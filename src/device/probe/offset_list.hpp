@@ -1,4 +1,4 @@
-// What a list of offsets says in a few numbers: the file keeps these instead of the list.
+// A list of offsets described by a few numbers: the file keeps these instead of the list.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,12 +10,11 @@
 namespace sonde {
 
 struct OffsetShape {
-  std::uint64_t footprint_bytes =
-      0;  // from the lowest offset to the end of the highest one's element
+  std::uint64_t footprint_bytes = 0;  // from the lowest offset to the end of the last element
   std::uint64_t distinct_offsets = 0;
-  std::uint64_t steps = 0;  // of one round: repeats count
-  /// From one offset to the next higher one, where it is the same everywhere; unset otherwise, and
-  /// of a single offset.
+  std::uint64_t steps = 0;  // offsets of one round, repeats included
+  /// From one offset to the next higher one, if that is the same everywhere; unset otherwise, and
+  /// for a single offset.
   std::optional<std::uint64_t> stride_bytes;
 
   bool operator==(const OffsetShape&) const = default;

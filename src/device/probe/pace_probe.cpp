@@ -12,7 +12,7 @@ namespace {
 
 constexpr EnumName<SmWork> work_names[]{{SmWork::none, "none"}, {SmWork::arithmetic, "arithmetic"}};
 
-/// A probe that lasts longer is a slip of the pen.
+/// A longer probe is a mistake.
 constexpr std::uint64_t longest_ns = 10'000'000'000;
 
 }  // namespace

@@ -9,13 +9,13 @@
 
 namespace sonde {
 
-/// Kernels of one warp in a block, `launches` of them queued in a row (Wong 2010, figure 5).
+/// `launches` kernels queued in a row, whose blocks have one warp (Wong 2010, figure 5).
 /// Trace.repeat_ns has `repeats` values, by the clock of the host: from before the first launch
-/// until the host knows that the last has ended.
+/// until the host knows that the last one has ended.
 ///
-/// With busy_ns == 0 the kernels are empty, and there are no lanes. Else each block stays for so
-/// long; one lane for each block of the last repeat, launch by launch, with its SM and the number
-/// of its launch as `cluster`; clock_cycles and globaltimer_ns hold its begin and its end.
+/// With busy_ns == 0 the kernels are empty, and there are no lanes. Otherwise each block stays for
+/// busy_ns. One lane for each block of the last repeat, launch by launch, with its SM and, as
+/// `cluster`, the number of its launch; clock_cycles and globaltimer_ns hold its begin and its end.
 struct LaunchProbe {
   int launches = 1;
   int blocks = 1;
@@ -25,7 +25,7 @@ struct LaunchProbe {
 
 /// What the SMs do while their clocks are read.
 enum class SmWork {
-  none,       // but for the thread that reads the clock
+  none,       // nothing, except the thread that reads the clock
   arithmetic  // all other warps multiply and add in single precision, as fast as they can
 };
 

@@ -48,22 +48,22 @@ constexpr std::array kind_names{"chase",   "clock",        "timestamp",     "clu
                                 "launch",  "pace",         "arithmetic",    "shared_atomic"};
 static_assert(kind_names.size() == std::variant_size_v<ProbeSpec>);
 
-/// What a chase reads at an offset, and what an offset is a multiple of.
+/// The bytes that a chase reads at an offset. Offsets are multiples of it.
 std::uint64_t entry_bytes(LoadPath path) {
   return path == LoadPath::instruction ? code_entry_bytes : 8;
 }
 
-// The file keeps these texts as wide as the longest of a job.
+// The file stores the descriptions of a job as wide as the longest one.
 constexpr std::size_t most_described_lists = 16;
 
-/// Lanes one after the other that do the same.
+/// Consecutive lanes with lists of the same shape on the same path.
 struct LaneGroup {
   OffsetShape shape;
   LoadPath path;
   std::size_t lanes = 1;
 };
 
-/// SMs that do the same have equal lists, and comparing them takes little.
+/// Most lanes have equal lists; comparing lists is faster than finding their shapes.
 std::vector<LaneGroup> group_lanes(const std::vector<ChaseLane>& lanes) {
   std::vector<LaneGroup> groups;
   const ChaseLane* before = nullptr;
@@ -82,7 +82,7 @@ std::vector<LaneGroup> group_lanes(const std::vector<ChaseLane>& lanes) {
   return groups;
 }
 
-/// Lists of all lanes, where they differ.
+/// Describes the lists of each group, if there are several.
 void describe_lists(const std::vector<LaneGroup>& groups, bool with_path, json& result) {
   std::size_t left_out = 0;
   for (const LaneGroup& group : groups) {
@@ -167,7 +167,7 @@ bool reads_global_memory(LoadPath path) {
 void check_offsets(std::uint64_t buffer_bytes, LoadPath path,
                    const std::vector<std::uint64_t>& offsets) {
   const std::uint64_t unit = entry_bytes(path);
-  static_assert(std::has_single_bit(code_entry_bytes));  // a division by it would take long
+  static_assert(std::has_single_bit(code_entry_bytes));  // a mask is faster than a division
   for (std::uint64_t offset : offsets) {
     if ((offset & (unit - 1)) == 0 && offset + unit <= buffer_bytes) continue;
     // The text is made only when needed: lists are long, and every probe is checked.
@@ -189,8 +189,7 @@ void check_co_runners(const ChaseProbe& probe, int sm_count) {
   }
 }
 
-/// What lies in another GPU's memory is reached by loads of addresses, and its L2 cannot be emptied
-/// from here.
+/// A peer's memory is reached only by loads of addresses, and its L2 cannot be emptied from here.
 void check_peer(const ChaseProbe& probe) {
   if (!probe.peer_uuid) return;
   require(probe.co_runners.empty() && probe.preparation == Preparation::as_is,

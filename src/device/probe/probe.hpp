@@ -22,50 +22,49 @@
 
 namespace sonde {
 
+/// Bytes of a row of a two-dimensional texture.
 inline constexpr std::uint64_t texture_row_bytes = 4096;
 
 /// State of caches and TLBs when the untimed accesses begin. `flushed`: as much as possible of all
 /// data caches, TLBs and cached page tables holds other addresses.
 enum class Preparation { as_is, flushed };
 
-/// How the warm-up of a chase is made: each load after the one before, or many at a time, in the
-/// order of the list but for neighbours, in a fraction of the time; a first-level cache may be
-/// empty then. A device that cannot overlap them, or not these, takes its time.
+/// How a chase is warmed up. `dependent`: each load waits for the one before it. `overlapped`: many
+/// loads at a time, in a fraction of the time; neighbours in the list may change places, and a
+/// first-level cache may be empty afterwards. A device that cannot do so makes them dependent.
 enum class WarmUp { dependent, overlapped };
 
-/// Lanes of a chase run all at once, or one after the other so that no lane disturbs another.
+/// Lanes of a chase run all at once, or one after the other, so that no lane disturbs another.
 enum class Concurrency { together, in_turn };
 
-/// One thread's chase: SM, and the offsets to access, cyclically, one dependent load each, in the
-/// space of the lane's path: the buffer, the constant bank, or the code.
+/// The chase of one thread on one SM: it goes round the offsets, with one dependent load each.
+/// Offsets count in the space of the lane's path: the buffer, the constant bank, or the code.
 struct ChaseLane {
   int sm = 0;
   std::vector<std::uint64_t> offsets_bytes;  // multiples of 8, any order, repeats allowed
-  /// Written by plain stores between the warm-up and the timed loads; what they hold stays the
-  /// same.
+  /// Plain stores write these between the warm-up and the timed loads, without changing values.
   std::vector<std::uint64_t> stored_offsets_bytes = {};
   LoadPath path = LoadPath::all_levels;
 };
 
-/// An SM that adds nothing to the words of one line, without waiting for answers and as fast as it
-/// can, while the lanes of a chase run. Loads that pass the same slice of the L2 wait behind it.
+/// An SM that adds 0 to the words of one line as fast as it can, without waiting for answers, while
+/// the lanes of a chase run. Loads that pass the same slice of the L2 wait in its queue.
 struct CoRunner {
   int sm = 0;
   std::uint64_t offset_bytes = 0;  // of the line, in the buffer
 };
 
-/// A dependent chain of loads, each timed on its own (Mei and Chu 2016, fine-grained
-/// P-chase). Every lane makes `warmup_accesses` untimed loads from the start of its list, then
-/// `timed_accesses` from where it stands. The first `recorded_accesses` of the timed ones are kept
-/// one by one; if there are more timed ones, the histogram counts all of them. With
-/// timed_accesses == 0 nothing is timed one by one: `amortised_accesses` are run as a plain loop
-/// and only elapsed_cycles is kept (Saavedra 1992, Wong 2010). Lanes may take different paths, to
-/// see which caches the paths share.
+/// A dependent chain of loads, each timed on its own (Mei and Chu 2016, fine-grained P-chase).
+/// Every lane makes `warmup_accesses` untimed loads from the start of its list, then goes on with
+/// `timed_accesses` timed loads. The first `recorded_accesses` windows are kept one by one; if
+/// there are more, the histogram counts all windows. With timed_accesses == 0 nothing is timed one
+/// by one: `amortised_accesses` are run as a plain loop and only elapsed_cycles is kept (Saavedra
+/// 1992, Wong 2010). Lanes may take different paths, to see which caches the paths share.
 struct ChaseProbe {
   std::uint64_t buffer_bytes = 0;  // span of all offsets, whatever their space
   Place place = 0;
   std::vector<ChaseLane> lanes;
-  std::vector<CoRunner> co_runners = {};  // on SMs of their own, on paths that read global memory
+  std::vector<CoRunner> co_runners = {};  // on other SMs; lanes must read global memory
   std::uint64_t warmup_accesses = 0;
   WarmUp warm_up = WarmUp::dependent;
   std::uint64_t timed_accesses = 0;
@@ -73,9 +72,9 @@ struct ChaseProbe {
   std::uint64_t amortised_accesses = 0;
   Preparation preparation = Preparation::as_is;
   Concurrency concurrency = Concurrency::together;
-  /// Shared part of the L1 array; unset: the smallest that holds the record, so the largest L1.
+  /// The carve-out; unset: the smallest that holds the record, so the largest L1.
   std::optional<std::uint64_t> shared_carveout_bytes;
-  /// The buffer lies in the memory of this GPU, a peer that the device was opened with.
+  /// If set, the buffer lies in the memory of this GPU, a peer with which the device was opened.
   std::optional<std::string> peer_uuid = {};
 };
 
@@ -85,14 +84,14 @@ enum class ClockWindow {
   sink,   // only the dependent store that a chase's timed window holds besides its load
 };
 
-/// The timed window of a chase without its load: what to subtract from those of chases.
+/// The timed window of a chase without its load, which is subtracted from windows of chases.
 struct ClockProbe {
   ClockWindow window = ClockWindow::empty;
   std::vector<int> sms;
   std::uint64_t samples = 0;
 };
 
-/// Each SM reads its clock and the device-wide timer back to back, `samples` times, densely.
+/// Each SM reads its clock and the device-wide timer back to back, `samples` times without a pause.
 struct TimestampProbe {
   std::vector<int> sms;
   std::uint64_t samples = 0;
@@ -123,26 +122,26 @@ struct DsmProbe {
   int cluster_blocks = 2;
   std::uint64_t accesses = 0;
   int block_threads = 1024;                         // stream
-  int distance = 1;                                 // stream; 0: each block reads its own
+  int distance = 1;                                 // stream; 0: each block reads its own memory
   Concurrency concurrency = Concurrency::together;  // stream: of all blocks of the device
 };
 inline constexpr int dsm_element_bytes = 16;
 
 enum class HostKind { to_device, from_device, both, latency };
 
-/// The way to the memory of the host, which is pinned.
+/// The link to the memory of the host, which is pinned.
 ///
 /// Copies by the copy engines: `bytes` to the device, from it, or so many each way at once.
 /// Trace.repeat_ns has `repeats` values, the time of each copy by the device's own timer (`both`:
-/// until both have ended). What was copied is checked.
+/// until both have ended). The copied data are checked.
 ///
 /// `latency`: one thread on `sm` makes `accesses` dependent loads from host memory, each timed, of
-/// lines that nobody has read before: one in each host_step_bytes of `bytes`, in an order drawn
+/// lines that were never read before: one in each host_step_bytes of `bytes`, in an order drawn
 /// from `seed`. One lane, with the windows of a chase.
 struct HostProbe {
   HostKind kind = HostKind::to_device;
   std::uint64_t bytes = 0;
-  Place place = 0;             // of the part of the device's memory, and of the host's
+  Place place = 0;             // of the buffers on the device and on the host
   int repeats = 1;             // copies
   std::uint64_t accesses = 0;  // latency
   int sm = 0;
@@ -159,11 +158,11 @@ using ProbeSpec =
 /// "chase", "clock", ...: the kind under which a probe is filed.
 std::string_view probe_kind(const ProbeSpec& spec);
 
-/// Every parameter but the lists of offsets, as JSON text; chases add the length of each list, and
-/// the path of their lanes or, where lanes differ, `paths` with one for each.
+/// Every parameter but the lists of offsets, as JSON text. A chase adds the shape of its list and
+/// its path. If lanes differ, `lists` has these for each group of equal lanes.
 std::string describe_probe(const ProbeSpec& spec);
 
-/// The path that all lanes of a chase take; nothing if they differ.
+/// The path that all lanes of a chase take; nothing if they take different ones.
 std::optional<LoadPath> common_path(const ChaseProbe& probe);
 
 /// Checks what every backend relies on: sizes positive, offsets inside the buffer and multiples

@@ -1,3 +1,4 @@
+// Finds the elements that the warps of a program access, pass after pass.
 #include "device/probe/program_plan.hpp"
 
 #include "base/gpu_facts.hpp"
@@ -131,7 +132,7 @@ void ProgramCursor::advance() {
   settle();
 }
 
-/// Skips accesses that this pass does not make. The first of a body is made in each.
+/// Skips accesses that this pass does not make. Every pass makes the first access of a body.
 void ProgramCursor::settle() {
   while (!at_end()) {
     if (at_ < kernel_->body.size()) {

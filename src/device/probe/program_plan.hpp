@@ -1,12 +1,12 @@
-// What the accesses of a program are, one by one: the meaning of AccessProgram, for every backend
-// that plays one and for tests.
+// The accesses of a program, one by one: the meaning of AccessProgram, for every backend that plays
+// one, and for tests.
 #pragma once
 
 #include "device/probe/program_probe.hpp"
 
 namespace sonde {
 
-/// Where each array begins, in bytes, and behind the last one the bytes of them all.
+/// Where each array begins, in bytes; the last entry is the size of all arrays.
 std::vector<std::uint64_t> array_offsets_bytes(const AccessProgram& program);
 
 /// A warp of a block of a kernel.
@@ -22,32 +22,32 @@ std::uint32_t passes_of(const PassCount& count, const ProgramWarp& warp);
 /// Accesses that the warp makes in all.
 std::uint64_t count_accesses(const ProgramKernel& kernel, const ProgramWarp& warp);
 
-/// What each kernel has of sm_accesses: by the accesses of all its warps, rounded to whole
-/// multiples of `multiple` and at least one of them. @return [kernel]
+/// Divides sm_accesses among the kernels by the accesses of all their warps, in whole multiples of
+/// `multiple` and at least one of them. @return [kernel]
 std::vector<std::uint64_t> share_accesses(const AccessProgram& program, std::uint64_t sm_accesses,
                                           std::uint64_t multiple);
 
-/// What the seed and ProgramAccess::draw alone make of each number that is drawn.
+/// The part of a drawn number that depends only on the seed and ProgramAccess::draw.
 std::uint32_t hash_draw(std::uint32_t seed, std::uint32_t draw);
 
-/// The number that a group of threads draws in a pass, below `range`.
-/// @param draw ProgramAccess::draw  @param group number of the thread in the kernel /
-/// drawn_threads, the thread's being (blockIdx.y * grid_x + blockIdx.x) * threads of a block +
-/// thread of the block
+/// The number below `range` that a group of threads draws in a pass.
+/// @param draw ProgramAccess::draw
+/// @param group number of the thread in the kernel / drawn_threads; a thread's number is
+/// (blockIdx.y * grid_x + blockIdx.x) * threads of a block + thread of the block
 std::uint32_t program_draw(std::uint32_t seed, std::uint32_t draw, std::uint32_t group,
                            std::uint32_t outer, std::uint32_t inner, std::uint32_t range);
 
 /// The accesses of one warp, in order.
 class ProgramCursor {
  public:
-  /// No access.
+  /// At its end.
   ProgramCursor() = default;
   ProgramCursor(const AccessProgram& program, const ProgramKernel& kernel, const ProgramWarp& warp);
 
-  /// No further access.
+  /// True if there is no further access.
   bool at_end() const { return outer_ >= outers_; }
   const ProgramAccess& access() const { return kernel_->body[at_]; }
-  /// The access is the first of a pass.
+  /// True if the access is the first of a pass.
   bool begins_pass() const { return begins_pass_; }
   /// The elements that its 32 threads access, in their array.
   void elements(std::uint64_t (&elements)[32]) const;

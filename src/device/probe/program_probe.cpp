@@ -46,7 +46,7 @@ json describe_machine(const MachineChange& machine) {
   return result;
 }
 
-/// Most and least passes of a loop in any warp of the kernel.
+/// Least and most passes of a loop in any warp of the kernel.
 struct PassRange {
   std::int64_t least = 0;
   std::int64_t most = 0;
@@ -139,7 +139,7 @@ void keep_lanes(const ProgramProbe& probe, std::vector<LaneTrace>& lanes) {
   std::size_t at = 0;
   std::erase_if(lanes, [&](const LaneTrace&) {
     const std::size_t sm = at++ / warps;
-    // SM number k of those kept is k * sms / kept, rounded down.
+    // The k-th SM that is kept is k * sms / kept, rounded down.
     return (sm * kept + sms - 1) / sms * sms / kept != sm;
   });
 }

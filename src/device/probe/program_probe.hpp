@@ -1,4 +1,4 @@
-// The probe of a program's loads and stores, some of whose warps or blocks bypass the L1 (Dai et
+// The probe of a program's loads and stores, in which some warps or blocks bypass the L1 (Dai et
 // al., DAC 2016). The program is data, so that every device makes the same accesses. Part of the
 // seam: probe.hpp lists it among all others.
 #pragma once
@@ -18,7 +18,7 @@
 namespace sonde {
 
 inline constexpr std::uint64_t program_element_bytes = 4;
-/// Accesses of a pass, at most: as many values wait in registers.
+/// The most accesses of a pass: so many values wait in registers.
 inline constexpr std::size_t most_program_accesses = 12;
 
 /// In which passes of the inner loop an access is made.
@@ -27,9 +27,9 @@ enum class AccessPass { every, first, last };
 /// One load or store of all threads of a warp, of one element each. The element of a thread is
 ///   first + per_block_x * blockIdx.x + per_block_y * blockIdx.y + per_thread_x * threadIdx.x +
 ///   per_thread_y * threadIdx.y + per_outer * outer pass + per_inner * inner pass
-/// of its array, plus, if `drawn_elements` is not 0, drawn_step times a number below it that is
-/// drawn anew in each pass (program_draw); `drawn_threads` neighbours draw the same number, and so
-/// do accesses of equal `draw`, scaled to their drawn_elements.
+/// of its array. If `drawn_elements` is not 0, it also adds drawn_step times a number below
+/// drawn_elements, which is drawn anew in each pass (program_draw). `drawn_threads` neighbours draw
+/// the same number, and so do accesses of equal `draw`, scaled to their drawn_elements.
 struct ProgramAccess {
   bool store = false;
   /// A load that waits for the values of all loads before it in its pass; stores always do.
@@ -56,9 +56,8 @@ struct PassCount {
   std::int32_t per_warp = 0;
 };
 
-/// A kernel: each warp makes `outer` passes of `inner` passes, and in each of these the accesses of
-/// its body in order, the loads without waiting for each other; the next pass waits for all of
-/// them.
+/// A kernel: each warp makes `outer` passes, each of `inner` passes. An inner pass makes the
+/// accesses of the body in order; its loads do not wait for each other, but the next pass does.
 struct ProgramKernel {
   std::uint32_t grid_x = 1;
   std::uint32_t grid_y = 1;
@@ -67,29 +66,29 @@ struct ProgramKernel {
   PassCount outer = {};
   PassCount inner = {};
   std::vector<ProgramAccess> body = {};
-  /// Other instructions of a pass. A device that plays accesses alone leaves them out.
+  /// Other instructions of a pass. A device that plays only accesses leaves them out.
   std::uint32_t instructions = 0;
 };
 
-/// Arrays lie one after the other, each from a multiple of 4 KiB. A short name, as "kms".
+/// A program, with a short name ("kms"). Arrays follow each other, from multiples of 4 KiB.
 struct AccessProgram {
   std::string name;
   std::vector<std::uint64_t> array_elements;
   std::vector<ProgramKernel> kernels;
-  std::uint32_t seed = 0;  // of what it draws
+  std::uint32_t seed = 0;  // of the numbers that it draws
 };
 
 /// What `cached` counts: warps of each block, or blocks that an SM holds at once.
 enum class BypassLevel { warp, block };
 
-/// How loads pass the L1 (PTX ISA, ld): not looking there (cg), or through it with a hint.
+/// How loads bypass the L1 (PTX ISA, ld): past it (cg), or through it with a hint.
 enum class BypassPath { past_l1, no_allocate, evict_first };
 
 enum class WarpScheduler { greedy_then_oldest, round_robin, two_level };
 enum class L1Index { modulo, xor_bits };
 
-/// The hardware of Dai 2016, section 6, that chooses `cached` itself while the program runs: from
-/// shadow tags and a count of reservation failures, one for each SM, or one for all of them.
+/// The hardware of Dai 2016, section 6, that chooses `cached` itself while the program runs, from
+/// shadow tags and a count of reservation failures. Each SM has one, or all SMs share one.
 struct DynamicBypass {
   bool one_for_all = false;
   double e = 0.5;       // weight of a reservation failure
@@ -97,7 +96,7 @@ struct DynamicBypass {
   int period_accesses = 1000;
 };
 
-/// A machine other than the device is. Real GPUs refuse all of it.
+/// Changes of the machine that plays the program. Real GPUs refuse all of them.
 struct MachineChange {
   std::optional<WarpScheduler> scheduler = {};
   std::optional<L1Index> l1_index = {};
@@ -108,46 +107,45 @@ struct MachineChange {
   bool protecting_distance = false;
 };
 
-/// What LaneTrace::counts holds, in this order; not_counted where the device cannot tell.
+/// What LaneTrace::counts holds, in this order; not_counted if the device does not know.
 enum class ProgramCount {
   instructions,          // issued
   l1_hits,               // lines of loads that found their data in the L1
-  l1_misses,             // and lines that did not
+  l1_misses,             // lines of loads that did not
   reservation_failures,  // cycles in which a miss found no line, MSHR or miss queue entry
   l2_requests,           // that left the SM
-  dram_requests,         // of those, that missed the L2
+  dram_requests,         // those that missed the L2
   issue_cycles,          // that loads took to issue
   periods,               // of the dynamic bypass
-  cached_in_periods,     // sum of what it chose
+  cached_in_periods,     // sum of the numbers that it chose
 };
 inline constexpr std::size_t program_count_total = 9;
 inline constexpr std::uint64_t not_counted = ~std::uint64_t{0};
 
-/// SMs make `sm_accesses` accesses of the program each (a load or store of a warp is one), of each
-/// kernel a share by the accesses that it has in all. An SM holds `resident_blocks` at once. Where
-/// the device gives blocks out, the SM that has room gets the next, and SMs make sm_accesses on
-/// average; else block b belongs to the SM of rank b modulo the number of SMs. The first block
-/// follows the last. Caches hold nothing of the program when a kernel begins, but for those behind
-/// the L1.
+/// Each SM makes `sm_accesses` accesses of the program (a load or store of a warp is one), divided
+/// among the kernels by their numbers of accesses. An SM holds `resident_blocks` at once. If the
+/// device gives blocks out, the next block goes to an SM that has room, and SMs make sm_accesses on
+/// average; otherwise block b belongs to the SM of rank b modulo the number of SMs. The first block
+/// follows the last. When a kernel begins, only caches behind the L1 may hold lines of the program.
 ///
 /// The first `cached` warps of each block, or of the blocks that an SM holds, load through the L1;
 /// all others bypass it by `bypass_path`. All stores are plain.
 ///
-/// One lane for each warp of each SM, or of `lane_sms` of them, spread evenly, with elapsed_cycles
-/// of all kernels together. With
-/// `windows` each load is waited for and timed on its own: window_cycles of each in the order made,
-/// and issue_cycles. Counts of a whole SM stand in the lane of its warp 0.
+/// One lane for each warp of each SM, or of `lane_sms` SMs spread evenly, with elapsed_cycles of
+/// all kernels together. With `windows` each load is waited for and timed on its own: the lane has
+/// window_cycles of all loads, in order, and issue_cycles. Counts of a whole SM stand in the lane
+/// of its warp 0.
 struct ProgramProbe {
   AccessProgram program;
   int resident_blocks = 1;
-  int active_warps = 0;  // of an SM, that run at a time; 0: all that it holds
+  int active_warps = 0;  // warps of an SM that run at a time; 0: all that it holds
   BypassLevel level = BypassLevel::warp;
   int cached = 0;
   BypassPath bypass_path = BypassPath::past_l1;
   std::uint64_t sm_accesses = 0;
   bool windows = false;
   int lane_sms = 0;  // 0: lanes of all SMs
-  /// Shared part of the L1 array; unset: the smallest that holds the record, so the largest L1.
+  /// The carve-out; unset: the smallest that holds the record, so the largest L1.
   std::optional<std::uint64_t> shared_carveout_bytes = {};
   Place place = 0;
   MachineChange machine = {};
@@ -159,7 +157,7 @@ std::string_view to_text(BypassPath path);
 std::string_view to_text(WarpScheduler scheduler);
 std::string_view to_text(L1Index index);
 
-/// Of the blocks of a kernel. All blocks of a program have the same number of warps.
+/// Warps of a block of the kernel. All blocks of a program have the same number of warps.
 int block_warps(const ProgramKernel& kernel);
 
 /// Warps that an SM holds at once.
@@ -168,10 +166,10 @@ int resident_warps(const ProgramProbe& probe);
 /// Keeps the lanes of `lane_sms` SMs, spread evenly over those of the trace.
 void keep_lanes(const ProgramProbe& probe, std::vector<LaneTrace>& lanes);
 
-/// What `cached` may be at most: the warps of a block, or the resident blocks.
+/// The largest `cached`: the warps of a block, or the resident blocks.
 int bypass_units(const ProgramProbe& probe);
 
-/// True if nothing of the machine is asked to change.
+/// True if the machine is not changed.
 bool is_unchanged(const MachineChange& machine);
 
 nlohmann::json describe(const ProgramProbe& probe);

@@ -1,4 +1,4 @@
-// What every probe with a list of SMs is checked for.
+// The check of every probe with a list of SMs.
 #pragma once
 
 #include "base/error.hpp"

@@ -27,12 +27,11 @@ constexpr EnumName<StreamHint> hint_names[]{{StreamHint::none, "none"},
 constexpr EnumName<StreamEngine> engine_names[]{{StreamEngine::threads, "threads"},
                                                 {StreamEngine::bulk, "bulk"}};
 
-/// Whole ones.
+/// Whole warps of a block.
 std::uint64_t count_block_warps(const StreamProbe& probe) {
   return static_cast<std::uint64_t>(probe.block_threads) / warp_threads;
 }
 
-/// Of all blocks.
 std::uint64_t count_warps(const StreamProbe& probe) {
   return static_cast<std::uint64_t>(probe.blocks) * count_block_warps(probe);
 }
@@ -73,7 +72,7 @@ void check_timed(const StreamProbe& probe) {
 
 void check_groups(const StreamProbe& probe, int sm_count) {
   if (probe.groups.empty()) return;
-  const bool adds = probe.kind == StreamKind::add;  // with rules of their own
+  const bool adds = probe.kind == StreamKind::add;  // additions have rules of their own
   require(
       probe.kind != StreamKind::copy && probe.engine == StreamEngine::threads &&
           (adds || (probe.path == LoadPath::past_l1 && probe.element_bytes == 16)) &&

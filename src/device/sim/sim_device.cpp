@@ -1,4 +1,4 @@
-// The simulated GPU: launches, faults, conditions; the probes themselves are played elsewhere.
+// The simulated GPU: launches, faults and conditions. The files of play/ play the probes.
 #include "device/sim/sim_device.hpp"
 
 #include "base/error.hpp"
@@ -30,19 +30,18 @@ constexpr std::uint64_t thermal_slowdown = 0x40;
 // Any plausible values: an idle board, and one at its slowdown temperature.
 constexpr double cool_temperature_c = 41;
 constexpr double hot_temperature_c = 88;
-// Of the clock, lost when a board has become as hot as that: boost clocks fall by steps of some
-// 15 MHz as it warms, long before the driver calls it a slowdown.
+// Share of the clock that is lost on a board as hot as that: boost clocks fall by steps of some 15
+// MHz as the board warms, long before the driver reports a slowdown.
 constexpr double hot_sink_fraction = 0.1;
 constexpr double power_w = 180;
-// A launch costs at least this much, so that launches do not share a start time.
+// Least time of a launch, so that launches do not share a start time.
 constexpr double launch_ns = 5000;
-// What kernels that do hardly anything have, and the most that an instruction can name on any GPU
-// (CUDA binary utilities: R0 to R254).
+// Registers of a tiny kernel, and the most that an instruction can name on any GPU (CUDA binary
+// utilities: R0 to R254).
 constexpr int least_registers = 16;
 constexpr int most_registers = 255;
 
-/// The seed of the die that is gone, and 1 above; 0: none is. One, as a process and those that it
-/// forks measure one GPU.
+/// The GPU that is gone. A process and its forks share it, as they measure one GPU.
 using GoneDie = std::atomic<std::uint64_t>;   // its seed + 1; 0: none is gone
 static_assert(GoneDie::is_always_lock_free);  // or it would not span processes
 
@@ -56,7 +55,7 @@ GoneDie& gone_die() {
   return *shared;
 }
 
-/// Copies have no lanes.
+/// The longest lane; copies have no lanes, so their repeats are added up.
 double longest_ns(const Trace& trace, double sm_clock_hz) {
   double longest = 0;
   if (trace.lanes.empty()) {
@@ -68,7 +67,6 @@ double longest_ns(const Trace& trace, double sm_clock_hz) {
   return longest;
 }
 
-/// All that a trace holds in floating point.
 void spoil_with_nan(Trace& trace) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   std::ranges::fill(trace.repeat_ns, nan);
@@ -77,8 +75,7 @@ void spoil_with_nan(Trace& trace) {
   trace.conditions.temperature_c = nan;
 }
 
-/// As a driver that reaches for memory which is not there. A handler that the process may have for
-/// it would make another end of it.
+/// Ends the process as a driver that accesses invalid memory does, past any signal handler.
 void crash() {
   std::signal(SIGSEGV, SIG_DFL);
   std::raise(SIGSEGV);
@@ -102,15 +99,15 @@ void delay(LaneTrace& lane, double factor) {
   lane.histogram = to_histogram<std::uint64_t>(counts);
 }
 
-/// The GPU gives the time of some SMs to both processes in turn: in a share of the probes they take
-/// 1.5 to 2.6 times as long. Two real H100s showed one SM so beside a process that copied memory.
+/// Some SMs serve both processes in turn: in a share of the probes they take 1.5 to 2.6 times as
+/// long. On two real H100s one SM did so beside a process that copied memory.
 /// @param seed_of_die draws which SMs
 /// @param seed of the probe: draws which of them are late in it, and by how much
 void share_sms(const Neighbour& neighbour, int sm_count, std::uint64_t seed_of_die,
                std::uint64_t seed, Trace& trace) {
   constexpr double least_factor = 1.5;
   constexpr double most_factor = 2.6;
-  constexpr double shared_sms = 0.1;  // of the SMs, for each unit of the neighbour's share
+  constexpr double shared_sms = 0.1;  // share of the SMs, per unit of the neighbour's share
   Random sms(derive_seed(seed_of_die, "SMs of the neighbour"));
   Random probe(derive_seed(seed, "turns of the neighbour"));
   const auto count = static_cast<std::uint64_t>(sm_count);

@@ -1,5 +1,5 @@
-// The simulated GPU: plays probes through the machinery of this folder. It gives away nothing but
-// traces and what a driver would tell.
+// The simulated GPU: plays probes with the code of this folder. It shows only traces and what a
+// driver would report.
 #pragma once
 
 #include "device/device.hpp"
@@ -8,9 +8,9 @@
 
 namespace sonde::sim {
 
-/// Makes the memory in which GPUs that "have fallen off the bus" are kept, and which this process
-/// shares with all that it forks from now on: a worker loses the GPU, the next one cannot open it.
-/// Call it before the first fork; later calls do nothing. @throws Error if there is no memory
+/// Makes the memory that records a lost GPU ("fallen off the bus"), shared by this process and its
+/// later forks: one worker loses the GPU, the next one cannot open it. Call it before the first
+/// fork; later calls do nothing. @throws Error if there is no memory
 void prepare_to_lose_gpus();
 
 class SimDevice final : public Device {
@@ -33,18 +33,18 @@ class SimDevice final : public Device {
   Trace play(const ProbeSpec& spec) override;
 
  private:
-  /// What the next launch meets before it begins; it may end the process.
+  /// Applies the faults that a launch meets before it begins; one may end the process.
   /// @throws DeviceError, DeviceLostError
   void meet_faults();
-  /// Whether a fault that begins with this launch (0: never) is there by now.
+  /// True if a fault that begins with this launch (0: never) has begun.
   bool has_begun(std::uint64_t launch) const { return launch != 0 && launches_ >= launch; }
   bool has_neighbour() const {
     return faults_.neighbour &&
            (faults_.neighbour->launch == 1 || has_begun(faults_.neighbour->launch));
   }
-  /// As they are in this launch.
+  /// The faults of this launch.
   Faults faults_now() const;
-  /// Of the highest SM clock: what throttling leaves, what warming leaves, and both.
+  /// Share of the highest SM clock that throttling leaves, that warming leaves, and both.
   double throttle_factor() const;
   double sink_factor() const;
   double clock_factor() const { return throttle_factor() * sink_factor(); }
@@ -55,10 +55,10 @@ class SimDevice final : public Device {
   Faults faults_;
   Die die_;
   std::vector<LinkedPeer> peers_;
-  MemorySystem memory_;                // begins anew with each probe
+  MemorySystem memory_;                // reset by each probe
   std::uint64_t launches_ = 0;         // since the device was opened
   std::uint64_t launches_of_job_ = 0;  // since the job began
-  std::uint64_t draw_ = 0;             // of its noise
+  std::uint64_t draw_ = 0;             // number of the draw of the noise
   double now_ns_ = 0;                  // simulated time since the job began
   bool lost_ = false;
 };

@@ -1,5 +1,5 @@
-// When the blocks of a stream ran on each SM, by its clock: laid out for the kernel, and read into
-// a trace as one lane for each SM.
+// When the blocks of a stream ran on each SM, by its clock. The kernel notes the times, and read()
+// makes one lane of them for each SM.
 #pragma once
 
 #include "base/error.hpp"
@@ -25,17 +25,17 @@ class BlockSpans {
     launch.timed_out = timed_out_.device;
   }
 
-  /// Queues what must come before every launch.
+  /// Queues the clearing of the arrays, before every launch.
   void clear() const {
     session_.arrays().clear(timed_out_);
     session_.arrays().clear(spans_);
-    // The first member of every span is a minimum: all ones.
+    // The first member of every span is a minimum, so it starts with all bits set.
     SONDE_CUDA_CHECK(cudaMemset2DAsync(spans_.device, sizeof(kernels::SmSpan), 0xff,
                                        sizeof(kernels::SmSpan::first_cycles), spans_.host.size(),
                                        session_.stream()));
   }
 
-  /// After a launch: whether a block passed its deadline.
+  /// After a launch: true if a block passed its deadline.
   bool timed_out() const { return timed_out_.host.front() != 0; }
 
   /// After a launch: from the first start to the last end on each SM that had a block.

@@ -24,7 +24,6 @@ Lanes lanes_of(const ChaseProbe& probe) {
   return lanes;
 }
 
-/// Lanes on the SM that has most of them.
 std::uint32_t most_lanes_on_sm(const std::vector<int>& ranks) {
   std::vector<std::uint32_t> count(ranks.size(), 0);
   for (int rank : ranks) ++count[static_cast<std::size_t>(rank)];
@@ -97,7 +96,7 @@ std::vector<Trace> ChaseLaunchPlan::run_together(
     needed_bytes = std::max(needed_bytes, plan->shared_bytes_);
     lanes += plan->rank_of_lane_.size();
   }
-  // One division of the L1 for all, or no SM could hold a block of each.
+  // All kernels get one carve-out, or no SM could hold a block of each.
   const layout::SharedPlan shared = layout::plan_shared(first.session_.info(), needed_bytes,
                                                         first.asked_carveout_bytes_, plans.size());
   std::vector<PlacedKernel> kernels;

@@ -18,26 +18,26 @@ inline std::uint64_t accesses_of(const ChaseProbe& probe) {
   return probe.warmup_accesses + probe.timed_accesses + probe.amortised_accesses;
 }
 
-/// For the accesses of all lanes that run one after the other.
+/// The time limit of a chase; lanes that run in turn add up.
 TimeLimit limit_of(const ChaseProbe& probe);
 
 class ChaseLaunchPlan {
  public:
-  /// Adds its arrays to those of the session, and fills them but for what is the caller's.
-  /// @param probe its lanes and counts; the lists of its lanes are not looked at
+  /// Adds its arrays to those of the session. Fills all but what tasks() leaves to the caller.
+  /// @param probe its lanes and counts are used, but not the lists of its lanes
   /// @throws DeviceError if too many lanes share an SM
   ChaseLaunchPlan(Session& session, const ChaseProbe& probe);
 
-  /// [lane] Start, script and stores are the caller's to fill.
+  /// [lane] The caller fills start, script and stores.
   std::span<kernels::ChaseTask> tasks() const { return tasks_.host; }
   kernels::ChaseLaunch& launch() { return launch_; }
   const kernels::ChaseLaunch& launch() const { return launch_; }
 
-  /// Copies the lists of the lanes, as scripts, to arrays that warps copy to shared memory, and
-  /// tells the kernel of them. @throws DeviceError if the lists make no scripts
+  /// Puts the lists of the lanes, as scripts, into arrays that warps copy to shared memory, and
+  /// tells the kernel. @throws DeviceError if the lists cannot be scripts
   void add_scripts(const ChaseProbe& probe);
 
-  /// @param queue queues what must come before the kernel, and the kernel with launch()
+  /// @param queue queues the work before the kernel, and the kernel with launch()
   /// @return timed windows, histograms and elapsed cycles of all lanes
   /// @throws DeviceError if the records do not fit, or a lane did not end well
   Trace run(const std::function<void(const LaunchShape&)>& queue);
@@ -50,7 +50,7 @@ class ChaseLaunchPlan {
       const std::vector<ChaseLaunchPlan*>& plans,
       const std::function<void(std::span<const PlacedKernel>)>& queue);
 
-  /// What the lanes loaded last.
+  /// For the values that the lanes loaded last.
   const LaneLaunch& lanes() const { return lanes_; }
 
  private:

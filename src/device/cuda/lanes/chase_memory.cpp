@@ -74,7 +74,7 @@ void ChaseMemory::add(const layout::ListPlan& list, ChaseLaunchPlan& plan) {
   add_rehearsal(plan);
 }
 
-/// A word of its own, where places are addresses.
+/// Where places are addresses, the rehearsal of the timed loop has a word outside the buffer.
 void ChaseMemory::add_rehearsal(ChaseLaunchPlan& plan) {
   const auto word = session_.arrays().add_input<std::uint64_t>(1);
   plan.launch().rehearsal_place = reinterpret_cast<std::uint64_t>(word.device);
@@ -96,7 +96,7 @@ void ChaseMemory::add_bank(std::vector<kernels::WordWrite> words, ChaseLaunchPla
   }
 }
 
-/// What stores write is what a word holds already: 0 for one that no load finds.
+/// Stores write the value that a word already holds, or 0 if no load reads the word.
 void ChaseMemory::add_stores(std::vector<kernels::WordWrite> words, ChaseLaunchPlan& plan) {
   const auto stores_some = [](const ChaseLane& lane) { return !lane.stored_offsets_bytes.empty(); };
   if (std::ranges::none_of(probe_.lanes, stores_some)) return;

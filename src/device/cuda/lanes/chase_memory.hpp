@@ -1,5 +1,5 @@
-// What the loads of a chase find: words in global memory, in the constant bank or in a texture, and
-// what is stored among them. Made for one probe: construct, give it the words, queue.
+// The words that the loads of a chase read, in global memory, in the constant bank or in a texture,
+// and its stores. Made for one probe: construct it, add the words, queue them.
 #pragma once
 
 #include "device/cuda/lanes/chase_launch.hpp"
@@ -14,21 +14,21 @@ kernels::ChasePath to_chase_path(LoadPath path);
 
 class ChaseMemory {
  public:
-  /// Has the memory that the path of the lanes reads.
-  /// @pre all take the same one
-  /// @throws DeviceError if it cannot span the probe's buffer
+  /// Takes the memory that the load path of the lanes reads.
+  /// @pre all lanes take the same path
+  /// @throws DeviceError if that memory cannot hold the probe's buffer
   ChaseMemory(Session& session, const ChaseProbe& probe, kernels::Order order);
 
-  /// What a word holds that leads to an offset.
+  /// The value of a word that leads to an offset.
   std::uint64_t place(std::uint64_t offset_bytes) const;
 
-  /// Takes the words that the loads will find: adds arrays to the session's, fills them, and tells
-  /// the launch what it must know of them.
+  /// Takes the words that the loads will read: adds arrays to the session, fills them, and tells
+  /// the launch of them.
   void add(std::vector<kernels::WordWrite> words, ChaseLaunchPlan& plan);
-  /// The same for a list that the device makes a chain of. @pre places are addresses
+  /// The same for a list of which the device makes a chain. @pre places are addresses
   void add(const layout::ListPlan& list, ChaseLaunchPlan& plan);
 
-  /// Queues the words on their way, and the flush if there is to be one.
+  /// Queues the writing of the words, and the flush if the probe asks for it.
   void queue();
 
  private:
@@ -41,12 +41,12 @@ class ChaseMemory {
   LoadPath path_;
   std::byte* data_ = nullptr;
   std::uint64_t texture_ = 0;
-  std::uint64_t buffer_bytes_ = 0;            // its span, as layout::RehearsalPlace has it
+  std::uint64_t buffer_bytes_ = 0;            // with the place of the rehearsal
   std::uint64_t rehearsal_offset_bytes_ = 0;  // in the buffer, for paths without addresses
-  bool zeros_ = false;                        // a script's words
+  bool zeros_ = false;                        // all words are 0, as a script needs
   Input<kernels::WordWrite> writes_;
   Input<std::uint32_t> bank_;
-  kernels::LinkedList list_{};  // else words
+  kernels::LinkedList list_{};  // used instead of writes_, if not empty
 };
 
 }  // namespace sonde::cuda

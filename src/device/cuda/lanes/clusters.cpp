@@ -1,4 +1,4 @@
-// Refuses clusters that a GPU does not run, counts those that it runs at once, and launches these.
+// Refuses clusters that a GPU cannot run, counts those that it runs at once, and launches them.
 #include "device/cuda/lanes/clusters.hpp"
 
 #include "device/device_error.hpp"
@@ -17,7 +17,7 @@ void allow_large_clusters(const DeviceInfo& info, const void* kernel) {
   SONDE_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
 }
 
-/// @param attribute outlives what is returned
+/// @param attribute must outlive the result
 cudaLaunchConfig_t configure(const DeviceInfo& info, const Clusters& clusters,
                              cudaLaunchAttribute& attribute, cudaStream_t stream) {
   attribute.id = cudaLaunchAttributeClusterDimension;

@@ -5,7 +5,7 @@
 
 namespace sonde::cuda {
 
-/// Clusters of blocks that take more than half of an SM's shared memory: no SM can hold two.
+/// Clusters whose blocks take so much shared memory that no SM can hold two.
 struct Clusters {
   int cluster_blocks = 1;
   int block_threads = 32;
@@ -16,22 +16,22 @@ struct Clusters {
   }
 };
 
-/// @param kernel to be launched
+/// Counts the clusters that the GPU takes at once. @param kernel to be launched
 /// @throws DeviceError if such clusters do not exist, or not one fits
 Clusters count_clusters(const DeviceInfo& info, const void* kernel, int cluster_blocks,
                         int block_threads);
 
-/// Queues all of them.
+/// Queues one kernel over all clusters.
 void launch_clusters(Session& session, const Clusters& clusters, const void* kernel,
                      const void* parameters);
 
-/// Lanes of a launch of clusters, as many for each block.
+/// The lanes of a launch of clusters, the same number for each block.
 class ClusterLanes {
  public:
   /// Adds its arrays to those of the session.
   ClusterLanes(Session& session, const Clusters& clusters, int lanes_per_block = 1);
 
-  /// Tells the kernel of them, and launches it.
+  /// Launches the kernel on the clusters, and reads the lanes.
   /// @param accesses of each lane
   /// @throws DeviceError if a lane did not run to its end, or its final value is not 0
   template <class Launch>

@@ -1,4 +1,4 @@
-// Lanes that execute code: the order stands in shared memory, the blocks are part of the program.
+// Lanes that execute code: the order lies in shared memory, the blocks are part of the program.
 #include "base/units.hpp"
 #include "device/cuda/lanes/path_lanes.hpp"
 #include "device/device_error.hpp"
@@ -46,7 +46,7 @@ class CodeLanes final : public PathLanes {
   }
 
   void queue_before(const LaunchShape&) override {
-    // Leaves the blocks in memory: the SM's own instruction caches are not reached by it.
+    // The flush does not reach the instruction caches of the SM itself.
     if (probe_.preparation == Preparation::flushed) session_.flush_caches(0);
   }
 

@@ -1,5 +1,5 @@
-// Lanes that load: puts the lists into memory as chains, or into shared memory as scripts where
-// that cannot be, and checks that every lane ended where its list says.
+// Lanes that load: puts the lists into memory as chains or, if that is not possible, into shared
+// memory as scripts, and checks that every lane ended where its list says.
 #include "base/gpu_facts.hpp"
 #include "device/cuda/lanes/chase_memory.hpp"
 #include "device/cuda/lanes/path_lanes.hpp"
@@ -12,25 +12,25 @@
 namespace sonde::cuda {
 namespace {
 
-/// Accesses of a warm-up that are the turn of a thread, if the threads of a warp take turns.
+/// Accesses of a warm-up that one thread makes, if the threads of a warp take turns.
 std::uint64_t share_of(std::uint64_t accesses, std::uint64_t thread) {
   return (accesses + warp_threads - 1 - thread) / warp_threads;
 }
 
-/// A warm-up is shared out to the threads of a warp if there is something for each.
+/// True if the warm-up is divided among the threads of a warp.
 bool is_shared_out(const ChaseProbe& probe) {
   return probe.warm_up == WarmUp::overlapped && probe.warmup_accesses >= warp_threads &&
          probe.lanes.size() == 1 && probe.lanes.front().offsets_bytes.size() >= warp_threads;
 }
 
-/// The warm-up of a probe's only lane by a warp, each thread through its share of the accesses, in
-/// a kernel of its own.
+/// The warm-up of a probe's only lane, in a kernel of its own: each thread of a warp makes a share
+/// of the accesses.
 template <class Chains>
 class SharedWarmUp {
  public:
-  /// Leaves nothing of the warm-up to the lane, which goes on behind it.
-  /// @param chains the lane's, and behind it those of its shares
-  /// @param plan of the lane, that lacks nothing else
+  /// Takes the whole warm-up away from the lane, which begins after it.
+  /// @param chains the lane's chain, then the chains of its shares
+  /// @param plan of the lane, otherwise complete
   SharedWarmUp(Session& session, const ChaseProbe& probe, const Chains& chains,
                const ChaseMemory& memory, ChaseLaunchPlan& plan)
       : session_(session),
@@ -103,7 +103,7 @@ kernels::Kernel<kernels::ChaseLaunch> kernel_of(const ChaseProbe& probe, kernels
       probe.timed_accesses > 0 ? kernels::Part::windows : kernels::Part::amortised);
 }
 
-/// Lanes that find something in memory.
+/// Lanes that load words from memory.
 class DataLanes : public PathLanes {
  public:
   std::uint64_t place(std::uint64_t offset_bytes) const final {
@@ -119,7 +119,7 @@ class DataLanes : public PathLanes {
 
 enum class Shares { none, behind_the_lane };
 
-/// Each word holds the place of the next.
+/// Lanes of chains: each word holds the place of the next.
 template <class Chains>
 class ChainLanes final : public DataLanes {
  public:
@@ -152,7 +152,7 @@ class ChainLanes final : public DataLanes {
   std::optional<SharedWarmUp<Chains>> warm_up_;
 };
 
-/// The order stands in shared memory; each word is zero.
+/// Lanes of scripts: the order lies in shared memory, and each word is zero.
 class ScriptLanes final : public DataLanes {
  public:
   ScriptLanes(Session& session, const ChaseProbe& probe)
@@ -206,7 +206,7 @@ std::unique_ptr<PathLanes> make_data_lanes(Session& session, const ChaseProbe& p
     if (list) return make_chain_lanes(session, probe, std::move(*list), shares);
   }
   if (shared) {
-    // Chains of their own need further words of each sector.
+    // The shares have chains of their own, which need further words of each sector.
     auto chains = layout::plan_chains(layout::with_shares(probe.lanes, warp_threads), words);
     if (chains) {
       return make_chain_lanes(session, probe, std::move(*chains), Shares::behind_the_lane);

@@ -1,4 +1,4 @@
-// Runs a launch of lanes and turns what each left behind into its part of the trace.
+// Runs a launch of lanes, and turns the results of each lane into its part of the trace.
 #include "device/cuda/lanes/lane_launch.hpp"
 
 #include "base/error.hpp"
@@ -13,7 +13,7 @@
 namespace sonde::cuda {
 namespace {
 
-/// What became of a lane that did not end well.
+/// Errors of lanes that did not end well.
 constexpr std::array failures{
     std::pair{kernels::LaneStatus::never_ran, "the lane on SM {} did not run (its block was lost)"},
     std::pair{kernels::LaneStatus::timed_out,

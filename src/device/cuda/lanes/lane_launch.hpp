@@ -1,5 +1,5 @@
-// A launch on chosen SMs whose lanes each leave a result and a record of timed windows: the one
-// place that lays these out for the kernel and reads them into a trace.
+// A launch on chosen SMs whose lanes each have a result and a record of timed windows. Only this
+// class lays them out for the kernel and reads them into a trace.
 #pragma once
 
 #include "device/cuda/lanes/placed_launch.hpp"
@@ -11,7 +11,7 @@ namespace sonde::cuda {
 struct Lanes {
   std::vector<int> sms;        // of each lane
   std::uint64_t recorded = 0;  // timed windows that each lane keeps
-  std::uint64_t accesses = 0;  // of each lane, in its elapsed cycles
+  std::uint64_t accesses = 0;  // of each lane, within its elapsed cycles
 };
 
 /// @throws DeviceError if the lane did not run to its end on its SM
@@ -25,7 +25,7 @@ class LaneLaunch {
   /// Adds its arrays to those of the session.
   LaneLaunch(Session& session, Lanes lanes, TimeLimit limit);
 
-  /// Tells the kernel of its SMs and of the lanes' arrays.
+  /// Puts the SMs and the arrays of the lanes into the parameters of the kernel.
   template <class Launch>
   void describe(Launch& launch) const {
     launch.placement = placed_.placement();
@@ -33,11 +33,11 @@ class LaneLaunch {
     if constexpr (requires { launch.records; }) launch.records = records_.device;
   }
 
-  /// Tells the kernel of them, and launches it with cleared results.
-  /// @param queue_before what must come between upload and kernel, each time it is launched
+  /// Launches the kernel with cleared results.
+  /// @param queue_before queues work between upload and kernel, each time it is launched
   /// @param wanted as in read()
   /// @return what the lanes recorded
-  /// @throws DeviceError if an SM could not be had, or a lane did not run to its end on its SM
+  /// @throws DeviceError if an SM got no block, or a lane did not run to its end on its SM
   template <class Launch>
   Trace run(
       kernels::Kernel<Launch> kernel, Launch& launch, unsigned block_threads,
@@ -52,11 +52,11 @@ class LaneLaunch {
     return read(shared, wanted);
   }
 
-  /// What a run is made of, for one beside another launch: the kernel; its results are to be
-  /// cleared before it; what the lanes recorded, as run().
+  /// The steps of run(), for a launch beside another one: the kernel, clearing the results before
+  /// it, and reading the lanes after it.
   PlacedKernel placed_kernel(unsigned block_threads, const layout::SharedPlan& shared);
   void clear_results() { session_.arrays().clear(results_); }
-  /// @param wanted whether the trace is to have each lane; empty: all
+  /// @param wanted for each lane, whether the trace has it; empty: all
   Trace read(const layout::SharedPlan& shared, const std::vector<bool>& wanted = {}) const;
 
   /// After a run. @throws DeviceError if the lane's loads did not end with that value

@@ -1,5 +1,5 @@
-// The lanes of a chase that take one load path: what they find in memory, in the constant bank or
-// in code, and the launch that plays them. play/chase.cpp runs one, or two at once.
+// The lanes of a chase that take one load path: the words or the code that they access, and the
+// launch that plays them. play/chase.cpp runs one such launch, or two at once.
 #pragma once
 
 #include "device/cuda/lanes/chase_launch.hpp"
@@ -8,17 +8,17 @@
 
 namespace sonde::cuda {
 
-/// Construct it, which adds its arrays to those of the session and fills them; queue and run its
-/// plan; check it.
+/// The constructor adds its arrays to those of the session and fills them. Then queue and run its
+/// plan, and check it.
 class PathLanes {
  public:
   virtual ~PathLanes() = default;
 
-  /// Queues what the lanes will find, and the flush if there is to be one.
+  /// Queues the writing of the words, and the flush if the probe asks for it.
   /// @param shape of the chase's kernel
   virtual void queue_before(const LaunchShape& shape) = 0;
 
-  /// Queues the chase, or loads its kernel, if the shape has no blocks.
+  /// Queues the chase or, if the shape has no blocks, only loads its kernel.
   void queue_chase(const LaunchShape& shape, cudaStream_t stream) const {
     launch(kernel_, plan_.launch(), shape, stream);
   }
@@ -26,7 +26,7 @@ class PathLanes {
   /// After a run. @throws DeviceError if a lane did not end where its list does
   virtual void check() const = 0;
 
-  /// What leads to an offset: the place of a word, or of a block of code.
+  /// The value that leads to an offset: the place of a word, or of a block of code.
   virtual std::uint64_t place(std::uint64_t offset_bytes) const = 0;
 
   ChaseLaunchPlan& plan() { return plan_; }
@@ -51,7 +51,7 @@ class PathLanes {
 std::unique_ptr<PathLanes> make_data_lanes(Session& session, const ChaseProbe& probe);
 
 /// Lanes that execute code.
-/// @throws DeviceError if there is not so much of it
+/// @throws DeviceError if the program has less code
 std::unique_ptr<PathLanes> make_code_lanes(Session& session, const ChaseProbe& probe);
 
 }  // namespace sonde::cuda

@@ -10,7 +10,7 @@
 namespace sonde::cuda {
 namespace {
 
-/// Blocks are placed within microseconds; later ones will not be.
+/// Blocks are placed within microseconds; a block that waits longer is not placed at all.
 constexpr auto claim_limit = std::chrono::milliseconds(100);
 constexpr unsigned max_blocks_per_sm = 32;  // CUDA programming guide, compute capabilities
 
@@ -31,7 +31,7 @@ TimeLimit longest_limit(std::span<const PlacedKernel> kernels) {
   return longest;
 }
 
-/// The first that lacks an SM; null if none does.
+/// The first launch that lacks an SM; null if none does.
 const PlacedLaunch* find_unplaced(std::span<const PlacedKernel> kernels) {
   const auto lacks = [](const PlacedKernel& kernel) {
     return kernel.launch->claimed() != kernel.launch->wanted();
@@ -85,8 +85,9 @@ void run_placed(Session& session, std::span<PlacedKernel> kernels,
     });
     return find_unplaced(kernels);
   };
-  // As many blocks per SM as fit if they take all the shared memory there is; if the driver divided
-  // the L1 in another way, as many as could be resident, so that each SM gets one.
+  // First with as many blocks per SM as there are kernels: they fit if the carve-out is as asked.
+  // If the driver divided the L1 in another way, with as many blocks as can be resident, so that
+  // each SM gets one.
   for (PlacedKernel& kernel : kernels) {
     kernel.shape.grid_blocks = static_cast<unsigned>(kernels.size() * sms);
   }

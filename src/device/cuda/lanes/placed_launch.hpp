@@ -16,19 +16,19 @@ TimeLimit limit_for(std::uint64_t accesses);
 
 class PlacedLaunch {
  public:
-  /// Adds its arrays to those of the session, and tells the blocks in them which SMs are wanted.
+  /// Adds its arrays to those of the session, and writes into them which SMs are wanted.
   /// @param sms distinct; a lane's rank is its SM's place in this list
   PlacedLaunch(Session& session, std::vector<int> sms, TimeLimit limit);
 
-  /// What the kernel is told.
+  /// The parameters of the kernel.
   kernels::Placement placement() const;
 
-  /// @param queue queues what must come between upload and kernel, and the kernel; it is called
-  ///   again if some SM got no block
-  /// @throws DeviceError if an SM could not be had
+  /// @param queue queues the work between upload and kernel, and the kernel; it is called again if
+  /// some SM got no block
+  /// @throws DeviceError if an SM got no block then, either
   void run(LaunchShape shape, const std::function<void(const LaunchShape&)>& queue);
 
-  /// What a run is made of: empties the counters before the kernel; says how many SMs were had.
+  /// The steps of run(): clearing the counters before the kernel, and counting SMs after it.
   void clear_state() { session_.arrays().clear(state_); }
   std::uint32_t claimed() const { return state_.host.front().claimed; }
   std::uint32_t wanted() const { return static_cast<std::uint32_t>(sms_.size()); }
@@ -48,11 +48,11 @@ struct PlacedKernel {
   LaunchShape shape;
 };
 
-/// Runs launches at once.
-/// @param kernels so many blocks, one of each, fit on an SM together
-/// @param queue queues what must come between upload and kernels, and the kernels; it is called
-///   again if an SM got no block of one of them
-/// @throws DeviceError if an SM could not be had
+/// Runs several launches at once.
+/// @param kernels an SM has room for a block of each
+/// @param queue queues the work between upload and kernels, and the kernels; it is called again if
+/// an SM got no block of one of them
+/// @throws DeviceError if an SM got no block then, either
 void run_placed(Session& session, std::span<PlacedKernel> kernels,
                 const std::function<void()>& queue);
 

@@ -1,4 +1,4 @@
-// From what a stream asks for to the template arguments of its kernel.
+// Chooses the template arguments of a stream's kernel, and lays out its groups.
 #include "device/cuda/lanes/stream_code.hpp"
 
 #include "base/error.hpp"

@@ -1,4 +1,4 @@
-// Which kernel plays a stream, and which streams there are none for.
+// Chooses the kernel that plays a stream, and refuses streams without a kernel.
 #pragma once
 
 #include "device/cuda/session/session.hpp"
@@ -12,18 +12,19 @@ namespace sonde::cuda {
 kernels::Kernel<kernels::StreamLaunch> choose_stream_kernel(const DeviceInfo& info,
                                                             const StreamProbe& probe);
 
+/// The groups of a stream, laid out for the kernel.
 class StreamGroups {
  public:
   /// Adds its arrays to those of the session, and fills them.
   StreamGroups(Session& session, const StreamProbe& probe);
 
-  /// Tells the kernel.
+  /// The parameters of the kernel.
   kernels::StreamGroupsLaunch describe() const;
 
-  /// Different chunks that some warp takes in a launch.
+  /// Number of different chunks that the warps take in a launch.
   std::uint64_t covered_chunks() const;
 
-  /// Queues what must come before every launch.
+  /// Queues the clearing of the ranks, before every launch.
   void clear() const { session_.arrays().clear(ranks_); }
 
  private:

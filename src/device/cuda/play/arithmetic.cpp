@@ -33,8 +33,8 @@ const kernels::ArithmeticKernel& find_kernel(const DeviceInfo& info, const Arith
   return *kernel;
 }
 
-/// A step of one warp takes at most some thousand cycles (divisions in double precision on parts
-/// that have hardly any units for it), which warps take one after the other.
+/// A step of one warp takes at most some thousand cycles (divisions in double precision on GPUs
+/// with hardly any units for them), and warps may run one after the other.
 TimeLimit limit_of(const ArithmeticProbe& probe) {
   const auto steps = probe.steps * static_cast<std::uint64_t>(probe.warps * probe.ilp);
   return {std::chrono::seconds(1) + std::chrono::microseconds(2) * steps};

@@ -1,4 +1,4 @@
-// Chases: the lanes of one load path, with co-runners or without, or those of two paths in two
+// Chases: lanes of one load path, with or without co-runners, or lanes of two load paths in two
 // launches at once.
 
 #include "device/cuda/lanes/path_lanes.hpp"
@@ -16,9 +16,9 @@
 namespace sonde::cuda {
 namespace {
 
-// Two streams that wait for each other by events; what ends the co-runners is a word in memory.
+// Two streams wait for each other by events; a word in memory ends the co-runners.
 
-/// Queues one kernel in the session's stream, or loads it, if the shape has no blocks.
+/// Queues one kernel in the session's stream or, if the shape has no blocks, loads it.
 using QueueLaunch = std::function<void(const LaunchShape& shape)>;
 
 class CoRunners {
@@ -27,11 +27,11 @@ class CoRunners {
   /// @throws DeviceError if the path has no addresses that reductions could be made on
   CoRunners(Session& session, const ChaseProbe& probe, const PathLanes& lanes);
 
-  /// Behind what was queued so far they begin; the chase is queued when they run, and they end
-  /// behind it. What is queued next waits for that.
+  /// Queues the co-runners after all work so far, the chase, which begins when they run, and their
+  /// end. Later work waits for that end.
   void run_beside(const LaunchShape& shape, const QueueLaunch& chase);
 
-  /// @throws DeviceError if an SM could not be had for one
+  /// @throws DeviceError if a co-runner did not get its SM
   void check() const;
 
  private:
@@ -53,8 +53,8 @@ std::vector<int> sms_of(const std::vector<CoRunner>& runners) {
 
 constexpr int carveout_percent = 100;
 
-/// Half of the shared memory, and what the driver reserves: one block per SM, and room for the
-/// kernel that waits for them.
+/// Half of the shared memory, and the part that the driver reserves: an SM holds one block, and has
+/// room for the kernel that waits for them.
 LaunchShape shape_on(const DeviceInfo& info) {
   const std::uint64_t half = info.shared_bytes_per_sm / 2;
   return {.grid_blocks = static_cast<unsigned>(info.sm_count),
@@ -69,7 +69,7 @@ constexpr LaunchShape await_shape{
 CoRunners::CoRunners(Session& session, const ChaseProbe& probe, const PathLanes& lanes)
     : session_(session),
       runners_(probe.co_runners),
-      // What the lanes do between begin() and end(), and a while more.
+      // Twice the time of the lanes, which run between begin() and end().
       placed_(session, sms_of(probe.co_runners), {2 * limit_of(probe).kernel}),
       lines_(session.arrays().add_input<std::uint64_t>(probe.co_runners.size())),
       stop_(session.arrays().add_output<std::uint32_t>(1)) {
@@ -85,7 +85,7 @@ CoRunners::CoRunners(Session& session, const ChaseProbe& probe, const PathLanes&
 }
 
 void CoRunners::run_beside(const LaunchShape& shape, const QueueLaunch& chase) {
-  // Beside co-runners nothing can be loaded: it would wait for their end.
+  // Kernels are loaded first: beside co-runners loading would wait for their end.
   chase(load_only(shape));
   session_.launch(kernels::await_arrivals, {}, load_only(await_shape));
   begin();
@@ -138,9 +138,9 @@ Trace play_one_path(Session& session, const ChaseProbe& probe) {
   return trace;
 }
 
-/// One in each stream. Beside a kernel that runs nothing can be loaded, so both are loaded first;
-/// and the second one comes when the first one's blocks that hold no SM have left, so that blocks
-/// of both never wait for each other's room.
+/// Queues one launch in each stream. Both kernels are loaded first, as loading waits for running
+/// kernels. The second kernel begins when the first one's blocks that hold no SM have left, so that
+/// blocks of both never wait for each other's room.
 void queue_beside(Session& session, PathLanes& first, PathLanes& second,
                   std::span<const PlacedKernel> kernels) {
   const LaunchShape& first_shape = kernels[0].shape;

@@ -16,8 +16,8 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// Looks at the stream without a pause until it is empty. What is still there after the limit is
-/// left to Session::run, which gives the GPU up.
+/// Polls the stream without a pause until it is empty. After the limit it returns: then
+/// Session::run gives the GPU up.
 void spin_until_empty(const Session& session, TimeLimit limit) {
   const auto begin = steady_clock::now();
   while (cudaStreamQuery(session.stream()) == cudaErrorNotReady) {
@@ -53,7 +53,7 @@ LaneTrace read_block(const kernels::BlockTimes& times, int launch) {
   return lane;
 }
 
-/// What each rank read of its SM clock and the timer.
+/// Adds the readings of the SM clock and the timer to the lane of each rank.
 void add_readings(std::span<const kernels::ClockReading> readings, std::uint64_t samples,
                   Trace& trace) {
   for (std::size_t at = 0; at < readings.size(); ++at) {
@@ -66,7 +66,7 @@ void add_readings(std::span<const kernels::ClockReading> readings, std::uint64_t
 }  // namespace
 
 Trace play(Session& session, const ClockProbe& probe) {
-  ChaseProbe chase;  // the same without lists
+  ChaseProbe chase;  // a chase without lists
   for (int sm : probe.sms) chase.lanes.push_back({.sm = sm, .offsets_bytes = {}});
   chase.timed_accesses = chase.recorded_accesses = probe.samples;
   ChaseLaunchPlan plan(session, chase);
@@ -97,7 +97,7 @@ Trace play(Session& session, const ClusterProbe& probe) {
   LaunchArrays& arrays = session.arrays();
   const auto blocks = arrays.add_output<kernels::ClusterBlock>(clusters.blocks());
   const auto arrived = arrays.add_output<std::uint32_t>(1);
-  // A block that never starts must not hold up those that wait for it for longer than this.
+  // Blocks wait for each other, but no longer than this for a block that never starts.
   constexpr TimeLimit limit{std::chrono::milliseconds(100)};
   const kernels::ClusterLaunch launch{
       .blocks = blocks.device, .arrived = arrived.device, .limit_ns = limit.kernel_ns()};
@@ -163,7 +163,7 @@ Trace play(Session& session, const PaceProbe& probe) {
   launch.sink = sink.device;
   launch.samples = static_cast<std::uint32_t>(probe.samples);
   launch.interval_ns = probe.interval_ns;
-  launch.factor = 0.6180339887f;  // a number with all of its bits at work
+  launch.factor = 0.6180339887f;  // a number that uses all bits of its mantissa
   const auto block_threads = probe.work == SmWork::none
                                  ? warp_threads
                                  : static_cast<unsigned>(session.info().max_threads_per_block);

@@ -1,5 +1,5 @@
-// Streams of constants: fills the bank, tells each block where its threads begin, and checks that
-// they loaded what stands there.
+// Streams of constants: fills the bank, tells each block where its threads begin, and checks the
+// sum of the words that they loaded.
 #include "base/gpu_facts.hpp"
 #include "device/cuda/lanes/lane_launch.hpp"
 #include "device/cuda/play/play.hpp"
@@ -17,14 +17,14 @@ static_assert(kernels::constant_ilp == constant_loads_in_flight);
 
 int threads_of(const ConstantStreamProbe& probe) { return probe.warps * probe.warp_threads; }
 
-/// Words that differ, so that a load of another one would show in the sum. The factor is Knuth's
-/// for multiplicative hashing (2^32 / golden ratio).
+/// All words differ, so that a wrong load shows in the sum. The factor is Knuth's for
+/// multiplicative hashing (2^32 / golden ratio).
 void fill_bank(std::span<std::uint32_t> words) {
   std::uint32_t number = 0;
   for (std::uint32_t& word : words) word = ++number * 2654435761u;
 }
 
-/// Of all that the block on this SM loads, untimed loads too, modulo 2^32.
+/// The sum of all words that the block on this SM loads, untimed loads too, modulo 2^32.
 std::uint32_t expected_sum(const ConstantStreamProbe& probe, std::span<const std::uint32_t> bank,
                            int sm) {
   const std::uint64_t loads = constant_warmup_accesses(probe) + probe.accesses;

@@ -23,7 +23,7 @@ unsigned threads_of(const DeviceInfo& info, int warps) {
   return static_cast<unsigned>(warps * info.warp_threads);
 }
 
-/// One block on each SM, with next to nothing of shared memory.
+/// One block on each SM, with hardly any shared memory.
 layout::SharedPlan small_memory(const DeviceInfo& info) {
   return layout::plan_shared(info, kernels::wait_shared_bytes);
 }
@@ -131,7 +131,7 @@ Trace play(Session& session, const BranchProbe& probe) {
 Trace play(Session& session, const WaitProbe& probe) {
   const DeviceInfo& info = session.info();
   const unsigned threads = threads_of(info, kernels::wait_warps);
-  // Each thread waits once, the arrivals of the second warp at most twice as long; at 500 MHz.
+  // Each thread waits once, and the second warp arrives for at most twice as long; at 500 MHz.
   const TimeLimit limit{short_limit.kernel + std::chrono::nanoseconds(8 * probe.limit_cycles)};
   LaneLaunch lanes(session, {.sms = probe.sms, .recorded = 0, .accesses = 1}, limit);
   const auto cycles = session.arrays().add_output<std::uint64_t>(probe.sms.size() * threads);

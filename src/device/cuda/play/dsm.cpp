@@ -1,4 +1,4 @@
-// Distributed shared memory: which blocks read whose, laid out for the kernels and read back.
+// Distributed shared memory: launches the kernels whose blocks read each other's memory.
 #include "kernels/dsm.hpp"
 #include "device/cuda/lanes/clusters.hpp"
 #include "device/cuda/play/play.hpp"
@@ -46,7 +46,7 @@ Trace play_stream(Session& session, const DsmProbe& probe) {
   const Clusters clusters = count_clusters(info, address_of(kernels::dsm_stream),
                                            probe.cluster_blocks, probe.block_threads);
   const ClusterLanes lanes(session, clusters);
-  // A pass of 64 KiB at 4 bytes a cycle and 1 GHz: some times what was ever seen.
+  // A pass of 64 KiB at 4 bytes a cycle and 1 GHz: several times the longest that was seen.
   constexpr auto pass_limit = std::chrono::microseconds(16);
   const std::uint64_t passes = probe.accesses / kernels::dsm_ilp;
   const bool in_turn = probe.concurrency == Concurrency::in_turn;

@@ -1,4 +1,4 @@
-// The way to the memory of the host: copies by the copy engines, and a chase through host memory
+// The link to the memory of the host: copies by the copy engines, and a chase through host memory
 // that the GPU reads in place.
 #include "base/failure_marks.hpp"
 #include "base/random.hpp"
@@ -14,8 +14,9 @@
 namespace sonde::cuda {
 namespace {
 
-/// Copies of one probe. Device memory has a pattern to be read, and room of the same size; host
-/// memory has a part for each direction, as pinning it takes longer than the copies.
+/// The copies of one probe. Device memory holds the pattern to copy from, and room of the same size
+/// to copy to. Host memory has one part or, for `both`, one for each direction: pinning more memory
+/// takes longer than the copies.
 class HostCopies {
  public:
   HostCopies(Session& session, const HostProbe& probe)
@@ -60,7 +61,7 @@ class HostCopies {
     SONDE_CUDA_CHECK(cudaMemsetAsync(room_, 0, probe_.bytes, session_.stream()));
   }
 
-  /// The pattern stands where copies begin, zeros where they end.
+  /// Puts the pattern where copies begin, and zeros where they end.
   void prepare() const {
     session_.arrays().clear(mismatches_);
     SONDE_CUDA_CHECK(kernels::fill_pattern(pattern_, probe_.bytes, session_.stream()));
@@ -81,7 +82,7 @@ class HostCopies {
   }
 
   void queue_check() const {
-    // Every 61st element of 16 B: no power of two, so that all parts of a line have their turn.
+    // Every 61st element of 16 B: no power of two, so that all parts of a line are checked.
     SONDE_CUDA_CHECK(
         kernels::count_mismatches(room_, probe_.bytes, 61, mismatches_.device, session_.stream()));
   }
@@ -131,8 +132,8 @@ std::vector<std::uint64_t> draw_lines(const HostProbe& probe) {
 }
 
 Trace play_latency(Session& session, const HostProbe& probe) {
-  // The last line is that of the rehearsal, and holds its own address. With unified addressing the
-  // GPU reads pinned memory where the host does (CUDA programming guide).
+  // The last line is for the rehearsal of the timed loop, and holds its own address. With unified
+  // addressing the GPU reads pinned memory at the host's address (CUDA programming guide).
   std::byte* memory = session.host_data(probe.place, probe.bytes + host_step_bytes);
   const auto place = [&](std::uint64_t line) {
     return reinterpret_cast<std::uint64_t>(memory + line * host_step_bytes);

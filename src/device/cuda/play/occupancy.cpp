@@ -1,5 +1,5 @@
-// How many blocks an SM holds: finds the kernel with so many registers, fills the GPU with it, and
-// reads the blocks' count of themselves.
+// How many blocks an SM holds: fills the GPU with the kernel that has so many registers, and reads
+// how many blocks counted themselves.
 #include "kernels/occupancy.hpp"
 #include "base/error.hpp"
 #include "device/cuda/play/play.hpp"
@@ -13,11 +13,10 @@ namespace {
 
 using OccupancyKernel = kernels::Kernel<kernels::OccupancyLaunch>;
 
-/// Twice the most threads and blocks that any SM had so far (2048, 32): the grid fills it whatever
-/// its rules are.
+/// Twice the most threads and blocks of any SM so far (2048, 32), so that the grid fills every SM.
 constexpr int ample_threads = 4096;
 constexpr int ample_blocks = 64;
-/// Nobody may come for so long before the door is closed. A GPU starts thousands of blocks in it.
+/// Blocks stay until none has begun for so long. A GPU starts thousands of blocks in this time.
 constexpr auto quiet_time = std::chrono::microseconds(20);
 
 using KernelsByRegisters = std::map<int, OccupancyKernel>;
@@ -33,7 +32,7 @@ KernelsByRegisters ask_for_registers() {
 }
 
 /// Kernels by their registers per thread; of several with the same number, the first. Asked for
-/// once: it loads them all.
+/// once, as this loads all of them.
 const KernelsByRegisters& kernels_by_registers() {
   static const KernelsByRegisters kernels = ask_for_registers();
   return kernels;

@@ -1,4 +1,4 @@
-// How a GPU plays each kind of probe, within Session::measure: one overload for each, so a missing
+// How a GPU plays each kind of probe, within Session::measure: one overload each, so that a missing
 // one does not compile. They lay out the launch, run it, check it, and fill the trace.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace sonde::cuda {
 
-/// @throws DeviceError, DeviceLostError; likewise the others
+/// All overloads: @throws DeviceError, DeviceLostError
 Trace play(Session& session, const ChaseProbe& probe);
 Trace play(Session& session, const ClockProbe& probe);
 Trace play(Session& session, const TimestampProbe& probe);
@@ -25,7 +25,7 @@ Trace play(Session& session, const BarrierProbe& probe);
 Trace play(Session& session, const SleepProbe& probe);
 Trace play(Session& session, const OccupancyProbe& probe);
 
-/// Of the kernels of an OccupancyProbe, ascending. @throws DeviceError
+/// Registers per thread of the kernels of an OccupancyProbe, ascending. @throws DeviceError
 std::vector<int> list_register_counts();
 Trace play(Session& session, const ConstantStreamProbe& probe);
 Trace play(Session& session, const LaunchProbe& probe);

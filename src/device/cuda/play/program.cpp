@@ -18,7 +18,7 @@ static_assert(most_program_accesses == kernels::most_program_loads);
 constexpr std::uint64_t most_accesses = std::uint64_t{1} << 31;  // they are counted in 32 bits
 constexpr int least_major_of_hints = 7;                          // PTX ISA, ld: sm_70 or higher
 
-/// Accesses that the host makes again to check those of a kernel: less than 0.1 ms.
+/// Accesses of a kernel that the host makes again as a check: less than 0.1 ms.
 constexpr std::uint64_t checked_accesses = 1u << 8;
 
 std::string_view name_change(const MachineChange& machine) {
@@ -95,7 +95,7 @@ std::vector<std::uint64_t> array_elements_of(const AccessProgram& program) {
   return elements;
 }
 
-/// The body, its loads before its stores: a store waits for all loads of the pass.
+/// Puts the loads of the body before its stores: a store waits for all loads of the pass.
 void describe_body(const AccessProgram& program, std::vector<ProgramAccess> body,
                    kernels::ProgramLaunch& launch) {
   const std::vector<std::uint64_t> array_elements = array_elements_of(program);
@@ -138,8 +138,8 @@ kernels::ProgramLaunch describe_kernel(const ProgramProbe& probe, const ProgramK
   return launch;
 }
 
-/// One for each kernel, all with room for the windows of the longest: a warp that has made its
-/// accesses ends the pass that it is in.
+/// One launch for each kernel, all with room for the windows of the longest one and of the pass
+/// that a warp ends after it has made its accesses.
 std::vector<kernels::ProgramLaunch> describe_launches(const ProgramProbe& probe) {
   const auto warps = static_cast<std::uint64_t>(resident_warps(probe));
   const auto shares = share_accesses(probe.program, probe.sm_accesses, warps);
@@ -162,7 +162,7 @@ Lanes lanes_of(const std::vector<int>& sms, const kernels::ProgramLaunch& launch
   return lanes;
 }
 
-/// Whether the trace has each lane: those of `lane_sms` SMs, as keep_lanes chooses them.
+/// For each lane, whether the trace has it: the lanes of `lane_sms` SMs, chosen as by keep_lanes.
 std::vector<bool> lanes_kept(const ProgramProbe& probe, std::size_t sms) {
   const auto warps = static_cast<std::size_t>(resident_warps(probe));
   const std::size_t kept_sms = probe.lane_sms == 0 ? sms : static_cast<std::size_t>(probe.lane_sms);
@@ -175,50 +175,51 @@ std::vector<bool> lanes_kept(const ProgramProbe& probe, std::size_t sms) {
 }
 
 /// What a warp of the launch should have accessed.
-struct Made {
+struct Expected {
   std::uint32_t accesses = 0;
   std::uint32_t elements = 0;  // sum over all its threads
 };
 
-/// All accesses of one warp of the program, or as many as the launch wants.
+/// Adds all accesses of one warp of the program, or as many as the launch wants.
 void play_warp(const AccessProgram& program, std::uint32_t wanted, ProgramCursor& cursor,
-               Made& made) {
+               Expected& expected) {
   const std::vector<std::uint64_t> array_elements = array_elements_of(program);
   for (; !cursor.at_end(); cursor.advance()) {
-    if (cursor.begins_pass() && made.accesses >= wanted) return;
+    if (cursor.begins_pass() && expected.accesses >= wanted) return;
     std::uint64_t elements[warp_threads];
     cursor.elements(elements);
     for (std::uint64_t element : elements) {
-      made.elements += static_cast<std::uint32_t>(array_elements[cursor.access().array] + element);
+      expected.elements +=
+          static_cast<std::uint32_t>(array_elements[cursor.access().array] + element);
     }
-    ++made.accesses;
+    ++expected.accesses;
   }
 }
 
-/// The accesses of a lane, made again by the host.
-Made play_lane(const AccessProgram& program, const ProgramKernel& kernel,
-               const kernels::ProgramLaunch& launch, std::size_t lane) {
+/// Makes the accesses of a lane again, on the host.
+Expected play_lane(const AccessProgram& program, const ProgramKernel& kernel,
+                   const kernels::ProgramLaunch& launch, std::size_t lane) {
   const std::uint32_t sms = launch.placement.wanted;
   const auto rank = static_cast<std::uint32_t>(lane / launch.warps);
   std::vector<std::uint32_t> blocks{rank % launch.blocks};
   while (blocks.back() + sms < launch.blocks) blocks.push_back(blocks.back() + sms);
   const std::size_t sm_warps = blocks.size() * launch.block_warps;
-  Made made;
+  Expected expected;
   std::size_t idle = 0;
   for (std::size_t at = lane % launch.warps;
-       made.accesses < launch.warp_accesses && idle < sm_warps; at += launch.warps) {
+       expected.accesses < launch.warp_accesses && idle < sm_warps; at += launch.warps) {
     const std::uint32_t block = blocks[at / launch.block_warps % blocks.size()];
     ProgramCursor cursor(program, kernel,
                          {.block_x = block % kernel.grid_x,
                           .block_y = block / kernel.grid_x,
                           .warp = static_cast<std::uint32_t>(at % launch.block_warps)});
     idle = cursor.at_end() ? idle + 1 : 0;
-    play_warp(program, launch.warp_accesses, cursor, made);
+    play_warp(program, launch.warp_accesses, cursor, expected);
   }
-  return made;
+  return expected;
 }
 
-/// Some lanes, all of them if they made few accesses.
+/// Checks some lanes, or all if they made few accesses.
 /// @throws DeviceError if one accessed other elements than the program says
 void check_elements(const AccessProgram& program, const ProgramKernel& kernel,
                     const kernels::ProgramLaunch& launch, const LaneLaunch& lanes,
@@ -226,19 +227,19 @@ void check_elements(const AccessProgram& program, const ProgramKernel& kernel,
   const std::uint64_t accesses = counts.size() * launch.warp_accesses;
   const auto step = static_cast<std::size_t>(accesses / checked_accesses + 1);
   for (std::size_t lane = 0; lane < counts.size(); lane += step) {
-    const Made made = play_lane(program, kernel, launch, lane);
-    if (counts[lane].accesses != made.accesses) {
+    const Expected expected = play_lane(program, kernel, launch, lane);
+    if (counts[lane].accesses != expected.accesses) {
       throw_device_error(
           "warp {} made {} accesses of a program instead of {} (its time would stand for other "
           "work). Report this as a bug",
-          lane, counts[lane].accesses, made.accesses);
+          lane, counts[lane].accesses, expected.accesses);
     }
-    lanes.check_final_value(lane, made.elements);
+    lanes.check_final_value(lane, expected.elements);
   }
 }
 
-/// Adds what the lanes of one kernel did to what they did before.
-/// @param kept whether they have each lane
+/// Adds the results of one kernel to the lanes of the trace.
+/// @param kept for each lane, whether the trace has it
 void add_kernel(const ProgramProbe& probe, std::span<const kernels::ProgramCounts> counts,
                 const std::vector<bool>& kept, Trace kernel, Trace& trace) {
   constexpr auto issue_cycles = static_cast<std::size_t>(ProgramCount::issue_cycles);

@@ -34,7 +34,6 @@ kernels::SharedChaseLaunch describe_chase(const SharedChaseProbe& probe) {
   return launch;
 }
 
-/// Elements that the threads of one block copy in a pass.
 std::uint64_t elements_of_block(const SharedStreamProbe& probe) {
   return static_cast<std::uint64_t>(probe.block_threads) * static_cast<std::uint64_t>(probe.ilp);
 }
@@ -73,7 +72,7 @@ void check_shared_stream(const DeviceInfo& info, const SharedStreamProbe& probe,
         "{} threads). Ask for another",
         probe.ilp, probe.block_threads, most);
   }
-  // By registers, threads and shared memory.
+  // Counts by registers, threads and shared memory.
   int resident = 0;
   SONDE_CUDA_CHECK(prepare_kernel(kernel, shape));
   SONDE_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
@@ -126,7 +125,7 @@ Trace play(Session& session, const SharedAtomicProbe& probe) {
   const std::uint64_t words_end = std::ranges::max(probe.thread_offsets_bytes) + std::uint64_t{4};
   const layout::SharedPlan shared =
       layout::plan_shared(session.info(), kernels::shared_data_offset_bytes + words_end);
-  // Every thread of a warp may have to wait for all others: 32 times what an access takes.
+  // Every thread of a warp may have to wait for all others: 32 times the time of an access.
   const std::vector<int> sms = rank_sms(probe.sms).sms;
   LaneLaunch lanes(session, {.sms = sms, .recorded = 0, .accesses = probe.accesses},
                    limit_for(4 * warp_threads * probe.accesses));

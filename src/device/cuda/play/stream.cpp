@@ -17,9 +17,9 @@
 namespace sonde::cuda {
 namespace {
 
-/// Tells the kernel where the data lie: a copy goes from one half to the other. What is read holds
-/// the pattern; what must be written is wiped, as all of a peer's buffer is.
-void lay_data(Session& session, const StreamProbe& probe, kernels::StreamLaunch& launch) {
+/// Fills the data, and tells the kernel where they lie: a copy goes from one half to the other.
+/// Data to read are the pattern; data to write are zeros (in a peer's buffer they are already).
+void fill_data(Session& session, const StreamProbe& probe, kernels::StreamLaunch& launch) {
   const bool copies = probe.kind == StreamKind::copy;
   const std::uint64_t pass_bytes = copies ? probe.footprint_bytes / 2 : probe.footprint_bytes;
   std::byte* source = probe.peer_uuid ? session.peer_data(*probe.peer_uuid, probe.footprint_bytes)
@@ -46,7 +46,8 @@ void lay_data(Session& session, const StreamProbe& probe, kernels::StreamLaunch&
       probe.order == StreamOrder::same ? kernels::StreamOrder::same : kernels::StreamOrder::apart;
 }
 
-/// Every so many tiles one is timed: not the same blocks again and again.
+/// One of so many tiles is timed. The step and the blocks have no common divisor, so that it is not
+/// always a tile of the same blocks.
 std::uint64_t window_step(const StreamProbe& probe, std::uint64_t tiles) {
   const auto wanted = static_cast<std::uint64_t>(probe.timed_tiles);
   std::uint64_t step = std::max<std::uint64_t>((tiles + wanted - 1) / wanted, 1);
@@ -54,17 +55,16 @@ std::uint64_t window_step(const StreamProbe& probe, std::uint64_t tiles) {
   return step;
 }
 
-/// 100 MB/s for each block that is at work, far below what any memory gives; 1 GB/s in all from a
-/// peer, as a PCIe link of one lane gives.
+/// At 100 MB/s for each block at work, far below any memory; from a peer at 1 GB/s in all, as a
+/// PCIe link of one lane has.
 TimeLimit limit_of(const StreamProbe& probe) {
   const double most_blocks = probe.peer_uuid ? 10 : 100;
   const double seconds = stream_bytes(probe) / (1e8 * std::min<double>(probe.blocks, most_blocks));
   return {std::chrono::milliseconds(2000 + static_cast<std::int64_t>(seconds * 1e3))};
 }
 
-/// On chosen SMs one block takes all of the smallest carve-out; tiles that the copy engine moves
-/// lie in shared memory; else the carve-out has room for as many blocks as the threads allow, each
-/// with its reserved part.
+/// On chosen SMs one block takes all of the smallest carve-out. Tiles of the copy engine lie in
+/// shared memory. Else there is room for the reserved parts of as many blocks as threads allow.
 layout::SharedPlan plan_for(const DeviceInfo& info, const StreamProbe& probe) {
   if (!probe.sms.empty()) return layout::plan_shared(info, 0);
   if (probe.engine == StreamEngine::bulk) {
@@ -77,7 +77,7 @@ layout::SharedPlan plan_for(const DeviceInfo& info, const StreamProbe& probe) {
       info, (std::max<std::uint64_t>(resident, 1) - 1) * info.reserved_shared_bytes_per_block);
 }
 
-/// The launches of one stream probe and what they leave behind.
+/// The launches of one stream probe, and their results.
 class StreamRun {
  public:
   StreamRun(Session& session, const StreamProbe& probe)
@@ -104,7 +104,7 @@ class StreamRun {
     launch_.sink = sink_.device;
     if (groups_) launch_.groups = groups_->describe();
     if (windows_) launch_.windows = windows_->device;
-    lay_data(session, probe, launch_);
+    fill_data(session, probe, launch_);
   }
 
   /// @return wall time by device events
@@ -130,14 +130,14 @@ class StreamRun {
     return static_cast<double>(elapsed_ms) * 1e6;
   }
 
-  /// @throws DeviceError if what was written is not what had to be
+  /// @throws DeviceError if the data that were written are wrong
   void check_data() {
     if (probe_.kind == StreamKind::read) return;
     if (groups_) return check_chunks();
     session_.run(limit_, [&] {
       session_.arrays().clear(mismatches_);
       if (probe_.kind == StreamKind::add) return count_wrong_sums();
-      // Every 61st element of 16 B: no power of two, so that all parts of a line have their turn.
+      // Every 61st element of 16 B: no power of two, so that all parts of a line are checked.
       SONDE_CUDA_CHECK(kernels::count_mismatches(
           launch_.destination, launch_.elements * static_cast<std::uint64_t>(probe_.element_bytes),
           61, mismatches_.device, session_.stream()));
@@ -162,8 +162,8 @@ class StreamRun {
         wrong_data_mark, wrong, to_text(probe_.kind));
   }
 
-  /// Chunks of lists take what their warps bring, others nothing. Sums are compared as a whole: a
-  /// chunk may have one addition more than its neighbour.
+  /// Only chunks in the lists are written. Sums are compared as a whole, as a chunk may have one
+  /// addition more than its neighbour.
   void check_chunks() {
     const std::uint64_t chunks = groups_->covered_chunks();
     std::uint64_t wanted = 0;

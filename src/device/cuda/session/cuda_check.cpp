@@ -1,4 +1,4 @@
-// Decides which CUDA errors cost a probe and which the GPU.
+// Decides which CUDA errors end a probe, and which end all work on the GPU.
 #include "device/cuda/session/cuda_check.hpp"
 
 #include "base/error.hpp"

@@ -1,12 +1,11 @@
-// How CUDA's errors become ours.
+// Turns CUDA errors into exceptions, or into warnings.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 namespace sonde::cuda {
 
-/// @throws DeviceLostError if the error is one after which this process can do nothing more on the
-/// device, else DeviceError
+/// @throws DeviceLostError if this process can no more use the device, else DeviceError
 [[noreturn]] void throw_cuda_error(cudaError_t error, const char* call);
 
 /// For destructors: one line on stderr.

@@ -31,8 +31,8 @@ std::string format_version(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-/// 16 blocks fit a cluster where that is allowed by the kernel, on compute capability 9.0 and 10.x;
-/// 8 are portable (CUDA programming guide, thread block clusters).
+/// A cluster has at most 16 blocks on compute capability 9.0 and 10.x, if the kernel allows it, and
+/// 8 elsewhere (CUDA programming guide, thread block clusters).
 int max_cluster_blocks(int compute_major, int ordinal) {
   if (attribute_or_zero(cudaDevAttrClusterLaunch, ordinal) == 0) return 0;
   return compute_major == 9 || compute_major == 10 ? 16 : 8;
@@ -56,7 +56,7 @@ void add_cuda_attributes(int ordinal, DeviceInfo& info) {
   info.sm_clock_hz = 1e3 * attribute_or_zero(cudaDevAttrClockRate, ordinal);
   info.memory_clock_hz = 1e3 * attribute_or_zero(cudaDevAttrMemoryClockRate, ordinal);
   info.memory_bus_bits = attribute_or_zero(cudaDevAttrGlobalMemoryBusWidth, ordinal);
-  info.memory_data_rate = 2;  // the driver prints the clock of a double data rate for HBM and GDDR
+  info.memory_data_rate = 2;  // HBM and GDDR: the driver reports half the data rate
   info.ecc = attribute_or_zero(cudaDevAttrEccEnabled, ordinal) != 0;
   info.mps = attribute_or_zero(cudaDevAttrMpsEnabled, ordinal) != 0;
 }

@@ -1,4 +1,4 @@
-// The one way in which kernels are launched.
+// Launches kernels, with the arrays that they read and write.
 #pragma once
 
 #include "device/cuda/session/cuda_check.hpp"
@@ -29,22 +29,22 @@ inline LaunchShape load_only(LaunchShape shape) {
   return shape;
 }
 
-/// What the runtime knows a kernel by.
+/// The address by which the runtime knows a kernel.
 template <class Parameters>
 const void* address_of(kernels::Kernel<Parameters> kernel) {
   return reinterpret_cast<const void*>(kernel);
 }
 
-/// Sets what the kernel needs of shared memory. That also loads it, which waits for all kernels
-/// that run (CUDA programming guide, lazy loading).
+/// Sets the shared memory and the carve-out of a kernel. This also loads it, which waits for all
+/// running kernels (CUDA programming guide, lazy loading).
 /// @param kernel null: there is none
 cudaError_t prepare_kernel(const void* kernel, const LaunchShape& shape);
 
-/// The same, and queues it, unless it has no blocks.
+/// Prepares the kernel and, if the shape has blocks, queues it.
 cudaError_t launch_kernel(const void* kernel, const void* parameters, const LaunchShape& shape,
                           cudaStream_t stream);
 
-/// @throws DeviceError, DeviceLostError
+/// Queues a kernel as launch_kernel does. @throws DeviceError, DeviceLostError
 template <class Parameters>
 void launch(kernels::Kernel<Parameters> kernel, const Parameters& parameters,
             const LaunchShape& shape, cudaStream_t stream) {
@@ -54,7 +54,7 @@ void launch(kernels::Kernel<Parameters> kernel, const Parameters& parameters,
 /// Inputs are filled by the host and read by kernels, outputs the other way round.
 enum class Flow { input, output };
 
-/// Content is undefined until written.
+/// An array on the host and on the device. Its content is undefined until written.
 template <Flow flow, class T>
 struct LaunchArray {
   std::span<T> host;
@@ -65,9 +65,9 @@ using Input = LaunchArray<Flow::input, T>;
 template <class T>
 using Output = LaunchArray<Flow::output, T>;
 
-/// Memory of equal layout on the host and on the device. What was taken stays where it is until
-/// clear(): if there is no room, another piece is added, of half of what there is at least, as
-/// pinned memory is slow to get. Then one piece takes the place of all.
+/// Memory of equal layout on the host and on the device. Arrays stay where they are until clear().
+/// If there is no room, a further piece is added, at least half as large as all others, as pinned
+/// memory is slow to get; clear() replaces several pieces by one.
 class MirroredMemory {
  public:
   template <Flow flow, class T>
@@ -89,7 +89,7 @@ class MirroredMemory {
     for (Piece& piece : pieces_) piece.used_bytes = 0;
   }
 
-  /// Queues a copy of all that was taken.
+  /// Queues a copy of all arrays.
   void copy(cudaMemcpyKind kind, cudaStream_t stream) const {
     for (const Piece& piece : pieces_) {
       if (piece.used_bytes == 0) continue;
@@ -125,9 +125,10 @@ class MirroredMemory {
 
   static constexpr std::uint64_t least_bytes = 1 << 20;
   std::deque<Piece> pieces_;
-  std::uint64_t wanted_bytes_ = least_bytes;  // of the next piece; asked for once
+  std::uint64_t wanted_bytes_ = least_bytes;  // of the next piece alone
 };
 
+/// The arrays of one probe: inputs go to the device, outputs come back.
 class LaunchArrays {
  public:
   explicit LaunchArrays(cudaStream_t stream) : stream_(stream) {}

@@ -1,5 +1,5 @@
 // Asks NVML what CUDA does not know, for inventory, health and settings. Prototypes, buffer sizes
-// and enumerators are those of nvml.h (NVML API reference).
+// and enumerators are copied from nvml.h (NVML API reference).
 #include "device/cuda/session/nvml.hpp"
 
 #include <dlfcn.h>
@@ -41,7 +41,7 @@ struct ProcessInfo {
   unsigned compute_instance;
 };
 
-/// An entry of a shared library; null if it has none of that name.
+/// A function of a shared library; null if the library lacks it.
 struct Symbol {
   void* address = nullptr;
   template <class Function>
@@ -109,7 +109,7 @@ struct Nvml::Library {
   static Value read(Value fallback, Function function, Arguments... arguments) {
     return ask<Value>(function, arguments...).value_or(fallback);
   }
-  /// Of a setting that is now, and that after a reset.
+  /// A setting as it is now, and as it will be after a reset.
   template <class Function>
   static std::optional<GpuMode> ask_mode(Function function, Device device) {
     unsigned now = 0;
@@ -197,12 +197,12 @@ void Nvml::add_to(DeviceInfo& info) const {
 Health Nvml::health() const {
   const Library& nvml = *library_;
   constexpr unsigned unknown = std::numeric_limits<unsigned>::max();
-  constexpr double not_said = std::numeric_limits<double>::quiet_NaN();
+  constexpr double not_reported = std::numeric_limits<double>::quiet_NaN();
   Health health;
   const unsigned temperature = Library::read(unknown, nvml.temperature, device_, temperature_gpu);
-  health.temperature_c = temperature == unknown ? not_said : temperature;
+  health.temperature_c = temperature == unknown ? not_reported : temperature;
   const unsigned power_mw = Library::read(unknown, nvml.power, device_);
-  health.power_w = power_mw == unknown ? not_said : power_mw * 1e-3;
+  health.power_w = power_mw == unknown ? not_reported : power_mw * 1e-3;
   health.sm_clock_hz = nvml.clock_hz(device_, clock_sm);
   health.memory_clock_hz = nvml.clock_hz(device_, clock_mem);
   health.throttle_reasons = Library::read(0ull, nvml.throttle_reasons, device_);
@@ -236,9 +236,9 @@ PeerLink Nvml::link_to(const std::string& peer_uuid) const {
 PcieLink Nvml::pcie_link() const {
   const Library& nvml = *library_;
   const auto number = [&](auto function) -> std::optional<int> {
-    const auto told = Library::ask<unsigned>(function, device_);
-    // NVML says 0 where a GPU hangs on no PCIe link.
-    return told && *told > 0 ? std::optional<int>(static_cast<int>(*told)) : std::nullopt;
+    const auto value = Library::ask<unsigned>(function, device_);
+    // NVML returns 0 for a GPU without a PCIe link.
+    return value && *value > 0 ? std::optional<int>(static_cast<int>(*value)) : std::nullopt;
   };
   return {.generation = number(nvml.link_generation),
           .width = number(nvml.link_width),

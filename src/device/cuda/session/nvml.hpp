@@ -1,5 +1,5 @@
-// The driver's management library, loaded at run time: its header and stub are not everywhere, and
-// without the library sonde still measures, only with less inventory.
+// NVML, the driver's management library, loaded at run time: not every machine has its header and
+// stub, and without the library sonde still measures, with less inventory.
 #pragma once
 
 #include "device/device.hpp"
@@ -13,15 +13,15 @@
 
 namespace sonde::cuda {
 
-/// Compute processes as NVML numbers them. In a container it may number them as the host does, so
+/// Compute processes as NVML numbers them. In a container NVML may use the numbers of the host, so
 /// that a process does not find itself by its own number.
 using Processes = std::vector<unsigned>;
 
-/// Those of `after` that are this process: the one of its number; or, if it is not among them,
-/// those that came while it made its context.
+/// The processes of `after` that are this process: the one with the number `self` or, if there is
+/// none, those that came while this process made its context.
 Processes find_own(const Processes& before, const Processes& after, unsigned self);
 
-/// Of these processes, those that are not among `own`.
+/// Number of processes that are not in `own`.
 int count_others(const Processes& processes, const Processes& own);
 
 /// One GPU through NVML. Every call is allowed to fail: fields then keep their defaults.
@@ -36,9 +36,9 @@ class Nvml {
   /// Fills in what CUDA does not know, or knows less well. Processes other than this one count as
   /// foreign.
   void add_to(DeviceInfo& info) const;
-  /// All but the processes of others: to list these takes longer.
+  /// Without the processes of others, as listing these takes longer.
   Health health() const;
-  /// Compute processes on the GPU; none if NVML does not tell.
+  /// Compute processes on the GPU; empty if NVML does not report them.
   Processes processes() const;
   PcieLink pcie_link() const;
   Links links() const;

@@ -1,4 +1,4 @@
-// Opens the way to each peer at its first use. What fails on a peer is no loss of the own GPU.
+// Opens the link to each peer at its first use. A failure on a peer does not lose the own GPU.
 #include "device/cuda/session/peer_memory.hpp"
 
 #include "base/units.hpp"
@@ -10,7 +10,7 @@
 namespace sonde::cuda {
 namespace {
 
-/// Another GPU is the current one until this ends.
+/// Makes another GPU the current one while it lives.
 class OnGpu {
  public:
   OnGpu(int ordinal, int back) : back_(back) { error_ = cudaSetDevice(ordinal); }
@@ -24,8 +24,8 @@ class OnGpu {
   cudaError_t error_ = cudaSuccess;
 };
 
-/// @throws DeviceError unless it went well
-void need(cudaError_t error, const std::string& uuid, const char* what) {
+/// @throws DeviceError if there is an error
+void check(cudaError_t error, const std::string& uuid, const char* what) {
   if (error == cudaSuccess) return;
   cudaGetLastError();  // the next launch shall not report it again
   throw_device_error("{} GPU {} failed: {} ({}; its link cannot be measured). See dmesg", what,
@@ -48,33 +48,33 @@ PeerMemory::~PeerMemory() {
 void PeerMemory::enable(Held& held) {
   if (held.enabled) return;
   int can = 0;
-  need(cudaDeviceCanAccessPeer(&can, own_ordinal_, held.peer.ordinal), held.peer.uuid,
-       "asking for the way to");
+  check(cudaDeviceCanAccessPeer(&can, own_ordinal_, held.peer.ordinal), held.peer.uuid,
+        "asking for the way to");
   if (can == 0) {
     throw_device_error(
         "no peer access to GPU {} (the driver refuses it: MIG, an IOMMU, or no common PCIe root or "
         "NVLink). See nvidia-smi topo -p2p rw",
         held.peer.uuid);
   }
-  need(cudaDeviceEnablePeerAccess(held.peer.ordinal, 0), held.peer.uuid, "opening the way to");
+  check(cudaDeviceEnablePeerAccess(held.peer.ordinal, 0), held.peer.uuid, "opening the way to");
   held.enabled = true;
 }
 
 void PeerMemory::reserve(Held& held, std::uint64_t size_bytes) {
   if (held.size_bytes >= size_bytes) return;
   const OnGpu there(held.peer.ordinal, own_ordinal_);
-  need(there.error(), held.peer.uuid, "a context on");
-  if (held.memory != nullptr) need(cudaFree(held.memory), held.peer.uuid, "freeing memory of");
+  check(there.error(), held.peer.uuid, "a context on");
+  if (held.memory != nullptr) check(cudaFree(held.memory), held.peer.uuid, "freeing memory of");
   held.memory = nullptr;
   held.size_bytes = 0;
   void* memory = nullptr;
-  need(cudaMalloc(&memory, size_bytes), held.peer.uuid, "taking memory of");
+  check(cudaMalloc(&memory, size_bytes), held.peer.uuid, "taking memory of");
   held.memory = static_cast<std::byte*>(memory);
   held.size_bytes = size_bytes;
-  // Once: when all GPUs are at work, a wipe would wait for the kernels of its GPU, and so would the
-  // own kernel behind it. Waited for, as the kernels of the own GPU wait for nothing there.
-  need(cudaMemset(held.memory, 0, size_bytes), held.peer.uuid, "wiping memory of");
-  need(cudaStreamSynchronize(nullptr), held.peer.uuid, "wiping memory of");
+  // Zeroed only here: when all GPUs work, it would wait for the kernels of the peer, and the own
+  // kernel for it. The host waits, as the kernels of the own GPU do not wait for this.
+  check(cudaMemset(held.memory, 0, size_bytes), held.peer.uuid, "wiping memory of");
+  check(cudaStreamSynchronize(nullptr), held.peer.uuid, "wiping memory of");
 }
 
 std::byte* PeerMemory::buffer(const std::string& uuid, std::uint64_t size_bytes) {

@@ -1,5 +1,5 @@
-// Memory of other GPUs of the node, for probes that reach into it. This process makes a context of
-// its own on each of them, so that no other process has to hand out anything, or to live as long
+// Memory of other GPUs of the node, for probes that access it. This process makes a context of its
+// own on each of them, so that it does not depend on the process that measures that GPU
 // (docs/decisions/0009-one-process-opens-its-peers.md).
 #pragma once
 
@@ -14,17 +14,17 @@ namespace sonde::cuda {
 
 class PeerMemory {
  public:
-  /// Touches none of them yet.
-  /// @param own_ordinal of the GPU that reaches into the others
+  /// Touches no peer yet.
+  /// @param own_ordinal of the GPU that accesses the others
   /// @param peers as this process numbers them
   PeerMemory(int own_ordinal, const std::vector<DeviceChoice>& peers);
-  /// Gives the memory back.
+  /// Frees the memory.
   ~PeerMemory();
   PeerMemory(const PeerMemory&) = delete;
   PeerMemory& operator=(const PeerMemory&) = delete;
 
-  /// A buffer on that peer that kernels of the own GPU reach, zeros at first. One for each peer:
-  /// what a larger one before it held, it still spans.
+  /// A buffer on that peer that kernels of the own GPU can access. Each peer has one, which grows
+  /// when needed and is then zero.
   /// @throws DeviceError if it is no peer, or cannot be reached, and why
   std::byte* buffer(const std::string& uuid, std::uint64_t size_bytes);
 

@@ -1,4 +1,4 @@
-// Takes the memory, places buffers in it, and flushes caches with what lies around them.
+// Allocates the memory, places buffers in it, and flushes caches with the memory around them.
 #include "device/cuda/session/pool.hpp"
 
 #include "base/gpu_facts.hpp"
@@ -11,9 +11,9 @@
 namespace sonde::cuda {
 namespace {
 
-/// Left for the driver, arrays of textures and the lists of launches.
+/// Left free for the driver, texture arrays and launch arrays.
 constexpr std::uint64_t spare_bytes = 2_GiB;
-/// What the driver calls free it may not give in one piece: each try asks for a thirty-second less.
+/// The driver may not give all free memory in one piece: each try asks for 1/32 less.
 constexpr int tries = 16;
 
 std::uint64_t free_memory_bytes() {
@@ -38,7 +38,7 @@ void Pool::take() {
         "of it). Look for other processes on the GPU, or ask for a smaller --memory-percent",
         format_bytes(static_cast<double>(wanted)));
   }
-  // Places are multiples of addresses, too: a TLB counts from address 0.
+  // Addresses are aligned, not only offsets: a TLB counts from address 0.
   const auto address = reinterpret_cast<std::uint64_t>(memory_.get());
   const std::uint64_t least_bytes = 4 * layout::widest_place_bytes;
   const std::uint64_t step_bytes =

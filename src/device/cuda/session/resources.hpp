@@ -1,4 +1,4 @@
-// Owners of what the CUDA runtime hands out: each frees what it holds when it ends.
+// Owners of CUDA streams, events and memory, which free them in their destructors.
 #pragma once
 
 #include "device/cuda/session/cuda_check.hpp"
@@ -80,8 +80,8 @@ class Buffer {
   cudaError_t allocate(std::uint64_t size_bytes) {
     if constexpr (where == Where::pinned_host) return cudaMallocHost(&pointer_, size_bytes);
     cudaError_t error = cudaMalloc(&pointer_, size_bytes);
-    // Kernels read memory that nobody wrote, to push other data out of caches: zeros, not what
-    // another process left. Waited for, as other streams do not wait for this one.
+    // Zeroed, as kernels read memory that nobody wrote to push other data out of caches, and must
+    // not see what another process left. The host waits, as other streams do not wait for this one.
     if (error == cudaSuccess) error = cudaMemset(pointer_, 0, size_bytes);
     if (error == cudaSuccess) error = cudaStreamSynchronize(nullptr);
     return error;

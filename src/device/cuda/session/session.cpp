@@ -1,4 +1,4 @@
-// Opens a GPU, holds its memory, and runs what the players queue; conditions go into their traces.
+// Opens a GPU, holds its memory, runs the work that plays queue, and adds the conditions to traces.
 #include "device/cuda/session/session.hpp"
 
 #include "base/error.hpp"
@@ -22,9 +22,10 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// A whole L2 of any replacement policy is surely gone after reads of this many times its size.
+/// Reads of this many times the size of the L2 surely empty it, whatever its replacement policy.
 constexpr std::uint64_t flush_factor = 3;
-/// Most probes end sooner; to be woken takes as long as a short probe.
+/// The host polls without sleeping for so long: most probes end sooner, and waking up takes as long
+/// as a short probe.
 constexpr auto watched = std::chrono::milliseconds(10);
 constexpr auto health_period = std::chrono::milliseconds(50);
 
@@ -40,7 +41,8 @@ Session::Session(int ordinal, std::uint64_t seed, double memory_share,
       pool_(seed, memory_share, std::max<std::uint64_t>(flush_factor * info_.l2_bytes, 64_MiB)),
       peers_(ordinal, peers) {}
 
-/// Inventory first: it counts foreign processes, and this process joins them with its context.
+/// Reads the inventory first: it counts foreign processes, and the context would make this process
+/// one of them.
 DeviceInfo Session::open_device() {
   DeviceInfo info = read_inventory(ordinal_, nvml_.get());
   const Processes before = nvml_ ? nvml_->processes() : Processes{};
@@ -140,7 +142,7 @@ void Session::run(TimeLimit limit, const std::function<void()>& queue) {
   } catch (const DeviceLostError&) {
     throw;
   } catch (const DeviceError&) {
-    wait(limit.host());  // the next probe may not touch the arrays before what was queued has ended
+    wait(limit.host());  // the next probe must not touch the arrays before the queued work ends
     throw;
   }
   arrays_.download();

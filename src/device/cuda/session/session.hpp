@@ -1,5 +1,5 @@
-// One open GPU and all that it holds between probes: stream, memory, textures, arrays of a launch.
-// CudaDevice measures through it, the players (play.hpp) launch through it.
+// One open GPU and all that it holds between probes: streams, memory, textures, launch arrays.
+// CudaDevice measures through it, and the plays (play.hpp) launch through it.
 #pragma once
 
 #include "base/deadline_factor.hpp"
@@ -30,41 +30,39 @@ struct TimeLimit {
   }
 };
 
-/// Owns the GPU. One probe at a time is measured; within it, the arrays are those of that probe
-/// alone. All work goes through one stream, or follows it, and none is left when a launch has been
-/// run.
+/// Owns the GPU. It measures one probe at a time, and the arrays belong to that probe alone. All
+/// work goes through one stream, or a second one that follows it, and has ended when run() returns.
 class Session {
  public:
   /// Makes the context and reads the inventory.
   /// @param memory_share of the free memory that probes may take, 0..1
-  /// @param peers that this process sees besides, in whose memory buffers may lie
+  /// @param peers other visible GPUs, in whose memory buffers may lie
   /// @throws DeviceError
   Session(int ordinal, std::uint64_t seed, double memory_share,
           const std::vector<DeviceChoice>& peers = {});
 
   const DeviceInfo& info() const { return info_; }
-  /// With the most processes of others that were seen by now.
+  /// With the most foreign processes seen so far.
   Health health();
-  /// The links; generation and width are those that a job saw while it was busy, if higher.
+  /// The links. PCIe generation and width are the highest seen in this job, also during copies.
   Links links();
-  /// To be called while copies run: a link that has nothing to do may save power.
+  /// Call it while copies run: an idle link may save power.
   void look_at_busy_link();
 
-  /// Calls `play` with empty arrays, and adds to its trace the place of its buffer, how long the
-  /// GPU was at work, and the conditions: clocks and temperature are those after it, at most some
-  /// 50 ms old.
+  /// Calls `play` with empty arrays, and adds to its trace the address of its buffer, how long the
+  /// GPU worked, and the conditions after it (clocks and temperature may be 50 ms old).
   /// @throws DeviceLostError if the GPU was lost, now or before
   Trace measure(const std::function<Trace()>& play);
 
-  /// After a hang or a sticky error nothing on this GPU may be touched, or freed.
+  /// True after a hang or a sticky error: nothing on this GPU may be used, or freed.
   bool lost() const { return lost_; }
 
   cudaStream_t stream() const { return stream_.get(); }
-  /// For what must run beside the work of the first; none is left in it when a launch has been run.
+  /// For work beside that of the first stream; it has ended, too, when run() returns.
   cudaStream_t second_stream() const { return second_stream_.get(); }
-  /// What is queued in the second stream from now on begins behind what was queued in the first.
+  /// Later work of the second stream waits for the work queued so far in the first.
   void let_second_stream_follow();
-  /// And the other way round.
+  /// Later work of the first stream waits for the work queued so far in the second.
   void follow_second_stream();
   LaunchArrays& arrays() { return arrays_; }
   /// Queues one kernel.
@@ -75,7 +73,7 @@ class Session {
   }
   Texture& texture() { return texture_; }
 
-  /// Where the blocks of code lie, for as long as the context is there; empty until it was read.
+  /// Where the blocks of code lie, while the context lives; empty until it is read.
   std::optional<layout::CodeMap>& code_map() { return code_map_; }
 
   /// The buffer of a probe, as Pool::buffer.
@@ -88,18 +86,17 @@ class Session {
     return nvml_ ? nvml_->link_to(uuid) : PeerLink::unknown;
   }
 
-  /// Pinned memory of the host, until begin_job(): the part of it that the place draws, if it is
-  /// larger. Old content undefined.
+  /// Pinned memory of the host, valid until begin_job(), with undefined content. If more is pinned
+  /// than asked for, the place draws a part of it.
   std::byte* host_data(Place place, std::uint64_t size_bytes);
-  /// Gives back what only the job before needed, and looks for processes of others.
+  /// Frees the host memory of the job before, and looks for foreign processes.
   void begin_job();
 
   /// As Pool::flush.
   void flush_caches(std::uint64_t kept_bytes);
 
-  /// Uploads the inputs, has `queue` queue kernels, downloads the outputs and waits for all of it.
-  /// @throws DeviceLostError if the GPU is still at work after `limit`: the kernel ignored its own,
-  /// shorter deadline
+  /// Uploads the inputs, lets `queue` queue kernels, downloads the outputs and waits for all of it.
+  /// @throws DeviceLostError if the GPU works on after `limit`, as the kernel ignored its deadline
   void run(TimeLimit limit, const std::function<void()>& queue);
 
  private:

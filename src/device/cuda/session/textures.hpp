@@ -1,4 +1,4 @@
-// Texture objects over the session's memory, and arrays in the device's own order of tiles.
+// Textures over the session's memory, or over an array whose order of tiles the device chooses.
 #pragma once
 
 #include "device/cuda/session/cuda_check.hpp"
@@ -9,8 +9,8 @@
 namespace sonde::cuda {
 
 /// Owns one texture of 8-byte texels (two 32-bit integers), read without filter by whole-numbered
-/// coordinates, over linear memory or over an array that it also owns. Kept until another is asked
-/// for; no kernel may be at work with it then.
+/// coordinates, over linear memory or over an array that it also owns. Kept until another one is
+/// asked for; no kernel may use it then.
 class Texture {
  public:
   Texture() = default;

@@ -1,4 +1,4 @@
-// Reads the kernel's log to its end, and finds the lines of the driver that name a GPU.
+// Reads the log of the Linux kernel, and finds the lines of the driver that name a GPU.
 #include "device/cuda/session/xids.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 namespace sonde::cuda {
 namespace {
 
-constexpr std::size_t record_bytes = 8192;        // the longest that the kernel makes
+constexpr std::size_t record_bytes = 8192;        // of the longest record
 constexpr std::size_t most_log_bytes = 64 << 20;  // far more than any log buffer
 
 /// Domain, bus and device in hexadecimal digits, as the first three parts of the match.
@@ -29,8 +29,8 @@ PciPlace place_of(const std::cmatch& found) {
   return place;
 }
 
-/// At the beginning of the text.
-bool find_in(std::string_view text, const std::regex& pattern, std::cmatch& found) {
+/// Matches at the beginning of the text.
+bool match_start(std::string_view text, const std::regex& pattern, std::cmatch& found) {
   return std::regex_search(text.data(), text.data() + text.size(), found, pattern,
                            std::regex_constants::match_continuous);
 }
@@ -43,7 +43,7 @@ std::optional<int> xid_of(std::string_view line, const PciPlace& gpu) {
       std::regex::icase);
   const std::size_t at = line.find(mark);
   std::cmatch found;
-  if (at == std::string_view::npos || !find_in(line.substr(at + mark.size()), behind, found) ||
+  if (at == std::string_view::npos || !match_start(line.substr(at + mark.size()), behind, found) ||
       place_of(found) != gpu) {
     return std::nullopt;
   }
@@ -54,7 +54,7 @@ std::optional<int> xid_of(std::string_view line, const PciPlace& gpu) {
 std::optional<double> seconds_of(std::string_view line) {
   static const std::regex head("[0-9]+,[0-9]+,([0-9]{1,18})");
   std::cmatch found;
-  if (!find_in(line.substr(0, 80), head, found)) return std::nullopt;
+  if (!match_start(line.substr(0, 80), head, found)) return std::nullopt;
   return std::stod(found[1]) * 1e-6;
 }
 
@@ -65,7 +65,7 @@ XidLog find_xids(std::string_view log, std::string_view pci_bus_id) {
   static const std::regex place("([0-9a-f]{1,8}):([0-9a-f]{1,8}):([0-9a-f]{1,8})",
                                 std::regex::icase);
   std::cmatch gpu;
-  if (!find_in(pci_bus_id, place, gpu)) {
+  if (!match_start(pci_bus_id, place, gpu)) {
     found.unreadable = "the driver does not tell where on the bus the GPU is";
     return found;
   }

@@ -1,5 +1,5 @@
-// Xid errors of a GPU, from the kernel's log: the only place where the driver leaves them for
-// others than those who waited for them (NVIDIA, XID Errors).
+// Xid errors of a GPU, from the log of the Linux kernel: the driver leaves them nowhere else for a
+// process that did not wait for them (NVIDIA, XID Errors).
 #pragma once
 
 #include "trace/links.hpp"
@@ -9,7 +9,7 @@
 
 namespace sonde::cuda {
 
-/// Those of one GPU in records as /dev/kmsg gives them ("priority,number,microseconds,flags;text").
+/// The Xid errors of one GPU in records of /dev/kmsg ("priority,number,microseconds,flags;text").
 /// @param pci_bus_id domain:bus:device.function
 XidLog find_xids(std::string_view log, std::string_view pci_bus_id);
 

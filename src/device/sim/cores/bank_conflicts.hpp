@@ -1,4 +1,4 @@
-// Banks of shared memory: how many passes one warp's access takes.
+// How many passes over the banks of shared memory the access of one warp takes.
 #pragma once
 
 #include "base/gpu_facts.hpp"
@@ -12,8 +12,9 @@
 
 namespace sonde::sim {
 
-/// Passes of one group: the most rows that any bank has to read. With 8-byte banks the 4-byte mode
-/// puts successive 4-byte words into successive banks, and words 32 apart into one row.
+/// Passes of one group of threads: the largest number of rows that one bank has to read. With
+/// 8-byte banks the 4-byte mode puts successive 4-byte words into successive banks, and words 32
+/// apart into one row.
 inline std::uint32_t passes_of_group(const SharedModel& shared, std::uint32_t word_bytes,
                                      int element_bytes,
                                      std::span<const std::uint32_t> offsets_bytes) {
@@ -29,10 +30,10 @@ inline std::uint32_t passes_of_group(const SharedModel& shared, std::uint32_t wo
       std::max<std::size_t>(1, std::ranges::max(rows | std::views::transform(count))));
 }
 
-/// Passes over the banks for one access: the threads go in as many groups as their words fill all
-/// banks, and each group takes as many passes as its busiest bank has different rows to read. Words
-/// in one row of a bank come in the same pass, so a broadcast costs nothing (Mei and Chu 2016,
-/// section 6.2).
+/// Passes over the banks for one access of a warp. A group is as many threads as fill one row of
+/// all banks, at most the warp, and takes as many passes as its busiest bank has different rows to
+/// read. All words in one row of a bank come in one pass, so a broadcast costs nothing (Mei and Chu
+/// 2016, section 6.2).
 inline std::uint32_t count_passes(const SharedModel& shared, BankMode mode, int element_bytes,
                                   std::span<const std::uint32_t> offsets_bytes) {
   const std::uint32_t word_bytes = mode == BankMode::eight_bytes ? 8 : 4;
@@ -49,8 +50,8 @@ inline std::uint32_t count_passes(const SharedModel& shared, BankMode mode, int 
   return passes;
 }
 
-/// Threads that the busiest bank serves one after the other in an atomic operation.
-/// Additions of 1 to one word are one turn where the GPU counts them up.
+/// Turns of the busiest bank in one atomic operation of a warp: it serves one thread per turn. A
+/// GPU that counts up needs one turn for all additions of 1 to one word.
 inline std::uint32_t count_atomic_turns(const SharedModel& shared, AtomicForm form,
                                         std::span<const std::uint32_t> offsets_bytes) {
   const bool together = form == AtomicForm::counted && shared.atomics && shared.atomics->counts_up;

@@ -1,6 +1,6 @@
-// Plays cycle by cycle: each scheduler looks at its warps in turn, from the one behind the last
-// that issued, and issues what is ready and finds a free unit. Cycles in which nothing can happen
-// are passed over.
+// Plays an SM cycle by cycle. Each scheduler looks at its warps in turn, starting after the warp
+// that issued last, and issues an instruction that is ready and finds a free unit. Cycles in which
+// nothing can happen are skipped.
 #include "device/sim/cores/issue.hpp"
 
 #include <algorithm>
@@ -9,12 +9,11 @@
 namespace sonde::sim {
 namespace {
 
-// Warps in step with each other settle within some rounds; the rest goes at the settled pace.
+// Steps that are simulated. By then the pace is constant, and further steps are extrapolated.
 constexpr std::uint64_t simulated_steps = 96;
 
 using Time = std::int64_t;  // cycles
 
-/// An instruction of a step.
 struct Item {
   std::size_t instruction = 0;
   std::size_t chain = 0;
@@ -45,12 +44,12 @@ struct Warp {
 
 struct Unit {
   Time taken_until = 0;
-  std::vector<Time> under_way;  // ends of what it works on
+  std::vector<Time> under_way;  // end times of the instructions in it
 };
 
 struct Scheduler {
   std::vector<Warp> warps;
-  std::size_t next = 0;  // warp that is looked at first
+  std::size_t next = 0;  // the warp to look at first
   Time free_at = 0;
 };
 
@@ -77,7 +76,7 @@ class Sm {
     Time now = 0;
     while (now < never) {
       next_ = never;
-      // By turns, so that none is always the first to find a shared unit free.
+      // Each round begins with another scheduler, so that none always gets the shared units.
       for (std::size_t i = 0; i < schedulers_.size(); ++i) {
         look((first_ + i) % schedulers_.size(), now);
       }
@@ -90,13 +89,12 @@ class Sm {
  private:
   static constexpr Time never = std::numeric_limits<Time>::max();
 
-  /// A unit for an instruction, and how it executes it.
   struct Found {
     const ExecutionModel* execution = nullptr;
     Unit* unit = nullptr;
   };
 
-  /// A free one, or the one that is free first.
+  /// A free unit, or the unit that becomes free first.
   Found find_unit(std::size_t scheduler, const InstructionModel& instruction, Time now) {
     Found best;
     for (const ExecutionModel& execution : instruction.executions) {
@@ -114,7 +112,7 @@ class Sm {
     return best;
   }
 
-  /// Issues what it can of one warp. @return how many instructions
+  /// Issues the ready instructions of one warp, at most issue_width. @return their number
   int issue_from(std::size_t number, Warp& warp, Time now) {
     int issued = 0;
     while (issued < pipelines_.issue_width && warp.steps_left > 0) {
@@ -135,7 +133,7 @@ class Sm {
     return issued;
   }
 
-  /// @return when the result is there
+  /// Occupies a unit. @return when the result is ready
   Time take(const Found& found, Time now) const {
     const UnitModel& model = pipelines_.units[found.execution->unit];
     Unit& unit = *found.unit;
@@ -179,7 +177,7 @@ class Sm {
   std::vector<Scheduler> schedulers_;
   std::vector<std::vector<Unit>> units_;  // [kind][number]
   std::size_t first_ = 0;                 // scheduler that looks first
-  Time next_ = 0;                         // at which something can happen again
+  Time next_ = 0;                         // earliest time at which something can happen
   Time end_ = 0;
 };
 

@@ -1,6 +1,5 @@
-// The warps of one block of a simulated GPU: their threads, the paths on which those stand, and the
-// barriers and words of shared memory by which they wait for each other. The plays of control flow
-// write small programs for them.
+// Plays the warps of one block: the paths of diverged threads, barriers, and waiting for words in
+// shared memory. play/control.cpp writes the small programs that the warps run.
 #pragma once
 
 #include "base/error.hpp"
@@ -20,19 +19,19 @@ using ThreadMask = std::uint32_t;
 inline constexpr ThreadMask whole_warp = 0xffffffff;
 
 enum class SimtOp {
-  branch,     // `threads` go on at `target`, the others at the next instruction; join at `join`
+  branch,     // `threads` jump to `target`, the others go on; both sides meet at `join`
   jump,       // to `target`
   operate,    // one dependent operation
-  stamp,      // the time into `slot` of each thread
-  signal,     // `word` becomes `value`
-  release,    // `word` becomes the number of the thread plus one
-  count,      // `word` grows by the number of threads
-  await,      // spins until `word` is `value`; the time, or 0 for those who give up, into `slot`
-  await_own,  // spins until `word` is the number of the thread; likewise
-  barrier,    // waits until `value` threads have come
-  arrive,     // comes to it without waiting
-  delay,      // `value` cycles
-  leave_if,   // goes to `target` if `word` is `value`
+  stamp,      // writes the time to `slot` of each thread
+  signal,     // sets `word` to `value`
+  release,    // sets `word` to the number of the thread plus one
+  count,      // adds the number of threads to `word`
+  await,      // spins until `word` is `value`; writes the time to `slot`, 0 if it gives up
+  await_own,  // the same, until `word` is the number of the thread
+  barrier,    // waits until `value` threads have arrived
+  arrive,     // arrives at the barrier without waiting
+  delay,      // waits `value` cycles
+  leave_if,   // jumps to `target` if `word` is `value`
   end
 };
 
@@ -46,7 +45,7 @@ struct SimtInstruction {
   std::size_t slot = 0;
 };
 
-/// Cycles that are declared elsewhere than in the section on control flow.
+/// Costs that the section `control` of a model does not declare.
 struct SimtCosts {
   std::uint32_t look_cycles = 0;   // of a load from shared memory
   std::uint32_t stamp_cycles = 0;  // of reading the clock
@@ -68,7 +67,7 @@ class SimtBlock {
     warp.time = start_cycles;
   }
 
-  /// Runs all warps to their end. @throws DeviceError if some wait at a barrier for ever
+  /// Runs all warps to their end. @throws DeviceError if warps wait at a barrier for ever
   void run() {
     for (;;) {
       Warp* first = nullptr;
@@ -85,7 +84,7 @@ class SimtBlock {
     }
   }
 
-  /// When that thread passed that stamp; 0: never, or it gave up.
+  /// The time in a slot of a thread; 0 if the thread wrote none, or gave up.
   std::uint64_t stamp(std::size_t warp, std::size_t thread, std::size_t slot) const {
     return warps_[warp].stamps[thread][slot];
   }
@@ -96,17 +95,17 @@ class SimtBlock {
   }
 
  private:
-  /// Calls for the number of each thread of a mask.
+  /// Calls `use` with the number of each thread in the mask.
   template <class Use>
   static void for_each_thread(ThreadMask mask, const Use& use) {
     for (; mask != 0; mask &= mask - 1) use(static_cast<std::uint32_t>(std::countr_zero(mask)));
   }
 
-  /// Threads that stand at the same place. A path that waits for others at a join holds the mask
-  /// of all of them, and which have come.
+  /// Threads that run together. For a path that waits at a join, `mask` holds all threads that will
+  /// meet there, and `joined` the threads that have arrived.
   struct Path {
     int number = 0;
-    int parent = -1;  // at whose join it ends
+    int parent = -1;  // number of the path that waits at its join
     ThreadMask mask = 0;
     int at = 0;
     int join = -1;
@@ -119,7 +118,7 @@ class SimtBlock {
     std::vector<Path> paths;  // the last one runs
     int numbers = 0;
     std::uint64_t time = 0;
-    bool held = false;  // as a whole, at a barrier that counts warps
+    bool held = false;  // waits as a whole at a barrier that counts warps
     std::array<std::array<std::uint64_t, simt_slots>, warp_threads> stamps{};
   };
 
@@ -162,7 +161,8 @@ class SimtBlock {
     }
     ++path.at;
   }
-  /// The side that runs first becomes the last path; the one it came from waits for both.
+  /// Splits the last path at a branch. The side that runs first becomes the last path; the path
+  /// that split waits at the join for both sides.
   void split(Warp& warp, ThreadMask taken, const SimtInstruction& branch) {
     Path& path = warp.paths.back();
     const ThreadMask fall = path.mask & ~taken;
@@ -186,7 +186,7 @@ class SimtBlock {
     warp.paths.push_back(taken_first ? falling : jumping);
     warp.paths.push_back(taken_first ? jumping : falling);
   }
-  /// Those who find what they wait for leave the loop, and join the others behind it.
+  /// Threads that find their value leave the loop, and wait behind it for the others.
   void spin(Warp& warp, const SimtInstruction& wait) {
     Path& path = warp.paths.back();
     warp.time += costs_.look_cycles;
@@ -236,7 +236,7 @@ class SimtBlock {
       }
     }
   }
-  /// At its join, or at the end of the program.
+  /// Ends the last path, at its join or at the end of the program.
   void end_path(Warp& warp) {
     const Path done = warp.paths.back();
     warp.paths.pop_back();
@@ -252,8 +252,8 @@ class SimtBlock {
     parent->joined = 0;
     std::rotate(parent, parent + 1, warp.paths.end());
   }
-  /// A path that spins makes room for another one, if threads have places of their own: for those
-  /// who wait for it at a join, which need not be the next one, or else for one that can run.
+  /// With independent thread scheduling a spinning path lets other threads run: those that wait at
+  /// the nearest join of any enclosing path, or, if none wait, another path.
   void let_others_run(Warp& warp) {
     if (model_.threads == ThreadScheduling::stack) return;
     const auto find = [&](int number) {
@@ -270,13 +270,13 @@ class SimtBlock {
                      .mask = above->joined,
                      .at = above->at,
                      .join = above->join};
-    // Nobody waits for those who go ahead: they meet the others where they all end.
+    // The freed threads skip this join and meet the others at the join around it.
     above->mask &= ~above->joined;
     above->joined = 0;
     warp.paths.push_back(freed);
   }
-  /// Whether the warp can go on; a path that can is the last one then. Only threads with places of
-  /// their own can overtake a path that waits.
+  /// True if the warp can go on; the path that runs is then the last one. Only with independent
+  /// thread scheduling can a path overtake one that waits.
   bool next_runnable(Warp& warp) const {
     if (warp.held || warp.paths.empty()) return false;
     const auto waits = [](const Path& path) { return path.at_barrier || path.joining; };

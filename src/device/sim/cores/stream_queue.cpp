@@ -1,4 +1,4 @@
-// A closed queue of warps in front of the memory.
+// Simulates some rounds of the queue and extrapolates the others.
 #include "device/sim/cores/stream_queue.hpp"
 
 #include "base/random.hpp"
@@ -16,19 +16,20 @@
 namespace sonde::sim {
 namespace {
 
-// Turns that are played out; the queue has settled well before the end of them.
+// Turns (one request of one warp) that are simulated; the pace is constant well before the end. In
+// a round each warp has one turn.
 constexpr int played_turns = 24'000;
 constexpr int least_rounds = 12;
 constexpr int most_rounds = 256;
-// The settled pace is measured between these parts of all turns.
+// The constant pace is measured between these fractions of all turns.
 constexpr double settled_from = 0.4;
 constexpr double settled_to = 0.9;
 
-/// A part that serves requests one after the other. Requests are passed on while they are served.
+/// A part that serves requests one after the other. It passes a request on when its service begins.
 struct Server {
   double free = 0;
 
-  /// @return when service begins; `end` becomes the later of itself and the end of service
+  /// @return when service begins; raises `end` to the end of service
   double serve(double time, double cycles, double& end) {
     const double begin = std::max(free, time);
     free = begin + cycles;
@@ -37,9 +38,9 @@ struct Server {
   }
 };
 
-/// Cycles for `rounds` rounds of so many warps, of which `played` were played.
-/// @param ends of the turns that were played
-double extend(std::vector<double> ends, int warps, double rounds, int played) {
+/// Extrapolates from `played` rounds of `warps` warps to the cycles of `rounds` rounds.
+/// @param ends end time of each simulated turn
+double extrapolate(std::vector<double> ends, int warps, double rounds, int played) {
   const auto turns = static_cast<double>(ends.size() - 1);
   const auto from = static_cast<std::ptrdiff_t>(settled_from * turns);
   const auto to = static_cast<std::ptrdiff_t>(settled_to * turns);
@@ -52,8 +53,8 @@ double extend(std::vector<double> ends, int warps, double rounds, int played) {
   return std::max(last * std::min(1.0, rounds), last + (rounds - played) * (pace * warps));
 }
 
-/// When a warp's turn comes, and its number: the earliest turn is the first, of those at one time
-/// that of the lowest number.
+/// Time of a warp's next turn, and number of the warp. The earliest turn goes first; at the same
+/// time, the lowest warp.
 using WarpTurn = std::pair<double, std::size_t>;
 
 class StreamQueue {
@@ -67,7 +68,7 @@ class StreamQueue {
         gpcs_(rates.tpc_port.size()),
         row_left_(rates.row_bytes) {}
 
-  /// Plays so many rounds, and gives the cycles of `rounds`.
+  /// Simulates `played` rounds and returns the cycles of `rounds` rounds.
   StreamCycles run(double rounds, int played) {
     std::vector<Turn> turns;  // by warp
     for (std::size_t sm = 0; sm < sms_.size(); ++sm) {
@@ -103,23 +104,25 @@ class StreamQueue {
       turn.is_read = goes_on ? false : traffic_.reads;
       if (goes_on || ++turn.round < played) next.emplace(turn.time, warp);
     }
-    StreamCycles cycles{extend(std::move(ends), static_cast<int>(turns.size()), rounds, played),
-                        {},
-                        thin_out(windows)};
+    StreamCycles cycles{
+        extrapolate(std::move(ends), static_cast<int>(turns.size()), rounds, played),
+        {},
+        thin_out(windows)};
     for (std::size_t sm = 0; traffic_.each_sm && sm < sms_.size(); ++sm) {
-      cycles.of.push_back(extend(std::move(ends_of[sm]), traffic_.sms[sm].warps, rounds, played));
+      cycles.of.push_back(
+          extrapolate(std::move(ends_of[sm]), traffic_.sms[sm].warps, rounds, played));
     }
     return cycles;
   }
 
  private:
-  /// Where a request stands on its way.
+  /// The part that a request reaches next.
   enum class Stage { issue, tpc, gpc, l2, dram, done };
 
   struct Turn {
-    double begin = 0;  // when its warp began it
-    double time = 0;   // when it is there
-    double end = 0;    // when all before has served it
+    double begin = 0;  // when its warp issued it
+    double time = 0;   // when it reaches `stage`
+    double end = 0;    // when all parts so far have served it
     int warp_of_sm = 0;
     std::size_t sm = 0;
     int round = 0;
@@ -130,13 +133,13 @@ class StreamQueue {
     Server issue, l1, port;
   };
 
-  /// Whether reads of that round are timed.
+  /// True if reads of that round are timed.
   bool is_settled(int round, int rounds) const {
     return traffic_.timed_reads > 0 && round >= settled_from * (rounds - 1) &&
            round <= settled_to * (rounds - 1);
   }
 
-  /// As many as are wanted.
+  /// At most timed_reads of the windows, evenly spaced.
   std::vector<StreamWindow> thin_out(const std::vector<StreamWindow>& windows) const {
     const auto wanted = static_cast<std::size_t>(traffic_.timed_reads);
     const std::size_t step = wanted == 0 ? 1 : (windows.size() + wanted - 1) / wanted;
@@ -147,10 +150,10 @@ class StreamQueue {
 
   double batch_bytes() const { return traffic_.ilp * traffic_.element_bytes; }
 
-  /// One stage further: requests of SMs that differ must meet each part in the order in which they
-  /// come to it. Those of SMs that are all alike may go all the way at once.
-  /// In line: calls for each stage cost a third of the time.
-  /// @return whether it has been answered
+  /// Moves a request one stage further. With `each_sm` every part serves requests in the order of
+  /// their arrival, so requests advance one stage at a time; otherwise a request goes all the way
+  /// at once. Inlined, because calls for each stage cost a third of the time.
+  /// @return true if the request has been answered
   [[gnu::always_inline]] inline bool advance(Turn& turn) {
     const StreamSm& place = traffic_.sms[turn.sm];
     switch (turn.stage) {
@@ -174,7 +177,7 @@ class StreamQueue {
     return true;
   }
 
-  /// What an SM has for itself.
+  /// Issue, L1 and port of the SM.
   bool leave_sm(Turn& turn) {
     Sm& sm = sms_[turn.sm];
     turn.time = sm.issue.serve(turn.time, traffic_.ilp * rates_.issue_cycles, turn.end);
@@ -196,7 +199,7 @@ class StreamQueue {
     return false;
   }
 
-  /// One read for all SMs of the GPC that ask for the same until it is answered.
+  /// SMs of a GPC that read the same data share one read until it is answered.
   bool merge(Turn& turn) {
     double& answered =
         answered_[{traffic_.sms[turn.sm].gpc, turn.warp_of_sm % traffic_.merged_warps, turn.round}];
@@ -211,7 +214,7 @@ class StreamQueue {
     return true;
   }
 
-  /// A store is done for its warp when the L2 has taken it, and what the L2 throws out for it has
+  /// A store ends for its warp when the L2 has taken it, and the line that the L2 evicts for it has
   /// found a place in the write queue of the DRAM.
   bool reach_l2(Turn& turn) {
     turn.time = l2_.serve(turn.time, batch_bytes() / rates_.l2, turn.end);
@@ -226,7 +229,7 @@ class StreamQueue {
     return answer(turn, is_far ? traffic_.l2_far_latency_cycles : traffic_.l2_latency_cycles);
   }
 
-  /// Whether the other partition serves it; then it takes the way between them.
+  /// True if the other partition serves the request, which then crosses between the partitions.
   bool cross(Turn& turn) {
     const StreamSm& place = traffic_.sms[turn.sm];
     if (place.far_share == 0 || random_.unit() >= place.far_share) return false;
@@ -264,7 +267,7 @@ class StreamQueue {
   Random random_;
   std::vector<Sm> sms_;
   std::vector<Server> tpcs_;
-  std::vector<Server> gpcs_;  // by number, of which there are fewer than of TPCs
+  std::vector<Server> gpcs_;  // by GPC; there are fewer GPCs than TPCs
   Server l2_;
   std::array<Server, static_cast<std::size_t>(limits::partitions)>
       crossings_;  // by partition of the SM

@@ -1,6 +1,6 @@
-// A closed queue of warps in front of the memory: each warp asks for `ilp` elements, waits, and
-// asks again. Throughput is what comes out, not what was put in.
-// play/stream.cpp turns its cycles into a trace.
+// A closed queue of warps in front of the memory: each warp requests `ilp` elements, waits for
+// them, and requests again. The throughput is a result of the queue, not an input. play/stream.cpp
+// turns its cycles into a trace.
 #pragma once
 
 #include "device/sim/model/model.hpp"
@@ -10,8 +10,8 @@
 
 namespace sonde::sim {
 
-/// Bytes per cycle of everything on the way; for a part of the SMs only their share of the parts
-/// that all use. A `gpc_port` of 0 holds nothing up.
+/// Bytes per cycle of each part between the warps and the memory. If some SMs stand for all,
+/// `gpc_port`, `l2` and `dram` are the share of the SMs that are played. `gpc_port` 0: no limit.
 struct StreamRates {
   double issue_cycles = 1;
   double l1 = 0;
@@ -19,7 +19,7 @@ struct StreamRates {
   std::vector<double> tpc_port;  // by number of the TPC
   double gpc_port = 0;
   double l2 = 0;
-  double crossing = 0;  // out of a partition of the L2; 0: it holds nothing up
+  double crossing = 0;  // out of an L2 partition; 0: no limit
   double dram = 0;
   double row_bytes = 0;  // of all channels
   double row_overhead_cycles = 0;
@@ -27,27 +27,27 @@ struct StreamRates {
   double turnaround_cycles = 0;
 };
 
-/// One SM at work, and the ports that it shares with others of the same numbers.
+/// One SM of the stream. SMs with the same `tpc` or `gpc` share that port.
 struct StreamSm {
   int warps = 0;
   std::size_t tpc = 0;
   std::size_t gpc = 0;
   std::size_t partition = 0;  // of the L2
-  double far_share = 0;       // of its accesses that the other one serves
+  double far_share = 0;       // share of its accesses that the other partition serves
 };
 
-/// What the warps ask for, and how often a cache has it.
+/// What the warps request, and how often a cache holds it.
 struct StreamTraffic {
   std::vector<StreamSm> sms;
-  bool each_sm = false;  // asks for the cycles of each, too
-  /// Warps of a block, if every block reads the same, and the SMs of a GPC then ask the L2 once.
+  bool each_sm = false;  // also return the cycles of each SM
+  /// Warps of a block if all blocks read the same and the SMs of a GPC share one L2 read; else 0.
   int merged_warps = 0;
   int ilp = 1;
   double element_bytes = 0;  // of one load of a whole warp
   bool reads = true;
   bool writes = false;
-  bool past_l1 = false;  // the copy engine: what comes does not pass the L1
-  int timed_reads = 0;   // asks for the times of so many, spread over the settled part
+  bool past_l1 = false;  // the copy engine loads past the L1
+  int timed_reads = 0;   // at most so many reads are timed, spread over the steady part
   double l1_hit_rate = 0;
   double l2_hit_rate = 0;
   bool write_through = false;  // the L2 keeps no dirty lines
@@ -57,21 +57,21 @@ struct StreamTraffic {
   double dram_latency_cycles = 0;
 };
 
-/// One read of a warp: from before it was issued until the last of it arrived.
+/// One timed read of a warp, from before its issue until its last byte arrived.
 struct StreamWindow {
-  std::size_t sm = 0;  // by place in the traffic
+  std::size_t sm = 0;  // index in StreamTraffic::sms
   double cycles = 0;
 };
 
-/// Cycles until warps have asked `rounds` times, and been answered. Long runs are extrapolated at
-/// the settled pace.
+/// Cycles until the warps have made `rounds` requests each and received the answers. Long runs are
+/// extrapolated at a constant pace.
 struct StreamCycles {
   double all = 0;          // every warp
-  std::vector<double> of;  // the warps of each SM, while all others work, too; if asked for
+  std::vector<double> of;  // the warps of each SM while all others work, too; empty unless each_sm
   std::vector<StreamWindow> windows;  // of timed reads
 };
 
-/// @param seed of which requests hit
+/// Plays the queue. @param seed draws which requests hit
 StreamCycles run_stream_queue(const StreamRates& rates, const StreamTraffic& traffic, double rounds,
                               std::uint64_t seed);
 

@@ -1,5 +1,5 @@
-// One cache array (or TLB level) at work: tags, sectors and replacement. What MemorySystem adds to
-// a hit or a miss is its time.
+// One cache array or TLB level: tags, sectors and replacement. It says hit or miss; MemorySystem
+// adds the latency.
 #pragma once
 
 #include "device/sim/memory/replacement.hpp"
@@ -17,7 +17,7 @@ namespace sonde::sim {
 
 class CacheArray {
  public:
-  /// @param index of this geometry
+  /// @param index the index function of `geometry`
   CacheArray(const CacheModel& model, const Geometry& geometry, SetIndex index)
       : index_(std::move(index)),
         most_ways_(geometry.most_ways()),
@@ -41,15 +41,14 @@ class CacheArray {
   CacheArray(const CacheModel& model, const Geometry& geometry)
       : CacheArray(model, geometry, SetIndex(geometry)) {}
 
-  /// One read of the aligned span of `span_bytes` around `address`. True if all of its sectors were
-  /// there; they are afterwards, with the blocks of fetch_bytes that they belong to.
-  /// @param span_bytes power of two
+  /// Reads the aligned span of `span_bytes` (a power of two) around `address`. True if all of its
+  /// sectors were present. Afterwards they are, with the block of fetch_bytes around `address`.
   bool access(std::uint64_t address, std::uint64_t span_bytes = 1) {
     return span_bytes > line_bytes_ ? access_lines(address, span_bytes)
                                     : access_line(address, span_bytes);
   }
 
-  /// One store to the word at `address`, by the write policy of the cache.
+  /// Stores to the word at `address`, by the write policy of the cache.
   void store(std::uint64_t address) {
     if (contains(address)) {
       if (write_policy_.hit == StoreHit::update) access(address);
@@ -61,7 +60,7 @@ class CacheArray {
     }
   }
 
-  /// The line of `address` leaves, if it is there.
+  /// Removes the line of `address` if it is present.
   void drop(std::uint64_t address) {
     const SetView set = wake(index_(address));
     const std::uint64_t line = line_of(address);
@@ -75,15 +74,15 @@ class CacheArray {
     }
   }
 
-  /// True if the sector of `address` is there; changes nothing.
+  /// True if the sector of `address` is present; changes nothing.
   bool contains(std::uint64_t address) {
     const SetView set = wake(index_(address));
     const std::uint32_t way = find_way(set, line_of(address));
     return way != no_way && has_all(set.tags[way], sector_of(address));
   }
 
-  /// The host fetches what an access to this address needs, but for the tags of many ways: large
-  /// arrays exceed its caches.
+  /// Prefetches into the caches of the host what an access to this address needs, but only the
+  /// first tags of a set with many ways. Large arrays do not fit into these caches.
   void fetch_ahead(std::uint64_t address) const {
     constexpr std::uint32_t line_words = 8;
     constexpr std::uint32_t most_words = 8 * line_words;
@@ -95,7 +94,7 @@ class CacheArray {
 
   std::uint64_t fetch_bytes() const { return fetch_bytes_; }
 
-  /// Empty; `seed` for random replacement.
+  /// Empties the array; `seed` is for random replacement.
   void clear(std::uint64_t seed) {
     ++generation_;
     holes_ = 0;
@@ -107,7 +106,7 @@ class CacheArray {
 
  private:
   static constexpr std::uint32_t no_way = ~0u;
-  static constexpr int sector_bits = limits::line_sectors;  // of a tag, below its line
+  static constexpr int sector_bits = limits::line_sectors;  // low bits of a tag, below its line
   static constexpr std::uint64_t no_line = ~std::uint64_t{0} >> sector_bits;
   static constexpr std::uint32_t head_words = 2;
 
@@ -116,9 +115,9 @@ class CacheArray {
   }
   static bool has_all(std::uint64_t tag, std::uint64_t sectors) { return (~tag & sectors) == 0; }
 
-  /// The sector of the word is filled once all of its words are there.
+  /// Under allocate_stored a sector becomes valid once all of its words were stored.
   void take_stored_word(std::uint64_t address) {
-    constexpr std::uint64_t most_words = 64;  // in a mask
+    constexpr std::uint64_t most_words = 64;  // bits of a mask
     const std::uint64_t word_bytes = std::max<std::uint64_t>(8, sector_bytes_ / most_words);
     const std::uint64_t count = std::max<std::uint64_t>(1, sector_bytes_ / word_bytes);
     std::uint64_t& words = stored_words_[address / sector_bytes_];
@@ -144,7 +143,7 @@ class CacheArray {
     fill(set, line, wanted | fetched_with(address));
     return false;
   }
-  /// A span of several lines: that of `address` first.
+  /// Reads a span of several lines, first the line of `address`.
   bool access_lines(std::uint64_t address, std::uint64_t span_bytes) {
     bool hit = access(address, line_bytes_);
     const std::uint64_t first = address & ~(span_bytes - 1);
@@ -153,8 +152,8 @@ class CacheArray {
     }
     return hit;
   }
-  /// The set of that number, emptied if it was last used before the cache was cleared. In line, as
-  /// the next: calls would be a quarter of all instructions of an access.
+  /// The set of that number, emptied if it was last used before clear(). Inlined like find_way():
+  /// calls would be a quarter of all instructions of an access.
   [[gnu::always_inline]] SetView wake(std::uint32_t number) {
     std::uint64_t* words = &words_[std::size_t{number} * set_words_];
     const SetView set{.set = number,
@@ -177,8 +176,8 @@ class CacheArray {
     }
     return no_way;
   }
-  /// A way for a new line. Holes are filled first, then ways that were never used, then the victim
-  /// leaves.
+  /// Chooses the way for a new line: first a hole that drop() left, then a way that was never used,
+  /// then the victim of the replacement policy.
   std::uint32_t choose_way(const SetView& set) {
     const std::uint32_t hole = holes_ > 0 ? find_way(set, no_line) : no_way;
     if (hole != no_way) {
@@ -189,14 +188,13 @@ class CacheArray {
     if (data_lines_ > 0) --present_lines_;
     return replacement_.victim(set);
   }
-  /// A line takes a way.
   void fill(const SetView& set, std::uint64_t line, std::uint64_t sectors) {
     const std::uint32_t way = choose_way(set);
     set.tags[way] = make_tag(line, sectors);
     replacement_.on_fill(set, way);
     if (data_lines_ > 0) limit_data(line, set.first_slot + way);
   }
-  /// A line was filled: if there is no capacity for its data, the one filled longest ago leaves.
+  /// After a fill: if there are more lines than room for data, drops the line filled longest ago.
   [[gnu::noinline]] void limit_data(std::uint64_t line, std::size_t slot) {
     filled_[slot] = ++fills_;
     fill_order_.push_back({line, slot, fills_});
@@ -211,15 +209,15 @@ class CacheArray {
   }
   std::uint64_t line_of(std::uint64_t address) const { return address >> line_shift_; }
   std::uint64_t place_in_line(std::uint64_t address) const { return address & (line_bytes_ - 1); }
-  /// Sectors of a line, a bit for each: that of the word at `address`, ...
+  /// The sector of the word at `address`, as a mask with a bit for each sector of the line.
   std::uint64_t sector_of(std::uint64_t address) const {
     return std::uint64_t{1} << (place_in_line(address) >> sector_shift_);
   }
-  /// ... those of the block that is fetched with it, ...
+  /// The sectors of the block that is fetched with it.
   std::uint64_t fetched_with(std::uint64_t address) const {
     return block_sectors_ << ((place_in_line(address) & block_place_) >> sector_shift_);
   }
-  /// ... and those of a span within the line.
+  /// The sectors of an aligned span within the line.
   std::uint64_t sectors_of(std::uint64_t address, std::uint64_t span_bytes) const {
     if (span_bytes <= sector_bytes_) return sector_of(address);
     const std::uint64_t count = span_bytes >> sector_shift_;
@@ -228,24 +226,24 @@ class CacheArray {
 
   SetIndex index_;
   std::uint32_t most_ways_;
-  std::uint32_t slots_;  // of all sets, most_ways_ for each
+  std::uint32_t slots_;  // most_ways_ for each set
   std::uint64_t line_bytes_;
   int line_shift_;
   std::uint64_t sector_bytes_;
   int sector_shift_;
   std::uint64_t fetch_bytes_;
   std::uint64_t block_sectors_;  // a bit for each sector of a fetched block
-  std::uint64_t block_place_;    // the address bits that say which block of the line it is
+  std::uint64_t block_place_;    // mask of the address bits that select a block in its line
   WritePolicy write_policy_;
-  std::vector<std::uint32_t> ways_per_set_;  // empty: equal ones
-  /// Of each set, close together: its generation, how many ways are filled, their tags, and when
-  /// each was used.
+  std::vector<std::uint32_t> ways_per_set_;  // empty if all sets are equal
+  /// The words of one set lie together: its generation, its number of filled ways, their tags, and
+  /// when each was used.
   std::uint32_t set_words_;
   std::vector<std::uint64_t> words_;
   ReplacementState replacement_;
   std::uint32_t generation_ = 1;
-  std::uint64_t holes_ = 0;  // slots that a line has left by drop()
-  /// A line on its way to be the oldest, where there is less capacity for data than tags.
+  std::uint64_t holes_ = 0;  // slots emptied by drop()
+  /// One fill; recorded only if there is less room for data than there are tags.
   struct Fill {
     std::uint64_t line = 0;
     std::size_t slot = 0;
@@ -254,9 +252,9 @@ class CacheArray {
   std::uint64_t data_lines_;  // 0: as many as there are tags
   std::uint64_t present_lines_ = 0;
   std::uint64_t fills_ = 0;
-  std::vector<std::uint64_t> filled_;  // number of the fill, by slot
-  std::deque<Fill> fill_order_;        // lines that have left since are still in it
-  /// By number of the sector, of words that were stored to sectors that are not there: a bit each.
+  std::vector<std::uint64_t> filled_;  // number of the last fill of each slot; 0: empty
+  std::deque<Fill> fill_order_;        // still holds lines that have left since
+  /// By sector number, for sectors that are not valid yet: a bit for each word stored to them.
   std::unordered_map<std::uint64_t, std::uint64_t> stored_words_;
 };
 

@@ -1,4 +1,4 @@
-// Sends each load down its route; the chase that plays it adds noise and the clock.
+// Sends each load along its route. play/chase.cpp adds noise and the clock.
 #include "device/sim/memory/memory_system.hpp"
 
 #include "base/error.hpp"
@@ -10,12 +10,12 @@
 namespace sonde::sim {
 namespace {
 
-// Constants and code lie beyond all of global memory, so that caches which hold both
-// distinguish them.
+// Constants and code lie above all of global memory, so that a cache that holds several of them can
+// distinguish their lines.
 constexpr std::uint64_t constant_base = 1ULL << 48;
 constexpr std::uint64_t code_base = 1ULL << 49;
 
-/// A distance may lie below the middle; whatever it is, a load takes a cycle.
+/// Adds the distance of the SM or slice, which may be negative; a load takes at least one cycle.
 Load answer(const LatencyRow& row, std::size_t outcome, std::int64_t distance_cycles,
             double jitter_cycles) {
   const std::int64_t cycles = row[outcome] + distance_cycles;
@@ -31,7 +31,7 @@ std::uint64_t base_of(AddressSpace space, std::uint64_t buffer_address) {
   return 0;
 }
 
-/// Where a byte of a texture lies: its rows are cut into tiles that are stored one by one.
+/// Where a byte of a texture lies. The rows are cut into tiles, stored one after the other.
 std::uint64_t find_in_tiles(const Tile& tile, std::uint64_t offset_bytes) {
   const std::uint64_t row = offset_bytes / texture_row_bytes;
   const std::uint64_t place = offset_bytes % texture_row_bytes;
@@ -40,8 +40,8 @@ std::uint64_t find_in_tiles(const Tile& tile, std::uint64_t offset_bytes) {
   return (number * tile.rows + row % tile.rows) * tile.width_bytes + place % tile.width_bytes;
 }
 
-/// The first touch of a page starts a stream; an access a little ahead of it finds its line on the
-/// way already and moves it on.
+/// True if the prefetch stream already brings the line. The first access to a page (`cold`) starts
+/// a stream; an access a little ahead of it moves it on.
 bool prefetched(Stream& stream, const Prefetch& prefetch, std::uint64_t address, bool cold) {
   const bool ahead = address > stream.next && address < stream.end &&
                      address - stream.next <= prefetch.stride_limit_bytes;
@@ -80,14 +80,14 @@ void MemorySystem::begin_probe(std::uint64_t buffer_address, std::uint64_t buffe
                                std::uint64_t seed) {
   buffer_address_ = buffer_address;
   arrays_.begin_probe(seed);
-  std::optional<std::uint64_t> tail_bytes;  // behind the buffer, if a path reads it
+  std::optional<std::uint64_t> tail_bytes;  // after the buffer; set if a path reads it
   for (const ChaseLane& lane : lanes) {
     const PathModel& through = path(lane.path);
     Route& route = routes_[route_of(lane)];
     route = arrays_.open_route(through, lane.sm, shared_bytes);
     route.base = base_of(through.space, buffer_address);
     if (!route.translated()) continue;
-    // The last rows of a texture end with whole tiles.
+    // The last rows of a texture are filled up to whole tiles.
     const std::uint64_t rows = through.tile ? through.tile->rows : 0;
     tail_bytes = std::max(tail_bytes.value_or(0), rows * texture_row_bytes);
   }
@@ -98,7 +98,7 @@ std::uint32_t MemorySystem::home_of(std::uint64_t physical) const {
   return __builtin_parityll(physical & model_.partitions.home_mask) != 0 ? 1 : 0;
 }
 
-/// Only global memory is translated.
+/// Constants and code are not translated.
 Access MemorySystem::locate(std::size_t number, std::uint64_t offset_bytes) const {
   const Route& route = routes_[number];
   const auto& tile = route.path->tile;
@@ -118,13 +118,14 @@ Access MemorySystem::locate(std::size_t number, std::uint64_t offset_bytes) cons
   return route.translated() ? pages_.translate(route.tlbs, access.address) : Translation{};
 }
 
-/// Of the last cache of a path, and of what lies behind it.
+/// Distance of the slice that serves the line, for hits in the last cache of a path and for DRAM.
 [[gnu::always_inline]] inline std::int64_t MemorySystem::slice_cycles(
     const Route& route, std::uint64_t physical, std::uint32_t partition) const {
   return route.slice_cycles.empty() ? 0 : route.slice_cycles[slice_number(partition, physical)];
 }
 
-/// Several partitions: look here if the line may be here, then at its home over there.
+/// For a divided L2: asks the partition of the SM if it may hold the line, then the line's home in
+/// the other partition.
 [[gnu::always_inline]] inline Load MemorySystem::load_partitioned(Route& route,
                                                                   const Access& access,
                                                                   std::size_t outcome,
@@ -177,7 +178,7 @@ Load MemorySystem::fetch(std::size_t number, const Access& access) {
                 model_.units.dram.jitter_cycles);
 }
 
-/// The instructions of a block come one after the other: it takes as long as the slowest fetch.
+/// Executes one block of code, which takes as long as its slowest fetch.
 [[gnu::noinline]] Load MemorySystem::execute(std::size_t number, const Access& access) {
   const std::uint64_t first = access.address - routes_[number].base;
   Load slowest = fetch(number, access);
@@ -202,11 +203,11 @@ void MemorySystem::share_with(const std::optional<Neighbour>& neighbour, std::ui
   neighbour_draws_ = Random(derive_seed(seed, "loads of the neighbour"));
 }
 
-/// Some lines have left the L2 for those of the neighbour when they are asked for again, and loads
-/// that come as far as the L2 wait for its loads: by up to its share of their latency, mostly less.
+/// Lines of another process (the neighbour) have replaced some lines in the L2, and loads that go
+/// beyond the first cache wait for its loads, at most its share of their latency and mostly less.
 [[gnu::noinline]] Load MemorySystem::load_beside_neighbour(std::size_t number,
                                                            const Access& access) {
-  constexpr double evicted = 0.1;  // of the lines, for each unit of its share
+  constexpr double evicted = 0.1;  // share of the lines, per unit of the neighbour's share
   const Route& route = routes_[number];
   if (route.shares_last && neighbour_draws_.unit() < evicted * neighbour_share_) {
     for (CacheArray* array : route.levels.back().by_home) array->drop(last_address(route, access));
@@ -222,8 +223,8 @@ void MemorySystem::share_with(const std::optional<Neighbour>& neighbour, std::ui
   return load;
 }
 
-/// A reduction goes to the slice on the side of its SM and, if its line's home is on the other
-/// side, on to the one there.
+/// A reduction goes to the slice in the partition of its SM and, if the line's home is the other
+/// partition, on to the slice there.
 void MemorySystem::start_co_runners(const std::vector<CoRunner>& runners) {
   if (!slice_of_) return;
   reducing_sms_by_slice_.assign(die_.slice_offset_cycles.size() / 2, 0);
@@ -264,7 +265,7 @@ void MemorySystem::store(std::size_t number, std::uint64_t offset_bytes) {
   for (std::size_t at = route.virtual_levels; at < route.levels.size(); ++at) {
     const Level& level = route.levels[at];
     level.by_home[access.home]->store(access.physical);
-    // Copies in other partitions leave.
+    // A copy in the other partition becomes invalid.
     if (level.partitioned) level.by_home[1 - access.home]->drop(access.physical);
   }
 }

@@ -1,5 +1,5 @@
-// The memory side of a simulated GPU at work: one load in, its latency out. What happens follows
-// from the state of caches, TLBs and page tables; how long each outcome takes is declared.
+// The memory side of a simulated GPU: it takes one load and returns its latency. The state of
+// caches, TLBs and page tables decides the outcome; the model declares how long each outcome takes.
 #pragma once
 
 #include "device/probe/probe.hpp"
@@ -8,17 +8,16 @@
 
 namespace sonde::sim {
 
-/// What a load took.
 struct Load {
   std::uint32_t latency_cycles = 0;  // without noise
-  double jitter_cycles = 0;          // of whoever served it
+  double jitter_cycles = 0;  // standard deviation, of the cache or DRAM that served the load
 };
 
-/// Where a load goes: what is known of it before any cache is asked.
+/// The addresses of a load, found before any cache is asked.
 struct Access {
-  std::uint64_t address = 0;  // that virtually addressed caches and TLBs see
+  std::uint64_t address = 0;  // as virtually addressed caches and TLBs see it
   std::uint64_t physical = 0;
-  std::uint32_t home = 0;  // partition of the L2
+  std::uint32_t home = 0;  // L2 partition of the line
 };
 
 class MemorySystem {
@@ -26,36 +25,38 @@ class MemorySystem {
   /// Keeps references to model and die.
   MemorySystem(const Model& model, const Die& die);
 
-  /// Nothing of the buffer is in any cache, TLB or page table cache.
+  /// Begins a probe: no cache, TLB or page-table cache holds anything of the buffer.
   /// @param buffer_address where the buffer begins, for the paths that read it
-  /// @param lanes the SMs that will load, and their paths; others must not
+  /// @param lanes the SMs and paths that will load; others must not
   /// @throws DeviceError if the device lacks one of the paths
   void begin_probe(std::uint64_t buffer_address, std::uint64_t buffer_bytes,
                    std::uint64_t shared_bytes, const std::vector<ChaseLane>& lanes,
                    std::uint64_t seed);
 
-  /// Number of the route that the loads and stores of a lane take: one for each SM and path.
+  /// Number of the route of a lane's loads and stores; there is one route for each SM and path.
   std::size_t route_of(const ChaseLane& lane) const {
     return static_cast<std::size_t>(lane.path) * die_.sms.size() +
            static_cast<std::size_t>(lane.sm);
   }
 
-  /// Where a load of `offset_bytes` goes, to be asked a few loads ahead: the host then fetches what
-  /// the load needs of the last cache. @param number of a route of begin_probe's lanes
+  /// Finds the addresses of a load. Call it a few loads ahead: it also prefetches into the host's
+  /// caches what the load needs of the last cache.
+  /// @param number route_of() a lane of begin_probe()
   Access locate(std::size_t number, std::uint64_t offset_bytes) const;
 
-  /// One load by one thread; of code, one block from there on.
+  /// Plays one load by one thread; for code, executes from there to the end of the block.
   Load load(std::size_t number, const Access& access);
 
-  /// From now on loads meet the lines of a neighbour in the L2, and wait for its loads, or no more.
+  /// From now on another process has lines in the L2 and makes loads that delay ours; without a
+  /// neighbour this ends.
   void share_with(const std::optional<Neighbour>& neighbour, std::uint64_t seed);
 
   /// From now on, until the next probe begins, these SMs make reductions on their lines.
   void start_co_runners(const std::vector<CoRunner>& runners);
-  /// How long a load of the lane waits because of them.
+  /// How long a load of the lane waits because of the co-runners.
   std::uint32_t wait_cycles(const ChaseLane& lane, const Access& access) const;
 
-  /// One store by one thread: what it does to each cache of the path, by its write policy.
+  /// Plays one store by one thread: each cache of the path acts by its write policy.
   void store(std::size_t number, std::uint64_t offset_bytes);
 
   /// @throws DeviceError if the device has no such path
@@ -72,7 +73,7 @@ class MemorySystem {
   std::size_t slice_number(std::uint32_t partition, std::uint64_t physical) const {
     return partition * static_cast<std::size_t>(model_.slices->count) + (*slice_of_)(physical);
   }
-  /// The one by which the last cache knows the line.
+  /// The address by which the last cache of the route finds the line.
   static std::uint64_t last_address(const Route& route, const Access& access) {
     return route.virtual_levels == route.levels.size() ? access.address : access.physical;
   }
@@ -84,9 +85,9 @@ class MemorySystem {
   Arrays arrays_;
   PageTables pages_;
   std::optional<SliceIndex> slice_of_;
-  std::int64_t
-      half_copy_cycles_;       // hits of copies are so much slower, those of lines at home faster
-  std::vector<Route> routes_;  // as route_of counts
+  /// Added to hits of copies, subtracted from hits of lines at home.
+  std::int64_t half_copy_cycles_;
+  std::vector<Route> routes_;  // by route_of()
   std::uint64_t buffer_address_ = 0;
   std::vector<int> reducing_sms_by_slice_;
   std::vector<int> reducing_sms_by_gpc_;

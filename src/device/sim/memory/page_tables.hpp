@@ -1,5 +1,5 @@
-// From the addresses of a path to those that physically addressed caches see, and what the
-// translation met on its way. MemorySystem picks the latency by it.
+// Translates addresses of programs to physical ones, and says which TLB or page-table level
+// answered. MemorySystem picks the latency by that outcome.
 #pragma once
 
 #include "base/random.hpp"
@@ -12,18 +12,18 @@
 namespace sonde::sim {
 
 struct Translation {
-  std::size_t outcome = 0;  // place in a LatencyRow
+  std::size_t outcome = 0;  // index in a LatencyRow
   bool cold = false;        // the page table entry had not been read before
 };
 
-/// Which physical page each page of the memory has, drawn once for a die, and which entries a probe
-/// has read.
+/// The physical place of each page of the memory, drawn once for a die, and the page-table entries
+/// that a probe has read.
 class PageTables {
  public:
   /// Keeps a reference to the model.
   /// @param memory_address of the first page
-  /// @param memory_bytes of the device: pages beyond keep their places
-  /// @param seed of the pages' places
+  /// @param memory_bytes of the device; pages beyond it are not moved
+  /// @param seed draws the places of the pages
   PageTables(const PageModel& model, std::uint64_t memory_address, std::uint64_t memory_bytes,
              std::uint64_t seed)
       : model_(model),
@@ -37,7 +37,7 @@ class PageTables {
     places_.assign(block_count_ + 1, unknown);
   }
 
-  /// No entry has been read; the page-table window is where the buffer begins.
+  /// Begins a probe: no entry has been read, and the page-table window is where the buffer begins.
   /// @param first_address of the buffer, a multiple of the page
   void begin_probe(std::uint64_t first_address, std::uint64_t span_bytes) {
     first_page_ = first_address >> page_shift_;
@@ -48,8 +48,8 @@ class PageTables {
     if (places_.size() <= end_block) places_.resize(end_block + 1, unknown);
   }
 
-  /// Asks the TLBs in order; if none has the page, walks the page tables, and moves the page-table
-  /// window there.
+  /// Asks the TLBs in order; if none has the page, walks the page tables and moves the page-table
+  /// window to it.
   Translation translate(std::span<CacheArray* const> tlbs, std::uint64_t address) {
     for (std::size_t level = 0; level < tlbs.size(); ++level) {
       if (tlbs[level]->access(address)) return {.outcome = level};
@@ -81,9 +81,8 @@ class PageTables {
     }
     return result;
   }
-  /// A permutation of the numbers below the power of two that holds all blocks. Numbers beyond the
-  /// blocks of the memory are permuted again until they lie in it (Black and Rogaway 2002, ciphers
-  /// with arbitrary finite domains).
+  /// Permutes the numbers below the power of two that holds all blocks, until the result lies in
+  /// the memory (Black and Rogaway 2002, ciphers with arbitrary finite domains).
   std::uint64_t permute_block(std::uint64_t block) const {
     if (block >= block_count_) return block;
     const auto bits = static_cast<int>(std::bit_width(block_count_ - 1));
@@ -106,7 +105,7 @@ class PageTables {
   std::uint64_t block_mask_ = 0;
   std::uint64_t block_count_ = 0;
   std::uint64_t seed_ = 0;
-  mutable std::vector<std::uint64_t> places_;  // random mapping: of each block, once asked for
+  mutable std::vector<std::uint64_t> places_;  // random mapping: by block, once asked for
   std::uint64_t first_page_ = 0;               // of the buffer
   std::vector<bool> walked_;                   // by page of the buffer
   std::uint64_t active_table_window_ = 0;

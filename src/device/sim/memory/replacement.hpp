@@ -1,6 +1,6 @@
-// Replacement policies on flat arrays: who leaves a full set. One object serves all sets of one
-// cache array; ways of set s are the slots first_slot .. first_slot + ways - 1. Written from their
-// publications and not from the inference that is tested against them.
+// Replacement policies: they choose the victim in a full set. One object serves all sets of one
+// cache array; the ways of a set are the slots first_slot .. first_slot + ways - 1. They are
+// written from their publications, not from the inference that is tested against them.
 #pragma once
 
 #include "base/random.hpp"
@@ -17,33 +17,32 @@ struct SetView {
   std::uint32_t set = 0;
   std::uint32_t first_slot = 0;
   std::uint32_t ways = 0;
-  std::uint64_t* filled = nullptr;  // how many of them
+  std::uint64_t* filled = nullptr;  // number of filled ways
   std::uint64_t* tags = nullptr;    // by way: a line, and a bit for each of its sectors
-  std::uint64_t* used = nullptr;    // by way, where the order of use counts (has_order)
+  std::uint64_t* used = nullptr;    // by way: when it was last used or filled; only if has_order
 };
 
-/// Whether a policy needs to know when each way was last used or filled.
+/// True if a policy needs to know when each way was last used or filled.
 inline bool has_order(DeclaredPolicy policy) {
   using enum DeclaredPolicy;
   return policy == lru || policy == fifo || policy == guarded_lru;
 }
 
-/// Guarded lru: the ways of the last two hits in a set, which cannot leave. Numbers beyond the ways
-/// of the set stand for nobody.
+/// Guarded LRU: the ways of the last two hits in a set, which cannot be victims.
 struct Guard {
   static constexpr std::uint32_t nobody = ~0u;
   std::uint32_t earlier = nobody;
   std::uint32_t later = nobody;
 
   bool holds(std::uint32_t way) const { return earlier == way || later == way; }
-  /// A hit; gives the way that is guarded no more.
+  /// Records a hit. @return the way that is no longer guarded, or `nobody`
   std::uint32_t push(std::uint32_t way) {
     const std::uint32_t released = earlier;
     earlier = later;
     later = way;
     return holds(released) ? nobody : released;
   }
-  /// Another line takes the way.
+  /// Removes a way whose line is replaced.
   void forget(std::uint32_t way) {
     if (earlier == way) earlier = nobody;
     if (later == way) {
@@ -51,7 +50,7 @@ struct Guard {
       earlier = nobody;
     }
   }
-  /// Who leaves a set whose ways are all guarded.
+  /// The victim in a set whose ways are all guarded.
   std::uint32_t first_to_leave(std::uint32_t ways) const {
     return earlier < ways ? earlier : later;
   }
@@ -59,7 +58,7 @@ struct Guard {
 
 class ReplacementState {
  public:
-  /// @param slots of all sets together, which may be more than they have ways
+  /// @param slots of all sets together; there may be more slots than ways
   ReplacementState(const Geometry& geometry, std::size_t slots)
       : policy_(geometry.replacement.policy) {
     const std::size_t sets = geometry.ways_per_set.size();
@@ -74,14 +73,14 @@ class ReplacementState {
     if (policy_ == Policy::clock) hands_.resize(sets);
   }
 
-  /// Starts anew; `seed` for random replacement. Sets are emptied one by one, by clear_set.
+  /// Resets what all sets share; `seed` is for random replacement. clear_set() resets one set.
   void clear(std::uint64_t seed) {
     random_ = Random(seed);
     brrip_votes_ = 0;
   }
   void clear_set(const SetView& view) {
     if (policy_ == Policy::guarded_lru) guards_[view.set] = {};
-    if (has_order(policy_) || is_random()) return;  // no way counts before it is filled
+    if (has_order(policy_) || is_random()) return;  // these need no state before a way is filled
     const std::uint32_t marks = policy_ == Policy::tree_plru ? 2 : 1;
     std::fill_n(marks_.begin() + marks * view.first_slot, marks * view.ways, std::uint8_t{0});
     if (policy_ == Policy::clock) hands_[view.set] = 0;
@@ -171,8 +170,8 @@ class ReplacementState {
       first[way] = 1;
     }
   }
-  /// Every node on the way to the leaf points to the other subtree. Nodes are numbered as in a heap
-  /// from 1 on; sets of other than 2^n ways use the left part of the next larger tree.
+  /// Makes every node on the path to the leaf point to the other subtree. Nodes are numbered as in
+  /// a heap, from 1 on; a set of other than 2^n ways uses the left part of a larger tree.
   void point_away(const SetView& view, std::uint32_t way) {
     std::uint8_t* nodes = marks_.data() + 2 * std::size_t{view.first_slot};
     std::uint32_t node = 1;
@@ -217,8 +216,8 @@ class ReplacementState {
   }
   std::uint32_t distant(const SetView& view) {
     std::uint8_t* first = marks_.data() + view.first_slot;
-    // All age at once and seldom, so that mostly some way is distant already: of thousands of ways
-    // this is most of what a chase takes.
+    // All ways age together and seldom, so mostly some way is distant already. With thousands of
+    // ways this search is most of the time of a chase.
     if (const void* distant = std::memchr(first, distant_interval, view.ways))
       return static_cast<std::uint32_t>(static_cast<const std::uint8_t*>(distant) - first);
     const std::uint8_t* farthest = std::max_element(first, first + view.ways);
@@ -253,7 +252,7 @@ class ReplacementState {
   std::uint64_t uses_ = 0;
   std::vector<std::uint8_t> marks_;   // nru, clock: used bit; srrip, brrip: distance; tree: node
   std::vector<std::uint32_t> hands_;  // clock
-  int brrip_votes_ = 0;               // set duelling: misses in SRRIP minus in BRRIP leaders
+  int brrip_votes_ = 0;               // set duelling: misses in SRRIP minus BRRIP leader sets
 };
 
 }  // namespace sonde::sim

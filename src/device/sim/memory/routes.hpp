@@ -1,5 +1,5 @@
 // The routes of loads: for each SM the cache arrays and TLBs along one path of the model, with the
-// latencies that this SM sees. MemorySystem sends each load down the route of its SM and path.
+// latencies that this SM sees. MemorySystem sends each load along the route of its SM and path.
 #pragma once
 
 #include "device/sim/memory/cache_array.hpp"
@@ -21,10 +21,10 @@ using ByPartition = std::array<CacheArray*, static_cast<std::size_t>(limits::par
 struct Level {
   const CacheModel* model = nullptr;
   CacheArray* array = nullptr;       // that this SM asks first
-  ByPartition by_home{};             // by home of the line; the same one unless partitioned
-  bool partitioned = false;          // an array for each partition of the L2
+  ByPartition by_home{};             // by home of the line; all the same unless partitioned
+  bool partitioned = false;          // one array for each L2 partition
   const LatencyRow* hit = nullptr;   // as the path declares it
-  std::int64_t distance_cycles = 0;  // of this SM, beyond that
+  std::int64_t distance_cycles = 0;  // of this SM, added to `hit`
 };
 
 /// A stream of the sequential prefetcher.
@@ -33,18 +33,18 @@ struct Stream {
   std::uint64_t end = 0;
 };
 
-/// What the loads of one SM through one path go through.
+/// The caches and TLBs that the loads of one SM on one path pass.
 struct Route {
   const PathModel* path = nullptr;
-  std::uint64_t base = 0;  // of the addresses of the path's space
+  std::uint64_t base = 0;  // address of offset 0
   std::vector<Level> levels;
-  std::size_t virtual_levels = 0;  // the first ones, which are asked before any translation
+  std::size_t virtual_levels = 0;  // number of levels that are asked before any translation
   std::vector<CacheArray*> tlbs;
-  std::int64_t distance_cycles = 0;  // of this SM from the last cache and what lies behind it
-  std::uint32_t partition = 0;       // of the L2, that serves this SM first
-  bool copied = false;               // that one may hold copies for this path
-  bool shares_last = false;          // the last cache belongs to several SMs: an L2
-  /// Of lines of the last cache and what lies behind it; empty: there are no slices.
+  std::int64_t distance_cycles = 0;  // of this SM, from the last cache and from DRAM
+  std::uint32_t partition = 0;       // L2 partition that serves this SM first
+  bool copied = false;               // that partition may hold copies for this path
+  bool shares_last = false;          // the last cache serves several SMs: an L2
+  /// Distance of each slice, [partition][slice]; empty if there are no slices.
   std::span<const std::int32_t> slice_cycles;
   Stream stream;
 
@@ -52,21 +52,21 @@ struct Route {
   bool executes() const { return path->space == AddressSpace::code; }
 };
 
-/// All arrays of a die. They are made when first needed and emptied for each probe, but for those
-/// of code alone: no launch and no load of data empties them, as was seen on an H200.
+/// All cache arrays of a die, made when first needed and emptied for each probe. Caches of code
+/// alone are not emptied: on an H200 neither a launch nor a load of data empties them.
 class Arrays {
  public:
-  /// Keeps references to both.
+  /// Keeps references to model and die.
   Arrays(const Model& model, const Die& die) : model_(model), die_(die) {}
 
-  /// All arrays that are opened from now on are empty, but for those of code alone; `seed` for
-  /// random replacement.
+  /// Empties all arrays that are opened from now on, but caches of code alone; `seed` is for random
+  /// replacement.
   void begin_probe(std::uint64_t seed) {
     ++probe_;
     seed_ = seed;
   }
 
-  /// The route without its base. Routes of one probe meet in whatever arrays the model says.
+  /// Makes a route, without its base. Routes of one probe share arrays where the model says so.
   /// @param path must outlive the route
   /// @param shared_bytes carve-out in force
   Route open_route(const PathModel& path, int sm, std::uint64_t shared_bytes) {
@@ -98,7 +98,6 @@ class Arrays {
   }
 
  private:
-  /// Whether only code passes this cache.
   bool holds_code_alone(const CacheModel& cache) const {
     std::set<AddressSpace> spaces;
     for (const std::optional<PathModel>& path : model_.paths) {
@@ -112,10 +111,10 @@ class Arrays {
   struct Instance {
     std::unique_ptr<CacheArray> array;
     const Geometry* geometry = nullptr;
-    std::uint64_t probe = 0;  // the last one that used it
+    std::uint64_t probe = 0;  // the last probe that used it
   };
 
-  /// The array of that number.
+  /// The array of that number, made or emptied if needed.
   CacheArray* ready(const CacheModel& model, int number, const Geometry& geometry) {
     Instance& instance = instances_[{&model, number}];
     if (instance.geometry != &geometry) {
@@ -151,7 +150,7 @@ class Arrays {
             .distance_cycles =
                 std::int64_t{die_.cache_offset_cycles[cache][at]} + die_.slow_sm_cycles[at]};
   }
-  /// That of this SM, which may have lost ways.
+  /// The geometry for this SM, which may have lost ways by a fault.
   const Geometry& geometry_of(int sm, std::size_t cache, std::uint64_t shared_bytes) {
     const Geometry& geometry = model_.caches[cache].geometry_for(shared_bytes);
     const auto lost = std::ranges::find(die_.lost_ways, sm, &LostWay::sm);

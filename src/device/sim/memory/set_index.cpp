@@ -1,4 +1,4 @@
-// Tables for the index function of one array, made when it is opened and read on every access.
+// Builds the tables of an index function when its array is opened; every access reads them.
 #include "device/sim/memory/set_index.hpp"
 
 #include <algorithm>

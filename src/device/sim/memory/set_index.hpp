@@ -1,4 +1,4 @@
-// Index functions made fast: an address in, a set (or slice) out, without a loop over masks.
+// Fast index functions: from an address to its set or slice, without a loop over masks.
 #pragma once
 
 #include "device/sim/model/model.hpp"
@@ -34,7 +34,7 @@ class SetIndex {
   }
 
  private:
-  /// XOR is linear: the set of an address is the XOR of what its bytes give, each by its value.
+  /// XOR is linear: the set of an address is the XOR of one table entry for each of its bytes.
   using Shares = std::vector<std::array<std::uint32_t, 256>>;
 
   std::uint32_t in_slice(std::uint64_t address) const;
@@ -59,7 +59,7 @@ class SetIndex {
   std::shared_ptr<const SlicedSets> sliced_;
 };
 
-/// Which slice of its partition of the L2 a line lies in.
+/// From the physical address of a line to its slice within an L2 partition.
 class SliceIndex {
  public:
   explicit SliceIndex(const Slices& slices)

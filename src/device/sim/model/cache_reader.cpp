@@ -1,5 +1,5 @@
-// Reads caches, TLBs and pages of a model file, and the functions that choose sets and slices; bad
-// values end here, so that the memory system never meets them.
+// Reads the caches, TLBs, pages and index functions of a model file, and refuses bad values, so
+// that the memory system need not check them.
 #include "base/units.hpp"
 #include "device/sim/model/limits.hpp"
 #include "device/sim/model/readers.hpp"
@@ -13,12 +13,12 @@
 namespace sonde::sim {
 namespace {
 
-// A slot has its tag and its last use (8 bytes each), two bits of a tree (2), and the number of its
-// fill and that in the queue of fills (32), of which no policy needs all.
+// Upper bound for a slot: tag and last use (8 bytes each), two nodes of a tree (2), and the number
+// of its fill and an entry in the queue of fills (32).
 constexpr double bytes_per_slot = 64;
-// A set has its ways, its guard, its hand and a copy of its number of ways: some more than these.
+// Upper bound for a set: its head words, guard, hand and number of ways take less.
 constexpr double bytes_per_set = 104;
-// The number of ways of a set in the model itself, for each geometry.
+// The model itself holds the number of ways of each set of each geometry.
 constexpr double declared_bytes_per_set = 4;
 
 int arrays_of(const Model& model, Scope scope) {
@@ -32,11 +32,11 @@ int arrays_of(const Model& model, Scope scope) {
   return 1;
 }
 
-/// How much memory of the host a model would take, counted while it is read: upper bounds of what
-/// CacheArray, ReplacementState and PageTables allocate when a probe needs them.
+/// The memory of the host that a simulated GPU takes, counted while its model is read: upper bounds
+/// of what CacheArray, ReplacementState and PageTables allocate.
 class MemoryBudget {
  public:
-  /// @throws ConfigError at `key` if all together would take more than limits::host_bytes
+  /// @throws ConfigError at `key` if the sum exceeds limits::host_bytes
   void spend(const Fields& fields, const std::string& key, double size_bytes) {
     spent_bytes_ += size_bytes;
     if (spent_bytes_ <= limits::host_bytes) return;
@@ -50,7 +50,7 @@ class MemoryBudget {
   double spent_bytes_ = 0;
 };
 
-/// One array for each of those that share the cache, of one geometry at a time: the largest counts.
+/// Counts one array for each unit of the cache's scope, with the largest of its geometries.
 void spend_arrays(const Fields& fields, const Model& model, const CacheModel& cache,
                   MemoryBudget& budget) {
   double declared_bytes = 0;
@@ -65,7 +65,7 @@ void spend_arrays(const Fields& fields, const Model& model, const CacheModel& ca
                declared_bytes + array_bytes * arrays_of(model, cache.scope));
 }
 
-/// A buffer as large as the memory.
+/// Counts the page tables of a buffer as large as the memory.
 void spend_page_tables(const Fields& fields, const PageModel& pages, std::uint64_t memory_bytes,
                        MemoryBudget& budget) {
   constexpr double bits_per_byte = 8;
@@ -77,8 +77,7 @@ void spend_page_tables(const Fields& fields, const PageModel& pages, std::uint64
   budget.spend(fields, "page_bytes", size_bytes);
 }
 
-/// @throws ConfigError if the index reaches beyond so many sets, which would be read outside the
-/// arrays
+/// @throws ConfigError if the index gives a set that does not exist
 void check_index(const Fields& fields, const DeclaredIndex& index, std::size_t sets) {
   std::uint64_t largest = 0;
   if (index.kind == DeclaredIndex::Kind::bit_field) largest = (1ULL << index.bits) - 1;
@@ -92,7 +91,7 @@ void check_index(const Fields& fields, const DeclaredIndex& index, std::size_t s
   }
 }
 
-/// Of what has no slices of its own: TLBs and the slices themselves.
+/// For TLBs, and for the slices themselves.
 void refuse_slices(const Fields& fields, const std::string& key, const DeclaredIndex& index) {
   if (index.kind != DeclaredIndex::Kind::slices) return;
   fields.fail(key, "must not be of kind slices (only the sets of the l2 lie in slices)");
@@ -146,7 +145,7 @@ Replacement read_replacement(Fields& fields) {
   return replacement;
 }
 
-/// `sets` and `ways` for equal sets.
+/// Appends equal sets, from the keys `sets` and `ways`.
 void read_sets(Fields& fields, Geometry& geometry) {
   const std::uint32_t sets = fields.count("sets", {1, limits::sets});
   const std::uint32_t ways = fields.count("ways", {1, limits::ways});
@@ -155,8 +154,8 @@ void read_sets(Fields& fields, Geometry& geometry) {
   all.insert(all.end(), sets, ways);
 }
 
-/// Equal sets, or `ways_per_set` as runs of such.
-/// @param cache has what all its carve-outs have, if they have none
+/// Reads equal sets, or runs of equal sets below `ways_per_set`.
+/// @param cache has the keys that a carve-out leaves out
 Geometry read_geometry(Fields& fields, Fields& cache) {
   Geometry geometry;
   if (fields.has("ways_per_set")) {
@@ -215,7 +214,7 @@ WritePolicy read_write_policy(Fields& fields) {
           .miss = fields.one_of<StoreMiss>("miss", {"allocate", "allocate_stored", "no_allocate"})};
 }
 
-/// Distances from a middle: they may lie below it.
+/// Distances from the declared latency, which may be negative.
 std::vector<double> read_tpc_cycles(Fields& fields, const ChipModel& chip) {
   std::vector<double> cycles = fields.numbers("tpc_cycles", {-limits::cycles, limits::cycles});
   if (cycles.size() != static_cast<std::size_t>(chip.tpcs_per_gpc)) {
@@ -288,7 +287,7 @@ PageModel read_pages(Fields& fields, const Model& model, MemoryBudget& budget) {
   return pages;
 }
 
-/// Where a cache has its sets in slices, those must be there.
+/// If a cache has its sets in slices, the model must declare these slices.
 void check_sliced_sets(const Fields& fields, const CacheModel& cache,
                        const std::optional<Slices>& slices) {
   for (const Geometry& geometry : cache.geometries) {

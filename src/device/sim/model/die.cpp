@@ -1,4 +1,4 @@
-// What makes one specimen of a model different from the next, drawn from its seed.
+// Draws from a seed how one die of a model differs from the next.
 #include "device/sim/model/die.hpp"
 
 #include "base/random.hpp"
@@ -13,10 +13,10 @@
 namespace sonde::sim {
 namespace {
 
-// Clocks of different SMs start apart by up to this much: far more than any launch takes.
+// Clocks of different SMs start up to this far apart: far more than any launch takes.
 constexpr std::uint64_t clock_base_range_cycles = 1ULL << 36;
 
-/// TPCs of each GPC that work, after as many as needed were switched off at random.
+/// Number of TPCs that work in each GPC, after TPCs were switched off at random.
 std::vector<int> sweep_floor(const ChipModel& chip, Random& random) {
   std::vector<int> tpcs(static_cast<std::size_t>(chip.gpcs), chip.tpcs_per_gpc);
   for (int off = chip.gpcs * chip.tpcs_per_gpc - chip.enabled_tpcs; off > 0;) {
@@ -62,8 +62,8 @@ std::vector<SmPlace> place_sms(const Model& model, Random& random) {
 }
 
 /// Half of the drawn spread belongs to the GPC (the additive part of the latency maps of Jin 2024
-/// and of the L40 study), half to the TPC in it: its SMs share their way to the L2 (on H200s they
-/// differ by less than 0.1 cycles, docs/results/h200.md, 2026-11-21). Where a TPC stands in its GPC
+/// and of the L40 study), half to the TPC. The SMs of a TPC share their way to the L2: on H200s
+/// they differ by less than 0.1 cycles (docs/results/h200.md, 2026-11-21). The part of tpc_cycles
 /// is the same on all dies.
 std::vector<std::int32_t> choose_sm_offsets(const Die& die, const ChipModel& chip,
                                             const CacheModel& cache, Random& random) {
@@ -83,7 +83,7 @@ std::vector<std::int32_t> choose_sm_offsets(const Die& die, const ChipModel& chi
   return offsets;
 }
 
-/// By side of the SM and slice, those of side 0 first.
+/// @return [side of the SM][partition][slice]
 std::vector<std::int32_t> choose_slice_offsets(const Slices& slices, int partitions,
                                                Random& random) {
   std::vector<double> distances;
@@ -108,7 +108,7 @@ std::vector<std::int32_t> choose_slice_offsets(const Slices& slices, int partiti
 constexpr std::uint64_t largest_step_bytes = 512ULL << 20;  // the page-table window of the GTX 780
 constexpr std::uint64_t fewest_offsets = 4;
 
-/// What a buffer has to be aligned to, whatever the choice.
+/// The alignment that every buffer needs.
 std::uint64_t least_step(const PageModel& pages) {
   std::uint64_t step_bytes =
       std::max({pages.page_bytes, pages.block_bytes, std::bit_ceil(pages.window_bytes)});
@@ -120,8 +120,8 @@ std::uint64_t least_step(const PageModel& pages) {
 
 std::uint64_t odd_part(std::uint64_t number) { return number >> std::countr_zero(number); }
 
-/// After so many bytes, but for a power of two, a modulo index begins anew. What fits into sets of
-/// unequal width depends on where in that period a buffer begins; otherwise 1.
+/// The odd part of the period of a modulo index over sets of unequal width; otherwise 1. What fits
+/// into such sets depends on where in the period a buffer begins.
 std::uint64_t odd_period(const CacheModel& cache) {
   std::uint64_t period = 1;
   for (const Geometry& geometry : cache.geometries) {
@@ -135,12 +135,12 @@ std::uint64_t odd_period(const CacheModel& cache) {
   return period;
 }
 
-/// Steps from which a place is drawn: `odd` times a power of two.
+/// Places are multiples of a step: `odd` times a power of two.
 struct Steps {
   std::uint64_t odd = 1;
   std::uint64_t least_bytes = 0;
 
-  /// The largest that leaves enough multiples, 0 included, in so many bytes.
+  /// The largest step that leaves enough multiples, 0 included, in so many bytes.
   std::uint64_t choose(std::uint64_t range_bytes) const {
     std::uint64_t step_bytes = std::max(largest_step_bytes, least_bytes);
     while (step_bytes > least_bytes && range_bytes / odd / step_bytes < fewest_offsets) {
@@ -150,16 +150,16 @@ struct Steps {
   }
 };
 
-/// Periods of indexes count as far as they leave a choice in so many bytes.
+/// Uses the period of an index only if that leaves a choice in so many bytes.
 Steps steps_of(const Model& model, std::uint64_t range_bytes) {
   Steps steps{.least_bytes = least_step(model.pages)};
-  const auto heed = [&](const CacheModel& cache) {
+  const auto use_period = [&](const CacheModel& cache) {
     const std::uint64_t odd = std::lcm(steps.odd, odd_period(cache));
     const std::uint64_t most = range_bytes / steps.least_bytes / fewest_offsets;
     if (odd <= most) steps.odd = odd;
   };
-  std::ranges::for_each(model.caches, heed);
-  std::ranges::for_each(model.pages.tlbs, heed);
+  std::ranges::for_each(model.caches, use_period);
+  std::ranges::for_each(model.pages.tlbs, use_period);
   return steps;
 }
 
@@ -191,7 +191,7 @@ std::string make_uuid(std::uint64_t seed_of_die) {
 std::uint64_t draw_memory_address(const Model& model, std::uint64_t seed_of_die) {
   constexpr std::uint64_t address_space_bytes = 1ULL << 47;  // of a process on x86-64
   Steps steps = steps_of(model, address_space_bytes);
-  // As published of the TLBs of Fermi and Kepler: the memory begins where their tables do.
+  // As published for the TLBs of Fermi and Kepler: the memory begins with a period of their tables.
   for (const CacheModel& tlb : model.pages.tlbs)
     for (const Geometry& geometry : tlb.geometries)
       if (geometry.index.kind == DeclaredIndex::Kind::table)

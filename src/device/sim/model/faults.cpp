@@ -1,4 +1,4 @@
-// Faults on the command line.
+// Reads the faults on the command line.
 #include "device/sim/model/faults.hpp"
 
 #include "base/error.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t most_launches = 1ULL << 40;
 
-// Clearly below the 0.79 to 1 of the highest clock that GPUs in service were seen to keep up.
+// Clearly below the clocks of GPUs in service, which kept up 0.79 to 1 of the highest clock.
 constexpr double default_throttle = 0.7;
 
 [[noreturn]] void refuse(std::string_view fault, const std::string& why);
@@ -38,7 +38,7 @@ struct Written {
     if (!is_number || !(value >= least && value <= most)) refuse("has no number in range");
     return value;
   }
-  /// The number of one of so many parts.
+  /// The number of a part, below `count`.
   int part(int count) const { return number(first, 0, count - 1); }
   std::uint64_t launch(std::optional<std::string_view> digits) const {
     return number<std::uint64_t>(digits, 1, most_launches);
@@ -59,7 +59,7 @@ const HostModel& host_of(const Written& fault, const Model& model) {
   return *model.units.host;
 }
 
-// How many of something a model has, by which a fault is numbered or counted.
+// How many parts of a kind a model has: the limit of the number in a fault.
 
 int sms(const Written&, const Model& model) { return model.device.sm_count; }
 int tpcs(const Written&, const Model& model) { return model.chip.enabled_tpcs; }
@@ -69,7 +69,7 @@ int slices(const Written& fault, const Model& model) {
 }
 int ranks(const Written& fault, const Model& model) {
   if (!model.units.peer) fault.refuse("needs a model that declares the way to its peers");
-  return 1 << 20;  // that a run may have
+  return 1 << 20;  // the most of a run
 }
 int lanes(const Written& fault, const Model& model) { return host_of(fault, model).pcie_width; }
 int generations(const Written& fault, const Model& model) {
@@ -78,7 +78,8 @@ int generations(const Written& fault, const Model& model) {
 int nvlinks(const Written& fault, const Model& model) { return host_of(fault, model).nvlinks; }
 int any(const Written& fault, const Model& model) { return host_of(fault, model), 1'000'000; }
 
-/// The first cache of plain loads, if each SM has one of its own with a way to spare.
+/// The first cache of plain loads. Refuses the fault unless each SM has such a cache of its own,
+/// with two ways or more.
 const CacheModel& first_cache(const Written& fault, const Model& model) {
   const auto& path = model.paths[static_cast<std::size_t>(LoadPath::all_levels)];
   if (path && !path->caches.empty()) {
@@ -119,8 +120,8 @@ void add_neighbour(const Written& fault, const Model&, Faults& faults) {
 
 using Parts = int (*)(const Written& fault, const Model& model);
 
-/// What a fault sets: a launch or count, a factor, a number up to that of the parts, a part that is
-/// slow or has a share, the number of a part; or something of its own.
+/// What a fault sets, in this order: a launch or a count; a factor; a number from 1 to `parts`; a
+/// slow part; a part and its share; the number of a part; or what a function of its own sets.
 using Target =
     std::variant<std::uint64_t Faults::*, double Faults::*, int Faults::*,
                  std::vector<SlowPart> Faults::*, std::vector<SharedPart> Faults::*,
@@ -128,7 +129,7 @@ using Target =
 
 struct FaultKind {
   std::string_view name;
-  std::string_view value;  // what follows the name; in brackets: may be left out
+  std::string_view value;  // what follows the name; [] may be left out
   Target target;
   Parts parts = nullptr;
 };

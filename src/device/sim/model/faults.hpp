@@ -1,4 +1,4 @@
-// Faults that a simulated GPU carries, as they follow its model on the command line:
+// Faults of a simulated GPU. They follow its model on the command line:
 // h200+slow_sm=17:3+low_bandwidth=0.8
 #pragma once
 
@@ -15,13 +15,13 @@ struct SlowPart {
   std::uint32_t cycles = 0;
 };
 
-/// A port, or the link to the GPU of a rank, that moves bytes at a part of its rate.
+/// A port of a TPC, or the link to the GPU of a rank, that has only a share of its rate.
 struct SharedPart {
   int part = 0;
   double share = 1;
 };
 
-/// A way of the first cache of plain loads of one SM that is switched off.
+/// A way that is switched off in the first cache of plain loads of one SM.
 struct LostWay {
   int sm = 0;
   std::optional<std::uint32_t> set;  // none: in every set
@@ -31,28 +31,28 @@ struct LostWay {
 /// L2, and time of some SMs.
 struct Neighbour {
   double share = 0.5;
-  std::uint64_t launch = 1;  // from this one on; 1: it was there before the device was opened
+  std::uint64_t launch = 1;  // its first launch; 1: it was there before the device was opened
 };
 
 /// An Xid error in the log of the driver.
 struct LoggedXid {
   int code = 0;
-  std::uint64_t launch = 0;  // that it came with; 0: it was there before
+  std::uint64_t launch = 0;  // the launch that logged it; 0: it was there before
 };
 
-/// Launches count from 1, anew in each process that opens the GPU; 0: none.
+/// Launches count from 1 in each process that opens the GPU; 0: none.
 struct Faults {
   std::vector<SlowPart> slow_sms;     // every load of this SM takes so much longer
-  std::vector<SlowPart> slow_slices;  // every load that this L2 slice serves
-  std::vector<SharedPart> slow_tpcs;  // their ports
+  std::vector<SlowPart> slow_slices;  // every load that this L2 slice serves takes longer
+  std::vector<SharedPart> slow_tpcs;  // ports of TPCs
   std::vector<LostWay> lost_ways;
-  std::vector<SharedPart> lost_lanes;   // of links, by world rank
+  std::vector<SharedPart> lost_lanes;   // of links to the GPUs of other world ranks
   double bandwidth_factor = 1;          // of the DRAM
   double bandwidth_dip_factor = 1;      // of the DRAM, too, until jobs are measured a second time
   double clock_factor = 1;              // of the SM clock; below 1: thermal throttling
-  std::uint64_t clock_drop_launch = 0;  // from this launch on the clock is lower, too, by
-  double clock_drop_factor = 1;         //   this factor
-  double clock_sink_factor = 1;         // each draw of the noise lowers the SM clock by this factor
+  std::uint64_t clock_drop_launch = 0;  // from this launch on the clock is lower, too
+  double clock_drop_factor = 1;         // by this factor
+  double clock_sink_factor = 1;         // each draw_anew() lowers the SM clock by this factor
   std::uint64_t hang_launch = 0;        // this launch never ends
   std::uint64_t sticky_launch = 0;      // from this launch on nothing works
   std::uint64_t gone_launch = 0;        // from this launch on the GPU cannot be reached
@@ -63,9 +63,9 @@ struct Faults {
   std::uint64_t ecc_corrected = 0;
   int host_width = 0;              // lanes of the link to the host; 0: all
   int host_generation = 0;         // of the link to the host; 0: the highest
-  std::uint64_t pcie_replays = 0;  // that each launch adds
+  std::uint64_t pcie_replays = 0;  // replays that each launch adds
   double host_copies_factor = 1;   // of the rate of copies, whatever the link is
-  std::vector<LoggedXid> xids;     // by launch
+  std::vector<LoggedXid> xids;     // sorted by launch
   std::vector<int> nvlinks_down;
   std::vector<int> nvlinks_with_errors;  // one CRC error more with each launch
   std::optional<Neighbour> neighbour;
@@ -77,10 +77,10 @@ struct FaultyModel {
   Faults faults;
 };
 
-/// The link to the host, as faults leave it; its counter of replays is not told.
+/// The link to the host, as faults leave it; its counter of replays is unset.
 PcieLink pcie_link(const HostModel& host, const Faults& faults);
 
-/// `<model>[+<fault>...]`, see docs/simulated-gpus.md for the faults.
+/// Reads `<model>[+<fault>...]`; docs/simulated-gpus.md lists the faults.
 /// @throws ConfigError for an unknown model or fault, or a part that the model does not have
 FaultyModel load_faulty_model(const std::string& text);
 

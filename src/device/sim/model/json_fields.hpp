@@ -1,4 +1,4 @@
-// Strict reading of a model file: every key must be known, every required key there, every number
+// Strict reading of a model file: every key must be known, every required key present, every number
 // in range; errors name file, key and why.
 #pragma once
 
@@ -19,14 +19,14 @@
 
 namespace sonde::sim {
 
-/// What a number may be.
+/// The least and the largest value that a number may have.
 struct Range {
   double least = 0;
   double most = 0;
 };
 
-/// One value of a model file, and where it stands there. Each function @throws ConfigError if the
-/// value is of another kind, or out of range.
+/// One value of a model file, and its place there for errors. Each function throws ConfigError if
+/// the value is of another kind, or out of range.
 class Value {
  public:
   Value(const nlohmann::json& json, std::string where) : json_(&json), where_(std::move(where)) {}
@@ -35,15 +35,15 @@ class Value {
   std::string text() const;
   bool flag() const;
   double number(Range range) const;
-  /// Whole number, in any case at most 2^31 - 1.
+  /// A whole number, at most 2^31 - 1 whatever the range.
   std::uint32_t whole(Range range) const;
   /// A number of bytes, or text such as "48 KiB".
   std::uint64_t bytes(double most_bytes, std::uint64_t least_bytes = 1) const;
   /// Bits of an address as text in hexadecimal: "0x0AB000".
   std::uint64_t mask() const;
-  /// Which of the names it is.
+  /// The index of the text among the names.
   std::size_t place_among(std::initializer_list<const char*> names) const;
-  /// Of a list.
+  /// The items of a list.
   std::vector<Value> items(double most = std::numeric_limits<double>::infinity()) const;
 
   const nlohmann::json& json() const { return *json_; }
@@ -55,8 +55,8 @@ class Value {
   std::string where_;
 };
 
-/// One JSON object on its way into a struct; copies are of the same object. Without one
-/// everything has its fallback, or is 0 or empty. A value with a fallback may be missing.
+/// Reads one JSON object into a struct; copies read the same object. A value with a fallback may be
+/// missing. If there is no object (default constructor), every value is its fallback, 0 or empty.
 class Fields {
  public:
   Fields() = default;
@@ -90,7 +90,7 @@ class Fields {
   std::uint64_t mask(const std::string& key) {
     return get(key, std::optional<std::uint64_t>(), &Value::mask);
   }
-  /// One of the names of the enumerators, in their order.
+  /// The enumerator of a name; the names stand in the order of the enumerators.
   template <class Enum>
   Enum one_of(const std::string& key, std::initializer_list<const char*> names,
               std::optional<Enum> fallback = {}) {
@@ -128,7 +128,7 @@ class Fields {
     for (const Value& item : at(key).items(limits::objects)) made.push_back(read_all(item, read));
     return made;
   }
-  /// A Section; those that may be missing.
+  /// Reads a Section; in the functions below it may be missing.
   template <class Part>
   Part object(const std::string& key) {
     return object_ == nullptr ? Part{} : object(key, make<Part>);
@@ -171,11 +171,11 @@ class Fields {
 
   const nlohmann::json* object_ = nullptr;
   std::string where_;
-  std::shared_ptr<std::set<std::string>> asked_;  // keys, by any of the copies
+  std::shared_ptr<std::set<std::string>> asked_;  // keys asked for by any of the copies
 };
 
-/// A struct whose members read themselves: each has its key, its range and, where it may be
-/// missing, its fallback as initialiser.
+/// Base of a struct whose members read themselves: the initialiser of a member names its key, its
+/// range and, if it may be missing, its fallback.
 class Section : protected Fields {
  public:
   Section() = default;

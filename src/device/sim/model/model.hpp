@@ -1,5 +1,5 @@
-// A simulated GPU as its JSON file declares it: plain data, the hidden truth behind every trace of
-// a SimDevice. Tests compare findings with it; jobs and analysis may not include this header.
+// A simulated GPU as its JSON file declares it: plain data. Tests compare findings with it; jobs
+// and analysis may not include this header.
 #pragma once
 
 #include "base/error.hpp"
@@ -22,19 +22,18 @@ enum class Scope { sm, tpc, gpc, partition, device };
 inline constexpr std::initializer_list<const char*> scope_names = {"sm", "tpc", "gpc", "partition",
                                                                    "device"};
 
-// Policies and index functions are declared here once more, apart from those of analysis/structure:
-// the simulator is an independent truth against which the inference is tested, so the two share no
-// code.
+// Policies and index functions are declared here a second time, besides analysis/structure: the
+// inference is tested against the simulator, so the two share no code.
 
-/// From an address (virtual or physical, in bytes) to a set or a slice.
+/// An index function, from an address (virtual or physical, in bytes) to a set or a slice.
 struct DeclaredIndex {
   enum class Kind {
     bit_field,   // bits low_bit .. low_bit + bits - 1
     xor_masks,   // bit i is the parity of address & masks[i]
     modulo,      // (address / granularity_bytes) mod the number of sets
     table,       // table[(address / granularity_bytes) mod the length of the table]
-    xor_modulo,  // what xor_masks gives, mod the number of sets
-    slices,      // of the slice that the address lies in the set that `within` chooses
+    xor_modulo,  // the result of xor_masks, mod the number of sets
+    slices,      // the slice of the address, then `within` chooses one of its sets
   };
   Kind kind = Kind::bit_field;
   int low_bit = 0;
@@ -42,7 +41,7 @@ struct DeclaredIndex {
   std::vector<std::uint64_t> masks;
   std::uint64_t granularity_bytes = 1;
   std::vector<std::uint32_t> table;
-  std::vector<DeclaredIndex> within;  // slices: one, among the sets of a slice
+  std::vector<DeclaredIndex> within;  // slices: one function, for the sets of a slice
 };
 
 enum class DeclaredPolicy {
@@ -53,8 +52,9 @@ enum class DeclaredPolicy {
   clock,
   srrip,
   brrip,
-  guarded_lru,   // LRU; lines of the last two hits cannot leave, and become youngest when two later
-                 // hits push them out of that guard (seen in the L1 of the H200)
+  /// LRU, but the lines of the last two hits cannot leave. A line becomes the youngest when two
+  /// later hits end this guard (seen in the L1 of the H200).
+  guarded_lru,
   set_duelling,  // SRRIP against BRRIP (Jaleel 2010, DRRIP)
   random,
   weighted_ways,
@@ -67,26 +67,27 @@ struct Replacement {
 
 /// Sets of one cache array; sets may differ in size.
 struct Geometry {
-  std::uint64_t shared_bytes = 0;           // the carve-out that it belongs to, if there are many
+  std::uint64_t shared_bytes = 0;           // its carve-out, if there are several
   std::vector<std::uint32_t> ways_per_set;  // one number for each set
   DeclaredIndex index;
   Replacement replacement;
-  std::uint64_t data_lines = 0;  // capacity for data, if less than there are tags: then the line
-                                 // filled longest ago leaves, whatever its set
+  /// Lines of data, if fewer than the tags. When they are full, the line filled longest ago leaves,
+  /// whatever its set.
+  std::uint64_t data_lines = 0;
 
   std::uint64_t lines() const {
     return std::accumulate(ways_per_set.begin(), ways_per_set.end(), std::uint64_t{0});
   }
-  /// Lines that can be there at once.
+  /// Lines that the cache holds at most.
   std::uint64_t capacity_lines() const { return data_lines > 0 ? data_lines : lines(); }
   std::uint32_t most_ways() const { return std::ranges::max(ways_per_set); }
 };
 
 enum class Addressing { virtual_address, physical_address };
 
-/// What a store does to a cache that holds its word, and to one that does not. Whatever it does, it
-/// goes on to the next cache of the path. `allocate_stored` fetches nothing: a sector is there once
-/// each of its words was stored.
+/// What a store does to a cache that holds its word (hit), or does not (miss). The store always
+/// goes on to the next cache of the path. `allocate_stored` fetches nothing: a sector becomes valid
+/// once each of its words was stored.
 enum class StoreHit { update, invalidate, ignore };
 enum class StoreMiss { allocate, allocate_stored, no_allocate };
 struct WritePolicy {
@@ -103,7 +104,7 @@ struct Prefetch : Section {
   std::uint64_t stride_limit_bytes = bytes("stride_limit_bytes", limits::memory_bytes);
 };
 
-/// A cache, or a TLB level: there a line is an entry and a sector a sub-entry.
+/// A cache, or a TLB level: its lines are entries and its sectors are sub-entries.
 struct CacheModel {
   std::string name;
   Scope scope = Scope::sm;
@@ -115,8 +116,8 @@ struct CacheModel {
   WritePolicy write_policy;
   std::optional<Prefetch> prefetch;
   double jitter_cycles = 0;        // standard deviation
-  double sm_spread_cycles = 0;     // SMs lie 0 .. spread above the declared latency, and ...
-  std::vector<double> tpc_cycles;  // ... this much, by the number of their TPC in its GPC; or none
+  double sm_spread_cycles = 0;     // each SM lies 0 .. spread above the declared latency
+  std::vector<double> tpc_cycles;  // added, by the number of a TPC in its GPC; or empty
 
   std::uint64_t size_bytes(const Geometry& geometry) const {
     return geometry.capacity_lines() * line_bytes;
@@ -131,55 +132,55 @@ struct CacheModel {
   }
 };
 
-/// Partitions of the L2: one, or two, where a line's home is the parity of its physical address
-/// under the mask.
+/// One or two partitions of the L2. With two, the home of a line is the parity of its physical
+/// address under home_mask.
 struct Partitions : Section {
   Partitions() = default;
   explicit Partitions(Fields& fields)
       : Section(fields), count(2), home_mask(fields.mask("home_mask")) {}
   int count = 1;
   std::uint64_t home_mask = 0;
-  bool replicate = flag("replicate");  // the partition of an SM keeps copies of others' lines
-  /// Out of a partition; 0: it holds nothing up.
+  bool replicate = flag("replicate");  // the partition of an SM keeps copies of far lines
+  /// Rate out of a partition; 0: no limit.
   double crossing_bytes_per_cycle =
       number("crossing_bytes_per_cycle", {0, limits::bytes_per_cycle}, 0);
-  /// A hit of such a copy beyond one of a line at home, half of it above the declared latency and
-  /// half below.
+  /// Cycles between a hit at home and a hit of a copy, which lie at equal distances below and above
+  /// the declared latency.
   double copy_cycles = number("copy_cycles", any_cycles, 0);
 };
 
-/// What SMs that make reductions on one line cost others.
+/// How SMs that make reductions on one line delay other SMs.
 struct ReductionModel : Section {
   using Section::Section;
-  double served_sms = number("served_sms", {0, limits::sms});  // by a slice without a queue
-  /// In the queue of a slice, for each SM beyond those.
+  double served_sms = number("served_sms", {0, limits::sms});  // SMs served without a queue
+  /// Wait in the queue of a slice, for each SM beyond served_sms.
   double wait_cycles = number("wait_cycles", any_cycles);
-  /// Of any load of an SM, for each SM of its GPC that makes reductions.
+  /// Wait of any load, for each SM of the same GPC that makes reductions.
   double port_wait_cycles = number("port_wait_cycles", any_cycles);
 };
 
-/// Another order of the slices for lines whose address is odd under a mask.
+/// Another order of the slices, for lines whose address has odd parity under a mask.
 struct SecondOrder : Section {
   using Section::Section;
   std::uint64_t mask = Section::mask("mask");  // 0: none
-  /// Instead of each that the index gives.
+  /// The slice that is taken instead of each slice of the index.
   std::vector<std::uint32_t> slices = counts("slices", {0, limits::slices});
 };
 
 /// Slices on two sides of the chip. GPCs of odd number lie on side 1.
 struct SliceSides : Section {
   using Section::Section;
-  /// 0 or 1; empty: there are no sides.
+  /// Side of each slice, 0 or 1; empty: there are no sides.
   std::vector<std::uint32_t> of_slice = counts("of_slice", {0, 1});
-  /// Of hits on the other side beyond those on the SM's own, half of it above the declared latency
-  /// and half below.
+  /// Cycles between hits on the SM's own side and on the other side, which lie at equal distances
+  /// below and above the declared latency.
   double far_cycles = number("far_cycles", any_cycles);
 };
 
-/// Slices of the L2: each has its own distance, -spread/2 .. spread/2 around the mean.
+/// Slices of the L2. The distance of each lies -spread/2 .. spread/2 around the mean.
 struct Slices : Section {
   explicit Slices(Fields& fields);
-  /// In each partition; those of partition 1 follow those of partition 0.
+  /// Slices of one partition; the slices of partition 1 follow those of partition 0.
   int count = Section::count<int>("count", {1, limits::slices});
   DeclaredIndex index;
   SecondOrder second_order = object_or_default<SecondOrder>("second_order");
@@ -192,13 +193,13 @@ enum class PageMapping { contiguous, random };
 
 struct PageModel {
   std::uint64_t page_bytes = 0;
-  std::uint64_t window_bytes = 0;  // the page-table window: reach of the active entries; 0: all
+  std::uint64_t window_bytes = 0;  // page-table window: bytes with active page tables; 0: all
   PageMapping mapping = PageMapping::contiguous;
   std::uint64_t block_bytes = 0;      // random: physically contiguous blocks of this size
-  std::vector<CacheModel> tlbs;       // innermost first; of every path that names none
-  std::vector<CacheModel> path_tlbs;  // only of paths that name them
+  std::vector<CacheModel> tlbs;       // innermost first; for paths that name no TLBs
+  std::vector<CacheModel> path_tlbs;  // for paths that name them
 
-  /// By place in `tlbs` and, behind them, `path_tlbs`.
+  /// Counts through `tlbs`, then `path_tlbs`.
   const CacheModel& tlb(std::size_t place) const {
     return place < tlbs.size() ? tlbs[place] : path_tlbs[place - tlbs.size()];
   }
@@ -212,24 +213,24 @@ using LatencyRow = std::vector<std::uint32_t>;
 /// Constants and code have addresses of their own, which are not translated.
 enum class AddressSpace { global, constant, code };
 
-/// A piece of a texture that is stored together: `rows` rows of `width_bytes`, one by one.
+/// A part of a texture that is stored together: `rows` rows of `width_bytes`, in order.
 struct Tile : Section {
   explicit Tile(Fields& fields);
   std::uint64_t width_bytes = bytes("width_bytes", limits::line_bytes);
   std::uint64_t rows = count("rows", {1, limits::rows});
 };
 
-/// One load path: the caches that a load asks in order, and the latency by who served it.
+/// One load path: the caches that a load asks in order, and the latency by what served it.
 struct PathModel {
   AddressSpace space = AddressSpace::global;
   bool at_home = false;             // answered at a line's home, never by a copy
   std::optional<Tile> tile;         // texture_2d: rows are stored tile by tile
-  std::vector<std::size_t> tlbs;    // as PageModel::tlb counts
-  std::vector<std::size_t> caches;  // places in Model::caches
-  std::vector<LatencyRow> hit;      // one for each of caches
-  LatencyRow far_hit;               // partitions: in the other one
+  std::vector<std::size_t> tlbs;    // numbers for PageModel::tlb
+  std::vector<std::size_t> caches;  // indices in Model::caches
+  std::vector<LatencyRow> hit;      // one for each cache
+  LatencyRow far_hit;               // hit in the other partition
   LatencyRow dram;
-  LatencyRow dram_far;  // partitions: home in the other one
+  LatencyRow dram_far;  // miss whose home is the other partition
 };
 /// By LoadPath; a GPU may lack some.
 using PathModels = std::array<std::optional<PathModel>, load_path_count>;
@@ -241,8 +242,8 @@ enum class Numbering {
 
 /// In which order the scheduler fills thread block clusters with the SMs of a GPC.
 enum class ClusterOrder {
-  by_tpc,  // TPC after TPC, from another one on in each launch
-  any,     // one that changes from launch to launch: clusters of two say nothing of TPCs
+  by_tpc,  // TPC after TPC; each launch begins with another TPC
+  any,     // another order in each launch, so clusters of two do not show TPCs
 };
 
 struct ChipModel : Section {
@@ -251,13 +252,13 @@ struct ChipModel : Section {
   int gpcs = count<int>("gpcs", {1, limits::groups});
   int tpcs_per_gpc = count<int>("tpcs_per_gpc", {1, limits::groups});  // on the full chip
   int sms_per_tpc = count<int>("sms_per_tpc", {1, limits::groups});
-  /// Which are off is chosen at random for each die.
+  /// The TPCs that are off are drawn for each die.
   int enabled_tpcs = count<int>("enabled_tpcs", {1, limits::sms}, gpcs* tpcs_per_gpc);
   int min_tpcs_per_gpc = count<int>("min_tpcs_per_gpc", {1, limits::groups}, 1);
   Numbering numbering = one_of<Numbering>("numbering", {"tpc_major", "round_robin"});
   ClusterOrder cluster_order =
       one_of<ClusterOrder>("cluster_order", {"by_tpc", "any"}, ClusterOrder::by_tpc);
-  /// So many TPCs, those numbered last, share no cluster with another TPC.
+  /// So many TPCs, the last in number, share no cluster with another TPC.
   int lone_tpcs = count<int>("lone_tpcs", {0, static_cast<double>(enabled_tpcs)}, 0);
 };
 
@@ -280,7 +281,7 @@ struct NoiseModel : Section {
 };
 
 struct Model {
-  std::string name;    // as asked for
+  std::string name;    // as the user gave it
   std::string source;  // where the numbers come from
   DeviceInfo device;   // what the driver reports; UUID, serial and bus id are made for each die
   ChipModel chip;

@@ -1,4 +1,4 @@
-// Where models come from: the shipped ones are part of the binary, others are files.
+// Finds models by name or path.
 #include "device/sim/model/model_files.hpp"
 
 #include "base/error.hpp"

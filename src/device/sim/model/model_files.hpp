@@ -20,7 +20,7 @@ namespace sim {
 /// Names of the shipped models, without their ending.
 std::vector<std::string> list_shipped();
 
-/// The JSON of one of them as it is: what it leaves out its base may have. Nothing: there is none.
+/// The JSON of a shipped model, without what its base adds. Nothing: there is no such model.
 std::optional<std::string> find_shipped(std::string_view name);
 
 /// A shipped model by name, or a JSON file by path.

@@ -1,5 +1,4 @@
-// From the JSON text of a model to the Model struct: the chip, its clocks and load paths, and all
-// that the other readers make of their sections.
+// Reads the JSON text of a model: the chip, clocks and load paths here, the rest by other readers.
 #include "base/error.hpp"
 #include "device/sim/model/limits.hpp"
 #include "device/sim/model/model_files.hpp"
@@ -44,7 +43,7 @@ DeviceInfo read_device(Fields& fields) {
   info.memory_clock_hz = fields.number("memory_clock_hz", {1, limits::hertz});
   info.memory_bus_bits = fields.count<int>("memory_bus_bits", {1, limits::bus_bits});
   info.memory_data_rate = fields.count<int>("memory_data_rate", {1, limits::data_rate});
-  // Volta was the first to have them (Jia 2018), so models of it need not say so.
+  // Volta was the first GPU with them (Jia 2018), so models of later GPUs need not say so.
   info.sm_partition_instruction_caches =
       fields.flag("sm_partition_instruction_caches", info.compute_major >= 7);
   info.ecc = fields.flag("ecc");
@@ -54,8 +53,8 @@ DeviceInfo read_device(Fields& fields) {
   return info;
 }
 
-/// Refuses an object that says the same key twice, of whose values the reader would drop one, and
-/// what is nested so deep that no reader could follow.
+/// Refuses an object that has the same key twice, as one value would be lost, and lists or objects
+/// that are nested too deeply.
 json parse_json(const std::string& text, const std::string& origin) {
   std::vector<std::set<std::string>> open;  // keys of each object that has not ended
   const auto check = [&](int depth, json::parse_event_t event, const json& parsed) {
@@ -75,7 +74,7 @@ json parse_json(const std::string& text, const std::string& origin) {
   }
 }
 
-/// Ports belong to caches that constants alone go through, not to the L2 of global memory.
+/// Ports belong to caches of constants alone, not to the L2 of global memory.
 void check_constant_ports(const Model& model, const std::string& origin) {
   if (!model.units.constants) return;
   for (const ConstantPort& port : model.units.constants->ports) {
@@ -86,7 +85,7 @@ void check_constant_ports(const Model& model, const std::string& origin) {
   }
 }
 
-/// With all that the base has and the file does not change.
+/// The file, with all that its base has and the file does not change.
 json read_with_base(const std::string& text, const std::string& origin) {
   json root = parse_json(text, origin);
   if (!root.is_object() || !root.contains("base")) return root;
@@ -100,7 +99,7 @@ json read_with_base(const std::string& text, const std::string& origin) {
   return whole;
 }
 
-/// A path that is `like` another has all that it leaves out of that one, but for its tile.
+/// A path that is `like` another takes from it all that it leaves out, but not the tile.
 void complete_paths(json& paths, const std::string& origin) {
   for (auto& [name, path] : paths.items()) {
     if (!path.is_object() || !path.contains("like")) continue;
@@ -145,7 +144,7 @@ LatencyRow read_row(Fields& latencies, const std::string& key,
   });
 }
 
-/// Without "tlbs" a path goes through all that are no path's own.
+/// Without the key "tlbs" a path uses all of PageModel::tlbs.
 std::vector<std::size_t> read_tlb_places(Fields& fields, const PageModel& pages) {
   std::vector<std::size_t> places;
   if (!fields.has("tlbs")) {

@@ -1,6 +1,5 @@
-// From the JSON text of a model to its struct: the whole with its load paths (model_reader.cpp),
-// and what is more than a Section: caches and pages (cache_reader.cpp). Each checks its values and
-// refuses unknown keys.
+// Readers of a model file: the whole with its load paths (model_reader.cpp), and the caches and
+// pages (cache_reader.cpp). Each checks its values and refuses unknown keys.
 #pragma once
 
 #include "device/sim/model/json_fields.hpp"

@@ -1,4 +1,4 @@
-// What must hold between the numbers of a unit, and the reading of pipelines.
+// Checks the numbers of units against each other, and reads pipelines.
 #include "device/sim/model/units.hpp"
 
 #include "base/arithmetic_ops.hpp"
@@ -42,7 +42,7 @@ std::size_t place_of(const std::vector<Item>& items, const std::string& name, co
 }
 
 template <class Item>
-void refuse_twins(const std::vector<Item>& items, const Fields& fields, const char* key) {
+void refuse_duplicates(const std::vector<Item>& items, const Fields& fields, const char* key) {
   std::set<std::string> names;
   for (const Item& item : items) {
     if (!names.insert(item.name).second) fields.fail(key, "holds '" + item.name + "' twice");
@@ -57,7 +57,7 @@ UnitModel read_unit(Fields& fields) {
           .crowded_cycles = fields.count("crowded_cycles", {0, limits::cycles}, {0u})};
 }
 
-/// How long an instruction of a warp takes its unit: as declared, or 32 threads over its lanes.
+/// How long an instruction of a warp occupies its unit: as declared, or 32 threads / lanes.
 std::uint32_t read_occupied_cycles(Fields& fields) {
   if (fields.has("occupied_cycles")) return fields.count("occupied_cycles", {1, limits::cycles});
   const std::uint32_t lanes = fields.count("lanes", {1, warp_threads});
@@ -71,7 +71,7 @@ ExecutionModel read_execution(Fields& fields, const std::vector<UnitModel>& unit
           .latency_cycles = fields.count("latency_cycles", {1, limits::cycles})};
 }
 
-/// All that are executed alike.
+/// Reads instructions that are executed alike.
 void read_instructions(Fields& fields, PipelinesModel& model) {
   const std::vector<ExecutionModel> executions =
       fields.objects("on", [&](Fields& on) { return read_execution(on, model.units); });
@@ -125,8 +125,8 @@ PipelinesModel::PipelinesModel(Fields& fields)
     return 0;
   });
   ops = fields.object("ops", [&](Fields& named) { return read_ops(named, instructions); });
-  refuse_twins(units, fields, "units");
-  refuse_twins(instructions, fields, "instructions");
+  refuse_duplicates(units, fields, "units");
+  refuse_duplicates(instructions, fields, "instructions");
 }
 
 }  // namespace sonde::sim

@@ -1,5 +1,5 @@
-// Chains of operations on a simulated GPU: one SM is played through its pipelines, and again for
-// SMs that are slower.
+// Chains of operations on a simulated GPU. One SM is played through its pipelines, and again for
+// each slower SM.
 #include "device/sim/cores/issue.hpp"
 #include "device/sim/play/noise.hpp"
 #include "device/sim/play/play.hpp"
@@ -26,7 +26,7 @@ Trace play(const Launch& launch, const ArithmeticProbe& probe) {
     throw DeviceError(std::to_string(probe.warps) +
                       " warps are too many for a block (an SM has one block) ask for fewer");
   }
-  std::map<std::uint32_t, std::uint64_t> cycles;  // by what each access of an SM takes longer
+  std::map<std::uint32_t, std::uint64_t> cycles;  // by slow_sm_cycles of an SM
   Noise noise(launch.model, launch.seed);
   Trace trace;
   trace.shared_carveout_bytes = choose_carveout(info, 0, {});

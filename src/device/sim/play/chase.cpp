@@ -1,4 +1,4 @@
-// Chases on a simulated GPU: every load goes through the memory system one by one.
+// Chases on a simulated GPU: each load goes through the memory system.
 
 #include "device/layout/chase_shared.hpp"
 #include "device/sim/play/noise.hpp"
@@ -11,8 +11,8 @@
 namespace sonde::sim {
 namespace {
 
-/// Windows of a lane on their way into its trace: recorded one by one, and counted if there are
-/// more than that.
+/// Puts the windows of a lane into its trace: the first ones one by one, and if there are more, all
+/// of them into the histogram.
 class WindowRecord {
  public:
   WindowRecord(const ChaseProbe& probe, LaneTrace& trace)
@@ -33,7 +33,7 @@ class WindowRecord {
   std::vector<std::uint64_t> counts_;
 };
 
-/// One lane on its way round its list, whose next accesses are located ahead.
+/// Goes round the list of a lane, and locates the next accesses ahead.
 class LaneChase {
  public:
   LaneChase(const MemorySystem& memory, const ChaseLane& lane, WindowRecord record)
@@ -61,7 +61,7 @@ class LaneChase {
   WindowRecord record_;
   std::size_t route_;
   std::size_t at_ = 0;           // in the list
-  std::array<Access, 4> ahead_;  // as long as the host needs to fetch from its memory
+  std::array<Access, 4> ahead_;  // enough for the host to fetch from its memory
   std::size_t turn_ = 0;
 };
 
@@ -73,7 +73,7 @@ struct Player {
 
   [[gnu::noinline]] void wait_for_co_runners(const LaneChase& chase, const Access& access,
                                              Load& load) const {
-    constexpr double scatter = 0.05;  // of a queue's length
+    constexpr double scatter = 0.05;  // of the wait
     const std::uint32_t wait_cycles = memory.wait_cycles(chase.lane(), access);
     load.latency_cycles += wait_cycles;
     load.jitter_cycles += scatter * wait_cycles;
@@ -86,7 +86,7 @@ struct Player {
     trace.elapsed_cycles += noise.disturb(load.latency_cycles, load.jitter_cycles);
   }
 
-  /// Lanes number `first` to `end` - 1, at the same time.
+  /// Plays the lanes `first` to `end` - 1 at the same time.
   void play(std::size_t first, std::size_t end, Trace& trace) {
     std::vector<LaneChase> lanes;
     for (std::size_t i = first; i < end; ++i) {
@@ -101,8 +101,8 @@ struct Player {
     for (LaneChase& lane : lanes) lane.record().finish();
   }
 
-  /// So many turns of each lane, access by access, so all are always at the same one; `act` gets
-  /// the lane's record and its load.
+  /// Plays `turns` accesses of each lane, access by access, so that all lanes are always at the
+  /// same one. `act` gets the lane's record and its load.
   template <class Act>
   void take_turns(std::vector<LaneChase>& lanes, std::uint64_t turns, Act act) {
     for (std::uint64_t turn = 0; turn < turns; ++turn) {
@@ -141,8 +141,8 @@ Trace make_trace(const ChaseProbe& probe) {
   return trace;
 }
 
-/// Through the memory of a peer, where only the link counts: no cache of this GPU keeps what is
-/// another's, whose L2 has it all.
+/// A chase through the memory of a peer. Only the link counts: no cache of this GPU keeps lines of
+/// a peer, and the peer's L2 holds all of them.
 void chase_peer(const Launch& launch, const ChaseProbe& probe, Trace& trace) {
   const PeerModel& link = find_link(launch.peers, *probe.peer_uuid);
   Noise noise(launch.model, launch.seed);
@@ -163,7 +163,7 @@ void chase_peer(const Launch& launch, const ChaseProbe& probe, Trace& trace) {
 Trace play(const Launch& launch, const ChaseProbe& probe) {
   check_data(launch);
   Trace trace = make_trace(probe);
-  // What real GPUs cannot play is refused here, too.
+  // Refuses what real GPUs cannot play.
   trace.shared_carveout_bytes = layout::plan_chase(launch.die.info, probe).carveout_bytes;
   if (probe.peer_uuid) {
     chase_peer(launch, probe, trace);

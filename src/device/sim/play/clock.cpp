@@ -11,10 +11,10 @@ namespace {
 // Blocks of a launch start within this time of each other.
 constexpr double launch_spread_ns = 2000;
 
-// From one reading of the timer to the next, while a thread waits for its time.
+// Time between two readings of the timer by a thread that waits.
 constexpr double reading_ns = 30;
 
-/// One launch after the other, their blocks dealt to the SMs, on each of which so many run at once.
+/// Plays launches one after the other. An SM runs only so many of their blocks at once.
 void play_blocks(const Launch& launch, const LaunchProbe& probe, Noise& noise, Trace& trace) {
   const LaunchModel& launches = launch.model.units.launches;
   const auto sms = launch.die.info.sm_count;
@@ -42,8 +42,8 @@ void play_blocks(const Launch& launch, const LaunchProbe& probe, Noise& noise, T
   }
 }
 
-/// The one clock of the GPU while it is read: cycles since the launch began at each multiple of the
-/// interval, one behind the last sample.
+/// @return cycles of the SM clock since the launch began, at each multiple of the interval, a few
+/// more than the samples
 std::vector<double> count_cycles(const Launch& launch, const PaceProbe& probe, Noise& noise) {
   const PaceModel& pace = launch.model.units.pace;
   const auto interval_ns = static_cast<double>(probe.interval_ns);
@@ -82,7 +82,7 @@ Trace play(const Launch& launch, const ClockProbe& probe) {
 Trace play(const Launch& launch, const TimestampProbe& probe) {
   const ClockModel& clock = launch.model.clock;
   Noise noise(launch.model, launch.seed);
-  // Both reads and the two stores of a sample.
+  // A sample reads both clocks and makes two stores.
   const std::uint32_t sample_cycles = clock.empty_window_cycles + clock.sink_window_cycles;
   Trace trace;
   for (int sm : probe.sms) {
@@ -129,7 +129,7 @@ Trace play(const Launch& launch, const PaceProbe& probe) {
       const auto at = static_cast<std::size_t>(time_ns / interval_ns);
       const double share = time_ns / interval_ns - static_cast<double>(at);
       const double since = cycles[at] + share * (cycles[at + 1] - cycles[at]);
-      // What the clock counted before the launch is not played again; only differences are told.
+      // Cycles before the launch are not exact: only differences are reported.
       const double before = launch.now_ns * launch.sm_clock_hz / 1e9;
       lane.clock_cycles.push_back(
           read_clock(launch, sm, static_cast<std::uint64_t>(before + since)));

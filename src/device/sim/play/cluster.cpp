@@ -1,4 +1,4 @@
-// Thread block clusters on a simulated GPU: which SMs can lie in one.
+// Thread block clusters on a simulated GPU: which SMs can form one.
 #include "base/random.hpp"
 #include "device/sim/play/play.hpp"
 
@@ -7,8 +7,8 @@
 namespace sonde::sim {
 namespace {
 
-/// SMs of which the scheduler may put any into one cluster, TPC after TPC: those of a GPC, less its
-/// lone TPCs, of which each is a group of its own.
+/// Groups of SMs that may form clusters, TPC after TPC: the SMs of a GPC without its lone TPCs, and
+/// each lone TPC alone.
 std::vector<std::vector<int>> cluster_groups(const Launch& launch) {
   const ChipModel& chip = launch.model.chip;
   const int first_lone = chip.enabled_tpcs - chip.lone_tpcs;
@@ -22,7 +22,7 @@ std::vector<std::vector<int>> cluster_groups(const Launch& launch) {
   return groups;
 }
 
-/// The order in which one launch fills a group.
+/// Puts a group into the order in which one launch fills it.
 void reorder(const ChipModel& chip, std::vector<int>& sms, Random& random) {
   if (chip.cluster_order == ClusterOrder::any) return shuffle(sms, random);
   const std::size_t tpcs = sms.size() / static_cast<std::size_t>(chip.sms_per_tpc);

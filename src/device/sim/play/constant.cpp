@@ -1,5 +1,5 @@
-// Streams of constants on a simulated GPU: a few rows of every thread go through the queue, the
-// others follow at their pace.
+// Streams of constants on a simulated GPU: a few rows of each thread go through a queue, the others
+// are extrapolated at the same pace.
 #include "base/gpu_facts.hpp"
 #include "device/sim/play/noise.hpp"
 #include "device/sim/play/play.hpp"
@@ -15,8 +15,8 @@
 namespace sonde::sim {
 namespace {
 
-// Loads of an SM that are played, if each of its threads then makes eight rows at least: a queue as
-// small as this has settled well before.
+// Loads of an SM that are played, but eight rows of each thread at least: the pace of such a small
+// queue is constant well before.
 constexpr std::uint64_t played_loads = 512;
 constexpr std::uint64_t fewest_rows = 8;
 
@@ -27,13 +27,13 @@ struct ConstantTimes {
   double whole = 0;
 };
 
-/// Constants on their way to many SMs at once: the loads go through the constant caches, and queue
-/// for the load unit and the misses in flight of their SM and for the ports of the caches behind.
-/// They are played in the order of time: a load that misses while too many misses are in flight
-/// waits in its SM, so that nobody takes a port before his turn.
+/// Loads of constants by many SMs at once. They go through the constant caches, and queue for the
+/// load unit and the misses in flight of their SM and for the ports of the caches. They are played
+/// in the order of time: a load that misses while too many misses are in flight waits in its SM, so
+/// that no load takes a port before its turn.
 class ConstantQueue {
  public:
-  /// Makes the untimed round of all threads.
+  /// Plays the untimed round of all threads.
   /// @param sms that take part, distinct
   /// @pre the model declares constants, and its constant path has a cache
   ConstantQueue(const Model& model, const Die& die, const ConstantStreamProbe& probe,
@@ -48,7 +48,7 @@ class ConstantQueue {
         std::ranges::find(path_.caches, Addressing::physical_address,
                           [&](std::size_t cache) { return model.caches[cache].addressing; });
     const auto count = static_cast<std::size_t>(own - path_.caches.begin());
-    // Behind the constant caches lies the L2 of global memory.
+    // The L2 of global memory follows the constant caches.
     behind_cycles_ = (count < path_.hit.size() ? path_.hit[count] : path_.dram).front();
     path_.caches.resize(count);
     for (std::size_t cache : path_.caches) {
@@ -70,9 +70,10 @@ class ConstantQueue {
     warm_up();
   }
 
-  /// Every thread makes so many further loads, in rows of constant_loads_in_flight, each row when
-  /// the one before was answered. @param accesses a multiple of two rows
-  /// @return by place in sms
+  /// Plays so many further loads of each thread, in rows of constant_loads_in_flight. A row begins
+  /// when the row before was answered.
+  /// @param accesses a multiple of two rows
+  /// @return for each of the SMs
   std::vector<ConstantTimes> run(std::uint64_t accesses) {
     accesses_ = accesses;
     for (std::size_t warp = 0; warp < warps_.size(); ++warp) push(0, Step::arrive, warp);
@@ -109,7 +110,7 @@ class ConstantQueue {
   enum class Step { arrive, access, miss_ends };
   struct Event {
     double time = 0;
-    std::uint64_t number = 0;  // events of one time in the order in which they came
+    std::uint64_t number = 0;  // orders events of the same time
     Step step = Step::arrive;
     std::size_t warp = 0;
     auto operator<=>(const Event&) const = default;
@@ -122,7 +123,7 @@ class ConstantQueue {
     return piece.offset_bytes(warp.made / threads, probe_.step_bytes);
   }
 
-  /// The first level that has the address; all before it have it afterwards.
+  /// @return the first level that has the address; all levels before it have it afterwards
   static std::size_t find(const Sm& sm, std::uint64_t address) {
     std::uint64_t span_bytes = 1;
     std::size_t at = 0;
@@ -134,7 +135,7 @@ class ConstantQueue {
     return at;
   }
 
-  /// A miss passes the ports of all caches down to the one that has its line.
+  /// The load passes the ports of all caches up to the cache that has its line.
   double serve(const Sm& sm, std::size_t found, double time) {
     double latency_cycles =
         behind_cycles_ + die_.slow_sm_cycles[static_cast<std::size_t>(sm.number)];
@@ -157,7 +158,7 @@ class ConstantQueue {
     return time + std::max(1.0, latency_cycles + jitter_cycles * noise_.bell());
   }
 
-  /// The rounds of all SMs go on side by side, as they begin within a few loads of each other.
+  /// The SMs go round side by side, as they begin within a few loads of each other.
   void warm_up() {
     const std::uint64_t loads =
         constant_warmup_accesses(probe_) * static_cast<std::uint64_t>(probe_.warp_threads);
@@ -207,7 +208,7 @@ class ConstantQueue {
     access(next, time);
   }
 
-  /// The next load of the row, or of the next row when this one is answered.
+  /// Plans the next load of the row, or of the next row when this one is answered.
   void go_on(Warp& warp, std::size_t number, double time) {
     const auto threads = static_cast<std::uint64_t>(probe_.warp_threads);
     const std::uint64_t before = constant_warmup_accesses(probe_) * threads;
@@ -227,11 +228,11 @@ class ConstantQueue {
   const ConstantModel& rates_;
   const Die& die_;
   const ConstantStreamProbe& probe_;
-  PathModel path_;  // as far as the constant caches go
+  PathModel path_;  // only its constant caches
   Arrays arrays_;
   Noise noise_;
   double behind_cycles_ = 0;                  // of loads that no constant cache answers
-  std::vector<double> port_bytes_per_cycle_;  // by level; 0: it holds nothing up
+  std::vector<double> port_bytes_per_cycle_;  // by level; 0: no limit
   std::map<const CacheArray*, double> port_free_;
   std::vector<Sm> sms_;
   std::vector<Warp> warps_;
@@ -261,8 +262,7 @@ std::uint64_t choose_played(const ConstantStreamProbe& probe) {
   return std::max(two_rows, std::min(wanted, probe.accesses) / two_rows * two_rows);
 }
 
-/// Whether SMs cannot meet in any cache of constants: then those that lie equally far from them do
-/// the same.
+/// True if no two SMs share a cache of constants. Then SMs of equal distances behave alike.
 bool are_apart(const Launch& launch, const PathModel& path) {
   return std::ranges::all_of(path.caches, [&](std::size_t place) {
     const CacheModel& cache = launch.model.caches[place];
@@ -280,7 +280,7 @@ std::vector<std::int64_t> distances_of(const Launch& launch, const PathModel& pa
   return cycles;
 }
 
-/// When the loads of each SM of the probe were answered, of which each thread made `played`.
+/// @return when the loads of each SM were answered, if each thread makes `played` loads
 std::vector<ConstantTimes> play_queue(const Launch& launch, const ConstantStreamProbe& probe,
                                       std::uint64_t played) {
   const PathModel& path = launch.memory.path(LoadPath::constant);

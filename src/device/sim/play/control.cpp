@@ -23,15 +23,15 @@ ThreadMask threads_of(const std::vector<int>& path_of_thread, int first, int las
   return mask;
 }
 
-/// Writes a tree of branches: each divides a range of paths, of which one side follows the branch
-/// and the other one is jumped to.
+/// Writes a tree of branches. Each divides a range of paths: one part follows the branch, the other
+/// is its target.
 class BranchWriter {
  public:
   BranchWriter(const BranchProbe& probe, Program& program) : probe_(probe), program_(program) {}
 
-  /// The paths `first` .. `last`, which come together at the end. A chain asks for one path after
-  /// the other, all others halve what is left; those of a nest jump to the lower half, and have an
-  /// operation in front and one behind.
+  /// Writes the paths `first` .. `last`, which join at the end. A chain splits off one path after
+  /// the other, the other shapes halve the range. A nest jumps to the lower half, and has an
+  /// operation before each branch and one after each join.
   void write(int first, int last) {
     if (first == last) return write_path();
     const bool nested = probe_.shape == BranchShape::nested;
@@ -81,7 +81,7 @@ Program branch_program(const BranchProbe& probe) {
 
 constexpr ThreadMask upper_half = 0xffff0000;
 constexpr std::uint32_t both_warps = 2 * warp_threads;
-/// The second warp comes to a barrier at most so often (as the kernels do it).
+/// The second warp arrives at a barrier at most so often, as in the kernels.
 constexpr int most_arrivals = 8;
 
 /// `if (lower half) { ... } else { ... }`, each half with instructions of its own.
@@ -96,7 +96,7 @@ Program by_halves(const Program& lower, const Program& upper) {
   return program;
 }
 
-/// Waits, looks who has left, comes to the barrier, and again.
+/// Waits, ends if all threads have left the barrier, arrives at it, and begins again.
 Program arrive_again(std::uint32_t delay_cycles) {
   Program program;
   constexpr int round = 4;
@@ -113,7 +113,6 @@ Program arrive_again(std::uint32_t delay_cycles) {
   return program;
 }
 
-/// Programs of both warps of the block.
 std::vector<Program> programs_of(const WaitProbe& probe) {
   const SimtInstruction stamp{.op = SimtOp::stamp};
   const SimtInstruction barrier{.op = SimtOp::barrier, .value = both_warps};
@@ -136,9 +135,9 @@ std::vector<Program> programs_of(const WaitProbe& probe) {
   return {by_halves(half, half), arrive_again(static_cast<std::uint32_t>(probe.limit_cycles / 4))};
 }
 
-/// As the kernel tells it: the k-th arrival of the second warp stands at its k-th thread.
-std::uint64_t told_cycles(const SimtBlock& block, WaitProgram program, std::size_t warp,
-                          std::size_t thread) {
+/// As the kernel reports it: the k-th thread of the second warp has the k-th arrival.
+std::uint64_t reported_cycles(const SimtBlock& block, WaitProgram program, std::size_t warp,
+                              std::size_t thread) {
   if (program != WaitProgram::diverged_barrier || warp == 0) return block.stamp(warp, thread, 0);
   return thread < most_arrivals ? block.stamp(warp, 0, thread) : 0;
 }
@@ -151,7 +150,7 @@ Trace play(const Launch& launch, const BranchProbe& probe) {
   const Program program = branch_program(probe);
   Noise noise(launch.model, launch.seed);
   const SimtCosts costs{.look_cycles = 1, .stamp_cycles = launch.model.clock.empty_window_cycles};
-  constexpr std::uint32_t barrier_spread_cycles = 8;  // in which the warps leave one: any small one
+  constexpr std::uint32_t barrier_spread_cycles = 8;  // any small value
   Trace trace;
   for (int sm : probe.sms) {
     SimtBlock block(control, costs, ~std::uint64_t{0});
@@ -172,8 +171,7 @@ Trace play(const Launch& launch, const BranchProbe& probe) {
   return trace;
 }
 
-/// Those who come to a barrier come one after the other; the first arrival is part of the latency
-/// that one alone sees.
+/// Warps or blocks arrive at a barrier one after the other; the latency includes the first arrival.
 Trace play(const Launch& launch, const BarrierProbe& probe) {
   const ControlModel& control = declared(launch.model.units.control, "control flow");
   double once_cycles = control.barrier.arrival_cycles * (probe.warps - 1.0);
@@ -216,7 +214,7 @@ Trace play(const Launch& launch, const SleepProbe& probe) {
   for (int sm : probe.sms) {
     LaneTrace& lane = add_lane(trace, sm, static_cast<std::uint64_t>(probe.samples));
     for (int i = 0; i < probe.samples; ++i) {
-      // The looks go on whether somebody sleeps or not.
+      // The checks go on whether a warp sleeps or not, so the first comes at a random time.
       const double first_look_ns = sleep.step_ns * noise.random().unit();
       const double late_ns = std::max(0.0, probe.asked_ns - first_look_ns);
       const double looks = std::ceil(late_ns / sleep.step_ns);
@@ -240,13 +238,13 @@ Trace play(const Launch& launch, const WaitProbe& probe) {
   block.run();
   Noise noise(launch.model, launch.seed);
   Trace trace;
-  for (int sm : probe.sms) {  // on all of them the same happens
+  for (int sm : probe.sms) {  // the same on all of them
     LaneTrace& lane = add_lane(trace, sm);
     lane.elapsed_cycles = block.end_cycles();
     const std::uint64_t late = noise.disturb(1, control.jitter_cycles) - 1;
     for (std::size_t warp = 0; warp < 2; ++warp) {
       for (std::size_t thread = 0; thread < warp_threads; ++thread) {
-        const std::uint64_t cycles = told_cycles(block, probe.program, warp, thread);
+        const std::uint64_t cycles = reported_cycles(block, probe.program, warp, thread);
         lane.clock_cycles.push_back(cycles == 0 ? 0 : cycles + late);
       }
     }

@@ -1,5 +1,5 @@
-// Distributed shared memory on a simulated GPU: a latency by where both SMs lie, and the ports that
-// all readers of a GPC share.
+// Distributed shared memory on a simulated GPU: a latency by the places of both SMs, and the ports
+// that all readers of a GPC share.
 #include "device/sim/play/noise.hpp"
 #include "device/sim/play/play.hpp"
 
@@ -14,7 +14,7 @@ const DsmModel& dsm_of(const Launch& launch) {
   return declared(launch.model.units.dsm, "distributed shared memory");
 }
 
-/// Of a load by one SM from the shared memory of another.
+/// Latency of a load by one SM from the shared memory of another.
 std::uint32_t pair_cycles(const Launch& launch, int reader, int target) {
   const DsmModel& dsm = dsm_of(launch);
   const auto from = static_cast<std::size_t>(reader);
@@ -49,7 +49,7 @@ Trace play_latency(const Launch& launch, const DsmProbe& probe) {
   return trace;
 }
 
-/// Readers of other SMs' memory in each GPC that read at one time.
+/// Number of SMs of each GPC that read at the same time.
 std::map<int, int> readers_of_gpcs(const Launch& launch, const DsmProbe& probe,
                                    const std::vector<std::vector<int>>& clusters) {
   std::map<int, int> readers;

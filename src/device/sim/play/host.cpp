@@ -1,6 +1,5 @@
-// The ways to the host and to peers on a simulated GPU: copies that take their bytes over the rate
-// of the link, and loads that cross it. Of streams whose buffer lies in the memory of another GPU
-// only the link counts.
+// The links to the host and to peers on a simulated GPU: copies take bytes / rate of the link,
+// loads take its latency. A stream through a peer's memory depends on the link alone.
 #include "device/sim/play/noise.hpp"
 #include "device/sim/play/play.hpp"
 
@@ -14,8 +13,8 @@ const HostModel& host_of(const Launch& launch) {
   return declared(launch.model.units.host, "way to the host");
 }
 
-/// Share of its declared rate that the link has as it is: each lane carries its part, and each
-/// generation twice as much as the one before.
+/// Share of the declared rate that the link has with its faults: each lane carries an equal part,
+/// and each generation twice as much as the one before.
 double share_of_link(const Launch& launch) {
   const HostModel& host = host_of(launch);
   const PcieLink link = pcie_link(host, launch.faults);
@@ -55,7 +54,7 @@ Trace play_latency(const Launch& launch, const HostProbe& probe) {
   return trace;
 }
 
-/// Of one direction: that of the link, or what the accesses in flight come to (Little's law).
+/// Rate in one direction: of the link, or less if too few accesses are in flight (Little's law).
 double bytes_per_ns(const Launch& launch, const PeerModel& link, const StreamProbe& probe) {
   const int sms = probe.sms.empty() ? launch.die.info.sm_count : static_cast<int>(probe.sms.size());
   const int most = sms * resident_blocks(launch.model, probe.block_threads, 0);

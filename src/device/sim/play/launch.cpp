@@ -1,4 +1,4 @@
-// Checks that all plays share: blocks that do not fit and wrong data end a launch here.
+// What all plays share: clocks, carve-outs, and the checks that end a launch.
 #include "device/sim/play/launch.hpp"
 
 #include "base/failure_marks.hpp"
@@ -19,7 +19,7 @@ std::uint64_t read_clock(const Launch& launch, int sm, std::uint64_t cycles) {
 }
 
 std::uint64_t read_timer(const Launch& launch, double time_ns) {
-  // It starts from the host's time; any value far from 0 will do.
+  // The timer starts from the host's time; any value far from 0 will do.
   constexpr std::uint64_t epoch_ns = 1'700'000'000'000'000'000ULL;
   const auto whole_ns = static_cast<std::uint64_t>(time_ns);
   return epoch_ns + whole_ns - whole_ns % launch.model.clock.globaltimer_step_ns;

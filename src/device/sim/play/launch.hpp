@@ -1,5 +1,5 @@
-// What launches of all kinds have in common on a simulated GPU: the die they run on, what fits on
-// an SM, and true data. The plays of this folder start from it.
+// What all launches on a simulated GPU have in common: the die, the blocks that fit on an SM, and
+// checks of the data. The plays of this folder use it.
 #pragma once
 
 #include "base/error.hpp"
@@ -12,7 +12,6 @@ namespace sonde::sim {
 /// 0.1 %).
 inline constexpr double repeat_spread = 0.001;
 
-/// One launch on one die.
 struct Launch {
   const Model& model;
   const Faults& faults;
@@ -20,9 +19,9 @@ struct Launch {
   const std::vector<LinkedPeer>& peers;
   MemorySystem& memory;
   double sm_clock_hz = 0;    // as throttled
-  double now_ns = 0;         // simulated time since the device was opened
-  std::uint64_t number = 0;  // from 1
-  std::uint64_t seed = 0;    // of all that this launch chooses at random
+  double now_ns = 0;         // simulated time since the job began
+  std::uint64_t number = 0;  // number of the launch in the job, from 1
+  std::uint64_t seed = 0;    // of all that this launch draws
 };
 
 /// The address at which the buffer of a probe begins.
@@ -31,7 +30,7 @@ inline std::uint64_t buffer_address(const Launch& launch, Place place, std::uint
          draw_buffer_offset(launch.model, launch.die.seed, place, buffer_bytes);
 }
 
-/// What the model says of a part of the GPU. @throws DeviceError if it says nothing
+/// What the model declares of a part of the GPU. @throws DeviceError if it declares nothing
 template <class Part>
 const Part& declared(const std::optional<Part>& part, const char* name) {
   if (part) return *part;
@@ -39,7 +38,7 @@ const Part& declared(const std::optional<Part>& part, const char* name) {
                     " of this GPU (its model declares none)");
 }
 
-/// One more lane, on that SM.
+/// Adds a lane on that SM.
 inline LaneTrace& add_lane(Trace& trace, int sm, std::uint64_t accesses = 0) {
   LaneTrace& lane = trace.lanes.emplace_back();
   lane.sm = sm;
@@ -47,31 +46,30 @@ inline LaneTrace& add_lane(Trace& trace, int sm, std::uint64_t accesses = 0) {
   return lane;
 }
 
-/// What an SM's clock shows so many cycles after time 0, and the timer of the GPU.
+/// The clock of an SM so many cycles after time 0, and the timer of the GPU.
 std::uint64_t read_clock(const Launch& launch, int sm, std::uint64_t cycles);
 std::uint64_t read_timer(const Launch& launch, double time_ns);
 
-/// What a launch does that checks the words it loads. @throws DeviceError by the fault wrong_data
+/// For launches that check the words they load. @throws DeviceError by the fault wrong_data
 void check_data(const Launch& launch);
 
-/// Shared part of the L1 array in force for blocks that keep `block_bytes` of shared memory, with
-/// at least `wanted_bytes` of it if given: the smallest that will do.
-/// @throws DeviceError if none will
+/// The smallest carve-out for blocks that keep `block_bytes` of shared memory, at least
+/// `wanted_bytes` if given. @throws DeviceError if none is large enough
 std::uint64_t choose_carveout(const DeviceInfo& info, std::uint64_t block_bytes,
                               std::optional<std::uint64_t> wanted_bytes);
 
 /// Blocks of this size for which an SM has slots, threads and shared memory.
 int most_blocks(const Model& model, int block_threads, std::uint64_t block_shared_bytes);
 
-/// The same. @throws DeviceError if there is not even one
+/// The same. @throws DeviceError if not even one fits
 int resident_blocks(const Model& model, int block_threads, std::uint64_t block_shared_bytes);
 
-/// Warps of one block.
+/// Warps of one block, the last of which may be partial.
 int warps_of(int block_threads);
 
-/// As many clusters as fit, the SM of each rank, again for each launch in another order
-/// (cluster.cpp). SMs that are left over stay idle. @throws DeviceError if there are none such, or
-/// not one fits
+/// As many clusters as fit, as the SM of each rank; for each launch in another order (cluster.cpp).
+/// SMs that are left over stay idle.
+/// @throws DeviceError if the GPU has no such clusters, or not one fits
 std::vector<std::vector<int>> fill_with_clusters(const Launch& launch, int cluster_blocks,
                                                  int launches = 1);
 

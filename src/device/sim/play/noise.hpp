@@ -1,4 +1,4 @@
-// Makes a measured latency of a true one: adds jitter and rare outliers, and rounds to clock steps.
+// Turns a true latency into a measured one: adds jitter and rare outliers, rounds to clock steps.
 #pragma once
 
 #include "base/random.hpp"
@@ -9,7 +9,7 @@
 
 namespace sonde::sim {
 
-/// A record of two bytes (device.hpp) says no more.
+/// Windows are recorded in two bytes (device.hpp).
 inline constexpr std::uint32_t longest_window_cycles = 65535;
 
 class Noise {
@@ -17,7 +17,7 @@ class Noise {
   Noise(const Model& model, std::uint64_t seed)
       : random_(seed), model_(model.noise), clock_(model.clock) {}
 
-  /// A duration as it happens, at least one cycle.
+  /// A duration with jitter and, rarely, an outlier; at least one cycle.
   std::uint32_t disturb(std::uint32_t cycles, double jitter_cycles) {
     std::int64_t result = cycles;
     if (jitter_cycles > 0) result += round_fast(bell() * jitter_cycles);
@@ -36,7 +36,7 @@ class Noise {
     return (phase + cycles) / step * step;
   }
 
-  /// A load and its sink between two clock reads, which the lane spends. @return the window
+  /// Adds a timed window with a load and its sink to the time of the lane. @return the window
   std::uint32_t time(LaneTrace& lane, std::uint32_t cycles, double jitter_cycles) {
     const std::uint32_t spent = disturb(cycles, jitter_cycles) + clock_.sink_window_cycles;
     lane.elapsed_cycles += spent;
@@ -55,7 +55,7 @@ class Noise {
   }
 
  private:
-  /// Nearest whole number of what lies far above -2^20; std::lround is a library call.
+  /// Rounds a value far above -2^20 to the nearest integer; std::lround is a library call.
   static std::int64_t round_fast(double value) {
     constexpr std::int64_t shift = 1 << 20;
     return static_cast<std::int64_t>(value + (static_cast<double>(shift) + 0.5)) - shift;

@@ -1,5 +1,5 @@
-// How many blocks an SM of a simulated GPU takes: one block after the other is put where registers,
-// threads, slots and shared memory are left for it.
+// How many blocks an SM of a simulated GPU holds: blocks are added while registers, threads, slots
+// and shared memory are left.
 #include "base/gpu_facts.hpp"
 #include "device/sim/play/play.hpp"
 
@@ -13,14 +13,14 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t step) {
   return (value + step - 1) / step * step;
 }
 
-/// What a block takes of the registers.
+/// The registers that a block needs.
 struct Need {
   std::uint64_t warps = 0;
-  std::uint64_t last_threads = 0;  // of the last warp, which may be a part of one
+  std::uint64_t last_threads = 0;  // of the last warp, which may be partial
   std::uint64_t registers_per_thread = 0;
 };
 
-/// Takes the registers of a block: each warp where most are left. @return whether there are enough
+/// Takes the registers of a block, each warp where most are left. @return false if they are too few
 bool take(std::vector<std::uint64_t>& parts, const Need& need) {
   for (std::uint64_t warp = 0; warp < need.warps; ++warp) {
     const std::uint64_t threads = warp + 1 == need.warps ? need.last_threads : warp_threads;

@@ -1,5 +1,5 @@
-// Links between simulated GPUs: a run's ranks on one host are peers of each other. What both ends
-// of a link declare, and the lanes that either of them lost, become the one link that both see.
+// Links between simulated GPUs: the ranks of a run on one host are peers of each other. Both ends
+// see one link, made from what both models declare and from the lanes that either end lost.
 #pragma once
 
 #include "base/error.hpp"
@@ -11,10 +11,10 @@
 
 namespace sonde::sim {
 
-/// A GPU that another one may reach into.
+/// A GPU whose memory another GPU may access.
 struct LinkedPeer {
   std::string uuid;
-  std::optional<PeerModel> link;  // as it is; none: no way leads there
+  std::optional<PeerModel> link;  // with its faults; none: there is no link
 };
 
 /// A GPU at one end of a link.
@@ -22,7 +22,7 @@ struct LinkEnd {
   const FaultyModel& faulty;
   int world_rank = 0;  // of the rank that measures it
 
-  /// Of the lanes to the GPU of that rank.
+  /// Share of the lanes to the GPU of that rank that are left.
   double left_share(int other_rank) const {
     double share = 1;
     for (const SharedPart& lost : faulty.faults.lost_lanes) {
@@ -32,9 +32,8 @@ struct LinkEnd {
   }
 };
 
-/// The link as the first end sees it: of the kind that both have, with its own latency, as fast as
-/// the slower end, with the lanes that neither has lost. None if one of them declares none, or
-/// another kind.
+/// The link as the first end sees it: with the latency of that end, the rate of the slower end, and
+/// the lanes that neither end lost. None if the ends declare no link of the same kind.
 inline std::optional<PeerModel> join_ends(const LinkEnd& from, const LinkEnd& to) {
   std::optional<PeerModel> link = from.faulty.model.units.peer;
   const auto& far = to.faulty.model.units.peer;
@@ -44,7 +43,7 @@ inline std::optional<PeerModel> join_ends(const LinkEnd& from, const LinkEnd& to
   return link;
 }
 
-/// The link to that peer. @throws DeviceError if it is none of these, or no way leads there
+/// The link to that peer. @throws DeviceError if it is no peer, or there is no link
 inline const PeerModel& find_link(const std::vector<LinkedPeer>& peers, const std::string& uuid) {
   const auto peer = std::ranges::find(peers, uuid, &LinkedPeer::uuid);
   if (peer == peers.end()) throw DeviceError("GPU " + uuid + " is no peer of this GPU");

@@ -1,6 +1,6 @@
-// How a simulated GPU plays each kind of probe: one overload for each, in the file of its name, so
-// a missing one does not compile. All are pure but for the caches in `memory`, which every launch
-// finds empty. The traces go back to SimDevice.
+// How a simulated GPU plays each kind of probe: one overload each, so that a missing one does not
+// compile. All are pure except for the caches in `memory`, which begin empty in every launch. The
+// traces go back to SimDevice.
 #pragma once
 
 #include "device/device.hpp"
@@ -29,7 +29,7 @@ Trace play(const Launch& launch, const LaunchProbe& probe);
 Trace play(const Launch& launch, const PaceProbe& probe);  // clock.cpp
 Trace play(const Launch& launch, const ArithmeticProbe& probe);
 
-/// A stream through the memory of a peer; host.cpp. @throws DeviceError if no way leads there
+/// A stream through the memory of a peer; host.cpp. @throws DeviceError if there is no link
 Trace play_at_peer(const Launch& launch, const StreamProbe& probe);
 
 }  // namespace sonde::sim

@@ -1,4 +1,4 @@
-// Programs on a simulated GPU: a machine made of what its model declares.
+// Programs on a simulated GPU: builds the machine that the model declares and plays the program.
 #include "base/gpu_facts.hpp"
 #include "device/device_error.hpp"
 #include "device/sim/play/noise.hpp"
@@ -20,7 +20,7 @@ struct MachineModel {
   MemorySideModel memory;
 };
 
-/// The first cache of plain loads that an SM has to itself, and the one that all share.
+/// The first cache of plain loads that an SM has to itself, and the cache that all SMs share.
 struct PathCaches {
   const CacheModel* l1 = nullptr;
   const CacheModel* l2 = nullptr;
@@ -44,8 +44,8 @@ PathCaches find_caches(const Launch& launch) {
   return caches;
 }
 
-/// Lines one after the other; or, with XOR, the bits of the index with as many tag bits directly
-/// above them: the bitwise XOR of Gonzalez et al. (ICS 1997).
+/// The index of a changed L1: the line number modulo the sets or, with XOR, the index bits and as
+/// many tag bits directly above them (bitwise XOR of Gonzalez et al., ICS 1997).
 DeclaredIndex changed_index(L1Index index, std::uint64_t line_bytes, std::uint32_t sets) {
   DeclaredIndex declared;
   declared.kind = DeclaredIndex::Kind::modulo;
@@ -132,15 +132,15 @@ MachineModel describe_machine(const Launch& launch, const ProgramProbe& probe,
           .memory = describe_memory(launch, caches, share)};
 }
 
-/// The first blocks, one to each SM in turn until all SMs are full.
+/// Gives out the first blocks, one to each SM in turn, until all SMs are full.
 void give_first_blocks(std::vector<ProgramSm>& sms, int resident_blocks) {
   for (int block = 0; block < resident_blocks; ++block) {
     for (ProgramSm& sm : sms) sm.add_block();
   }
 }
 
-/// All SMs whose time has come do what they have to, each time another one first, so that requests
-/// reach the memory side in order and nobody is favoured.
+/// Steps all SMs in the order of time, so that requests reach the memory side in order. Each time
+/// another SM goes first, so that none is favoured.
 void play_together(std::vector<ProgramSm>& sms) {
   constexpr double never = std::numeric_limits<double>::infinity();
   std::vector<double> times;
@@ -161,9 +161,9 @@ void play_together(std::vector<ProgramSm>& sms) {
   }
 }
 
-/// Plays the program on SMs 0 .. sm_count - 1 of the machine, which share out its blocks and
-/// accesses as they have room.
-/// @param ranks SMs of the whole machine, a multiple of sm_count: those that do not play have the
+/// Plays the program on SMs 0 .. sm_count - 1 of the machine, which take its blocks and accesses as
+/// they have room.
+/// @param ranks SMs of the whole machine, a multiple of sm_count; SMs that are not played have the
 /// blocks between
 /// @param buffer_address where the program's arrays begin
 std::vector<SmResult> play_machine(const MachineModel& model, const ProgramProbe& probe,
@@ -172,7 +172,7 @@ std::vector<SmResult> play_machine(const MachineModel& model, const ProgramProbe
   MemorySide memory(model.memory, sm_count);
   std::vector<L1Tags> l1s;
   if (model.l1) l1s.assign(static_cast<std::size_t>(sm_count), L1Tags(*model.l1));
-  std::vector<BypassGenerator> generators;  // of each SM, or of the first one for all
+  std::vector<BypassGenerator> generators;  // one for each SM, or one for all
   if (const auto& dynamic = probe.machine.dynamic; dynamic && model.l1) {
     const L1Model& l1 = *model.l1;
     generators.assign(dynamic->one_for_all ? 1 : static_cast<std::size_t>(sm_count),
@@ -301,7 +301,7 @@ Trace play(const Launch& launch, const ProgramProbe& probe) {
   const std::uint64_t record =
       probe.windows ? probe.sm_accesses * record_bytes + record_overhead_bytes : 0;
   trace.shared_carveout_bytes = choose_carveout(info, record, probe.shared_carveout_bytes);
-  // Without a machine of its own a GPU plays one SM, and the others do as it does.
+  // A GPU without the section `programs` plays one SM, which stands for all others.
   const bool whole = launch.model.units.programs.has_value();
   const int played_sms = whole ? static_cast<int>(sms.size()) : 1;
   const double share = whole ? 1 : 1 / static_cast<double>(sms.size());

@@ -1,5 +1,5 @@
-// Shared memory probes on a simulated GPU: conflicts and the turns of atomics counted from the
-// banks, copies played through one pipelined unit per SM.
+// Shared memory probes on a simulated GPU: bank conflicts and turns of atomics are counted, copies
+// are played through one pipelined unit per SM.
 #include "base/gpu_facts.hpp"
 #include "device/sim/cores/bank_conflicts.hpp"
 #include "device/sim/play/noise.hpp"
@@ -15,7 +15,7 @@
 namespace sonde::sim {
 namespace {
 
-// A closed queue as small as this settles within a few passes; more are extrapolated.
+// The pace of such a small queue is constant after a few passes; more passes are extrapolated.
 constexpr int simulated_passes = 32;
 
 void check_mode(const SharedModel& shared, BankMode mode) {
@@ -66,7 +66,7 @@ struct CopyQueue {
   }
 };
 
-/// The queue for as many passes as asked, the far ones at the pace of the settled ones.
+/// Runs the queue for any number of passes; most of them are extrapolated.
 double run_long(const CopyQueue& queue, int passes) {
   if (passes <= simulated_passes) return queue.run(passes);
   const double half = queue.run(simulated_passes / 2);

@@ -1,5 +1,5 @@
-// Streams on a simulated GPU: which caches hold the footprint is played on a scaled copy of them;
-// how fast the bytes flow comes out of a queue.
+// Streams on a simulated GPU: hit rates come from a scaled copy of each cache, the throughput from
+// a queue (cores/stream_queue).
 #include "base/gpu_facts.hpp"
 #include "device/sim/cores/stream_queue.hpp"
 #include "device/sim/memory/cache_array.hpp"
@@ -15,16 +15,16 @@
 namespace sonde::sim {
 namespace {
 
-// Equal SMs are played by this many of them, with their share of what all use.
+// If all SMs are alike, this many are played, with their share of what all SMs use.
 constexpr std::size_t most_played_sms = 16;
 // Sets of the scaled copy of a cache, passes over it before hits are counted, and passes counted.
 constexpr std::uint32_t scaled_sets = 64;
 constexpr int settling_passes = 4;
 constexpr int counted_passes = 2;
-// Of a footprint so many times the cache no policy here keeps more than a few percent.
+// If the footprint is so many times the cache, no policy here hits more than a few percent.
 constexpr double hopeless_ratio = 8;
 
-/// Part of the lines of a cyclic chase over `footprint_bytes` that a cache of this kind still has.
+/// Hit rate of a cyclic chase over `footprint_bytes` in a cache of this kind.
 double steady_hit_rate(const CacheModel& cache, const Geometry& geometry, double footprint_bytes,
                        std::uint64_t seed) {
   const double ratio = footprint_bytes / static_cast<double>(cache.size_bytes(geometry));
@@ -54,16 +54,17 @@ double steady_hit_rate(const CacheModel& cache, const Geometry& geometry, double
 /// What is the same for all waves of a stream.
 struct StreamPlan {
   std::vector<int> sms;
-  std::vector<int> blocks;  // by place in sms
+  std::vector<int> blocks;  // for each of sms
   int resident = 1;
   int warps_per_block = 1;        // or tiles that the copy engine has under way
   double block_bytes = 0;         // that one block reads, or writes, in all passes
-  std::vector<double> far_share;  // of what each SM of the device accesses, if groups say what
+  std::vector<double> far_share;  // by SM of the device; empty without groups
   double l2_bytes_per_cycle = 0;
   StreamTraffic traffic;
 };
 
-/// Partitions that keep copies hold a line once for each that has readers.
+/// How often the L2 holds a line, on average: once in each partition that has readers, if
+/// partitions keep copies.
 double l2_copies(const Launch& launch, const StreamPlan& plan) {
   const Partitions& partitions = launch.model.partitions;
   if (partitions.count == 1 || !partitions.replicate) return 1;
@@ -89,7 +90,7 @@ double mean_offset_cycles(const Launch& launch, std::size_t cache, const std::ve
   return sum / static_cast<double>(sms.size());
 }
 
-/// Additions to one line are made one after the other.
+/// Rate of the L2. Additions to one line are made one after the other.
 double l2_rate(const Launch& launch, const StreamProbe& probe, const CacheModel& cache) {
   const ThroughputModel& rates = launch.model.units.throughput;
   if (probe.kind != StreamKind::add || rates.line_atomic_cycles == 0) {
@@ -111,7 +112,7 @@ void set_caches(const Launch& launch, const StreamProbe& probe, StreamPlan& plan
     const Geometry& geometry = cache.geometries.front();
     if (cache.scope == Scope::device || cache.scope == Scope::partition) {
       offset_cycles = mean_offset_cycles(launch, path.caches[use], plan.sms);
-      // What a neighbour holds of the cache leaves less of it: as if ours were larger.
+      // A neighbour holds a part of the cache, which acts like a larger footprint.
       const double room = launch.faults.neighbour ? 1 - launch.faults.neighbour->share : 1;
       const double held =
           footprint_bytes * l2_copies(launch, plan) / launch.model.partitions.count / room;
@@ -139,8 +140,7 @@ void set_caches(const Launch& launch, const StreamProbe& probe, StreamPlan& plan
   traffic.dram_latency_cycles = (path.dram.front() + far) / 2.0 + offset_cycles;
 }
 
-/// What a warp asks for at a time, or one request to the copy engine; blocks that an SM has at
-/// once.
+/// Sets the size of a request of a warp or to the copy engine, and the blocks on an SM at once.
 void set_requests(const Launch& launch, const StreamProbe& probe, StreamPlan& plan) {
   if (probe.engine == StreamEngine::threads) {
     plan.resident = resident_blocks(launch.model, probe.block_threads, 0);
@@ -187,8 +187,7 @@ StreamPlan make_plan(const Launch& launch, const StreamProbe& probe) {
   return plan;
 }
 
-/// Rates of the whole GPU, or for a part of the SMs that uses the same part of the GPC ports, the
-/// L2 and the DRAM.
+/// Rates of the whole GPU, or for a part of its SMs with that part of GPC ports, L2 and DRAM.
 StreamRates make_rates(const Launch& launch, const StreamPlan& plan, double part) {
   const ThroughputModel& rates = launch.model.units.throughput;
   const DramModel& dram = launch.model.units.dram;
@@ -210,8 +209,8 @@ StreamRates make_rates(const Launch& launch, const StreamPlan& plan, double part
       .turnaround_cycles = dram.turnaround_ns * cycles_per_ns * slow};
 }
 
-/// Whether some of the SMs can stand for all: no lane of its own is asked for, all have the same
-/// work, and no port is slower than others.
+/// True if some SMs can stand for all: no SM needs a lane of its own, all have the same work, and
+/// no port is slower than the others.
 bool are_alike(const Launch& launch, const StreamPlan& plan, const std::vector<int>& blocks) {
   const std::vector<double>& ports = launch.die.tpc_port_bytes_per_cycle;
   return !plan.traffic.each_sm &&
@@ -219,7 +218,7 @@ bool are_alike(const Launch& launch, const StreamPlan& plan, const std::vector<i
          std::ranges::count(ports, ports.front()) == std::ssize(ports);
 }
 
-/// For reads a copy in the partition of the SM is as near as a line at home there; stores and
+/// Reads find copies in the partition of the SM, as near as lines at home there; stores and
 /// additions go to the home.
 double far_share_of(const Launch& launch, const StreamPlan& plan, int sm) {
   const bool has_copies = launch.model.partitions.replicate && !plan.traffic.writes;
@@ -227,8 +226,8 @@ double far_share_of(const Launch& launch, const StreamPlan& plan, int sm) {
   return plan.far_share[static_cast<std::size_t>(sm)];
 }
 
-/// A wave, in which each SM of the plan runs so many blocks, and `waves` - 1 others like it: a
-/// block that ends makes room for the next at once. `of` is by place among those that run any.
+/// Plays `waves` equal waves. In a wave each SM runs `blocks` of its blocks at once; a block that
+/// ends makes room for the next. `of` has an entry for each SM that runs a block.
 StreamCycles play_wave(const Launch& launch, const StreamPlan& plan, const std::vector<int>& blocks,
                        int waves) {
   StreamTraffic traffic = plan.traffic;
@@ -251,10 +250,10 @@ StreamCycles play_wave(const Launch& launch, const StreamPlan& plan, const std::
   return run_stream_queue(make_rates(launch, plan, part), traffic, rounds, launch.seed);
 }
 
-/// What became of a stream, by place in plan.sms.
+/// The result of a stream, for each of plan.sms.
 struct Played {
   std::vector<double> cycles;         // that each SM works
-  std::vector<StreamWindow> windows;  // of timed reads of the first wave, the fullest
+  std::vector<StreamWindow> windows;  // of timed reads in the first wave, the fullest
 };
 
 Played play_waves(const Launch& launch, const StreamPlan& plan) {
@@ -268,13 +267,13 @@ Played play_waves(const Launch& launch, const StreamPlan& plan) {
       blocks -= waves * wave.back();
     }
     const StreamCycles played = play_wave(launch, plan, wave, waves);
-    // An SM of a few rounds met more or less far lines by chance than it will in all of them.
+    // How many far lines one SM meets in the few rounds played is chance: all SMs get `all`.
     const bool together = played.of.empty() || !plan.far_share.empty();
     auto of = played.of.begin();
     for (std::size_t i = 0; i < wave.size(); ++i) {
       if (wave[i] > 0) result.cycles[i] += together ? played.all : *of++;
     }
-    // Those without a block are the last.
+    // SMs without a block come last, so the numbers of SMs in `windows` are right.
     if (result.windows.empty()) result.windows = played.windows;
   }
   return result;

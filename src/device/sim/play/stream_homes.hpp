@@ -1,5 +1,5 @@
-// Where the chunks of a stream with groups are at home: it follows from their physical addresses,
-// as for the lines of a chase. play/stream.cpp asks for it.
+// The home partitions of the chunks of a stream with groups. They follow from physical addresses,
+// as for the lines of a chase. play/stream.cpp uses them.
 #pragma once
 
 #include "device/sim/play/launch.hpp"
@@ -9,8 +9,8 @@
 
 namespace sonde::sim {
 
-/// The part of the chunks of each SM's group that lie at home in another partition of the L2, by
-/// number of the SM. Empty for a stream without groups.
+/// By SM: the share of its group's chunks whose home is another partition of the L2. Empty for a
+/// stream without groups.
 inline std::vector<double> far_shares(const Launch& launch, const StreamProbe& probe) {
   if (probe.groups.empty()) return {};
   const ChaseLane lane{.sm = 0, .offsets_bytes = {0}, .path = probe.path};
@@ -33,7 +33,7 @@ inline std::vector<double> far_shares(const Launch& launch, const StreamProbe& p
   return shares;
 }
 
-/// Bytes of all chunks that some group takes.
+/// Bytes of all chunks in the groups, each counted once.
 inline double grouped_bytes(const StreamProbe& probe) {
   std::set<std::uint64_t> chunks;
   for (const StreamGroup& group : probe.groups) {

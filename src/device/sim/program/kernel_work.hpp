@@ -1,6 +1,5 @@
-// What is still to be done of a kernel: blocks to give out, and accesses to make, as the load-store
-// unit sees them; and the warps that an SM holds: blocks come to it one after the other, as others
-// are done.
+// The work that is left of a kernel: blocks to give out and accesses to make; and the warps that an
+// SM holds, which come block after block as others are done.
 #pragma once
 
 #include "device/device_error.hpp"
@@ -30,7 +29,7 @@ struct PlacedProgram {
   std::vector<std::uint64_t> array_addresses;
   std::uint64_t line_bytes = 128;  // a power of two
 
-  /// Of the access at which the cursor stands.
+  /// Finds the lines of the access at the cursor.
   void find_lines(const ProgramCursor& cursor, AccessLines& lines) const {
     constexpr int sector_shift = std::countr_zero(smallest_sector_bytes);
     const int line_shift = std::countr_zero(line_bytes) - sector_shift;  // from sectors to lines
@@ -55,12 +54,12 @@ struct PlacedProgram {
   }
 };
 
-/// Shared by the SMs that play the kernel: the next block goes to the SM that has room first, and
-/// all of them are done when they have made the accesses together.
+/// The SMs that play a kernel share this object: the next block goes to the SM that has room first,
+/// and all SMs are done when they have made all accesses together.
 class KernelWork {
  public:
-  /// @param placed what it refers to outlives this
-  /// @param step from one block to the next: 1 gives out all
+  /// @param placed refers to objects that outlive this one
+  /// @param step from one block to the next; 1: all blocks
   /// @throws DeviceError if no warp of these blocks makes an access
   KernelWork(PlacedProgram placed, std::uint64_t step, std::uint64_t accesses)
       : placed_(std::move(placed)),
@@ -87,7 +86,7 @@ class KernelWork {
     }
   }
 
-  /// Accesses of that warp, none yet made. @param warp of the block
+  /// The accesses of a warp, none made yet. @param warp of the block
   ProgramCursor warp_of(std::uint64_t block, std::uint64_t warp) const {
     return {placed_.program, kernel(), place_of(block, warp)};
   }
@@ -119,23 +118,22 @@ class KernelWork {
   std::uint64_t left_;
 };
 
-/// How many an SM holds.
+/// How many blocks and warps an SM holds.
 struct ResidentShape {
   int blocks = 1;
   int block_warps = 1;  // of each
-  int active = 0;       // warps that run at a time; 0: all of those
+  int active = 0;       // warps that run at a time; 0: all
 };
 
-/// A warp that the SM holds.
 struct ResidentWarp {
   ProgramCursor accesses;         // none before the first block
   int warp = 0;                   // of its block
-  double pass_ready = 0;          // loads of this pass have come
+  double pass_ready = 0;          // when the loads of this pass have come
   std::uint32_t outstanding = 0;  // loads in the load-store unit
   bool instructions_issued = false;
 };
 
-/// Slots that hold other warps now: from `first` to before `end`.
+/// Slots `first` .. `end` - 1, which hold new warps.
 struct ReplacedSlots {
   std::size_t first = 0;
   std::size_t end = 0;
@@ -143,7 +141,7 @@ struct ReplacedSlots {
 
 class ResidentWarps {
  public:
-  /// Slots without warps. @param work outlives this
+  /// All slots are empty. @param work outlives this
   ResidentWarps(const ResidentShape& shape, KernelWork& work)
       : work_(&work),
         block_warps_(static_cast<std::size_t>(shape.block_warps)),
@@ -159,7 +157,7 @@ class ResidentWarps {
   std::size_t count() const { return warps_.size(); }
   ResidentWarp& operator[](std::size_t slot) { return warps_[slot]; }
 
-  /// The warps of one more block, in slots that had none; no slots if all have.
+  /// Puts the warps of one more block into slots that never had a warp, as far as there are any.
   ReplacedSlots add_block(double time) {
     const std::size_t first = filled_;
     filled_ = std::min(first + block_warps_, warps_.size());
@@ -167,8 +165,8 @@ class ResidentWarps {
     return {.first = first, .end = filled_};
   }
 
-  /// The warp of that slot has made its accesses; its data come at pass_ready. If its block is done
-  /// with it, the next block begins; with fewer active warps than the SM holds, the next warp does.
+  /// The warp of a slot has made its accesses; its data come at pass_ready. When its block is done,
+  /// the next block begins; if not all warps are active, the next warp begins at once.
   ReplacedSlots end_warp(std::size_t slot) {
     const std::size_t group = slot / group_warps_;
     if (--running_[group] > 0) return {};
@@ -182,11 +180,11 @@ class ResidentWarps {
     return {.first = first, .end = end};
   }
 
-  /// The number of the block among those that the SM holds.
+  /// The number of a slot's block among the blocks that the SM holds.
   int block_of(std::size_t slot) const { return static_cast<int>(slot / block_warps_); }
 
  private:
-  /// Of warps that are replaced together at least one has an access.
+  /// Begins warps that are replaced together; at least one of them has an access.
   void begin_group(std::size_t first, double time) {
     int& running = running_[first / group_warps_];
     for (running = 0; running == 0;) {
@@ -197,7 +195,7 @@ class ResidentWarps {
     }
   }
 
-  /// The next warp of the block that begins, or of the one that comes then.
+  /// Begins the next warp of the block under way, or of the block after it.
   void begin_warp(std::size_t slot, double time) {
     if (next_warp_ == block_warps_) {
       block_ = work_->take_block();
@@ -212,11 +210,11 @@ class ResidentWarps {
   KernelWork* work_;
   std::vector<ResidentWarp> warps_;
   std::size_t block_warps_;
-  std::size_t group_warps_ = 1;  // that are replaced together: those of a block, or each alone
+  std::size_t group_warps_ = 1;  // that are replaced together: a block, or one warp
   std::vector<int> running_;     // warps of each group that are not done
   std::size_t filled_ = 0;       // slots that have had a warp
-  std::uint64_t block_ = 0;      // whose warps begin ...
-  std::size_t next_warp_;        // ... and the next of them
+  std::uint64_t block_ = 0;      // the block under way
+  std::size_t next_warp_;        // of that block
 };
 
 }  // namespace sonde::sim

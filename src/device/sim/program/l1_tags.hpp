@@ -1,5 +1,5 @@
-// The tags of an L1 whose misses take time: lines that are on their way keep their place, MSHRs
-// wait for them, and what finds no place must try again.
+// The tags of an L1 whose misses take time: a line on its way keeps its tag and an MSHR, and an
+// access that finds no resource must try again.
 #pragma once
 
 #include "device/probe/program_probe.hpp"
@@ -28,15 +28,15 @@ struct L1Model {
   LineToSet set_of;
   std::uint64_t fetch_bytes = 128;  // that a miss brings
   std::uint32_t mshr_merges = 8;    // accesses that wait for one line
-  bool update_on_store = true;      // a store that hits leaves the line; else it drops it
-  bool protects = false;            // lines, for a reuse distance that is learnt
+  bool update_on_store = true;      // a store that hits keeps the line; else it drops it
+  bool protects = false;            // lines, for a learnt reuse distance
 };
 
 enum class L1Outcome {
   hit,
-  merged,    // waits for what is on its way
-  miss,      // takes an MSHR: reserve() must be told when the data come
-  stalled,   // no line, or no more merging: try again at `time`
+  merged,    // waits for a line on its way
+  miss,      // takes an MSHR; reserve() must follow
+  stalled,   // no tag or no merging is free: try again at `time`
   bypassed,  // every line is protected
 };
 
@@ -56,13 +56,13 @@ class L1Tags {
     distances_.recent.assign(sampled, std::vector<std::uint64_t>(longest_distance, no_line));
     distances_.next.assign(sampled, 0);
     distances_.reused.assign(longest_distance, 0);
-    distances_.protecting = model.ways;  // what LRU gives, until something is known
+    distances_.protecting = model.ways;  // as LRU, until a distance is learnt
   }
 
-  /// Empty.
+  /// Empties all tags.
   void clear() { std::ranges::fill(tags_, Tag{}); }
 
-  /// An access comes to the set of the line, once however often it must be tried.
+  /// Begins an access to a line; called once, even if the access must be tried again.
   void begin_access(std::uint64_t line) {
     if (model_.protects) age(line);
   }
@@ -102,8 +102,7 @@ class L1Tags {
       if (victim == nullptr || tag.used < victim->used) victim = &tag;
     }
     if (victim == nullptr) {
-      // All lines are on their way, or some are and the others are protected: what is protected no
-      // more is waited for.
+      // All lines are on their way or protected: waits for an unprotected line on its way, if any.
       if (!model_.protects) return {.outcome = L1Outcome::stalled, .time = earliest};
       if (std::isinf(earliest_unprotected)) return {.outcome = L1Outcome::bypassed, .time = time};
       return {.outcome = L1Outcome::stalled, .time = earliest_unprotected};
@@ -112,7 +111,7 @@ class L1Tags {
             .fetched = missing_of(access.sectors),
             .slot = static_cast<std::uint32_t>(victim - tags_.data())};
   }
-  /// The miss has all that it needs: its data come at `filled`.
+  /// Takes the tag for a miss whose data come at `filled`.
   /// @param keep false: the line is the first to go
   void reserve(const LineAccess& access, const L1Answer& miss, double filled, bool keep) {
     Tag& tag = tags_[miss.slot];
@@ -140,17 +139,16 @@ class L1Tags {
     std::uint32_t protected_for = 0;  // accesses to the set
   };
   static constexpr std::uint64_t no_line = ~std::uint64_t{0};
-  // Duong et al. 2012 sample a few sets, count distances up to 256 and choose anew now and then; an
-  // L1 of 4 ways needs shorter ones.
+  // Duong et al. 2012 sample a few sets, count distances up to 256 and choose anew at intervals; an
+  // L1 of 4 ways needs shorter distances.
   static constexpr std::uint32_t sampled_ratio = 8;
   static constexpr std::uint32_t longest_distance = 64;
   static constexpr std::uint64_t period_accesses = 1024;  // to sampled sets
 
-  /// The protecting distance of Duong et al. (MICRO 2012): reuse distances of some sets are counted
-  /// in accesses to the set, and the distance with the most hits for what the lines' stay costs is
-  /// taken.
+  /// The protecting distance of Duong et al. (MICRO 2012). Reuse distances are counted in accesses
+  /// to sampled sets; the distance with the most hits for the time that lines stay is taken.
   struct Distances {
-    std::vector<std::vector<std::uint64_t>> recent;  // lines, by sampled set, a ring
+    std::vector<std::vector<std::uint64_t>> recent;  // lines, by sampled set, as a ring
     std::vector<std::uint32_t> next;
     std::vector<std::uint64_t> reused;  // by distance
     std::uint64_t accesses = 0;
@@ -159,7 +157,7 @@ class L1Tags {
   std::span<Tag> tags_of(std::uint32_t set) {
     return std::span(tags_).subspan(std::size_t{set} * model_.ways, model_.ways);
   }
-  /// Every line of the set is protected for one access less.
+  /// Protects every line of the set for one access less.
   void age(std::uint64_t line) {
     const std::uint32_t set = model_.set_of(line);
     for (Tag& tag : tags_of(set)) {
@@ -179,9 +177,9 @@ class L1Tags {
     next = (next + 1) % longest_distance;
     if (++distances_.accesses >= period_accesses) choose_distance();
   }
-  /// Hits over what the lines' stay costs, in accesses: those reused within the distance stay until
-  /// then, all others for the whole distance and until they are evicted, another `ways` accesses
-  /// (Duong et al. 2012, section 3, E(d_p)).
+  /// Maximises hits / accesses for which lines stay. A line reused within the distance stays until
+  /// its reuse. Another line stays for the whole distance, and `ways` accesses more until it is
+  /// evicted (Duong et al. 2012, section 3, E(d_p)).
   void choose_distance() {
     double hits = 0;
     double stay = 0;

@@ -1,5 +1,5 @@
-// What lies behind the L1s: the network, the partitions of the L2, and DRAM. A request is answered
-// at once with the time at which its data come; requests must come in the order of their times.
+// The memory side of programs, behind the L1s: the network, the partitions of the L2, and DRAM. A
+// call returns the time at which its data come; requests must come in the order of their times.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct LineAccess {
   Sectors sectors = 0;
 };
 
-/// Those that a miss of `wanted` brings: blocks of `fetch_bytes` of a line of `line_bytes`.
+/// The sectors that a miss of `wanted` brings: whole blocks of `fetch_bytes` of a line.
 inline Sectors fetched_sectors(Sectors wanted, std::uint64_t fetch_bytes,
                                std::uint64_t line_bytes) {
   const auto in_block = static_cast<int>(fetch_bytes / smallest_sector_bytes);
@@ -39,16 +39,16 @@ inline std::uint64_t bytes_of(Sectors sectors) {
   return static_cast<std::uint64_t>(std::popcount(sectors)) * smallest_sector_bytes;
 }
 
-/// Entries of a queue, or of MSHRs, that are taken and given back in the same order.
+/// Entries of a queue, or MSHRs, which are released in the order in which they are taken.
 class Places {
  public:
   /// @param count 0: there is always room
   explicit Places(std::size_t count) : free_again_(count, 0) {}
 
-  /// From when on there is room for one more.
+  /// When there is room for one more.
   double room_at() const { return free_again_.empty() ? 0 : free_again_[next_]; }
 
-  /// @pre room_at() has come  @param until when the place is given back
+  /// @pre room_at() has come  @param until when the entry is released
   void take(double until) {
     if (free_again_.empty()) return;
     free_again_[next_] = until;
@@ -60,18 +60,18 @@ class Places {
   std::size_t next_ = 0;
 };
 
-/// What the memory side is, of a GPU or of one SM's share of it.
+/// The memory side of a GPU, or one SM's share of it.
 struct MemorySideModel {
   std::uint64_t line_bytes = 128;
   std::uint64_t l2_sets = 1;  // of all partitions
   std::uint32_t l2_ways = 1;
   std::uint64_t l2_fetch_bytes = 128;
   std::uint32_t partitions = 1;           // of the L2, each with a channel of DRAM
-  std::uint32_t l2_mshrs = 0;             // of a partition; 0: never all in use
+  std::uint32_t l2_mshrs = 0;             // of a partition; 0: any number
   std::uint32_t l2_queue_entries = 0;     // requests that wait for a partition; 0: any number
-  double request_cycles = 1;              // of an SM's way out for a request, or the head of data
-  double sm_bytes_per_cycle = 32;         // of that way for data
-  double return_bytes_per_cycle = 32;     // and of the one by which data return
+  double request_cycles = 1;              // of a request, or the head of data, on an SM's way out
+  double sm_bytes_per_cycle = 32;         // of an SM's way out, for data
+  double return_bytes_per_cycle = 32;     // of the way into an SM
   double partition_bytes_per_cycle = 32;  // of the L2
   double channel_bytes_per_cycle = 8;     // of DRAM
   std::uint64_t row_bytes = 2048;         // of DRAM, in each channel
@@ -105,16 +105,15 @@ class MemorySide {
     const Partition& partition = partitions_[fold(line) % model_.partitions];
     const double sent = leave(sm, partition, time, model_.request_cycles);
     const double ready = touch(sm, sent, line, sectors, false);
-    // Data return in the order of the requests, as if all came from the L2: what comes late from
-    // DRAM does not hold up what hit behind it.
+    // Data return in the order of the requests, as if all came from the L2: late data from DRAM do
+    // not delay later hits.
     const double transfer = model_.request_cycles +
                             static_cast<double>(bytes_of(sectors)) / model_.return_bytes_per_cycle;
     in_free_[at] = std::max(in_free_[at], sent) + transfer;
     return std::max(ready, in_free_[at] + model_.l2_cycles - transfer);
   }
 
-  /// Data on their way to the L2, which keeps lines that are stored to (write back, write
-  /// allocate).
+  /// Sends stored data to the L2, which keeps their lines (write back, write allocate).
   void store(int sm, double time, std::uint64_t line, Sectors sectors) {
     const Partition& partition = partitions_[fold(line) % model_.partitions];
     const double data = static_cast<double>(bytes_of(sectors)) / model_.sm_bytes_per_cycle;
@@ -134,15 +133,15 @@ class MemorySide {
     double filled = 0;                 // when its data are there
     Sectors sectors = 0;
   };
-  /// Bits of all of the number above the lowest come into it, so that rows of a matrix do not all
-  /// lie in one partition or set (Dai 2016, section 7.1: the L2 has the XOR index, too).
+  /// Mixes upper bits of the line number into the lower ones, so that the rows of a matrix do not
+  /// all lie in one partition or set (Dai 2016, section 7.1: the L2 has the XOR index, too).
   static std::uint64_t fold(std::uint64_t line) { return line ^ line >> 7 ^ line >> 13; }
 
   struct Row {
     std::uint64_t row = ~std::uint64_t{0};
     double opened = -std::numeric_limits<double>::infinity();
   };
-  /// Rows that a bank opened or will open, the last of them `rows[last]`.
+  /// The last rows that a bank opened or will open; `rows[last]` is the latest.
   struct Bank {
     std::array<Row, 8> rows;
     std::size_t last = 0;
@@ -155,15 +154,15 @@ class MemorySide {
     std::vector<Bank> banks;
   };
 
-  /// The way out of an SM is taken in order: a request that its partition has no room for holds up
-  /// those behind it.
+  /// Requests leave an SM in order: a request for which its partition has no room delays those
+  /// behind it. @return when it leaves
   double leave(int sm, const Partition& partition, double time, double cycles) {
     double& free = out_free_[static_cast<std::size_t>(sm)];
     const double sent = std::max({time, free, partition.queue.room_at()});
     free = sent + cycles;
     return sent;
   }
-  /// The sectors are in the L2 from now on. @return when their data are there
+  /// Brings the sectors into the L2. @return when their data are there
   double touch(int sm, double time, std::uint64_t line, Sectors sectors, bool store) {
     ++counts_[static_cast<std::size_t>(sm)].l2_requests;
     const std::uint64_t folded = fold(line);
@@ -190,7 +189,7 @@ class MemorySide {
     }
     tag->used = ++accesses_;
     const Sectors missing = sectors & ~tag->sectors;
-    if (store) {  // brings what it writes; the rest of the line stays behind
+    if (store) {  // only the stored sectors become valid
       tag->line_and_dirty |= 1;
       tag->sectors |= sectors;
       partition.queue.take(served);
@@ -205,7 +204,7 @@ class MemorySide {
     partition.queue.take(served);
     return std::max(served + model_.l2_cycles, tag->filled);
   }
-  /// A partition whose MSHRs are all in use stands still.
+  /// A partition whose MSHRs are all in use waits for one.
   double miss(int sm, Partition& partition, double time, std::uint64_t line, Sectors sectors) {
     ++counts_[static_cast<std::size_t>(sm)].dram_requests;
     const double begin = std::max(time, partition.mshrs.room_at());
@@ -215,20 +214,18 @@ class MemorySide {
     partition.mshrs.take(filled);
     return filled;
   }
-  /// The same for what is written back: the channel is busy as long. @return when data would be
-  /// there
+  /// Reads or writes back a part of a line; both occupy the channel alike. @return when data come
   double use_dram(Partition& partition, double time, std::uint64_t line, std::uint64_t bytes) {
     const double begin = std::max(time, partition.channel_free);
     partition.channel_free = begin + static_cast<double>(bytes) / model_.channel_bytes_per_cycle;
     if (partition.banks.empty()) return begin + model_.dram_cycles;
     const std::uint64_t row = line * model_.line_bytes / (model_.row_bytes * model_.partitions);
-    // Rows of equal distance to each other must not all lie in one bank: upper bits come into it.
+    // Mixes in upper bits, so that rows of equal distances do not all lie in one bank.
     Bank& bank = partition.banks[(row ^ row >> 4 ^ row >> 9) % partition.banks.size()];
     return std::max(begin, open_row(bank, time, row)) + model_.dram_cycles;
   }
-  /// Requests to an open row go before those that need another one (FR-FCFS): a request joins those
-  /// to its row if that is the last that the bank opened, or the next one is not open yet.
-  /// @return when the row is open
+  /// Requests to an open row go first (FR-FCFS): a request joins its row if that is the latest of
+  /// the bank, or the row after it is not open yet. @return when the row is open
   double open_row(Bank& bank, double time, std::uint64_t row) const {
     const std::size_t count = bank.rows.size();
     double next_opened = time + 1;
@@ -237,7 +234,7 @@ class MemorySide {
       if (known.row == row) return known.opened;
       next_opened = known.opened;
     }
-    // The unloaded latency holds one opening; the bank is not ready for another before row_cycles.
+    // The unloaded latency includes one opening; the next opening must wait row_cycles.
     const double opened = std::max(time, bank.rows[bank.last].opened + model_.row_cycles);
     bank.last = (bank.last + 1) % count;
     bank.rows[bank.last] = {.row = row, .opened = opened};
@@ -246,8 +243,8 @@ class MemorySide {
 
   MemorySideModel model_;
   std::vector<Tag> tags_;
-  std::vector<double> out_free_;  // network from each SM
-  std::vector<double> in_free_;   // and to it
+  std::vector<double> out_free_;  // by SM: when the network from it is free
+  std::vector<double> in_free_;   // by SM: when the network to it is free
   std::vector<Partition> partitions_;
   std::vector<MemoryCounts> counts_;  // by SM
   std::uint64_t accesses_ = 0;

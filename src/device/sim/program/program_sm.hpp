@@ -22,21 +22,21 @@
 
 namespace sonde::sim {
 
-/// What an SM has, but for its L1.
+/// The parts of an SM without its L1.
 struct SmModel {
   int schedulers = 2;
   double issue_cycles = 1;  // of a scheduler for one instruction
   double l1_hit_cycles = 0;
-  LsuModel lsu;  // whose miss queue is also that of the way past the L1
+  LsuModel lsu;  // its miss queue entries also hold for the queue past the L1
 };
 
-/// Who chooses how many units use the L1, and who counts what this SM does for it; or null.
+/// The generator that decides for this SM, and the one that observes it; each may be null.
 struct SmBypass {
   const BypassGenerator* decider = nullptr;
   BypassGenerator* observer = nullptr;
 };
 
-/// What an SM counts, as ProgramCount numbers it.
+/// The counts of an SM, by ProgramCount.
 using SmCounts = std::array<double, program_count_total>;
 
 /// What a warp of the SM did.
@@ -50,14 +50,14 @@ struct WarpResult {
 struct SmResult {
   double cycles = 0;
   std::vector<WarpResult> warps;
-  SmCounts counts{};  // but for issue_cycles, which warps have
+  SmCounts counts{};  // without issue_cycles, which warps have
 };
 
 class ProgramSm {
  public:
-  /// An SM that has no block yet. @param probe outlives the SM, as work does
+  /// An SM without a block. `probe` and `work` must outlive it.
   /// @param l1 null: there is none
-  /// @param result of the kernels before, to which this one's is added
+  /// @param result of the kernels before, to which this kernel's is added
   ProgramSm(const SmModel& model, const ProgramProbe& probe, int sm, L1Tags* l1, MemorySide& memory,
             KernelWork& work, double begin, const SmBypass& bypass, SmResult& result)
       : model_(model),
@@ -90,7 +90,7 @@ class ProgramSm {
   /// When it can do something next. @pre not done()
   double time() const { return now_; }
   bool done() const { return work_.done() && unit_count_ == 0; }
-  /// What is to be done at that time.
+  /// Does what is due at time().
   void step() {
     if (unit_count_ > 0 && unit_free_ <= now_) advance_unit();
     for (int scheduler = 0; scheduler < schedulers_.count() && !work_.done(); ++scheduler) {
@@ -99,7 +99,7 @@ class ProgramSm {
     }
     find_next_time();
   }
-  /// When all that it asked for has come.
+  /// When the last data have come.
   double end() const { return end_; }
 
  private:
@@ -114,7 +114,7 @@ class ProgramSm {
     bool store = false;
     bool cached = false;  // leaves its lines in the L1
     bool uses_l1 = false;
-    bool begun = false;  // its present line has been tried
+    bool begun = false;  // its current line has been tried
     double issued = 0;
     double ready = 0;
   };
@@ -123,7 +123,7 @@ class ProgramSm {
     ResidentWarp& warp = warps_[slot];
     const std::uint32_t instructions = work_.kernel().instructions;
     if (warp.accesses.begins_pass() && !warp.instructions_issued && instructions > 0) {
-      // One after the other without a gap: enough warps hide what arithmetic waits for.
+      // Without gaps: enough warps hide the latency of arithmetic.
       count(ProgramCount::instructions) += instructions;
       warp.instructions_issued = true;
       schedulers_.occupy(scheduler, slot, now_ + model_.issue_cycles * instructions);
@@ -157,7 +157,7 @@ class ProgramSm {
     if (warp.accesses.begins_pass()) warp.instructions_issued = false;
     go_on(slot);
   }
-  /// Tells the schedulers when the warp can issue what comes next, and what that is.
+  /// Tells the schedulers what the warp issues next, and when it can.
   void settle(std::size_t slot) {
     ResidentWarp& warp = warps_[slot];
     if (warp.accesses.at_end()) return schedulers_.set_waiting(slot);
@@ -169,7 +169,7 @@ class ProgramSm {
         begins && !warp.instructions_issued && work_.kernel().instructions > 0;
     schedulers_.set_next(slot, waits ? std::max(now_, warp.pass_ready) : now_, !instructions);
   }
-  /// The warp of the slot with what comes next, or another one in its place.
+  /// Goes on with the warp of the slot or, if it is done, with another warp.
   void go_on(std::size_t slot) {
     const ResidentWarp& warp = warps_[slot];
     if (!warp.accesses.at_end() || warp.outstanding > 0) return settle(slot);
@@ -182,7 +182,7 @@ class ProgramSm {
       settle(slot);
     }
   }
-  /// One line of the access that came first.
+  /// Plays one line of the oldest access in the load-store unit.
   void advance_unit() {
     Entry& entry = unit_[unit_first_];
     if (!play_line(entry, entry.lines.lines[entry.next])) return;
@@ -193,7 +193,7 @@ class ProgramSm {
     unit_first_ = (unit_first_ + 1) % unit_entries;
     --unit_count_;
   }
-  /// @return false if it must be tried again, then unit_free_ says when
+  /// @return false if the line must be tried again at unit_free_
   bool play_line(Entry& entry, const LineAccess& access) {
     if (entry.store) return play_store(access);
     if (!entry.begun) {
@@ -244,7 +244,7 @@ class ProgramSm {
     entry.ready = std::max(entry.ready, filled);
     return true;
   }
-  /// A queue of its own leads past the L1: neither lines nor MSHRs are needed.
+  /// Loads past the L1 have their own queue, and need neither tags nor MSHRs.
   bool play_past_l1(Entry& entry, const LineAccess& access) {
     if (bypass_queue_.room_at() > now_) return wait_until(bypass_queue_.room_at());
     const Sectors sectors =
@@ -275,7 +275,7 @@ class ProgramSm {
     }
     go_on(entry.slot);
   }
-  /// Every cycle until then is a reservation failure: the pipeline tries again and stands still.
+  /// Every cycle until then is a reservation failure: the pipeline stalls and tries again.
   bool fail_until(double time) {
     wait_until(time);
     count(ProgramCount::reservation_failures) += unit_free_ - now_;
@@ -311,7 +311,7 @@ class ProgramSm {
   std::size_t unit_first_ = 0;
   std::size_t unit_count_ = 0;
   double unit_free_;
-  std::priority_queue<double, std::vector<double>, std::greater<>> fills_;  // MSHRs in use
+  std::priority_queue<double, std::vector<double>, std::greater<>> fills_;  // of the MSHRs in use
   Places miss_queue_;
   Places bypass_queue_;
   double now_;

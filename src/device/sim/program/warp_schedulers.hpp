@@ -1,5 +1,5 @@
-// Which warp of an SM issues next. Slot s belongs to scheduler s modulo their number; a warp is
-// ready, or will be at a known time, or waits for something that is yet to happen.
+// Chooses the warp of an SM that issues next. Slot s belongs to scheduler s modulo their number. A
+// warp is ready, or will be ready at a known time, or waits for an event.
 #pragma once
 
 #include "device/probe/program_probe.hpp"
@@ -14,7 +14,7 @@
 
 namespace sonde::sim {
 
-/// Warps of an SM, at most [64: every GPU from Kepler on, CUDA programming guide]: bits of a word.
+/// Most warps of an SM, as bits of a word [64: GPUs from Kepler on, CUDA programming guide].
 inline constexpr std::size_t most_sm_warps = 64;
 
 class WarpSchedulers {
@@ -31,7 +31,7 @@ class WarpSchedulers {
     for (std::size_t slot = 0; slot < warps; ++slot) own_[slot % own_.size()] |= bit(slot);
   }
 
-  /// What the warp does next can issue from `time` on.
+  /// The next instruction of the warp can issue from `time` on.
   /// @param is_access it needs the load-store unit
   void set_next(std::size_t slot, double time, bool is_access) {
     accessing_ = is_access ? accessing_ | bit(slot) : accessing_ & ~bit(slot);
@@ -40,12 +40,12 @@ class WarpSchedulers {
     times_[slot] = time;
     first_wake_ = std::min(first_wake_, time);
   }
-  /// Nothing, until told otherwise.
+  /// The warp can issue nothing until set_next().
   void set_waiting(std::size_t slot) {
     ready_ &= ~bit(slot);
     asleep_ &= ~bit(slot);
   }
-  /// The slot holds another warp now, the youngest.
+  /// The slot holds a new warp, the youngest.
   void set_youngest(std::size_t slot) { ages_[slot] = ++youngest_; }
   /// The scheduler issues nothing else before `until`.
   void occupy(int scheduler, std::size_t slot, double until) {
@@ -53,7 +53,7 @@ class WarpSchedulers {
     last_[static_cast<std::size_t>(scheduler)] = slot;
   }
 
-  /// The slot that the scheduler takes at that time. Times never go back.
+  /// The slot from which the scheduler issues at `now`. Times never go back.
   /// @param unit_full accesses cannot issue
   std::optional<std::size_t> choose(int scheduler, double now, bool unit_full) {
     wake(now);
@@ -67,7 +67,7 @@ class WarpSchedulers {
       return last != no_slot && (can & bit(last)) != 0 ? last : oldest(can);
     }
     if (rule_ == WarpScheduler::two_level && last != no_slot) {
-      // The group that issued last goes on, warp after warp, while any of it can.
+      // The group that issued last goes on, warp after warp, while any warp of it can.
       const std::size_t width = group_warps * own_.size();
       const std::size_t first = last / width * width;
       const Slots behind = first + width < most_sm_warps ? ~(bit(first + width) - 1) : 0;
@@ -120,7 +120,7 @@ class WarpSchedulers {
     }
     return found;
   }
-  /// The first of them behind the last slot, or from the beginning again.
+  /// The first of `slots` after `last`, or else the first of all.
   std::size_t next_after(Slots slots, std::size_t last) const {
     const Slots behind = last + 1 < most_sm_warps ? slots & ~(bit(last + 1) - 1) : 0;
     return static_cast<std::size_t>(std::countr_zero(behind != 0 ? behind : slots));
@@ -131,7 +131,7 @@ class WarpSchedulers {
   std::vector<double> free_;       // by scheduler
   std::vector<std::size_t> last_;  // slot that issued last, by scheduler
   std::vector<std::uint64_t> ages_;
-  std::vector<double> times_;  // by slot, of those asleep
+  std::vector<double> times_;  // by slot: when a sleeping warp is ready
   std::uint64_t youngest_ = 0;
   double first_wake_;
   Slots ready_ = 0;
