@@ -23,7 +23,7 @@ std::vector<std::uint16_t> policy_trace(std::uint32_t ways, std::size_t accesses
 std::vector<std::uint16_t> cyclic_trace(std::uint32_t ways, std::size_t accesses);
 
 /// Chooses `count` addresses that are as far apart as possible, up to 64 KiB: a prefetcher that
-/// follows short strides would fetch lines before they are accessed. Or all.
+/// follows short strides would fetch lines before they are accessed. Returns all if they are fewer.
 std::vector<std::uint64_t> choose_far_apart(const std::vector<std::uint64_t>& addresses,
                                             std::size_t count);
 
