@@ -1,5 +1,4 @@
-// A charge: what is wrong with which part of which GPU, and compared with what. Verdicts follow
-// from charges.
+// A charge: what is wrong with which part of which GPU. Verdicts follow from charges.
 #pragma once
 
 #include <cstddef>

@@ -30,6 +30,7 @@ struct JobCost {
   double file_bytes = 0;
 };
 
+/// Values of GPUs of one model that were measured before.
 struct ModelReference {
   std::string name;  // as the driver reports it
   std::uint64_t memory_bytes = 0;
