@@ -1,4 +1,4 @@
-// What the traces of one device say behind its capacities: every timed access, by its clock window.
+// Raw latencies of the chases that searched the capacities of one device.
 #pragma once
 
 #include "analysis/results.hpp"
@@ -11,7 +11,7 @@
 
 namespace sonde {
 
-/// Chases of one span and step: the mean of their clock windows.
+/// The mean clock window of all chases of one span and step.
 struct SpanLatency {
   std::uint64_t span_bytes = 0;
   std::uint64_t step_bytes = 0;
@@ -20,28 +20,30 @@ struct SpanLatency {
   double accesses = 0;
 };
 
-/// The chases of one job through one load path that looked for a capacity.
+/// The chases of one job through one load path that searched a capacity.
 struct RawLatency {
-  std::string job;                                      // "cache.l1"
-  std::string path;                                     // "ca" (docs/load-paths.md)
-  std::size_t chases = 0;                               // with recorded accesses
-  std::map<std::uint32_t, std::uint64_t> windows = {};  // accesses of all by their cycles
-  std::vector<SpanLatency> spans = {};  // of the first place, by at_edge, then step, then span
+  std::string job;         // "cache.l1"
+  std::string path;        // "ca" (docs/load-paths.md)
+  std::size_t chases = 0;  // with recorded accesses
+  std::map<std::uint32_t, std::uint64_t> windows =
+      {};  // number of accesses of all chases by their cycles
+  std::vector<SpanLatency> spans =
+      {};  // at the first place in memory; sorted by at_edge, step, span
 };
 
 /// "cache.l1 through ca".
 std::string name_of(const RawLatency& raw);
 
-/// Of some devices of a run, by their number.
+/// By number of the device in the run.
 using RawLatencies = std::map<std::size_t, std::vector<RawLatency>>;
 
-/// Charts of one device are made of so many: the GPUs of a node.
+/// Devices with charts of their own: at most the GPUs of a node.
 inline constexpr std::size_t most_chosen_devices = 8;
 
-/// Chases whose label is "<job> coarse|size|span <bytes> step <bytes>", as the jobs of caches and
-/// TLBs name those that look for a capacity (jobs/cache/capacity.hpp, jobs/tlb/page_chase.hpp), by
-/// load path. Replicates, in other places and on other SMs, repeat what lies around an edge: they
-/// count among the windows, but not among the spans.
+/// Chases with the label "<job> coarse|size|span <bytes> step <bytes>": searches of capacities by
+/// the jobs of caches and TLBs (jobs/cache/capacity.hpp, jobs/tlb/page_chase.hpp). Replicates in
+/// other places and on other SMs repeat only spans near a capacity: they count among the windows,
+/// but not among the spans.
 /// @param job with its traces
 std::vector<RawLatency> raw_latencies(const JobResult& job);
 

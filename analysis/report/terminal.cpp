@@ -16,10 +16,10 @@
 namespace sonde {
 namespace {
 
-constexpr std::size_t text_width = 100;  // of sentences: longer lines are hard to read
+constexpr std::size_t text_width = 100;  // of sentences
 constexpr std::size_t reason_width = 72;
-constexpr std::size_t most_listed_devices = 8;  // a node
-constexpr double sure = 0.95;  // from there on nothing is said of how sure a value is
+constexpr std::size_t most_listed_devices = 8;  // the GPUs of a node
+constexpr double sure = 0.95;                   // confidence is shown only below this
 
 std::string paint(Colour colour, const char* code, std::string_view text) {
   return colour == Colour::on ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
@@ -38,7 +38,7 @@ std::string line(std::string_view indent, std::string_view text) {
   return fmt::format("{}{}\n", indent, escape_terminal(text));
 }
 
-/// "  label:   text", further lines under the text.
+/// "  label:   text"; further lines are aligned under the text.
 std::string entry(std::string_view label, std::string_view text) {
   std::string lines;
   for (const std::string& part : wrap_text(text, text_width - 14)) {
@@ -57,7 +57,7 @@ std::string problem_text(const Problem& problem, Colour colour) {
   return text;
 }
 
-/// At most so many bytes; no character is cut.
+/// At most `most` bytes, without cutting a character.
 std::string first_bytes(std::string_view text, std::size_t most) {
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
   return std::string(text.substr(0, most));
@@ -71,7 +71,8 @@ std::string devices_text(const RunResult& run, const FleetAnalysis& analysis, st
   }
   for (auto& row : table.rows) {
     if (row.back().size() > reason_width) {
-      row.back() = first_bytes(row.back(), reason_width - 3) + "...";  // it stands above in full
+      row.back() =
+          first_bytes(row.back(), reason_width - 3) + "...";  // the full reason stands above
     }
   }
   std::string text = table.rows.empty() ? "" : plain_table(table, "  ", width);
@@ -81,7 +82,7 @@ std::string devices_text(const RunResult& run, const FleetAnalysis& analysis, st
   return text;
 }
 
-/// Metrics of a model beside each other, as many as fit into a line of a log, in blocks.
+/// Blocks of metrics of a model, as many side by side as fit into a line of a log.
 std::string swept_metrics_text(const SweepAnswer& answer, const SweptModel& model,
                                std::size_t most_metrics) {
   constexpr std::size_t log_width = 110;
@@ -117,7 +118,7 @@ std::string sweep_text(const RunResult& run, const FleetAnalysis& analysis, Colo
   return text;
 }
 
-/// A job, how it ended if not well, and what to know about it.
+/// The job, its status if it failed, and its reason.
 std::string heading_of(const JobResult& job) {
   std::string text = job.job;
   if (job.status != Status::ok) text += fmt::format(": {}", to_text(job.status));
@@ -141,12 +142,12 @@ void add_unit(const DrawnUnit& unit, TextTable& table) {
 }
 
 /// A title for each frame, outermost first, and below it a line for each fact of its units: unit
-/// and size, what it is, the value, and how sure it is where that is less than `sure`.
+/// and size, label, value, and the confidence if it is less than `sure`.
 std::string drawing_text(const DeviceDrawing& drawing, std::size_t width) {
   TextTable table{.columns = {{"unit"}, {"size"}, {"what"}, {"value"}}, .rows = {}};
   for (const DrawnFrame& frame : drawing.frames) {
     if (frame.units.empty()) continue;
-    // The device's own frame has the rest of its title, too.
+    // The first part is enough; the device's frame has more in its title.
     table.rows.push_back({frame.name.substr(0, frame.name.find(',')), "", "", ""});
     for (DrawnUnit unit : frame.units) {
       unit.name = "  " + unit.name;
@@ -160,7 +161,7 @@ std::string drawing_text(const DeviceDrawing& drawing, std::size_t width) {
   return text;
 }
 
-/// Of each group, the largest first, what most of its devices say.
+/// The drawing of each group, largest group first.
 std::string drawings_text(const RunResult& run, const FleetAnalysis& analysis, Colour colour,
                           std::size_t width) {
   std::string text;
@@ -225,7 +226,7 @@ std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
   text += paste_text(run, analysis, colour);
   text += sweep_text(run, analysis, colour);
   if (run.devices.size() > 1) text += title(colour, "DEVICES") + devices_text(run, analysis, width);
-  const bool is_sweep = !run.provenance.axes.empty();  // its answer stands above
+  const bool is_sweep = !run.provenance.axes.empty();  // the sweep's results stand above
   if (detail == Detail::summary) {
     if (!is_sweep) text += drawings_text(run, analysis, colour, width);
   } else if (run.devices.size() == 1) {

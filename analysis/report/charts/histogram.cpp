@@ -1,4 +1,4 @@
-// Histograms of raw latency: hits and misses behind a capacity.
+// Histograms of raw latency: hits and misses around a capacity.
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts/charts.hpp"
 #include "base/units.hpp"
@@ -15,7 +15,7 @@ namespace sonde {
 namespace {
 
 constexpr double most_bars = 200;  // about 2 px each
-/// Share of the accesses that may lie beyond the chart: interrupts and the like.
+/// Part of the accesses that may lie outside the chart (interrupts).
 constexpr double beyond_fraction = 1e-4;
 
 using Windows = std::map<std::uint32_t, std::uint64_t>;
@@ -26,7 +26,7 @@ double total(const Windows& windows) {
   return sum;
 }
 
-/// Longest window that is drawn.
+/// The longest window in the chart.
 double last_cycles(const Windows& windows) {
   double beyond = beyond_fraction * total(windows);
   for (auto window = windows.rbegin(); window != windows.rend(); ++window) {
@@ -36,7 +36,7 @@ double last_cycles(const Windows& windows) {
   return windows.begin()->first;
 }
 
-/// [{"from", "to", "accesses"}] in cycles without what the window itself takes.
+/// [{"from", "to", "accesses"}] in cycles, without the overhead of the window.
 Json bars_of(const Windows& windows, double overhead_cycles) {
   const double first = windows.begin()->first;
   const double last = last_cycles(windows);
@@ -53,7 +53,7 @@ Json bars_of(const Windows& windows, double overhead_cycles) {
   return bars;
 }
 
-/// What the job found of its hits and misses, within the chart.
+/// Marks for the hit and miss latencies of the job, if they lie in the chart.
 Json marks_of(const DeviceResult& device, const std::string& job, const Json& bars) {
   Json marks = Json::array();
   for (const auto& [metric, name] :

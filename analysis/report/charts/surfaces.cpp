@@ -1,5 +1,5 @@
-// Heat maps of throughput over the shapes of a grid: streams of global memory by kind, copies
-// inside shared memory, and those by active warps (Mei and Chu 2016, figures 12, 15 and 16).
+// Heat maps of throughput over the shapes of a grid: streams in global memory, copies in shared
+// memory, and these by active warps (Mei and Chu 2016, figures 12, 15 and 16).
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts/charts.hpp"
 
@@ -18,15 +18,15 @@
 namespace sonde {
 namespace {
 
-/// More rows, columns or panels than any sweep of shapes has: such a file is not drawn.
+/// More rows, columns or panels than any real sweep: such a file is not drawn.
 constexpr std::size_t most_categories = 64;
-/// No SM holds more blocks at once (CUDA programming guide, table of compute capabilities: 32). A
-/// grid of more is one whose blocks come one after the other, such as one for each tile.
+/// No SM holds more blocks at once (CUDA programming guide, compute capabilities: 32). Larger grids
+/// run in several waves, such as grids with a block for each tile.
 constexpr double most_resident_blocks = 64;
 
 enum class Blocks { per_sm, of_grid };
 
-/// Axes and what was measured at each point, behind the prefix of the metrics.
+/// Metrics of the axes and of the values, without their prefix.
 struct SurfaceMetrics {
   const char* title;
   const char* prefix;
@@ -58,9 +58,9 @@ struct Point {
   double column = 0;  // infinity: more blocks than an SM holds
   auto operator<=>(const Point&) const = default;
 };
-using Surface = std::map<Point, double>;  // the best of all shapes that are drawn as one
+using Surface = std::map<Point, double>;  // the best of all shapes at one point
 
-/// Empty if the device lacks an axis, or a list is not as long as the others.
+/// Empty if the device lacks a list, or if the lists have different lengths.
 Surface read_surface(const DeviceResult& device, const SurfaceMetrics& metrics) {
   const bool has_panels = metrics.panels[0] != '\0';
   std::array<const std::vector<double>*, 4> lists{};
@@ -97,7 +97,7 @@ Json categories(const std::set<double>& numbers) {
   return names;
 }
 
-/// Empty if the surface has no points, or too many rows, columns or panels.
+/// Empty if there are no points, or too many rows, columns or panels.
 Json draw(const Surface& surface, const SurfaceMetrics& metrics, const std::string& label) {
   std::set<double> panels, rows, columns;
   Json cells = Json::array();

@@ -1,4 +1,3 @@
-// From findings to units in frames.
 #include "analysis/report/drawing/drawing.hpp"
 
 #include "analysis/fleet/value_text.hpp"
@@ -29,7 +28,7 @@ using drawn::Source;
 using drawn::sources;
 using drawn::tlb_rows;
 
-/// Longer lists are maps, of which the median is told.
+/// Longer lists are maps, of which the drawing gives the median.
 constexpr std::size_t longest_list = 12;
 
 std::string_view unit_of(std::string_view metric) {
@@ -37,7 +36,7 @@ std::string_view unit_of(std::string_view metric) {
   return known != nullptr ? known->unit : "";
 }
 
-/// Three significant digits: a drawing is no table.
+/// Three significant digits, which are enough for a drawing.
 std::string short_quantity(double value, std::string_view unit) {
   const DisplayUnit display = display_unit(value, unit);
   const double scaled = value / display.divisor;
@@ -60,7 +59,7 @@ std::string short_interval(const Interval& interval, std::string_view unit) {
                            interval.high / display.divisor, display.text);
 }
 
-/// The median of a map; of a list its least and most: "40 GB/s to 43 GB/s".
+/// The median of a map; the range of a list: "40 GB/s to 43 GB/s".
 std::string short_list(const std::vector<double>& values, std::string_view unit) {
   const std::vector<double> known = known_values(values);
   if (known.empty()) return "";
@@ -71,7 +70,7 @@ std::string short_list(const std::vector<double>& values, std::string_view unit)
   return low == high ? low : fmt::format("{} to {}", low, high);
 }
 
-/// The value as a person reads it, "" if there is none.
+/// The value as a person reads it; "" if there is none.
 std::string shown(const DeviceResult& device, std::string_view metric) {
   const Finding* finding = find_finding(device, metric);
   if (finding == nullptr || finding->status != Status::ok) return "";
@@ -83,7 +82,7 @@ std::string shown(const DeviceResult& device, std::string_view metric) {
   return text != nullptr ? *text : "";
 }
 
-/// Of a row's text the name of the metric.
+/// The metric name in a row's text.
 std::string metric_of(std::string_view text, std::string_view prefix) {
   if (text.starts_with('.')) return fmt::format("{}{}", prefix, text);
   const std::size_t star = text.find('*');
@@ -92,8 +91,8 @@ std::string metric_of(std::string_view text, std::string_view prefix) {
                      text.substr(star + 1));
 }
 
-/// A metric that was not resolvable is "?"; if none was the fact says so and why. Nothing if there
-/// is neither a value nor one that was not resolvable.
+/// A metric that is not resolvable is shown as "?"; if no metric has a value, the fact is "not
+/// resolvable" with the reason. Nothing if no metric has a value or is unresolvable.
 std::optional<DrawnFact> fact_of(const DeviceResult& device, const Row& row,
                                  std::string_view prefix) {
   DrawnFact fact{.label = std::string(row.label), .confidence = 1, .answered = false};
@@ -144,7 +143,7 @@ void add_rows(const DeviceResult& device, std::span<const Row> rows, std::string
   }
 }
 
-/// Which loads the first cache of plain loads serves, if others, too.
+/// The loads that the first cache of plain loads serves, if it serves others, too.
 std::optional<DrawnFact> loads_of_l1(const DeviceResult& device) {
   DrawnFact serves{.label = "serves", .text = "plain loads", .confidence = 1};
   for (const Source& source : sources) {
@@ -156,7 +155,7 @@ std::optional<DrawnFact> loads_of_l1(const DeviceResult& device) {
   return serves.remark.empty() ? std::nullopt : std::optional(serves);
 }
 
-/// What is not resolvable for one reason is one fact, behind the others and without a label.
+/// Joins all facts that are unresolvable for the same reason: one fact without a label, at the end.
 void join_unanswered(std::vector<DrawnFact>& facts) {
   std::vector<DrawnFact> joined;
   for (const DrawnFact& fact : facts) {
@@ -202,7 +201,7 @@ DrawnUnit draw_unit(const DeviceResult& device, const Source& source) {
   return unit;
 }
 
-/// Frame of a unit, and whether that was measured.
+/// The frame of a unit, and whether it was measured.
 std::pair<std::size_t, bool> place_of(const DeviceResult& device, const Source& source) {
   if (source.prefix.empty() || source.name == "L2") return {source.frame, true};
   const char* name = source.kind == "tlb" ? ".scope" : "sharing.*.scope";
@@ -224,7 +223,7 @@ std::string device_title(const DeviceResult& device) {
   return name;
 }
 
-/// "132 SMs", "8 GPCs of 16 to 18 SMs"; without the count if that is not known.
+/// "132 SMs", "8 GPCs of 16 to 18 SMs"; without the number if it is unknown.
 std::string frame_title(const DeviceResult& device, std::size_t frame) {
   constexpr std::array names{"SM", "TPC", "GPC"};
   const std::string count = shown(device, fmt::format("topology.{}_count", frame_scopes[frame]));

@@ -1,5 +1,4 @@
-// The drawing of a device: which units it has, where they sit and what is known of each. Only
-// metrics of the run stand in it.
+// The drawing of a device: its units, their places and known facts, all from metrics of the run.
 #pragma once
 
 #include "analysis/results.hpp"
@@ -11,26 +10,26 @@
 
 namespace sonde {
 
-/// One thing that is known of a unit: a row of its box.
+/// A known fact of a unit: a row of its box.
 struct DrawnFact {
   std::string label = "";   // "sets x ways"
-  std::string text = "";    // "512 x 4"; "not resolvable" where nothing was found out
-  std::string remark = "";  // metrics behind it and why they have no value: shown under the pointer
-  double confidence = 0;    // the lowest of the metrics behind it
+  std::string text = "";    // "512 x 4"; "not resolvable" if it could not be determined
+  std::string remark = "";  // its metrics, and why they have no value: shown under the pointer
+  double confidence = 0;    // the lowest confidence of its metrics
   bool answered = true;
 };
 
 /// A box.
 struct DrawnUnit {
   std::string name = "";
-  std::string size = "";  // beside the name: "248 KiB"; "" where it has none or that is not known
+  std::string size = "";       // next to the name: "248 KiB"; "" if there is none or it is unknown
   std::string_view kind = "";  // "cache", "tlb", "core", "memory" or "link"
-  bool placed = true;          // false: who shares it was not found out
-  bool wide = false;           // as wide as its frame, with its facts side by side
+  bool placed = true;          // false: the sharing SMs are unknown
+  bool wide = false;           // as wide as the frame, with facts side by side
   std::vector<DrawnFact> facts = {};
 };
 
-/// What all units in it belong to: "132 SMs". Inside it lies the next frame, then its units.
+/// The owner of all units in it: "132 SMs". It contains the next frame, then its units.
 struct DrawnFrame {
   std::string name;
   std::vector<DrawnUnit> units;
@@ -38,11 +37,10 @@ struct DrawnFrame {
 
 struct DeviceDrawing {
   std::vector<DrawnFrame> frames;       // outermost first: the device, GPC, TPC, SM
-  std::vector<std::string> unresolved;  // caches of which it is not known whether they are there
+  std::vector<std::string> unresolved;  // caches that may or may not exist
 };
 
-/// Units that are absent, were skipped or failed are not drawn; no frames if the device has nothing
-/// to draw.
+/// Draws no units that are absent, skipped or failed; no frames if there is nothing to draw.
 DeviceDrawing draw_device(const DeviceResult& device);
 
 }  // namespace sonde
