@@ -23,8 +23,7 @@ enum class Detail { summary, values };
 
 /// The report for a log, a pipe or a terminal: problems (what, where, how sure, what to do), the
 /// devices, and the groups. Without colour it is plain ASCII.
-/// @param width of the terminal, to which remarks are wrapped; 0: none, as logs are searched by
-/// line
+/// @param width of the terminal, to which remarks are wrapped; 0: none (logs)
 std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
                             Colour colour = Colour::off, std::size_t width = 0,
                             Detail detail = Detail::values);

@@ -152,8 +152,7 @@ Json counts_json(const FleetCounts& counts) {
       {"incomplete", counts.incomplete}, {"lost", counts.lost},     {"flagged", counts.flagged}};
 }
 
-/// The last member has the findings, one per line. Joined as text: a JSON tree would search each
-/// name.
+/// The last member has the findings, one per line. Joined as text: a tree would search each name.
 std::string device_text(const Provenance& provenance, const FleetAnalysis& analysis, std::size_t i,
                         const DeviceResult& device, const Point& point) {
   std::string text =

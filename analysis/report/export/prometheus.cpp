@@ -26,9 +26,8 @@ struct Sample {
   double value = 0;
 };
 
-/// The labels that identify a series, with the names of DCGM's exporter so that both can be joined.
-/// What may change on the same GPU (slot, serial number, cause) has its own series. In a sweep also
-/// the setting.
+/// Labels that identify a series, with DCGM's names so that both can be joined; in a sweep also the
+/// setting. What may change on a GPU (slot, serial number, cause) has its own series.
 std::string labels_of(const RunResult& run, const DeviceResult& device) {
   const std::string setting = describe_setting(run.provenance, device.point_index);
   return fmt::format("UUID=\"{}\",Hostname=\"{}\"{}", escape_label(device.info.uuid),

@@ -144,7 +144,7 @@ const below = {  // controls of a part, above or below its chart
 function add_parts() {
   const section = place_of('all_charts');
   const shown = parts.filter(([name]) => charts[name] || of_one_device.has(name));
-  const narrow = matchMedia('(max-width: 599px)').matches;  // then only the first two parts are open
+  const narrow = matchMedia('(max-width: 599px)').matches;  // then only two parts are open
   const choice = element('p', {className: 'one_device', innerHTML:
     '<label>Charts of one GPU: <select id="drawn_device"></select></label><b id="drawn_device_name"></b>'});
   choice.hidden = (charts.devices || []).length < 2;

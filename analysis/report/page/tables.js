@@ -27,7 +27,7 @@ function make_filterable(section) {
   const entries = homes.flatMap(home => [...home.tBodies[0].rows].map(row => (
     {row, home: home.tBodies[0], choice: told(row, choice), group: told(row, group)})));
   const choices = counted(entries.map(entry => entry.choice));
-  const ranks = new Map([...choices.keys()].map((name, i) => [name, i]));  // worst first, as in the page
+  const ranks = new Map([...choices.keys()].map((name, i) => [name, i]));  // worst first
   const groups = counted(entries.map(entry => entry.group));
   const always_grouped = !titles.includes(group) && groups.size > 1;
 

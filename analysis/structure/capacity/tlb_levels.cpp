@@ -94,7 +94,7 @@ bool is_undercut(std::span<const PageChaseCosts> longer, const std::vector<doubl
 }
 
 /// True if a chase of twice the span has less than half as many such pages: then some pages of this
-/// chase were only farther away (three by 6 cycles, in one of 26 runs on an H200). If a level
+/// chase only lay further away (three by 6 cycles, in one of 26 runs on an H200). If a level
 /// overflowed, at least as many would miss.
 bool is_gone(std::span<const PageChaseCosts> longer, std::size_t above, double least_cycles) {
   return !longer.empty() &&
@@ -160,8 +160,7 @@ std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
     level.penalty_cycles = median(above);
     level.threshold_cycles = (plateau_cycles + level.penalty_cycles) / 2;
     level.overflowing_bytes = chases[i].span_bytes;
-    // At the first misses some entries may still be in place: if far more miss next, that span
-    // counts.
+    // At the first misses some entries may remain: if far more miss next, that span counts.
     constexpr double notably_more = 1.5;
     if (i + 1 < chases.size() &&
         share_above(chases[i + 1], level.threshold_cycles) >

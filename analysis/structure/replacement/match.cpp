@@ -20,8 +20,8 @@ constexpr double least_lead_share = 0.6;
 constexpr double ambiguous_confidence = 0.5;
 
 /// How well a rule explains the records. First accesses miss under every policy, so they count only
-/// as accesses. Outliers (slow hits) then cost a good rule little, and a rule that predicts hardly
-/// any misses does not profit from the many hits of a large set.
+/// as accesses. Outliers then cost a good rule little, and a rule that predicts hardly any misses
+/// does not profit from the many hits of a large set.
 struct OutcomeTally {
   std::uint64_t accesses = 0;
   std::uint64_t explained = 0;
