@@ -23,8 +23,8 @@ struct TlbLevel {
 
 /// Levels, from chases over growing spans in ascending order of addresses. In an overflowing LRU
 /// level every entry misses in each pass: a notable share of the pages costs more than in the
-/// smallest chases. No level are: few dear pages (switches of the page-table window), pages that
-/// longer chases do not confirm, and a second cost that comes with the first misses of the level
+/// smallest chases. These are no level: a few expensive pages (switches of the page-table window),
+/// pages that longer chases do not confirm, and a second cost with the first misses of the level
 /// before (caches of page tables).
 /// @param least_step_cycles smaller rises are noise
 std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,

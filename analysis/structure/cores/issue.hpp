@@ -11,7 +11,7 @@
 namespace sonde {
 
 /// Time of one step of all chains of an SM, by lane: the extra time of a longer run divided by its
-/// extra steps. So start, end and clock reads cancel.
+/// extra steps. Start, end and clock reads cancel out.
 /// @param shorter, longer traces of ArithmeticProbes that differ only in the number of steps
 /// @throws Error if lanes differ
 std::vector<double> step_cycles(const Trace& shorter, const Trace& longer, double shorter_steps,

@@ -52,7 +52,8 @@ class Common {
   bool differs_ = false;
 };
 
-/// Upper limit of the registers per SM: those of the fullest SM, rounded up to the coarsest units.
+/// Upper limit of the registers per SM: the most that a shape used, rounded up to the coarsest
+/// units.
 int most_registers(std::span<const HeldBlocks> held) {
   int most = register_step;
   for (const HeldBlocks& shape : held) {

@@ -21,7 +21,7 @@ struct LaunchOrder {
 LaunchOrder order_launches(std::span<const LaneTrace> blocks);
 
 /// "serial" if every launch begins after the end of the one before, "overlapping" if none does;
-/// nothing if some do, or without launches. @param step_ns of the timer; the order is exact to it
+/// nothing if some do, or without launches. @param step_ns of the timer: the least overlap
 std::optional<std::string> name_order(const LaunchOrder& order, double step_ns);
 
 /// Rate of the SM clock between two readings.

@@ -15,12 +15,12 @@ namespace {
 
 /// A normal distribution cut in the middle explains 0.64 of its variance, a uniform one 0.75.
 constexpr double least_explained = 0.82;
-/// Both partitions serve a fair part of the lines: the hash that distributes lines sees to it.
+/// Both partitions serve a fair part of the lines, by design of the hash that distributes them.
 constexpr double least_fraction = 0.1;
 /// Standard deviations that a group reaches; beyond lies a tail (refreshes and row conflicts of
 /// DRAM), which must not hide the groups.
 constexpr double group_reach = 3;
-/// SMs in the middle are as far from both partitions (on an H200 half of the SMs, for L2 hits).
+/// SMs in the middle lie equally far from both partitions (on an H200 half of them, for L2 hits).
 constexpr double least_sm_fraction = 0.25;
 constexpr std::size_t grid_points = 128;
 

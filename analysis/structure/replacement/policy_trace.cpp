@@ -118,7 +118,7 @@ class TraceMaker {
   }
 
   /// Hits an old line, fills another, and hits a third one twice. If hits take effect later than
-  /// fills, the first two lines swap places in the order of victims.
+  /// fills (guarded LRU), the first two lines swap places in the order of victims.
   void hit_between_fills() {
     for (std::uint64_t i = 0; i < 4; ++i) {
       access(oldest_line());

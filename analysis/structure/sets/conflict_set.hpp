@@ -22,19 +22,16 @@ struct EvictionSet {
 };
 
 /// Accesses more and more lines of the pool until some set overflows, and reduces these lines to
-/// Accesses more and more lines of the pool until some set overflows, and reduces these lines to
-/// the smallest part that overflows. nullopt with `reason` if the pool fits, or no part does so
-/// reliably.
+/// the smallest part that overflows. nullopt with `reason` if the pool fits, or no part overflows
+/// surely.
 std::optional<EvictionSet> find_eviction_set(const Lines& pool, const MissOracle& ask,
                                              std::string& reason);
 
-/// The same in up to three orders of the pool, because one outlier in a long series of chases may
 /// The same in up to three orders of the pool, because one outlier in a long series of chases may
 /// have ended the search. Gives up if the lines overflow in the first order alone.
 std::optional<EvictionSet> find_eviction_set_in_any_order(Lines pool, const MissOracle& ask,
                                                           std::string& reason);
 
-/// For each candidate, whether it shares the set of the conflict: it misses when it is chased with
 /// For each candidate, whether it shares the set of the conflict: it misses together with as many
 /// lines of that set as the set has ways. Asks in groups of at most half the lines that fit.
 std::vector<bool> find_members(const EvictionSet& conflict, const Lines& candidates,

@@ -156,8 +156,8 @@ std::vector<std::size_t> find_rare(const std::vector<WaysSearch>& searches) {
   return rare;
 }
 
-/// Sets whose ways, with their co-resident lines, compare so with the usual number of ways. Empty
-/// if they are more than 16. Of two equally common numbers the larger is the usual one.
+/// Sets with more ways than usual (or fewer: `compare`), co-resident lines included; empty if there
+/// are more than 16. Of two equally common numbers the larger is the usual one.
 template <class Compare>
 std::vector<std::size_t> find_few(const std::vector<WaysSearch>& searches,
                                   const std::vector<std::uint32_t>& residents, Compare compare) {
