@@ -112,13 +112,13 @@ struct Point {
 /// Everything that is needed to repeat a run.
 struct Provenance {
   std::string command_line;
-  std::string config_json;  // of the only point, or of the hashes of all points
-  std::string config_hash;  // of the names of the axes, and of all options that no axis varies
-  std::string sweep_hash;   // of the names of what varies, and of all that varies in no part of it
+  std::string config_json;  // resolved
+  std::string config_hash;  // of the only point, or of the hashes of all points
+  std::string sweep_hash;   // of the names of the axes, and of all options that no axis varies
   std::string sonde_version;
   std::string git_revision;
-  std::string library_versions;
-  std::string started_utc;  // ISO 8601
+  std::string library_versions;  // "HDF5 1.10.8, Open MPI 4.1.4, ..."
+  std::string started_utc;       // ISO 8601
   std::string slurm_job_id;
   std::uint64_t seed = 0;
   int world_size = 1;

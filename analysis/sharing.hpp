@@ -14,7 +14,7 @@ namespace sonde {
 enum class Loss { none, unclear, some };
 
 /// For chases that fill 0.7 of a cache each: alone they hit, two in one cache miss often.
-/// @param alone, together fractions of accesses that miss, alone and beside another chase
+/// @param alone, together fractions of accesses that miss, alone and during another chase
 /// @return unclear also if the chase misses often when it is alone
 Loss judge_loss(double alone, double together);
 

@@ -82,8 +82,7 @@ __global__ void sum_words_kernel(const std::uint32_t* words, std::uint64_t count
   if (part > 0) atomicAdd(sum, part);
 }
 
-/// Keeps loads: the compiler does not know that the sum never has this value. If so, no harm is
-/// done.
+/// Keeps loads: the compiler cannot know that the sum is hardly ever this value. If so: harmless.
 __device__ void use_sum(std::uint32_t sum, std::uint32_t* sink) {
   if (sum == 0x5bd1e995u) *sink = sum;
 }

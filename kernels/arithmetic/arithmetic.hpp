@@ -19,7 +19,7 @@ struct ArithmeticLaunch {
   Placement placement;
   LaneResult* results = nullptr;  // [rank]
   std::uint32_t rounds = 1;       // of the loop that contains the steps
-  std::uint32_t passes = 2;       // a rehearsal and the measurement; not known to the compiler
+  std::uint32_t passes = 2;       // a rehearsal and the measurement; unknown to the compiler
   // Operands, unknown to the compiler. With powers of two, chains of single and double precision
   // stay among normal numbers: other numbers may take slow paths.
   float operand_a = 2;

@@ -54,7 +54,8 @@ __device__ __forceinline__ std::uint32_t made_accesses(const ProgramLaunch& laun
          (inner + 1 == inners ? launch.in_last : 0);
 }
 
-/// All passes of a warp of the program. @return false if it is done or the deadline passed
+/// All passes of a warp of the program. @return false if the warp made enough accesses, or the
+/// deadline passed
 template <class Loads>
 __device__ bool play_warp(const ProgramLaunch& launch, const ProgramWarp& warp,
                           ProgramProgress& progress, const Deadline& deadline) {

@@ -14,7 +14,7 @@
 namespace sonde {
 namespace {
 
-// A finding of lower confidence does not vote; only from the second one on may it fail a device.
+// Findings below the first confidence do not vote; below the second they only warn.
 constexpr double least_voting_confidence = 0.5;
 constexpr double least_failing_confidence = 0.9;
 

@@ -39,8 +39,8 @@ bool is_an_error(Trouble trouble) {
          trouble == remap_pending;
 }
 
-/// Sets the node of each charge. Values that were measured beside another process say nothing about
-/// the GPU; error counters do.
+/// Sets the node of each charge. Values measured while another process ran say nothing about the
+/// GPU; error counters do.
 void add_nodes(const RunResult& run, std::vector<Charge>& charges) {
   for (Charge& charge : charges) {
     if (charge.device == Charge::no_device) continue;

@@ -29,7 +29,7 @@ struct OccupancyRule {
 
 /// Common properties of all rules that explain every observation; set if the rules agree.
 struct FoundRule {
-  std::size_t rules = 0;  // number of rules
+  std::size_t rules = 0;  // 0: no rule explains them
   std::optional<int> registers_per_sm;
   std::optional<int> register_unit;
   std::optional<int> thread_quantum;

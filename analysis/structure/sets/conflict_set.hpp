@@ -22,8 +22,8 @@ struct EvictionSet {
 };
 
 /// Accesses more and more lines of the pool until some set overflows, and reduces these lines to
-/// the smallest part that overflows. nullopt with `reason` if the pool fits, or no part overflows
-/// surely.
+/// the smallest part that overflows. nullopt with `reason` if the pool fits, or if no part surely
+/// overflows.
 std::optional<EvictionSet> find_eviction_set(const Lines& pool, const MissOracle& ask,
                                              std::string& reason);
 
@@ -41,7 +41,6 @@ std::vector<bool> find_members(const EvictionSet& conflict, const Lines& candida
 void sort_by_set(const EvictionSet& conflict, const Lines& lines, const MissOracle& ask,
                  Lines& members, Lines& others);
 
-/// Asks again about the lines in `others`, in new groups, and moves lines of the set to `members`.
 /// Asks again about the lines in `others`, in new groups, and moves lines of the set to `members`,
 /// until a round finds few. Under random replacement one search finds about half of the members.
 void find_overlooked(const EvictionSet& conflict, const MissOracle& ask, Lines& members,
