@@ -17,6 +17,7 @@ struct DsmChaseLaunch {
   std::uint32_t rounds = 2;          // a rehearsal and the measurement; unknown to the compiler
 };
 
+/// Dynamic shared memory of a block of a chase.
 unsigned dsm_chase_bytes(int cluster_blocks, std::uint32_t accesses);
 
 /// All threads of the block of rank r read the memory of rank (r + distance) mod cluster size;

@@ -26,7 +26,7 @@ cudaError_t launch_empty(unsigned blocks, cudaStream_t stream);
 cudaError_t launch_busy(BlockTimes* times, std::uint64_t busy_ns, unsigned blocks,
                         cudaStream_t stream);
 
-inline constexpr unsigned pace_shared_bytes = 4;
+inline constexpr unsigned pace_shared_bytes = 4;  // of a block
 
 struct PaceLaunch {
   Placement placement;

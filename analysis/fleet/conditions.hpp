@@ -16,6 +16,7 @@ inline constexpr Metric clock_metric{
     "conditions.sm_clock_hz",         "Hz", MetricKind::continuous, Better::higher, "",
     "SM clock while it was measured", ""};
 
+/// From all probes of the device, and from before and after its jobs.
 DeviceConditions summarize_conditions(const DeviceResult& device);
 
 /// Of each device; `known` if it is not empty. @throws Error if `known` has another size

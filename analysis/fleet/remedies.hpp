@@ -12,6 +12,7 @@
 
 namespace sonde {
 
+/// docs/remedies.md as the only file.
 std::span<const EmbeddedFile> remedy_page();
 
 /// Commands to paste on the node, and actions, in order. The first command only checks the trouble

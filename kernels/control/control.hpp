@@ -7,7 +7,7 @@
 
 namespace sonde::kernels {
 
-inline constexpr int branch_paths = 32;
+inline constexpr int branch_paths = 32;       // of a branch
 inline constexpr int branch_operations = 16;  // dependent multiply-adds in each path
 
 /// Clock reads of a thread: before the branch, at both ends of its path, after the branch.
@@ -92,6 +92,7 @@ struct SleepLaunch {
   std::uint32_t asked_ns = 0;
 };
 
+/// Sleeps of one thread of each wanted SM; stores the cycles of each.
 extern const Kernel<SleepLaunch> sleeps;
 
 }  // namespace sonde::kernels

@@ -28,6 +28,7 @@ struct SharedChaseLaunch {
 /// Size of the sinks, words and records of a block.
 unsigned shared_chase_bytes(const SharedChaseLaunch& launch);
 
+/// @param element_bytes 4 or 8
 Kernel<SharedChaseLaunch> find_shared_chase(int element_bytes);
 
 /// Kinds of additions to shared memory: see AtomicForm of the probe.

@@ -54,7 +54,7 @@ struct StreamGroupLaunch {
   std::uint32_t chunks = 0;  // in its list
   std::uint32_t warps = 0;   // in all blocks of the group
 };
-inline constexpr std::uint32_t stream_most_groups = 2;
+inline constexpr std::uint32_t stream_most_groups = 2;  // in a launch
 inline constexpr std::uint32_t stream_group_chunk_bytes = 4096;
 
 /// The group of each SM, and the lists of the groups.

@@ -70,6 +70,7 @@ const MetricStatistics& compare_peers(const RunResult& run, const Series& series
 /// many devices as the majority agree on another value.
 void compare_structure(const RunResult& run, FleetAnalysis& analysis);
 
+/// The files in analysis/fleet/references.
 std::span<const EmbeddedFile> reference_files();
 
 /// The reference for a group: the same GPU name, and the same memory within 0.1 % (drivers keep

@@ -20,7 +20,7 @@ struct GroupDrawing {
   const ComparisonGroup* group;
   DeviceDrawing drawing;
 };
-inline constexpr std::size_t most_drawings = 8;
+inline constexpr std::size_t most_drawings = 8;  // of groups in a report
 /// Drawings of the largest groups, largest first, without empty ones.
 std::vector<GroupDrawing> draw_groups(const RunResult& run, const FleetAnalysis& analysis);
 
