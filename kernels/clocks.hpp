@@ -7,6 +7,7 @@
 
 namespace sonde::kernels {
 
+/// Both clocks, read one directly after the other.
 struct ClockReading {
   std::uint64_t clock_cycles;
   std::uint64_t globaltimer_ns;

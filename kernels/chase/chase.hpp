@@ -103,6 +103,7 @@ cudaError_t read_code_addresses(std::uint64_t* addresses);
 /// whole block makes code_additions.
 extern const Kernel<ChaseLaunch> code_chase;
 
+/// `launch.timed` timed windows without a load.
 Kernel<ChaseLaunch> find_overhead(Overhead overhead);
 
 }  // namespace sonde::kernels

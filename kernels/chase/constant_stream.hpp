@@ -11,7 +11,7 @@ namespace sonde::kernels {
 
 /// Loads in flight of each thread.
 inline constexpr unsigned constant_ilp = 8;
-inline constexpr unsigned constant_stream_shared_bytes = 8;
+inline constexpr unsigned constant_stream_shared_bytes = 8;  // of a block
 
 /// Each thread goes round its own piece of the bank, from the same offset in it. The kernel reads
 /// this struct from memory, because its parameters are constants themselves.

@@ -25,6 +25,7 @@ enum class StreamEngine { threads, bulk };
 inline constexpr std::uint32_t stream_bulk_stages = 4;
 /// Space before the tiles for a barrier each; the engine needs tiles at multiples of 128 bytes.
 inline constexpr std::uint32_t stream_barrier_bytes = 128;
+/// Shared memory of a block.
 constexpr std::uint64_t stream_bulk_bytes(std::uint64_t tile_bytes) {
   return stream_barrier_bytes + stream_bulk_stages * tile_bytes;
 }

@@ -37,6 +37,7 @@ struct IndexFunction {
 /// True if the function gives the set of every line, and the sets are few enough to be listed.
 bool can_number_sets(const IndexFunction& index);
 
+/// @pre can_number_sets
 std::uint64_t set_of(const IndexFunction& index, std::uint64_t offset_bytes);
 
 /// "one set", "bits 7-8", "bits 9-11, 7^13, 8^14", "(address / 32 B) mod 1792",
