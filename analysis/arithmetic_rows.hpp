@@ -1,5 +1,4 @@
-// Rows of the registry of the job arithmetic: what is asked of each operation, and of those that
-// are swept.
+// Rows of the metric registry: arithmetic, control flow, registers and clocks.
 #pragma once
 
 #include "analysis/metric_rows.hpp"
@@ -15,7 +14,7 @@ inline constexpr std::string_view wong_4_b = "Wong 2010, section IV-B";
 inline constexpr std::string_view wong_fig_6 = "Wong 2010, figure 6";
 inline constexpr Quantity operation_rate{"1/cycle", continuous, higher};
 
-/// Factors of operations, or of pairs of them, in their order.
+/// Factors from operations, or from pairs of operations, in the same order.
 template <const auto& named>
 inline constexpr auto factors_of = [] {
   std::array<Factor, named.size()> factors{};
@@ -23,7 +22,6 @@ inline constexpr auto factors_of = [] {
   return factors;
 }();
 
-/// Those of some operations.
 template <const auto& names>
 bool is_among(const Factor& op) {
   return std::ranges::find(names, op.name) != names.end();

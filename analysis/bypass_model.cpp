@@ -1,4 +1,4 @@
-// The model of Dai et al. 2016, section 5, from what was measured to the L it prefers.
+// The model of Dai et al. 2016, section 5: from measurements to the best L.
 #include "analysis/bypass_model.hpp"
 
 #include "analysis/statistics.hpp"
@@ -12,13 +12,13 @@ namespace sonde {
 namespace {
 
 constexpr double papers_e = 0.5;  // Dai 2016, section 5.3
-/// Weights that are tried; the paper says 0.3 to 0.7 all do.
+/// The paper finds 0.3 to 0.7 equally good.
 constexpr double tried_e[] = {0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 1, 1.4, 2};
 constexpr double exponent_step = 0.01;
 constexpr double largest_exponent = 12;
 constexpr std::size_t least_points = 4;
 
-/// @param per_sm makes a number of the lanes of one SM
+/// @param per_sm gives a number for the lanes of one SM
 template <class PerSm>
 double median_over_sms(std::span<const LaneTrace> lanes, PerSm&& per_sm) {
   std::vector<double> values;
@@ -43,13 +43,13 @@ LoadWindows summarize_sm(std::span<const LaneTrace> lanes, const std::vector<boo
   return windows;
 }
 
-/// A point of the paper's figure 4: both axes over their value with all units cached.
+/// A point of the paper's figure 4: both values relative to those with all units cached.
 struct NormalisedPoint {
   double share = 0;
   double wait = 0;
 };
 
-/// Of the sweeps that wait at N at least so long.
+/// Points of the sweeps that wait long enough at N.
 std::vector<NormalisedPoint> normalise(std::span<const BypassSweep> sweeps,
                                        double least_wait_cycles) {
   std::vector<NormalisedPoint> points;
@@ -121,7 +121,7 @@ double accesses_per_cycle(std::span<const LaneTrace> lanes) {
 std::optional<PowerLaw> fit_wait(std::span<const BypassSweep> sweeps, double least_wait_cycles) {
   const std::vector<NormalisedPoint> points = normalise(sweeps, least_wait_cycles);
   if (points.size() < least_points) return std::nullopt;
-  // The sum of squares is smooth with one minimum in the range that makes sense: a scan finds it.
+  // The sum of squares is smooth and has one minimum in the useful range: a scan finds it.
   double best_exponent = 0;
   double best_sum = sum_of_squares(points, 0);
   for (double exponent = exponent_step; exponent <= largest_exponent; exponent += exponent_step) {

@@ -1,17 +1,15 @@
-// What sort of value a metric has, and which way is better: what rows of the registry say and what
-// comparisons between devices go by.
+// Kinds of metrics, and the better direction: used by the registry and by comparisons of devices.
 #pragma once
 
 namespace sonde {
 
-/// Structural values are compared exactly between devices, continuous ones by statistics;
-/// fingerprints differ between healthy devices (per-SM maps) and are compared by summaries only. A
-/// capacity is structural, but its edge may be gradual: then it is an interval, and two that
-/// overlap agree.
+/// Structural values are compared exactly between devices, continuous values by statistics.
+/// Fingerprints (per-SM maps) differ between healthy devices; only their summaries are compared. A
+/// capacity is structural, but may be an interval if it is gradual: overlapping intervals agree.
 enum class MetricKind { structural, capacity, continuous, fingerprint, inventory };
 enum class Better { neither, lower, higher };
 
-/// What devices vote on, instead of being scored.
+/// The devices of a group vote on these, instead of being scored.
 constexpr bool is_structure(MetricKind kind) {
   return kind == MetricKind::structural || kind == MetricKind::capacity;
 }

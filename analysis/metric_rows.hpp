@@ -1,5 +1,5 @@
-// What the rows of the registry are made of, and the rows that are products: caches, TLB levels,
-// load paths and patterns, each with what is asked of all of its kind. metrics.cpp multiplies them.
+// Parts of registry rows, and the rows that metrics.cpp multiplies: caches, TLB levels, load paths
+// and patterns, with the metrics of each kind.
 #pragma once
 
 #include "analysis/metric_kind.hpp"
@@ -11,7 +11,7 @@ namespace sonde::registry {
 using enum MetricKind;
 using enum Better;
 
-/// What a value is, and how devices are compared by it.
+/// Unit and kind of a value, and how devices are compared by it.
 struct Quantity {
   std::string_view unit;
   MetricKind kind;
@@ -20,7 +20,7 @@ struct Quantity {
   double fail = 0.05;
 };
 
-/// One metric or, with "{}" in name and meaning, one for each factor of its section.
+/// One metric; or with "{}" in name and meaning, one for each factor of its section.
 struct Row {
   std::string_view name;
   Quantity quantity;
@@ -29,14 +29,14 @@ struct Row {
   std::string_view not_compared = "";  // see Metric
 };
 
-/// Place of a cache on its load path. Caches of each kind have other metrics.
+/// Place of a cache on its load path. Each place has its own metrics.
 enum class CacheKind { none, first, of_loads, inner, outer };
 
-/// What stands for "{}" in the rows of a section.
+/// The text for "{}" in the rows of a section.
 struct Factor {
   std::string_view name;
   std::string_view meaning;
-  std::string_view job = "";  // of sections that name none
+  std::string_view job = "";  // for sections that name none
   CacheKind kind = CacheKind::none;
   bool is_code = false;
 };
@@ -59,7 +59,8 @@ inline constexpr Quantity gain{"1", continuous, higher};
 inline constexpr Quantity footprints{"byte", fingerprint, neither};
 inline constexpr Quantity sm_map{"cycle", fingerprint, lower};
 inline constexpr Quantity label{"", inventory, neither};
-inline constexpr Quantity of_one_die{"1", inventory, neither};  // GPCs differ in their SMs
+inline constexpr Quantity of_one_die{"1", inventory,
+                                     neither};  // the SMs per GPC differ between dies
 inline constexpr Quantity sm_throughput{"byte/cycle", continuous, higher};
 inline constexpr Quantity highest_clock{"Hz", structural, neither};
 inline constexpr Quantity amount{"byte", continuous, neither};
@@ -87,11 +88,11 @@ inline constexpr std::string_view policy_page = "docs/methods/replacement.md";
 inline constexpr std::string_view stairs_page = "docs/methods/staircases.md";
 inline constexpr std::string_view global_page = "docs/methods/global-throughput.md";
 
-// Why metrics leave the comparison.
+// Reason why a metric is not compared.
 inline constexpr std::string_view whole_cycles =
     "a difference of two medians in whole cycles, of which one is up to a tenth of it";
 
-/// Load paths and what serves them; only plain and read-only loads look into the first cache.
+/// Load paths, and the level that serves them. Only plain and read-only loads use the first cache.
 inline constexpr Factor paths[] = {
     {"ca.l1", "plain loads that hit the first cache"},
     {"ca.l2", "plain loads that hit the L2"},
@@ -122,8 +123,8 @@ inline constexpr Row pattern_rows[] = {
     {"latency.{}p6_cycles", cycles, "data cache the same, page tables not active{}"},
 };
 
-/// Loads of the first ones are met from several SMs, or lie in one; of constants and code those
-/// inside an SM, and those behind them.
+/// Caches of loads are measured from several SMs or lie in one; caches of constants and code lie
+/// inside an SM (inner) or beyond it (outer).
 inline constexpr Factor caches[] = {
     {"l1", "first cache of plain loads", "cache.l1", CacheKind::first},
     {"readonly", "first cache of read-only loads", "cache.readonly", CacheKind::first},
@@ -144,7 +145,7 @@ constexpr bool is_shared(const Factor& cache) { return cache.name != "l2"; }
 constexpr bool is_inner(const Factor& cache) { return cache.kind == CacheKind::inner; }
 constexpr bool is_outer(const Factor& cache) { return cache.kind == CacheKind::outer; }
 constexpr bool is_of_loads(const Factor& cache) { return !is_inner(cache) && !is_outer(cache); }
-/// Of which all SMs are asked for their sets.
+/// Caches whose sets are measured on all SMs.
 constexpr bool is_first(const Factor& cache) {
   return cache.kind == CacheKind::first || cache.name == "constant_l1";
 }
@@ -174,7 +175,7 @@ inline constexpr Row set_rows[] = {
      "what a store does to a line that is there, and to one that is not ({})"},
 };
 
-// Of two healthy H200s one took 98 cycles to its second cache of constants, the other 104.
+// One healthy H200 needed 98 cycles to its second constant cache, another one 104.
 inline constexpr std::string_view ways_differ =
     "it is that of one SM, whose way to the cache is longer or shorter on another GPU; placement.* "
     "compares all SMs";

@@ -1,5 +1,4 @@
-// The registry of metrics: rows that stand for one metric, grouped by job, the products of
-// metric_rows.hpp and the rows of link_rows.hpp. A new metric is one row here or there.
+// The registry of metrics: single rows by job, and the products of the *_rows.hpp files.
 #include "analysis/metrics.hpp"
 
 #include "analysis/arithmetic_rows.hpp"
@@ -132,10 +131,10 @@ constexpr Factor one[] = {{"", ""}};
 
 constexpr bool any(const Factor&) { return true; }
 
-/// Rows of one job, once for each factor that is picked.
+/// Rows of one job, repeated for each selected factor.
 struct Section {
-  std::string_view job;     // empty: that of the factor
-  std::string_view source;  // of the rows that name none
+  std::string_view job;     // empty: the job of the factor
+  std::string_view source;  // of rows that name none
   std::span<const Row> rows;
   std::span<const Factor> factors = one;
   bool (*picks)(const Factor&) = any;
@@ -217,7 +216,7 @@ class Registry {
     return texts_.emplace_back(fmt::format(fmt::runtime(text), factor));
   }
 
-  /// Behind the other metrics of the job, so that each job's stand together.
+  /// Adds after the job's other metrics: the metrics of a job are adjacent.
   void add(const Section& section, const Factor& factor, const Row& row) {
     const Metric metric{.name = fill_in(row.name, factor.name),
                         .unit = row.quantity.unit,
@@ -259,7 +258,7 @@ std::span<const Metric> all_metrics() {
 
 const Metric* find_metric(std::string_view name, std::span<const Metric> registry) {
   if (registry.data() == all_metrics().data() && registry.size() == all_metrics().size()) {
-    static const auto by_name = index_by_name(registry);  // exports ask for that of each finding
+    static const auto by_name = index_by_name(registry);  // exports look up every finding
     const auto found = by_name.find(name);
     return found != by_name.end() ? found->second : nullptr;
   }

@@ -1,5 +1,5 @@
-// The registry of metrics: every name that a finding may have, once. `sonde list metrics` prints
-// it and docs/metrics.md is generated from it.
+// The registry of metrics: each name of a finding, once. `sonde list metrics` prints it;
+// docs/metrics.md is generated from it.
 #pragma once
 
 #include "analysis/metric_kind.hpp"
@@ -11,23 +11,23 @@ namespace sonde {
 
 struct Metric {
   std::string_view name;
-  std::string_view unit;  // "byte", "cycle", "ns", "byte/s", "byte/cycle", "1" (plain), "" (text)
+  std::string_view
+      unit;  // "byte", "cycle", "ns", "byte/s", "byte/cycle", "1" (a number), "" (text)
   MetricKind kind;
   Better better;
   std::string_view job;
   std::string_view meaning;
-  std::string_view source;             // where the method or definition comes from
-  std::string_view not_compared = "";  // why devices are not compared by it; "": they are
-  /// Smaller deviations are no warning, or no failure; fractions. 3 %: three times the usual
-  /// scatter between healthy GPUs of one model; 5 %: where SuperBench and AWS call a node bad.
-  ///
+  std::string_view source;             // of the method or the definition
+  std::string_view not_compared = "";  // why devices are not compared by it; empty: they are
+  /// Fractions: smaller deviations give no warning, or no failure. 3 % is three times the usual
+  /// scatter between healthy GPUs of one model; at 5 % SuperBench and AWS call a node bad.
   double warn = 0.03;
   double fail = 0.05;
 };
 
 std::span<const Metric> all_metrics();
 
-/// nullptr if there is none of that name.
+/// nullptr if no metric has this name.
 const Metric* find_metric(std::string_view name, std::span<const Metric> registry = all_metrics());
 
 }  // namespace sonde

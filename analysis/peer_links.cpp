@@ -1,4 +1,4 @@
-// Outliers among a handful of links: too few for statistics, so the others must agree closely.
+// A handful of links is too few for statistics; therefore the other links must agree closely.
 #include "analysis/peer_links.hpp"
 
 #include "analysis/statistics.hpp"
@@ -9,7 +9,7 @@
 namespace sonde {
 namespace {
 
-// Of 18 lanes of NVLink 4 one is 5.6 %; healthy links of one switch agree within tenths of it.
+// One of 18 lanes of NVLink 4 is 5.6 %; healthy links of one switch differ by tenths of a percent.
 constexpr double least_fraction = 0.02;
 constexpr double least_deviations = 6;
 constexpr double least_ranges = 3;

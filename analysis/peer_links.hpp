@@ -1,5 +1,4 @@
-// Which link from one GPU to the others of its node is slower than the rest. Input: one row of the
-// matrix that jobs/peer/job.cpp measures. Pure.
+// Finds slow links from one GPU to the others of its node. Input: a row of the matrix of jobs/peer.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +7,21 @@
 
 namespace sonde {
 
-/// Links with fewer others cannot be told from what is usual.
+/// With fewer links there is no usual rate to compare with.
 inline constexpr std::size_t least_links = 3;
 
 struct SlowLink {
-  std::size_t place = 0;  // of the GPU at its other end, in the row
-  double usual = 0;       // median of the links that do not stand out
-  double fraction = 0;    // by which it is slower than that
+  std::size_t place = 0;  // index in the row of the GPU at the other end
+  double usual = 0;       // median of the other links
+  double fraction = 0;    // by which it is slower
 };
 
-/// Links that stand apart from the others of a row for the worse, the worst first: by 2 %, by six
-/// times the noise, and by three times the range of those others. At most a third of the links do:
-/// more are another way through the node (a second socket), not a fault.
-/// @param rates [GPU of the node] the higher the better; NaN: not measured
-/// @param noise_fraction standard deviation of one rate, as a fraction of it
-/// @returns nothing for a row of fewer than `least_links`
+/// Links that are slower than the others of a row, the worst first: by 2 %, by six times the noise,
+/// and by three times the range of the others. At most a third of the links: more are another path
+/// through the node (a second socket), not a fault.
+/// @param rates [GPU of the node] higher is better; NaN: not measured
+/// @param noise_fraction relative standard deviation of one rate
+/// @returns nothing for fewer than `least_links` links
 std::vector<SlowLink> find_slow_links(std::span<const double> rates, double noise_fraction);
 
 }  // namespace sonde

@@ -1,4 +1,4 @@
-// Rows of the metric registry: what each SM sees, and the slices of the L2.
+// Rows of the metric registry: per-SM values, slices, distributed shared memory, host, peers, soak.
 #pragma once
 
 #include "analysis/metric_rows.hpp"
@@ -98,8 +98,8 @@ inline constexpr std::string_view host_page = "docs/methods/host.md";
 inline constexpr std::string_view shared_host =
     "ranks measure at the same time, and share the memory of the host and its switches";
 inline constexpr Quantity link_property{"1", structural, higher};
-/// Between processes on one healthy GPU copies both ways differ by up to 14 %, copies one way by up
-/// to 9 % (docs/results/h100.md, 2026-11-25, d6f0fbfb).
+/// Differences between processes on one healthy GPU: copies in both directions up to 14 %, in one
+/// direction up to 9 % (docs/results/h100.md, 2026-11-25, d6f0fbfb).
 inline constexpr Quantity host_copies{"byte/s", continuous, higher, 0.20, 0.50};
 
 inline constexpr Row host_rows[] = {

@@ -1,4 +1,3 @@
-// Centres and deviations of replicates.
 #include "analysis/replication.hpp"
 
 #include "analysis/statistics.hpp"
@@ -13,7 +12,7 @@ namespace {
 
 constexpr double outer_samples = 0.1;
 constexpr double outer_replicates = 0.2;
-/// The median absolute deviation of fewer values is too often 0 or far too small.
+/// The median absolute deviation of fewer values is often 0 or far too small.
 constexpr std::size_t least_for_mad = 5;
 
 double sample_deviation(std::span<const double> values) {
@@ -33,7 +32,7 @@ double center_of(std::span<const double> values) {
 double deviation_between(std::span<const double> values) {
   if (values.size() < 2) return 0;
   if (values.size() < least_for_mad) return sample_deviation(values);
-  // Of two groups, one beyond half, the median absolute deviation would see the larger one alone.
+  // The median absolute deviation sees only a group of more than half of the values.
   return std::max(normal_scale * median_absolute_deviation(values), sample_deviation(values) / 2);
 }
 

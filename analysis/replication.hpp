@@ -1,5 +1,5 @@
-// From replicates to one value: a replicate is a measurement that drew its place in memory, its SM
-// and its order of accesses anew. Pure; jobs/run/replicates measures them.
+// From replicates to one value. A replicate is a measurement with newly drawn place in memory, SM
+// and order of accesses. Pure; jobs/run/replicates measures them.
 #pragma once
 
 #include "analysis/results.hpp"
@@ -11,45 +11,42 @@
 
 namespace sonde {
 
-/// When to measure no more replicates.
+/// When there are enough replicates.
 struct StoppingRule {
-  /// Standard error of the centre over the centre. A tenth of the tolerance of 3 % by which devices
-  /// are compared: ten values of one device then lie within a third of it (the range of ten normal
+  /// Standard error of the centre, relative. A tenth of the tolerance of 3 % between devices: ten
+  /// values of one device then differ by at most a third of the tolerance (the range of ten normal
   /// values is 3.1 standard deviations).
   double relative_error = 0.003;
-  std::size_t least =
-      5;  // fewer agree by luck: three in one of sixteen tries at a deviation of 2 %
+  std::size_t least = 5;  // three agree by chance in one of 16 tries, at a deviation of 2 %
   std::size_t most = 24;
 };
 
-/// Whether the values of the replicates so far suffice. Two replicates that agree by chance do not
-/// end it: `least` are always wanted.
+/// True if these replicates suffice. At least `least` are needed, since few may agree by chance.
 bool is_enough(std::span<const double> values, const StoppingRule& rule);
 
-/// The robust centre of the values of replicates, and how far apart they lie.
+/// The robust centre of replicates, and their deviations.
 struct ReplicateSummary {
   double center = 0;           // mean without the outer fifths
-  double repeatability = 0;    // standard deviation within a replicate: median over replicates
-  double reproducibility = 0;  // standard deviation between values of replicates; 0: fewer than two
+  double repeatability = 0;    // standard deviation within a replicate; median over replicates
+  double reproducibility = 0;  // standard deviation between replicates; 0 for fewer than two
   std::size_t replicates = 0;
-  std::uint64_t samples = 0;  // of all of them
+  std::uint64_t samples = 0;  // of all replicates
 };
 
-/// The value of one replicate: the mean of its samples without the outer tenths, so that whole
-/// cycles resolve below one. @pre not empty
+/// Mean without the outer tenths: it resolves less than a cycle. @pre not empty
 double value_of_replicate(const std::vector<double>& samples);
 
 /// @pre at least one replicate, each with a sample
 ReplicateSummary summarize_replicates(std::span<const std::vector<double>> samples_of_replicates);
 
-/// Standard deviation of single values: of normal ones from the median absolute deviation, or, of
-/// fewer than five, the sample deviation. 0 for fewer than two.
+/// Standard deviation of single values: from the median absolute deviation, or the sample deviation
+/// for fewer than five values. 0 for fewer than two.
 double deviation_between(std::span<const double> values);
 
-/// A finding with status ok, all of its numbers from the summary.
+/// A finding with status ok; all numbers come from the summary.
 Finding found_replicated(std::string metric, const ReplicateSummary& summary);
 
-/// A finding whose value was inferred otherwise, with the deviations and counts of its replicates.
+/// A finding with its own value; adds the deviations and counts of its replicates.
 Finding with_replicates(Finding finding, const ReplicateSummary& summary);
 
 }  // namespace sonde

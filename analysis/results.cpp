@@ -1,4 +1,4 @@
-// Names of outcomes, and the ways to state a finding.
+// Names of outcomes, and functions that make findings.
 #include "analysis/results.hpp"
 
 #include "base/enum_text.hpp"

@@ -1,4 +1,4 @@
-// From shares of misses to groups of SMs, and from groups to names.
+// From fractions of misses to groups of SMs, and from groups to names.
 #include "analysis/sharing.hpp"
 
 #include <algorithm>
@@ -7,26 +7,25 @@
 namespace sonde {
 namespace {
 
-// A chase whose sets fill unevenly, or are replaced at random, may miss so often when it is alone.
+// A chase may miss this often alone if sets fill unevenly or are replaced at random.
 constexpr double most_missed_alone = 0.4;
-// Two lists of 0.7 each are 1.4 caches: even the best policy misses 0.4 of the 1.4, so one of them
-// loses 0.28, and under LRU all of it. Beyond this no cache of its own explains the loss ...
+// Two lists of 0.7 caches are 1.4 caches: even the best policy misses 0.4 of 1.4, so each loses
+// 0.28; under LRU each loses everything. A loss above this limit needs a common cache ...
 constexpr double least_lost = 0.2;
-// ... and below this it is noise: outliers are a thousandth, a fetch by chance a few in a hundred.
+// ... and a loss below this limit is noise: 0.001 outliers, a few percent accidental fetches.
 constexpr double most_noise = 0.06;
 
-// A fetch may bring some of the new lines. Lines of others are all there or none is: what lies
-// between is neither.
+// A fetch may also bring some of the new lines. Lines of others all hit or all miss.
 constexpr double least_told_apart = 0.5;
 constexpr double most_off = 0.2;
 
-// SMs of one TPC have numbers in a row. No known TPC has more of them (three on GT200).
+// SMs of a TPC have consecutive numbers. No known TPC has more than three SMs (GT200).
 constexpr std::size_t widest_tpc = 3;
 constexpr std::size_t usual_tpc = 2;
-// A GPC of so few SMs looks the same (as of the clock's scope, jobs/clock.cpp).
+// A GPC of so few SMs looks the same (so does the clock's scope, jobs/clock.cpp).
 constexpr double confidence_by_size = 0.9;
-// GPCs of GPUs with so many SMs that eight GPCs would fill them have at least as many: on an H200
-// six SMs share the second TLB level, of sixteen or eighteen in a GPC.
+// If eight GPCs of this size would fill the GPU, its GPCs are not smaller. On an H200 six SMs share
+// the second TLB level, of 16 or 18 SMs in a GPC.
 constexpr std::size_t smallest_large_gpc = 8;
 
 void ask_halves(const std::vector<int>& sms, Found found,
@@ -43,7 +42,6 @@ void ask_halves(const std::vector<int>& sms, Found found,
   }
 }
 
-/// The SMs of one group.
 std::vector<int> members(const std::vector<double>& group_of_sm, double group) {
   std::vector<int> sms;
   for (std::size_t sm = 0; sm < group_of_sm.size(); ++sm) {
@@ -61,7 +59,7 @@ bool in_a_row(const std::vector<int>& sms) {
   return sms.back() - sms.front() == static_cast<int>(sms.size()) - 1;
 }
 
-/// Nothing if the SMs cut through a GPC and reach beyond it.
+/// Nothing if the SMs are only a part of some GPC and reach beyond it.
 std::optional<std::string> name_by_gpcs(const std::vector<int>& sharing,
                                         const std::vector<double>& gpc_of_sm) {
   std::set<double> gpcs;
@@ -129,7 +127,7 @@ std::optional<bool> shrinks_with_carveout(const std::vector<double>& carveout_by
   const double taken_bytes = carveout_bytes.back() - carveout_bytes.front();
   const double lost_bytes = size_bytes.front() - size_bytes.back();
   if (taken_bytes <= 0) return std::nullopt;
-  // Parts of the array serve neither: what is lost need not be all that was taken.
+  // Parts of the array may serve neither, so the loss need not equal the carve-out.
   if (lost_bytes >= 0.5 * taken_bytes && lost_bytes <= 1.5 * taken_bytes) return true;
   const auto [least, most] = std::ranges::minmax(size_bytes);
   if (least == most) return false;

@@ -1,5 +1,5 @@
-// Which SMs share a cache or a TLB, and which caches are one, from what loads find there: the
-// inference of the job sharing (docs/methods/sharing.md) and of the scopes of TLBs.
+// Which SMs share a cache or a TLB, and which caches are one array, by what loads hit: inference of
+// the job sharing (docs/methods/sharing.md) and of the scopes of TLBs.
 #pragma once
 
 #include <functional>
@@ -10,71 +10,72 @@
 
 namespace sonde {
 
-/// What a chase loses of what it holds alone.
+/// How much a chase loses to another chase.
 enum class Loss { none, unclear, some };
 
-/// Chases that fill 0.7 of a cache each: alone they hit, two in one cache lose a good part.
-/// @param alone, together shares of accesses that miss, alone and while another one chases
-/// @return unclear, too, if the chase misses much when it is alone
+/// For chases that fill 0.7 of a cache each: alone they hit, two in one cache miss often.
+/// @param alone, together fractions of accesses that miss, alone and during another chase
+/// @return unclear also if the chase misses often when it is alone
 Loss judge_loss(double alone, double together);
 
-/// Of lines that others have just loaded, what an SM finds in a cache.
+/// How many of the lines that others have just loaded an SM finds in a cache.
 enum class Found { none, unclear, all };
 
-/// What an SM misses of lines in one cache.
+/// Fractions of lines that an SM misses in one cache.
 struct MissedShares {
   double own = 0;    // lines that it has just loaded itself
-  double fresh = 0;  // lines that nobody has loaded
+  double fresh = 0;  // lines that no SM has loaded
 };
 
-/// Of 64 loads of its own lines and more, outliers and lines that a policy lost are few.
+/// Of 64 or more loads of own lines few miss: outliers, and lines that a policy lost.
 inline constexpr double most_missed_of_own = 0.15;
 
-/// Whether own lines are found and new ones are not, so that those of others tell something.
+/// True if own lines hit and new lines miss, so that lines of others can be judged.
 bool tell_lines_apart(const MissedShares& missed);
 
-/// Lines of others are either as own ones or as new ones.
-/// @param of_others share of them that misses  @pre tell_lines_apart(missed)
+/// Lines of others behave like own lines or like new ones.
+/// @param of_others fraction of them that misses  @pre tell_lines_apart(missed)
 Found judge_found(const MissedShares& missed, double of_others);
 
-/// SMs whose lines another one finds.
+/// SMs whose lines another SM finds.
 struct Sharers {
-  std::vector<int> sms;      // in the order they were asked in
-  std::vector<int> unclear;  // neither these nor none
+  std::vector<int> sms;      // in the order in which they were asked
+  std::vector<int> unclear;  // neither found nor missed
 };
 
-/// By halves: a group of whose lines none is found is asked once, a single one decides.
-/// @param found_of what is found of lines that all of these have just loaded
+/// Asks about groups and their halves. A group of which no line is found is not divided further.
+/// @param found_of how many of the lines are found that all of these SMs have just loaded
 Sharers find_sharers(const std::vector<int>& others,
                      const std::function<Found(const std::vector<int>&)>& found_of);
 
-/// Groups of SMs as the topology job found them; empty: not known.
+/// Groups of SMs from the topology job; empty: unknown.
 struct KnownGroups {
-  std::vector<double> tpc_of_sm = {};  // index: SM; -1: not known
+  std::vector<double> tpc_of_sm = {};  // by SM; -1: unknown
   std::vector<double> gpc_of_sm = {};
   double tpc_confidence = 1;
   double gpc_confidence = 1;
 };
 
-/// What the SMs that share something are.
+/// Name for the SMs that share something.
 struct ScopeName {
-  std::optional<std::string> name;  // nothing if neither groups nor numbers tell
+  std::optional<std::string> name;  // nothing if neither groups nor SM numbers decide
   double confidence = 0;
   std::string remark = {};
 };
 
-/// "sm", "tpc", "gpc", "part of a gpc", "partition" (several whole GPCs) or "device". Without known
-/// TPCs two SMs with numbers in a row are one; three may be a TPC (GT200, Wong 2010) or a GPC.
-/// @param sharing ascending, SM 0 among them
+/// "sm", "tpc", "gpc", "part of a gpc", "partition" (several whole GPCs) or "device". If TPCs are
+/// unknown, two SMs with consecutive numbers are a TPC; three may be a TPC (GT200, Wong 2010) or a
+/// GPC.
+/// @param sharing ascending, with SM 0
 ScopeName name_scope(const std::vector<int>& sharing, int sm_count, const KnownGroups& groups);
 
-/// The same where GPCs are not known, of more SMs than a TPC has: by their number "gpc", or "part
-/// of a gpc" if they are fewer than any GPC of so large a GPU has; never "partition".
+/// The same if GPCs are unknown and the SMs are more than a TPC has: "gpc", or "part of a gpc" if
+/// they are fewer than a GPC of so large a GPU has. Never "partition".
 ScopeName guess_scope(const std::vector<int>& sharing, int sm_count, const KnownGroups& groups);
 
-/// Whether the L1 and shared memory are one array: the L1 loses what shared memory gets.
-/// @param carveout_bytes ascending, @param size_bytes of the L1 with each of them
-/// @return nothing if the sizes follow neither rule, or there is one carve-out
+/// True if the L1 and shared memory are one array: the L1 loses what shared memory gets.
+/// @param carveout_bytes ascending, @param size_bytes of the L1 with each carve-out
+/// @return nothing if the sizes fit neither case, or if there is only one carve-out
 std::optional<bool> shrinks_with_carveout(const std::vector<double>& carveout_bytes,
                                           const std::vector<double>& size_bytes);
 

@@ -1,4 +1,3 @@
-// Medians, quantiles, modes and least squares; the values are ordered as far as that helps.
 #include "analysis/statistics.hpp"
 
 #include "base/error.hpp"
@@ -27,7 +26,7 @@ Mode make_mode(std::span<const double> sorted) {
 
 double median_in_place(std::span<double> values) {
   if (values.empty()) return nan_value;
-  if (values.size() == 3) {  // of three passes, by the million: in half the time
+  if (values.size() == 3) {  // frequent (three passes): takes half the time
     const auto [low, high] = std::minmax(values[0], values[1]);
     return std::max(low, std::min(high, values[2]));
   }
@@ -175,7 +174,7 @@ Trend fit_trend(std::span<const double> times, std::span<const double> values, d
               .last = level + slope * (end - center),
               .deviation = (end - begin) * std::sqrt(variance / squares)};
   if (trend.change() == 0) return trend;
-  trend.p_value = 0;  // of a line without any scatter
+  trend.p_value = 0;  // for a line without scatter
   if (trend.deviation > 0) {
     const boost::math::students_t student(freedom);
     trend.p_value =

@@ -1,4 +1,4 @@
-// Rows of the metric registry: bandwidth of global memory and of the L2.
+// Rows of the metric registry: global memory, L2, shared memory, constants, bypassing.
 #pragma once
 
 #include "analysis/metric_rows.hpp"
@@ -9,7 +9,6 @@ inline constexpr Quantity bandwidth_curve{"byte/s", fingerprint, neither};
 inline constexpr Quantity operations_per_s{"1/s", continuous, higher};
 inline constexpr Quantity delay{"ns", continuous, lower};
 
-/// Of the job global.throughput.
 inline constexpr Row global_rows[] = {
     {"global.theoretical_bytes_per_s", Quantity{"byte/s", structural, higher},
      "memory clock x transfers per clock x bus width"},
@@ -70,11 +69,10 @@ inline constexpr Row tile_latency_rows[] = {
      "loaded_latency_ns x the throughput that it was measured at", littles_law},
 };
 
-/// Another process gets other memory: on one H200 the median of 24 replicates moved by 3.8 % over
-/// ten runs (docs/results/h200.md, 2026-11-28).
+/// Each process gets other memory: on one H200 the median of 24 replicates moved by 3.8 % over ten
+/// runs (docs/results/h200.md, 2026-11-28).
 inline constexpr Quantity by_placed_memory{"byte/s", continuous, higher, 0.05, 0.08};
 
-/// Of the job l2.throughput.
 inline constexpr Row l2_throughput_rows[] = {
     {"l2.footprint_bytes", footprints, "lines that were read and written, all of them in the L2"},
     {"l2.read_bytes_per_s", throughput, "reading what lies in the L2, each SM other lines"},
@@ -106,7 +104,7 @@ inline constexpr std::string_view mei_fig_19 = "Mei and Chu 2016, figure 19";
 inline constexpr std::string_view wong_4_f = "Wong 2010, section IV-F";
 inline constexpr Quantity copy_rates{"byte/cycle", fingerprint, neither};
 
-/// Ways of a conflict, or threads that meet in a word or, with words of their own, in a bank.
+/// Ways of a conflict; or threads that share a word, or a bank with a word each.
 inline constexpr Factor thread_counts[] = {{"1", "1"}, {"2", "2"},   {"4", "4"},
                                            {"8", "8"}, {"16", "16"}, {"32", "32"}};
 constexpr bool are_several(const Factor& threads) { return threads.name != "1"; }
@@ -186,7 +184,6 @@ inline constexpr Row shared_atomic_rows[] = {
 inline constexpr Quantity constant_curve{"byte/cycle", fingerprint, neither};
 inline constexpr std::string_view wong_fig_19 = "Wong 2010, figure 19";
 
-/// Of the job constant.throughput.
 inline constexpr Factor constant_levels[] = {
     {"l1", "first cache of the constant bank"},
     {"l2", "second cache of the constant bank"},

@@ -1,4 +1,4 @@
-// Names and ranks shapes of a grid, and fits Little's law to what was measured.
+// Names and ranks shapes of a grid, and fits Little's law.
 #include "analysis/throughput.hpp"
 
 #include "base/error.hpp"

@@ -1,5 +1,5 @@
-// Choosing and judging throughput measurements: shapes of a grid, the best of a surface, and what
-// Little's law makes of it. Pure; the jobs shared and global.throughput run the shapes.
+// Shapes of throughput measurements, the best of a surface, and a fit of Little's law. Pure; the
+// jobs shared and global.throughput run the shapes.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace sonde {
 
-/// Instead of a number of blocks: one for each tile of the data, so that none has a second one.
+/// As a number of blocks: one block for each tile of the data.
 inline constexpr int blocks_by_tiles = 0;
 
 /// Shape of a grid: the axes of Mei and Chu 2016, sections 5.1 and 6.1.
@@ -31,20 +31,19 @@ struct SurfacePoint {
   double throughput = 0;
 };
 
-/// Points by falling throughput, so many at most.
+/// Points by decreasing throughput, at most `most`.
 std::vector<SurfacePoint> rank_surface(std::vector<SurfacePoint> points,
                                        std::size_t most = SIZE_MAX);
 
-/// Throughput against bytes in flight below saturation is a line through the origin whose slope is
-/// 1 / latency (Little's law).
+/// Little's law: below saturation, throughput is bytes in flight / latency.
 struct LittlesLaw {
   double latency_s = 0;
-  double bytes_in_flight = 0;  // latency x best throughput: what saturates the memory
-  double r2 = 0;               // of the line through the origin, over the points used
+  double bytes_in_flight = 0;  // latency x best throughput: enough to saturate the memory
+  double r2 = 0;               // of the line over the points used
   std::uint64_t points = 0;
 };
-/// Uses the points with less than half of the best throughput. nullopt if fewer than three.
-/// @pre as many bytes in flight as throughputs, in byte and byte/s
+/// Uses points with less than half of the best throughput. nullopt for fewer than three.
+/// @pre equally many bytes in flight (byte) and throughputs (byte/s)
 std::optional<LittlesLaw> fit_littles_law(std::span<const double> bytes_in_flight,
                                           std::span<const double> bytes_per_s);
 

@@ -18,7 +18,7 @@ std::size_t find_root(std::vector<std::size_t>& parent, std::size_t item) {
 
 std::vector<Cluster> collect_clusters(const std::vector<LaneTrace>& lanes, int cluster_blocks) {
   std::vector<Cluster> clusters;
-  std::map<int, std::size_t> open;  // cluster number to place in `clusters`
+  std::map<int, std::size_t> open;  // from a cluster number to an index in `clusters`
   for (const LaneTrace& lane : lanes) {
     if (lane.cluster < 0 || lane.sm < 0) continue;
     auto place = open.find(lane.cluster);

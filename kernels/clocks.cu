@@ -1,6 +1,6 @@
-// Timestamps of SM clock and device-wide timer, and clusters. A timestamp pair is read back to back
-// by one thread; what could spoil it is preemption (the SM is checked at the end). Clusters need
-// large shared memory, so that no SM gets two blocks.
+// Timestamps of the SM clock and the device-wide timer, and clusters. One thread reads both clocks
+// back to back; source of error: preemption (the SM is checked at the end). Clusters need large
+// shared memory, so that no SM gets two blocks.
 #include "kernels/clocks.hpp"
 #include "kernels/cluster.cuh"
 #include "kernels/placement.cuh"

@@ -1,5 +1,4 @@
-// Clocks of chosen SMs against the device-wide timer, and which SMs a thread block cluster lands
-// on.
+// Clocks of chosen SMs against the device-wide timer, and the SMs of thread block clusters.
 #pragma once
 
 #include "kernels/placement.hpp"
@@ -8,7 +7,7 @@
 
 namespace sonde::kernels {
 
-/// Both clocks, back to back.
+/// Both clocks, read one directly after the other.
 struct ClockReading {
   std::uint64_t clock_cycles;
   std::uint64_t globaltimer_ns;
@@ -17,12 +16,12 @@ struct ClockReading {
 struct TimestampLaunch {
   Placement placement;
   LaneResult* results = nullptr;  // [rank]
-  /// [rank * samples]; they lie in shared memory until the block writes them out.
+  /// [rank * samples]; in shared memory until the block writes them out.
   ClockReading* pairs = nullptr;
   std::uint32_t samples = 0;
 };
 
-/// Dense pairs of clock reads on every wanted SM, started together.
+/// Pairs of clock readings in quick succession on every wanted SM, started together.
 extern const Kernel<TimestampLaunch> timestamps;
 
 struct ClusterBlock {
@@ -36,7 +35,7 @@ struct ClusterLaunch {
   std::uint64_t limit_ns = 0;
 };
 
-/// Clusters whose blocks hold their SMs until all have said where they are.
+/// Clusters whose blocks stay on their SMs until all have reported their SM.
 extern const Kernel<ClusterLaunch> clusters;
 
 }  // namespace sonde::kernels

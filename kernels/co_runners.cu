@@ -1,7 +1,7 @@
-// Hardware effect: reductions on one line are served by one slice of the L2, one after the other,
-// and whatever else comes to that slice queues behind them. What could spoil it: reductions that
-// are merged or dropped on their way (each thread of a warp has a word of its own; volatile
-// assembly), and looking for the end too often (once in many reductions, on another line).
+// Hardware effect: one slice of the L2 serves the reductions on a line one by one, and all other
+// accesses to this slice queue behind them. Sources of error: reductions that are merged or dropped
+// (each thread of a warp has its own word; volatile assembly), and too many checks for the end
+// (only one after many reductions, on another line).
 #include "kernels/co_runners.hpp"
 #include "kernels/placement.cuh"
 

@@ -1,12 +1,11 @@
-// Hardware effect: a load from the shared memory of another block of the cluster travels over the
-// network between the SMs of a GPC; the chase shows how long, the stream how many bytes a cycle.
-// What could spoil it: ld.shared::cluster reads a slow special register (S2R SR_SWINHI) before each
-// load, within the timed window, so the loads here take generic addresses, as mapa gives them, and
-// the chain consists of such addresses; a block that ends while it is read (cluster barriers before
-// and behind); loads that are made once for all passes of a stream, since nobody writes in between
-// (each pass reads from an address that the compiler cannot know); more than one reader in a
-// cluster while latencies are taken (readers take turns at the cluster barrier); first loads that
-// wait for code (a rehearsal).
+// Hardware effect: a load from the shared memory of another block of the cluster uses the network
+// between the SMs of a GPC. The chase measures its latency, the stream its bytes per cycle. Sources
+// of error: ld.shared::cluster reads a slow special register (S2R SR_SWINHI) before each load,
+// inside the timed window (so the loads use generic addresses, from mapa, and the chain consists of
+// them); a block that ends while it is read (cluster barriers before and after); loads that the
+// compiler makes once for all passes of a stream, since nobody writes in between (each pass reads
+// from an address that the compiler cannot know); several readers in a cluster during latencies
+// (they take turns at the cluster barrier); instruction misses (a rehearsal).
 #include "kernels/cluster.cuh"
 #include "kernels/dsm.hpp"
 #include "kernels/pattern.cuh"
@@ -15,10 +14,10 @@
 namespace sonde::kernels {
 namespace {
 
-/// The chain is of this many words, a bank further with each.
+/// Words of the chain, each in another bank than the one before.
 constexpr std::uint32_t ring_words = 64;
 constexpr std::uint32_t ring_step_bytes = 136;
-constexpr std::uint32_t ring_offset_bytes = 256;  // behind the sink
+constexpr std::uint32_t ring_offset_bytes = 256;  // after the sink
 constexpr std::uint32_t record_offset_bytes = ring_offset_bytes + ring_words * ring_step_bytes;
 
 #if __CUDA_ARCH__ >= 900
@@ -40,13 +39,13 @@ __device__ __forceinline__ uint4 load_element(std::uint64_t address) {
   return value;
 }
 
-/// Waits until all blocks of the launch are here. @return false if the deadline passed first
+/// Waits until all blocks of the launch have arrived. @return false if the deadline passed first
 __device__ bool meet_all(PlacementState& state, const Deadline& deadline) {
   atomicAdd(&state.arrived, 1u);
   return wait_for(state.arrived, gridDim.x, deadline, 20);
 }
 
-/// Where the chain of that rank stands after so many loads.
+/// The place in the chain of this rank after a number of loads.
 __device__ std::uint64_t ring_place(const unsigned char* own, std::uint32_t rank,
                                     std::uint32_t loads) {
   return map_to_rank(own + ring_offset_bytes + loads % ring_words * ring_step_bytes, rank);
@@ -130,13 +129,13 @@ __global__ void __launch_bounds__(32, 1)
 
 #if __CUDA_ARCH__ >= 900
 
-/// What stands at a word of the memory of that rank.
+/// The content of a word in the memory of this rank.
 __device__ std::uint32_t word_of_rank(std::uint32_t rank, std::uint32_t word) {
   constexpr std::uint64_t rank_words = 1 << 14;  // of the largest block
   return pattern_word(rank * rank_words + word);
 }
 
-/// First word of the j-th element of this thread.
+/// First word of the thread's j-th element.
 __device__ std::uint32_t first_word(int j) { return (j * blockDim.x + threadIdx.x) * 4; }
 
 __device__ void fill_own(std::uint32_t* own, std::uint32_t rank) {
@@ -147,7 +146,7 @@ __device__ void fill_own(std::uint32_t* own, std::uint32_t rank) {
   }
 }
 
-/// Sum of the words that a pass must find.
+/// The sum of the words of a pass.
 __device__ std::uint32_t expected_sum(std::uint32_t rank) {
   std::uint32_t sum = 0;
   for (int j = 0; j < dsm_ilp; ++j) {
@@ -192,7 +191,7 @@ __global__ void __launch_bounds__(1024, 1)
   std::uint32_t sum = 0;
   std::uint64_t place = from;
   const unsigned step_bytes =
-      (unknown_one() - 1) * 16;  // 0, but who knows: no pass may be left out
+      (unknown_one() - 1) * 16;  // 0, but unknown to the compiler: no pass may be removed
 #pragma unroll 1
   for (std::uint32_t pass = 0; pass < launch.passes; ++pass, place += step_bytes) {
     sum += read_pass(place, blockDim.x * 16);

@@ -1,4 +1,4 @@
-// What is done to memory before and after the timed kernels, by grid-stride loops.
+// Work on memory before and after the timed kernels, in grid-stride loops.
 #include "kernels/memory.hpp"
 #include "kernels/pattern.cuh"
 
@@ -32,7 +32,7 @@ __global__ void scatter_kernel(unsigned char* base, const WordWrite* writes, std
   }
 }
 
-/// @return the word behind `word` in its sector of four
+/// @return the word after `word` in its sector of four words
 __device__ std::uint64_t next_in_sector(std::uint64_t word) {
   return (word & ~std::uint64_t{3}) | ((word + 1) & 3);
 }
@@ -82,8 +82,7 @@ __global__ void sum_words_kernel(const std::uint32_t* words, std::uint64_t count
   if (part > 0) atomicAdd(sum, part);
 }
 
-/// Keeps loads alive: no compiler can know that the sum never is this value; if it is, no harm is
-/// done.
+/// Keeps loads: the compiler cannot know that the sum is hardly ever this value. If so: harmless.
 __device__ void use_sum(std::uint32_t sum, std::uint32_t* sink) {
   if (sum == 0x5bd1e995u) *sink = sum;
 }
@@ -102,7 +101,7 @@ __global__ void touch_kernel(const unsigned char* base, std::uint64_t pages,
   std::uint32_t sum = 0;
 #pragma unroll 4
   for (std::uint64_t page = threadIdx.x; page < pages; page += blockDim.x) {
-    // Lines of different pages shall not all lie in one cache set.
+    // Lines of different pages must not all lie in one cache set.
     const std::uint64_t offset = page * page_bytes + (page * 128) % page_bytes;
     sum += __ldcg(reinterpret_cast<const std::uint32_t*>(base + offset));
   }
@@ -161,7 +160,7 @@ cudaError_t read_range(const void* base, std::uint64_t size_bytes, int sm_count,
 
 cudaError_t touch_pages(const void* base, std::uint64_t size_bytes, std::uint64_t page_bytes,
                         int sm_count, std::uint32_t* sink, cudaStream_t stream) {
-  // Nearly each load misses every TLB: what counts is how many of them are on their way at once.
+  // Nearly every load misses all TLBs: the time depends on the number of misses in flight.
   touch_kernel<<<static_cast<unsigned>(sm_count), block_threads, 0, stream>>>(
       static_cast<const unsigned char*>(base), size_bytes / page_bytes, page_bytes, sink);
   return cudaGetLastError();

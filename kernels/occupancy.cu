@@ -1,8 +1,8 @@
 // Hardware effect: an SM takes as many blocks as its registers, threads, shared memory and slots
-// allow. Blocks count themselves on their SM and stay until nobody has come for a while: nobody
-// leaves before the door is closed, and whoever comes later does not count. What could spoil it: a
-// kernel with another number of registers than thought (the runtime tells the number), blocks that
-// come late because they do something first (they do nothing but come), other processes.
+// allow. Blocks count themselves on their SM and stay until no block has come for a while; then the
+// launch is closed, and later blocks do not count. Sources of error: another number of registers
+// than expected (the runtime reports it), blocks that are late because they do other work first
+// (they do none), other processes.
 #include "kernels/occupancy.hpp"
 #include "kernels/placement.cuh"
 
@@ -11,7 +11,7 @@
 namespace sonde::kernels {
 namespace {
 
-/// By one thread of each block.
+/// Called by one thread of each block.
 __device__ __forceinline__ void stay_until_quiet(const OccupancyLaunch& launch) {
   OccupancyState& state = *launch.state;
   if (peek(state.closed) != 0) return;
@@ -34,8 +34,8 @@ __device__ __forceinline__ void stay_until_quiet(const OccupancyLaunch& launch) 
   }
 }
 
-/// Loads so many values, one by one, and then uses them one by one, in an order that cannot be
-/// changed: between the two all of them are in registers.
+/// Loads `live` values, then uses them, one by one in a fixed order: in between all are in
+/// registers.
 template <int live>
 __device__ __forceinline__ void fill_registers(OccupancyState& state) {
   std::uint32_t values[live];
@@ -49,8 +49,7 @@ __device__ __forceinline__ void fill_registers(OccupancyState& state) {
   state.timed_out = sum;
 }
 
-/// A kernel has all of its registers from the first instruction to the last: those that only
-/// fill_registers needs, too, although nobody ever comes there.
+/// A kernel has all its registers from the start: also those of fill_registers, which never runs.
 template <int live>
 __global__ void __launch_bounds__(live > 56 ? 256 : 1024)
     occupancy_kernel(const __grid_constant__ OccupancyLaunch launch) {
@@ -65,9 +64,9 @@ std::vector<Kernel<OccupancyLaunch>> make_kernels(std::integer_sequence<int, liv
 
 }  // namespace
 
-/// Kernels for blocks of any size, with 16 to 26 and 30 to 56 values: fewer make no difference, and
-/// between them ptxas rather spills than uses more than 32 registers (nvcc 13.0). Of larger ones
-/// those around the numbers where few blocks just fit, which tell units up to 8 apart.
+/// Kernels for blocks of any size, with 16 to 26 and 30 to 56 values: fewer values change nothing,
+/// and with 27 to 29 ptxas spills rather than use more than 32 registers (nvcc 13.0). Larger
+/// numbers only where few blocks just fit, which distinguishes allocation units up to 8.
 const std::vector<Kernel<OccupancyLaunch>>& occupancy_kernels() {
   static const auto kernels = make_kernels(
       std::integer_sequence<int, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 30, 31, 32, 33, 34, 35,

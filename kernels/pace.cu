@@ -1,7 +1,7 @@
-// Launches that do nothing or hold their SMs, and readings of both clocks under load. Hardware
-// effects: the time from the end of a launch to the beginning of the next; the SM clock that a GPU
-// keeps up while all SMs compute. What could spoil the load: arithmetic that the compiler leaves
-// out or shortens (the factor is a parameter, the result may be stored; checked in SASS).
+// Empty launches, launches that occupy their SMs, and readings of both clocks under load. Hardware
+// effects: the time from the end of a launch to the begin of the next; the SM clock while all SMs
+// compute. Source of error: arithmetic that the compiler removes or shortens (the factor is a
+// parameter, the result may be stored; checked in SASS).
 #include "kernels/pace.hpp"
 #include "kernels/placement.cuh"
 
@@ -20,7 +20,7 @@ __global__ void busy_kernel(BlockTimes* times, std::uint64_t busy_ns) {
   times[blockIdx.x] = {read_sm(), 1, begin_cycles, end_cycles, begin_ns, end_ns};
 }
 
-/// By the first thread of a block. @return whether all were read before the deadline
+/// Called by the first thread of a block. @return false if the deadline passed first
 __device__ bool read_pace(const PaceLaunch& launch, ClockReading* readings,
                           const Deadline& deadline) {
   std::uint64_t now_ns = read_globaltimer();
@@ -36,7 +36,7 @@ __device__ bool read_pace(const PaceLaunch& launch, ClockReading* readings,
   return true;
 }
 
-/// Multiplies and adds in eight chains until told to stop: more than one scheduler has under way.
+/// Multiplies and adds in eight chains until told to stop: enough to keep a scheduler busy.
 __device__ float compute_until(const volatile std::uint32_t& stop, float factor) {
   constexpr int chains = 8;
   constexpr int rounds = 32;
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(1024, 1) pace_kernel(const __grid_constant__ P
     *const_cast<volatile std::uint32_t*>(&stop) = 1;
   } else if (threadIdx.x >= 32) {
     const float sum = compute_until(stop, launch.factor);
-    if (sum == 0.1234567f) *launch.sink = sum;  // keeps the arithmetic alive
+    if (sum == 0.1234567f) *launch.sink = sum;  // keeps the arithmetic
   }
 }
 

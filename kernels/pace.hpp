@@ -1,4 +1,4 @@
-// How launches follow each other, and how fast the SM clocks run while the SMs work.
+// The order of launches, and the rate of the SM clocks while the SMs work.
 #pragma once
 
 #include "kernels/clocks.hpp"
@@ -9,7 +9,7 @@
 
 namespace sonde::kernels {
 
-/// What one block of a launch saw: its SM, and both clocks at its begin and its end.
+/// The SM of a block, and both clocks at its begin and end.
 struct BlockTimes {
   std::uint32_t sm;
   std::uint32_t ran;  // 1
@@ -26,8 +26,7 @@ cudaError_t launch_empty(unsigned blocks, cudaStream_t stream);
 cudaError_t launch_busy(BlockTimes* times, std::uint64_t busy_ns, unsigned blocks,
                         cudaStream_t stream);
 
-/// Shared memory that a block needs.
-inline constexpr unsigned pace_shared_bytes = 4;
+inline constexpr unsigned pace_shared_bytes = 4;  // of a block
 
 struct PaceLaunch {
   Placement placement;
@@ -36,7 +35,7 @@ struct PaceLaunch {
   float* sink = nullptr;             // never written
   std::uint32_t samples = 0;
   std::uint64_t interval_ns = 0;
-  float factor = 0;  // of the multiplications; not known to the compiler
+  float factor = 0;  // of the multiplications; unknown to the compiler
 };
 
 /// The first thread of a block reads the clocks; all warps but the first compute meanwhile.

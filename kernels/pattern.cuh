@@ -1,12 +1,11 @@
-// The data of streams: no zeros, because memory and wires may treat them better than real data.
+// Data of streams: no zeros, because memory and links may handle zeros better than real data.
 #pragma once
 
 #include <cstdint>
 
 namespace sonde::kernels {
 
-/// What stands at a 4-byte word. The factor is Knuth's for multiplicative hashing (2^32 / golden
-/// ratio).
+/// A 4-byte word, by Knuth's factor for multiplicative hashing (2^32 / golden ratio).
 __device__ inline std::uint32_t pattern_word(std::uint64_t index) {
   return static_cast<std::uint32_t>(index) * 2654435761u | 1u;
 }

@@ -1,6 +1,6 @@
-// Device side of placement.hpp: a block takes its SM, lanes start together or in turn, and nobody
-// waits for ever. What is read here goes past the L1 (cg, relaxed loads, atomics), so that the L1
-// holds nothing but the measured lines.
+// Device side of placement.hpp: a block takes its SM, lanes start together or in turn, and every
+// wait ends. All reads here bypass the L1 (cg, relaxed loads, atomics): it holds only measured
+// lines.
 #pragma once
 
 #include "kernels/timing.cuh"
@@ -13,7 +13,7 @@ __device__ __forceinline__ std::uint32_t peek(const std::uint32_t& counter) {
   return value;
 }
 
-/// The device-wide timer bounds every loop of a kernel.
+/// The device-wide timer limits every loop of a kernel.
 class Deadline {
  public:
   __device__ explicit Deadline(std::uint64_t limit_ns) : end_ns_(read_globaltimer() + limit_ns) {}
@@ -33,11 +33,10 @@ __device__ inline bool wait_for(const std::uint32_t& counter, std::uint32_t valu
   return true;
 }
 
-/// Blocks that could not start while the wanted SMs were taken never will; those that could are
-/// gone well within this time.
+/// Blocks that found no free SM never start; all others have left well within this time.
 inline constexpr std::uint64_t settle_ns = 20000;
 
-/// @return whether this block is the one that holds its SM, which is wanted
+/// @return true if this block is the one that holds its SM, and the SM is wanted
 __device__ inline bool take_sm(const Placement& placement) {
   PlacementState& state = *placement.state;
   const std::uint32_t sm = read_sm();
@@ -53,17 +52,15 @@ __device__ inline bool take_sm(const Placement& placement) {
   return placed;
 }
 
-/// For the whole block: the rank of the wanted SM that it holds until it ends, or -1 if it must
-/// leave.
+/// For the whole block: rank of the wanted SM that it holds until its end, or -1 if it must leave.
 __device__ inline int hold_wanted_sm(const Placement& placement) {
   const bool held = threadIdx.x == 0 && take_sm(placement);
   if (!__syncthreads_or(held)) return -1;
   return __ldcg(&placement.rank_of_sm[read_sm()]);
 }
 
-/// A barrier for the whole block, behind which the clock may be read if the result is asked for
-/// first: a read that follows a plain BAR.SYNC is made on arrival, not on release (seen on an
-/// H200).
+/// A barrier of the whole block; after it the clock may be read if the result is used first. A
+/// clock read after a plain BAR.SYNC happens on arrival, not on release (seen on an H200).
 /// @return true
 __device__ inline bool pass_barrier() { return __syncthreads_or(1) != 0; }
 
@@ -73,15 +70,15 @@ __device__ inline LaneStatus lane_status(bool in_time, std::uint32_t sm) {
   return in_time ? LaneStatus::done : LaneStatus::timed_out;
 }
 
-/// Waits until all lanes are here, so that they start within about a microsecond.
-/// @param lanes of all launches that count their arrivals where this one does
+/// Waits until all lanes have arrived: they then start within about a microsecond.
+/// @param lanes of all launches that count their arrivals in the same counter
 __device__ inline bool start_together(const Placement& placement, std::uint32_t lanes,
                                       const Deadline& deadline) {
   atomicAdd(placement.arrived, 1u);
   return wait_for(*placement.arrived, lanes, deadline, 20);
 }
 
-/// Waits for one's turn. Those far behind look rarely, so as not to disturb the lane that measures.
+/// Waits for a turn. Lanes far behind check rarely, so as not to disturb the measuring lane.
 __device__ inline bool wait_for_turn(const PlacementState& state, std::uint32_t turn,
                                      const Deadline& deadline) {
   for (;;) {
@@ -92,7 +89,7 @@ __device__ inline bool wait_for_turn(const PlacementState& state, std::uint32_t 
   }
 }
 
-/// By the whole block when its work is done, which began at `begin_cycles`.
+/// Called by the whole block when its work, which began at `begin_cycles`, is done.
 __device__ inline void note_span(SmSpan* spans, std::uint64_t begin_cycles) {
   if (!pass_barrier() || threadIdx.x > 0) return;
   const std::uint64_t end_cycles = read_clock();

@@ -6,8 +6,8 @@
 namespace sonde::kernels {
 
 /// Turns a number known at run time into a template argument.
-/// @param make called with the one of `values` that equals `asked`, as a std::integral_constant
-/// @return what it returned; null if none is equal
+/// @param make called with the element of `values` that equals `asked`, as a std::integral_constant
+/// @return the result of `make`; null if no element is equal
 template <class Kernel, int... values, class Make>
 Kernel select_kernel(int asked, const Make& make) {
   Kernel kernel = nullptr;

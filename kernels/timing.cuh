@@ -1,5 +1,5 @@
-// Clock reads and the loads and stores of timed windows. All of it is volatile assembly with memory
-// clobbers, so that order in the source is order in the machine code; tests/sass proves that.
+// Clock reads, and the loads and stores of timed windows. All are volatile assembly with memory
+// clobbers: the order in the source is the order in machine code, which tests/sass checks.
 #pragma once
 
 #include "kernels/placement.hpp"
@@ -8,8 +8,8 @@
 
 namespace sonde::kernels {
 
-/// SM clock. All 64 bits are used by cycles_between, or else ptxas reads the low half by S2UR,
-/// which takes some 30 cycles on sm_75 and sm_80 and falls into the timed window.
+/// SM clock. cycles_between uses all 64 bits: else ptxas reads the low half by S2UR, which takes
+/// about 30 cycles inside the timed window on sm_75 and sm_80.
 __device__ __forceinline__ std::uint64_t read_clock() {
   std::uint64_t cycles;
   asm volatile("mov.u64 %0, %%clock64;" : "=l"(cycles)::"memory");
@@ -28,14 +28,14 @@ __device__ __forceinline__ std::uint32_t read_sm() {
   return sm;
 }
 
-/// 1, but not to the compiler (blocks have one dimension). A timed loop that counts in steps of it
-/// stays one piece of code: ptxas for sm_80 unrolls others whatever the pragma says, and the
-/// windows of an unrolled loop differ by 1 or 2 cycles.
+/// 1, but unknown to the compiler (blocks have one dimension). A timed loop that counts in this
+/// step is not unrolled. ptxas for sm_80 unrolls other loops in spite of the pragma, and then
+/// windows of one loop differ by 1 or 2 cycles.
 __device__ __forceinline__ unsigned unknown_one() { return 1 + threadIdx.y; }
 
-/// end - begin of two clock reads. For sm_120 ptxas reads the clock into uniform registers where it
-/// can, by another instruction (CS2UR), and the two ends of a window would not be alike; what is
-/// selected by something that threads may differ in is in a vector register.
+/// end - begin of two clock reads. For sm_120 ptxas may read the clock into uniform registers by
+/// another instruction (CS2UR), so that both ends of a window differ. A value that was selected by
+/// a predicate of the thread stays in vector registers.
 __device__ __forceinline__ std::uint64_t elapsed(std::uint64_t begin, std::uint64_t end) {
 #if __CUDA_ARCH__ >= 1200
   asm volatile(
@@ -50,14 +50,14 @@ __device__ __forceinline__ std::uint64_t cycles_since(std::uint64_t begin) {
   return elapsed(begin, read_clock());
 }
 
-/// Length of a timed window as it is recorded: 65535 means that or more.
+/// Length of a timed window as it is recorded; 65535: that or more.
 __device__ __forceinline__ std::uint32_t cycles_between(std::uint64_t begin, std::uint64_t end) {
   const std::uint64_t cycles = elapsed(begin, end);
   return static_cast<std::uint32_t>(cycles < 65535u ? cycles : 65535u);
 }
 
-/// Plain ld.global is what ca means without the ordering that an explicit .ca adds
-/// (LDG.E.64.STRONG.SM); both are served by the L1.
+/// Plain ld.global is ca without the ordering of an explicit .ca (LDG.E.64.STRONG.SM); both use the
+/// L1.
 template <Load load>
 __device__ __forceinline__ std::uint64_t load_global(std::uint64_t address) {
   std::uint64_t value;

@@ -1,4 +1,4 @@
-// The words of charges.
+// Texts of charges.
 #include "analysis/fleet/charge.hpp"
 
 #include "base/enum_text.hpp"

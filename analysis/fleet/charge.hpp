@@ -1,5 +1,4 @@
-// What a verdict is made of: a charge says what is wrong with which part of which GPU, and what it
-// is compared with.
+// A charge: what is wrong with which part of which GPU. Verdicts follow from charges.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +11,18 @@ namespace sonde {
 
 enum class Severity { info, warn, fail };
 
-/// Of a device. Ordered from good to bad: it gets the worst that applies.
+/// Of a device, from good to bad: the worst one that applies counts.
 enum class Verdict { pass, warn, incomplete, fail, lost };
 
-/// What a charge rests on.
+/// What a charge is based on.
 enum class Ground {
-  itself,    // health, error counters, a unit that stands out on its own die, a failed job
+  itself,    // health, error counters, a unit that is worse than others of its die, a failed job
   past,      // an earlier measurement of the same GPU
   peers,     // other GPUs of the group
-  reference  // values of GPUs of this model, measured before
+  reference  // reference values from other GPUs of this model
 };
 
-/// What is broken, in the order of causes: of two that are equally bad the first one leads.
+/// What is broken, in the order of causes: of two equally bad charges the first trouble leads.
 enum class Trouble {
   contention,
   lost,
@@ -56,14 +55,14 @@ constexpr bool is_of_clock(Trouble trouble) {
 
 std::string_view to_text(Severity severity);
 std::string_view to_text(Verdict verdict);
-/// In plain words: "by itself", "compared with its peers", ...
+/// "by itself, whatever its peers do", "compared with its peers", ...
 std::string_view to_text(Ground ground);
-/// The class that reports and drain reasons name: "memory", "link", "SM", "ECC", ...
+/// The class in reports and drain reasons: "memory", "link", "SM", "ECC", ...
 std::string_view to_text(Trouble trouble);
-/// As in the enum: what docs/remedies.md names it by.
+/// The name of the enumerator, as docs/remedies.md uses it.
 std::string_view key_of(Trouble trouble);
 
-/// The part of a GPU that a charge is about. No numbers: not one part alone.
+/// The part of a GPU that a charge is about. No numbers: no single part.
 struct Unit {
   enum class Kind { gpu, sm, slice, nvlink };
   Kind kind = Kind::gpu;
@@ -80,26 +79,26 @@ struct Charge {
   static constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
   std::size_t device = no_device;  // row of the run; no_device: a node, or all GPUs of a group
-  std::string node = "";           // of a device: decide() adds it
+  std::string node = "";           // of the device; set by decide()
   Ground ground = Ground::itself;
   Severity severity = Severity::info;
   Trouble trouble = Trouble::unknown;
   Unit unit = {};
-  std::string metric = "";     // of a map "placement.l2_latency_cycles (median)", too
+  std::string metric = "";     // may be a summary of a map: "placement.l2_latency_cycles (median)"
   std::string value = "";      // as a person reads it
-  std::string reference = "";  // what it is compared with, likewise
-  double size = no_number;     // deviation from the reference, as a fraction of it
-  double score = no_number;    // the same in robust standard deviations
-  double certainty = 1;        // confidence of the finding behind it
-  std::size_t n = 0;           // devices, or units of the device, that were compared
-  bool undecided = false;      // peers differ, and nothing tells which of them are wrong
-  bool best = false;           // of an undecided one: no peer has a better value
-  std::string cause = "";      // the headline, where it is more than metric and reason
-  std::string reason = "";     // one sentence: what differs, by how much
-  std::string evidence = "";   // how sure, and what the conditions were
+  std::string reference = "";  // what it is compared with, as a person reads it
+  double size = no_number;     // relative deviation from the reference
+  double score = no_number;    // the deviation in robust standard deviations
+  double certainty = 1;        // confidence of the finding
+  std::size_t n = 0;           // number of compared devices, or units of the device
+  bool undecided = false;      // peers differ, and it is unknown which of them are wrong
+  bool best = false;           // if undecided: no peer has a better value
+  std::string cause = "";      // the headline, if it says more than metric and reason
+  std::string reason = "";     // one sentence: the difference and its size
+  std::string evidence = "";   // how sure it is, and the conditions
 
   bool weighs() const { return severity != Severity::info; }
-  /// Of a summary of a map, the map.
+  /// The metric; for a summary of a map, the map.
   std::string_view base_metric() const {
     return std::string_view(metric).substr(0, metric.find(' '));
   }

@@ -1,4 +1,4 @@
-// Clocks, temperature and throttling of a device over its probes; causes and headlines.
+// Clock, temperature and throttling of a device over its probes; causes and headlines.
 #include "analysis/fleet/conditions.hpp"
 
 #include "analysis/fleet/value_text.hpp"
@@ -17,7 +17,7 @@
 namespace sonde {
 namespace {
 
-/// What a metric measures, by a part of its name: the first that fits.
+/// The part that a metric measures, by a part of its name; the first match counts.
 constexpr std::pair<std::string_view, Trouble> measured_parts[] = {
     {"host.", Trouble::host_rate},
     {"peer.", Trouble::peer_rate},
@@ -43,7 +43,7 @@ std::string clock_headline(const DeviceConditions& conditions, double clock_devi
   return reasons.empty() ? text : text + ", throttled: " + reasons;
 }
 
-/// The headline of a charge: "memory bandwidth 7 % low"; "" if metric and reason say as much.
+/// The headline of a charge: "memory bandwidth 7 % low"; "" if it would repeat metric and reason.
 std::string headline_of(const Charge& charge, const DeviceConditions& conditions,
                         double clock_deviation_fraction) {
   if (!charge.cause.empty()) return charge.cause;
@@ -93,7 +93,7 @@ std::string conditions_text(const DeviceConditions& conditions, double clock_dev
 DeviceConditions summarize_conditions(const DeviceResult& device) {
   DeviceConditions conditions;
   std::vector<double> clocks_hz, starts_s;
-  /// @returns whether it was throttled
+  /// @returns true if it was throttled
   const auto add = [&conditions](const auto& seen) {
     const std::uint64_t reasons = seen.throttle_reasons & harmful_throttle_mask;
     conditions.throttle_reasons |= reasons;

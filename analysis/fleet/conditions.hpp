@@ -1,4 +1,4 @@
-// Under which conditions a device was measured, and what most likely stands behind a deviation.
+// The conditions under which a device was measured, and the most likely cause of a deviation.
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
@@ -11,36 +11,36 @@
 
 namespace sonde {
 
-/// The SM clock that the probes saw, compared and judged as a metric is.
+/// The SM clock during probes, compared and judged like a metric.
 inline constexpr Metric clock_metric{
     "conditions.sm_clock_hz",         "Hz", MetricKind::continuous, Better::higher, "",
     "SM clock while it was measured", ""};
 
-/// Of a device with its probes.
+/// From all probes of the device, and from before and after its jobs.
 DeviceConditions summarize_conditions(const DeviceResult& device);
 
-/// Of each device; those that `known` has, if any. @throws Error if that has another number
+/// Of each device; `known` if it is not empty. @throws Error if `known` has another size
 std::vector<DeviceConditions> conditions_of(const RunResult& run,
                                             std::span<const DeviceConditions> known = {});
 
-/// "thermal, power": the harmful reasons of a mask; "" if none.
+/// "thermal, power": the harmful reasons of a mask; "" if there are none.
 std::string throttle_text(std::uint64_t reasons);
 
-/// How many other processes were on this GPU when it was opened, before a job, or after the last.
+/// The most other processes on this GPU when it was opened, before a job, or after the last job.
 int foreign_processes(const DeviceResult& device);
-/// Whether there were any: then its numbers are not its own.
+/// True if there were any: then the numbers of the GPU are not its own.
 inline bool is_contended(const DeviceResult& device) { return foreign_processes(device) > 0; }
 
-/// What most likely stands behind a deviation: a throttled or slow clock that is large enough to
-/// explain it, else what the metric measures.
-/// @param clock_deviation_fraction of the device's SM clock from that of its peers, or its past
+/// The most likely cause of a deviation: a throttled or slow clock that may explain it, else the
+/// part that the metric measures.
+/// @param clock_deviation_fraction deviation of the SM clock from its peers or its past
 Trouble likely_trouble(const Charge& charge, const DeviceConditions& conditions,
                        double clock_deviation_fraction);
 
-/// Completes the weighty charges against devices: the trouble where it is unknown, the headline
-/// ("SM 17 is 87 % slower than the others of this GPU"), and the conditions as evidence.
-/// @param all of each device
-/// @param clock_deviations distance of the SM clock from its peers', as a fraction, by device
+/// Completes charges of warning or worse against devices: an unknown trouble, the headline ("SM 17
+/// is 87 % slower than the others of this GPU"), and the conditions as evidence.
+/// @param all conditions of each device
+/// @param clock_deviations relative deviation of the SM clock from that of its peers, by device
 void add_causes(const RunResult& run, const std::vector<DeviceConditions>& all,
                 const std::map<std::size_t, double>& clock_deviations,
                 std::vector<Charge>& charges);

@@ -1,5 +1,5 @@
-// From the results of a run to what an operator must know: which devices may be compared, how each
-// metric is distributed among them, who is out, and a verdict per device. Pure; rank 0 calls it.
+// From the results of a run to its analysis: which devices may be compared, how each metric is
+// distributed, which devices deviate, and a verdict for each. Pure; rank 0 calls it.
 #pragma once
 
 #include "analysis/fleet/charge.hpp"
@@ -15,52 +15,50 @@
 
 namespace sonde {
 
-/// Under which conditions a device was measured.
 struct DeviceConditions {
-  double sm_clock_hz = 0;    // median over the probes, else after the run; 0: not known
-  double temperature_c = 0;  // highest seen; 0: not known
+  double sm_clock_hz = 0;    // median over the probes, else after the run; 0: unknown
+  double temperature_c = 0;  // highest; 0: unknown
   std::size_t probes = 0;
   std::size_t throttled_probes = 0;
   std::uint64_t throttle_reasons = 0;  // harmful ones, of all probes
-  double start_unix_s = 0;             // median over the probes; 0: not known
+  double start_unix_s = 0;             // median over the probes; 0: unknown
 };
 
-/// What GPUs of a model gave that were measured before.
-/// What a job takes of a run: medians of standard runs.
+/// Cost of a job: medians of standard runs.
 struct JobCost {
   double seconds = 0;
   double file_bytes = 0;
 };
 
+/// Values of GPUs of one model that were measured before.
 struct ModelReference {
-  std::string name;  // as the driver says it
+  std::string name;  // as the driver reports it
   std::uint64_t memory_bytes = 0;
   std::size_t gpus = 0;
   std::vector<std::string> sources = {};        // pages of docs/results
-  std::map<std::string, Interval> values = {};  // by metric: smallest and largest of their medians
-  std::map<std::string, JobCost, std::less<>> jobs = {};  // by name; none: not known
+  std::map<std::string, Interval> values = {};  // by metric: smallest and largest median of a GPU
+  std::map<std::string, JobCost, std::less<>> jobs = {};  // by name; empty: unknown
 };
 
-/// Those that are built into the program: the files in references/, which
-/// docs/results/references.py made.
+/// The built-in references, from the files in references/ (made by docs/results/references.py).
 std::span<const ModelReference> shipped_references();
 
 struct ReduceOptions {
   std::span<const Metric> registry = all_metrics();
-  /// Of each device, where the run comes without its probes; else they are asked.
+  /// Of each device, if the run has no probes; else they are computed from the probes.
   std::span<const DeviceConditions> conditions = {};
-  /// Where the run is the centre of repeats, what drifted over them (drift_charges).
+  /// If the run is a centre of repeats: the drifts over the repeats (drift_charges).
   std::span<const Charge> drifts = {};
-  /// For GPUs without peers.
+  /// Reference values, for GPUs without peers.
   std::span<const ModelReference> references = shipped_references();
 };
 
-/// Whether there should be a result and there is none.
+/// True if there should be a result, but there is none.
 constexpr bool is_missing(Status status) {
   return status == Status::failed || status == Status::not_run;
 }
 
-/// A group of fewer has no usual value: of two GPUs that differ nobody can tell which is wrong.
+/// A smaller group has no usual value: if two GPUs differ, either may be wrong.
 inline constexpr std::size_t least_group = 3;
 
 /// Devices that may be compared with each other; indices into RunResult::devices.
@@ -76,15 +74,15 @@ struct Standing {
   std::size_t device = 0;
   double value = 0;
   double deviation_fraction = 0;  // from the group's median
-  double score = 0;               // robust: (value - median) / scale
+  double score = 0;               // (value - median) / robust scale
 };
 
-/// One metric in one group. Structural metrics fill consensus, and median..cv of what are numbers;
-/// the others fill all but that.
+/// One metric in one group. Structural metrics have a consensus, and median..cv of values that are
+/// numbers; the others have everything but the consensus.
 struct MetricStatistics {
   std::string metric;
   std::string unit;
-  std::string summary;  // of a per-SM map: which number of it ("median", "profile distance")
+  std::string summary;  // of a per-SM map: the summary, "median" or "profile distance"
   MetricKind kind = MetricKind::continuous;
   std::size_t group = 0;
   std::size_t n = 0;  // devices with a value
@@ -92,14 +90,15 @@ struct MetricStatistics {
   double mad = 0;
   double min = 0;
   double max = 0;
-  double cv = 0;         // standard deviation / mean; NaN if the mean is 0
-  double center = 0;     // median of the devices that agree (series.hpp); of all if ambiguous
-  double scale = 0;      // their robust standard deviation: what scores are divided by
-  double threshold = 0;  // calibrated for those that agree; 0: fewer than 9, no score verdict
-  std::vector<Standing> furthest;  // at most 3, furthest out first; empty if nobody is out
-  std::string consensus;           // structural: the value of the majority; "" if there is none
+  double cv = 0;      // standard deviation / mean; NaN if the mean is 0
+  double center = 0;  // median of the devices that agree (series.hpp); of all if ambiguous
+  double scale = 0;   // their robust standard deviation, the divisor of scores
+  double threshold =
+      0;  // largest score of a healthy group of this size; 0: fewer than 9 agree, no score verdict
+  std::vector<Standing> furthest;  // at most 3, largest distance first; empty if no device deviates
+  std::string consensus;           // structural: the value of the majority; "" without a majority
   std::size_t agreeing = 0;        // devices of the majority
-  bool ambiguous = false;          // there is no majority
+  bool ambiguous = false;          // no majority
 };
 
 /// "placement.l2_latency_cycles (median)" for a summary of a map.
@@ -112,7 +111,7 @@ struct DeviceVerdict {
   std::vector<std::size_t> charges;  // into FleetAnalysis::charges, the leading one first
 };
 
-/// Findings without an answer, or jobs that did not end well, of one job, status and reason.
+/// Findings without an answer, and jobs that failed, grouped by job, status and reason.
 struct Gap {
   std::string job;
   std::string status;
@@ -124,7 +123,7 @@ struct Gap {
 struct FleetCounts {
   std::size_t expected = 0;
   std::size_t seen = 0;     // on any node, measured or not
-  std::size_t audited = 0;  // came back with results
+  std::size_t audited = 0;  // returned results
   std::size_t passed = 0;
   std::size_t warned = 0;
   std::size_t failed = 0;
@@ -134,7 +133,7 @@ struct FleetCounts {
   std::size_t missing = 0;  // findings and jobs that failed or were not run
 };
 
-/// `verdicts` has one entry per device of the run, in the same order.
+/// `verdicts` has one entry per device, in the order of the run.
 struct FleetAnalysis {
   std::span<const Metric> registry;
   FleetCounts counts;
@@ -145,7 +144,7 @@ struct FleetAnalysis {
   std::vector<Gap> gaps;
 };
 
-/// The group that the device belongs to; the number of groups if to none.
+/// The group of the device; the number of groups if it belongs to none.
 std::size_t group_of(const FleetAnalysis& analysis, std::size_t device);
 
 }  // namespace sonde

@@ -10,14 +10,14 @@
 namespace sonde {
 namespace {
 
-/// The text behind the mark; "" if the page does not have it.
+/// The text after the mark; "" if the page does not have the mark.
 std::string_view page_after(std::string_view mark) {
   const std::string_view page = remedy_page().front().text;
   const std::size_t place = page.find(mark);
   return place == std::string_view::npos ? "" : page.substr(place + mark.size());
 }
 
-/// What stands before the separator, which is taken off with it.
+/// Removes the text before the separator, and the separator; returns the text.
 std::string_view take_until(std::string_view& text, std::string_view separator) {
   const std::string_view part = text.substr(0, text.find(separator));
   text.remove_prefix(std::min(text.size(), part.size() + separator.size()));
@@ -52,7 +52,7 @@ XidMeaning meaning_of_xid(int code) {
   }
   XidMeaning meaning;
   meaning.text = take_until(row, " | ");
-  take_until(row, " | ");  // who is at fault
+  take_until(row, " | ");  // the cause
   const std::string_view severity = take_until(row, " | ");
   for (const Severity one : {Severity::info, Severity::warn, Severity::fail}) {
     if (severity == to_text(one)) meaning.severity = one;

@@ -1,5 +1,5 @@
-// What an operator does about a GPU in trouble, and what an Xid error of the NVIDIA driver says of
-// it: who may still use it. Both are read from docs/remedies.md, which is built into the program.
+// What an operator can do about a GPU in trouble, and the meaning of Xid errors of the NVIDIA
+// driver. Both come from docs/remedies.md, which is built into the program.
 #pragma once
 
 #include "analysis/fleet/charge.hpp"
@@ -12,16 +12,16 @@
 
 namespace sonde {
 
-/// docs/remedies.md.
+/// docs/remedies.md as the only file.
 std::span<const EmbeddedFile> remedy_page();
 
-/// Commands to paste on the node, and acts, in order. First comes a command that checks the trouble
-/// and changes nothing. Commands for one GPU name it by its UUID, quoted for the shell.
+/// Commands to paste on the node, and actions, in order. The first command only checks the trouble
+/// and changes nothing. Commands for one GPU contain its UUID, quoted for the shell.
 std::vector<std::string> remedies(Trouble trouble, std::string_view uuid);
 
-/// One code. The severity follows from what NVIDIA's catalogue asks for first:
-/// - fail: a reset, a reboot, a power cycle or work on the hardware, before the GPU is used again
-/// - warn: nothing, or a new start of the program, but a look at the GPU or a report to NVIDIA
+/// One code. The severity follows from the first action in NVIDIA's catalogue:
+/// - fail: a reset, a reboot, a power cycle or hardware work before the GPU is used again
+/// - warn: nothing, or a restart of the program, plus a check of the GPU or a report to NVIDIA
 /// - info: the program is at fault
 struct XidMeaning {
   std::string_view text;  // as in "Xid 79: GPU has fallen off the bus"
@@ -29,7 +29,7 @@ struct XidMeaning {
   std::string_view remedy;  // one to three sentences
 };
 
-/// The meaning of any code; a warning for one that the page does not have.
+/// The meaning of a code; for a code that the page does not have, a warning.
 XidMeaning meaning_of_xid(int code);
 
 }  // namespace sonde

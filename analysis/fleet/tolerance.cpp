@@ -1,4 +1,3 @@
-// Cuts and their interpolation; differences and intervals.
 #include "analysis/fleet/tolerance.hpp"
 
 #include <algorithm>
@@ -8,8 +7,8 @@
 namespace sonde {
 namespace {
 
-// With fewer than nine no score proves anything, but one below this shows that the group itself
-// scatters as much. Between the cuts of 3 and 4 devices that 10 % of healthy groups pass.
+// With fewer than nine devices a score proves nothing, but a smaller score shows that the group
+// scatters as much. Between the cuts of 3 and 4 devices that 10 % of healthy groups exceed.
 constexpr double small_group_limit = 5;
 constexpr std::size_t least_strict_devices = 16;
 
@@ -24,11 +23,11 @@ constexpr std::array table{
     Calibration{128, 4.28, 4.93},    Calibration{256, 4.30, 4.88}, Calibration{1024, 4.48, 4.97},
 };
 
-// A search may end some lines early (seen: 2 of 245,760). What is broken on a GPU, a way, a set or
-// a slice, is a larger part of a structure.
+// A search may miss some lines (seen: 2 of 245,760). A broken part of a GPU (a way, set or slice)
+// is a larger fraction of a structure.
 constexpr double search_error = 1e-3;
 
-/// An edge that is gradual comes out a little elsewhere each time.
+/// Adds a margin: a gradual capacity differs a little between measurements.
 Interval widened(const Interval& interval, double tolerance) {
   const double part = interval.low == interval.high ? search_error : tolerance;
   const double margin = part / 2 * std::abs(interval.high);

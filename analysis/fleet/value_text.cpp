@@ -1,4 +1,3 @@
-// Text of findings, and the numbers in them that can be compared.
 #include "analysis/fleet/value_text.hpp"
 
 #include "analysis/statistics.hpp"
@@ -32,7 +31,7 @@ std::string vector_text(const std::vector<double>& values, std::string_view unit
   return fmt::format("[{}]", fmt::join(texts, ", "));
 }
 
-/// "between 57 and 59 MiB"; "48 KiB" if it has no width.
+/// "between 57 and 59 MiB"; "48 KiB" if both bounds are equal.
 std::string interval_text(const Interval& interval, std::string_view unit) {
   if (interval.low == interval.high) return format_quantity(interval.low, unit);
   const DisplayUnit display = display_unit(interval.high, unit);

@@ -1,4 +1,4 @@
-// Values as a person reads them; the same text decides whether two structural values are equal.
+// Values as a person reads them, and exact texts that decide whether structural values are equal.
 #pragma once
 
 #include "analysis/results.hpp"
@@ -11,48 +11,45 @@
 
 namespace sonde {
 
-/// "36.5 cycle", "48 KiB", "between 57 and 59 MiB" (a gradual edge), "lru", "[16, 16, 18]", "[132
-/// values, median 36]"; statuses without a value give "not present", "not resolvable", ...
+/// "36.5 cycle", "48 KiB", "between 57 and 59 MiB" (a gradual capacity), "lru", "[16, 16, 18]",
+/// "[132 values, median 36]"; without a value the status: "not present", "not resolvable", ...
 std::string value_text(const Finding& finding, std::string_view unit);
 
-/// Exact text of a structural value, for voting: equal texts are equal values. Empty if the device
-/// gave no answer (not resolvable, failed, ...); "not present" is an answer.
+/// Exact text of a structural value, for votes: equal texts are equal values. Empty if the device
+/// has no answer (not resolvable, failed, ...); "not present" is an answer.
 std::string ballot_text(const Finding& finding);
 
-/// The value if it is a number and the status ok. Nothing of no finding.
+/// The value if it is a finite number and the status is ok. `finding` may be null.
 std::optional<double> number_of(const Finding* finding);
 inline std::optional<double> number_of(const Finding& finding) { return number_of(&finding); }
-/// The value if it is a vector of numbers and the status ok; else nullptr. Nothing of no finding.
+/// The value if it is a vector and the status is ok; else nullptr. `finding` may be null.
 const std::vector<double>* vector_of(const Finding* finding);
 inline const std::vector<double>* vector_of(const Finding& finding) { return vector_of(&finding); }
-/// The same of a device's finding; nothing if it has none of that metric.
+/// Of a device's finding in this metric; nothing if it has none.
 std::optional<double> number_of(const DeviceResult& device, std::string_view metric);
 const std::vector<double>* vector_of(const DeviceResult& device, std::string_view metric);
 
-/// Calls `take` with the finding in that metric of each of these devices that has it. The devices
-/// of a run have it at the same place, mostly: there it is sought first.
+/// Calls `take` with the finding of each device in this metric. Fast: the devices of a run mostly
+/// have it at the same index.
 void for_each_finding(const RunResult& run, std::span<const std::size_t> devices,
                       std::string_view metric,
                       const std::function<void(std::size_t device, const Finding& finding)>& take);
 
-/// The finite values of a map: of some SMs it may know nothing (NaN).
+/// The finite values of a map, which has NaN for unknown SMs.
 std::vector<double> known_values(std::span<const double> values);
 
-/// Standard error of a median over that of a mean: sqrt(pi / 2), Gaussian.
+/// Standard error of a median / that of a mean: sqrt(pi / 2), for normal values.
 inline constexpr double median_error = 1.2533;
 
-/// Where the edge of a capacity lies: its interval, else its value, which is exact. @pre number_of
-/// gives something
+/// The interval of a gradual capacity; else the exact value. @pre number_of gives a value
 Interval edge_of(const Finding& finding);
 
-/// Standard deviation of the value itself, the robust centre of replicates that scatter by
-/// `reproducibility` (at most that of a median: median_error sigma / sqrt(n)): as if all were
-/// measured again in another place. 0 if there is one replicate only.
+/// Standard deviation of the value, which is the robust centre of replicates: at most that of a
+/// median of n values, median_error x reproducibility / sqrt(n). 0 for a single replicate.
 double reproduced_deviation(const Finding& finding);
 
-/// The same, and where there is one replicate only, that of a median of `samples` with the
-/// deviation within it. Those share their conditions, so at most 16 count as independent. 0 if it
-/// is not known.
+/// The same; for a single replicate, that of a median of its `samples`. These share their
+/// conditions: at most 16 of them count. 0 if it is unknown.
 double repeat_deviation(const Finding& finding);
 
 /// "19.9 %" of 0.199 and of -0.199.
@@ -66,9 +63,9 @@ std::string tolerance_text(double fraction, double tolerance);
 
 /// "node03 rank 2".
 std::string place_of(const DeviceResult& device);
-/// "a, b and 3 more": the first few of the texts.
+/// "a, b and 3 more": the first `most` texts.
 std::string join_some(const std::vector<std::string>& texts, std::size_t most);
-/// "node01 rank 3, node02 rank 0 and 5 more", in the order of the names.
+/// "node01 rank 3, node02 rank 0 and 5 more", sorted by name.
 std::string name_devices(const RunResult& run, std::span<const std::size_t> devices);
 
 }  // namespace sonde

@@ -1,4 +1,4 @@
-// Commands that take bad nodes out of use, ready to paste: sonde prints them and never runs them.
+// Commands that take bad nodes out of use, ready to paste. sonde only prints them.
 #include "analysis/report/report.hpp"
 #include "base/escape.hpp"
 
@@ -15,11 +15,11 @@
 namespace sonde {
 namespace {
 
-/// Once for each class of fault: a sweep has a verdict on a GPU at each of its settings.
+/// One entry for each class of fault: in a sweep a GPU has a verdict at each setting.
 struct BadGpu {
   const DeviceResult* device;
   Trouble likely;
-  Verdict verdict;  // the worst
+  Verdict verdict;  // the worst over the settings
 };
 
 std::vector<BadGpu> bad_gpus(const RunResult& run, const FleetAnalysis& analysis) {
@@ -38,8 +38,7 @@ std::vector<BadGpu> bad_gpus(const RunResult& run, const FleetAnalysis& analysis
   return all;
 }
 
-/// Why each bad node is bad, by its name. Sites parse reasons by prefix and key=value (NVSentinel's
-/// Slurm drain monitor).
+/// Reasons for each bad node. Sites parse prefix and key=value (NVSentinel's Slurm drain monitor).
 std::map<std::string, std::vector<std::string>> bad_nodes(const RunResult& run,
                                                           const FleetAnalysis& analysis) {
   std::map<std::string, std::vector<std::string>> reasons;

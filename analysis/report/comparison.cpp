@@ -1,4 +1,4 @@
-// Two runs compared, as `sonde compare` and `sonde analyze --baseline` print them.
+// The comparison of two runs, as `sonde compare` and `sonde analyze --baseline` print it.
 #include "analysis/fleet/grounds/grounds.hpp"
 #include "analysis/report/report.hpp"
 #include "analysis/report/table.hpp"

@@ -24,7 +24,7 @@ constexpr EnumName<Better> better_names[] = {
 
 constexpr std::size_t most_named_groups = 4;
 constexpr std::size_t most_named_jobs = 6;       // on a line of 100 columns
-constexpr double least_shown_fraction = 0.0005;  // would read "0.0 %"
+constexpr double least_shown_fraction = 0.0005;  // smaller ones would read "0.0 %"
 
 std::string furthest_text(const RunResult& run, const MetricStatistics& statistics) {
   if (statistics.n < 2 || statistics.furthest.empty()) return "";
@@ -36,7 +36,7 @@ std::string furthest_text(const RunResult& run, const MetricStatistics& statisti
   return fmt::format("{} {}", place_of(run.devices[furthest.device]), deviation);
 }
 
-/// What has no answer for the same reason is one line, however much it is.
+/// Everything without an answer for the same reason is one line.
 std::string name_some(const std::vector<std::string>& metrics) { return join_some(metrics, 1); }
 
 std::string status_of(const Finding& finding) {
@@ -47,7 +47,7 @@ std::string status_of(const Finding& finding) {
   return status.empty() ? finding.reason : status + ": " + finding.reason;
 }
 
-/// Modes of the value, the interval of its edge and its status, as far as it has them.
+/// Modes, interval and status of a finding, as far as it has them.
 std::string remark_of(const Finding& finding, const std::string& unit) {
   std::vector<std::string> parts;
   if (finding.modes.size() > 1) {
@@ -146,7 +146,7 @@ std::vector<std::string> jobs_left_out(const RunResult& run, std::span<const Met
 
 std::vector<std::string> scope_lines(const RunResult& run, const FleetAnalysis& analysis) {
   std::vector<std::string> lines;
-  if (run.provenance.axes.empty()) {  // else there is a group for each setting
+  if (run.provenance.axes.empty()) {  // a sweep has a group for each setting
     for (const ComparisonGroup& group : analysis.groups) {
       if (group.devices.size() < least_group) lines.push_back(few_peers_line(group));
     }
@@ -216,7 +216,7 @@ TextTable metric_table(const RunResult& run, const FleetAnalysis& analysis, std:
     for (const double value : {row.median, row.mad, row.min, row.max}) {
       cells.push_back(number_text(value, display));
     }
-    const bool of_fractions = row.unit == "1" && !row.summary.empty();  // a CV of those says little
+    const bool of_fractions = row.unit == "1" && !row.summary.empty();  // their CV means little
     cells.push_back(std::isfinite(row.cv) && row.n > 1 && !of_fractions
                         ? fmt::format("{:.2f}", 100 * row.cv)
                         : "-");
@@ -239,7 +239,7 @@ TextTable structure_table(const FleetAnalysis& analysis, std::size_t group) {
 TextTable gap_table(const RunResult& run, const FleetAnalysis& analysis) {
   TextTable table{{{"job"}, {"metric"}, {"status"}, {"GPUs", Align::right}, {"reason"}}, {}};
   for (const Gap& gap : analysis.gaps) {
-    std::set<std::string_view> uuids;  // a GPU may stand there at several points
+    std::set<std::string_view> uuids;  // a GPU may occur at several points
     for (const std::size_t device : gap.devices) uuids.insert(run.devices[device].info.uuid);
     table.rows.push_back(
         {gap.job, name_some(gap.metrics), gap.status, std::to_string(uuids.size()), gap.reason});
@@ -283,7 +283,7 @@ TextTable finding_table(const JobResult& job, std::span<const Metric> registry) 
 }
 
 TextTable time_table(const RunResult& run) {
-  std::vector<std::string> names;  // in the order in which the devices ran them
+  std::vector<std::string> names;  // in running order
   std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> times;
   for (const DeviceResult& device : run.devices) {
     for (const JobResult& job : device.jobs) {

@@ -1,5 +1,4 @@
-// What every report says, before it is dressed as text, Markdown, HTML or a table of another
-// program.
+// Content of every report, before it is formatted as text, Markdown, HTML or JSON.
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
@@ -17,9 +16,9 @@ namespace sonde {
 
 /// "sonde 0.1.0, 2025-11-21T02:14:07Z, Slurm job 4711, seed 1".
 std::string origin_line(const RunResult& run);
-/// Jobs in the order in which the registry first names them.
+/// Jobs in the order of their first metric in the registry.
 std::vector<std::string_view> jobs_of(std::span<const Metric> registry);
-/// Jobs of the registry that no device ran, in its order: what this run did not look at.
+/// Jobs of the registry that no device ran, in its order.
 std::vector<std::string> jobs_left_out(const RunResult& run, std::span<const Metric> registry);
 /// "ALL WELL: 4 GPUs passed" or "Of 4 GPUs: 1 FAILED, ...", with the jobs that no GPU ran: ". Not
 /// looked at: tlb, topology and 3 more".
@@ -27,52 +26,50 @@ std::string verdict_line(const RunResult& run, const FleetAnalysis& analysis);
 /// What GPUs with too few peers are compared with. Empty if all have peers.
 std::vector<std::string> scope_lines(const RunResult& run, const FleetAnalysis& analysis);
 
-/// Verdict, node, rank, GPU, likely cause and reason of each device, worst first; of a sweep the
-/// setting, too.
+/// Verdict, node, rank, GPU, (setting), likely cause and reason of each device, worst first.
 TextTable device_table(const RunResult& run, const FleetAnalysis& analysis);
-/// Numbers of one group: metric, unit, n, median, MAD, min, max, CV, furthest out.
+/// Numbers of one group: metric, unit, n, median, MAD, min, max, CV, furthest device.
 TextTable metric_table(const RunResult& run, const FleetAnalysis& analysis, std::size_t group);
-/// Structure of one group: metric, value, how many agree.
+/// Structure of one group: metric, value, number that agree.
 TextTable structure_table(const FleetAnalysis& analysis, std::size_t group);
-/// Findings without an answer and jobs that did not end well: job, metric, status, devices, reason.
+/// Findings without an answer and failed jobs: job, metric, status, devices, reason.
 TextTable gap_table(const RunResult& run, const FleetAnalysis& analysis);
-/// Findings of one device and job: metric, value, deviation (of the values of replicates if there
-/// are several, else of the samples), their number, confidence, remark.
+/// Findings of one device and job: metric, value, deviation (between replicates, or of the samples
+/// of a single one), number, confidence, remark.
 TextTable finding_table(const JobResult& job, std::span<const Metric> registry);
-/// Jobs in running order: wall time, and the share of it in which the GPU was at work on probes;
-/// medians over the devices.
+/// Jobs in running order: wall time, and its part with the GPU at work; medians over the devices.
 TextTable time_table(const RunResult& run);
 
-/// One thing that is wrong: a device with all its findings, or a node or group finding.
+/// One problem: a device with all its charges, or a charge against a node or a group.
 struct Problem {
   struct Line {
     std::string_view label;  // "what" (its cause or worst finding), "shown", "likely" (the
                              // fault), "certainty", "also"
     std::string text;
   };
-  std::string badge;                       // "FAIL", "WARN", "LOST", "INCOMPLETE", "NOTE"
-  std::string where;                       // node, rank, UUID, setting; or node; or group
-  std::vector<Line> lines;                 // none is empty
-  std::vector<std::string> actions;        // what to do, most useful first
-  std::optional<std::size_t> device = {};  // into RunResult::devices, if it is about one
-  std::string metric = "";                 // of its worst finding, if that rests on one
+  std::string badge;                 // "FAIL", "WARN", "LOST", "INCOMPLETE", "NOTE"
+  std::string where;                 // node, rank, UUID, setting; or node; or group
+  std::vector<Line> lines;           // none is empty
+  std::vector<std::string> actions;  // most useful first
+  std::optional<std::size_t> device =
+      {};                   // into RunResult::devices, if the problem is about one device
+  std::string metric = "";  // of the worst charge, if it has one
 };
 
-/// Everything that is wrong, worst first: lost, failed and incomplete devices, nodes, warnings.
-/// What a GPU shows at several settings of a sweep for the same cause is one problem.
+/// All problems, worst first: failed, lost and incomplete devices, nodes, warnings. If a GPU has
+/// the same cause at several settings of a sweep, this is one problem.
 std::vector<Problem> problems(const RunResult& run, const FleetAnalysis& analysis);
-/// Findings of no weight, one line each.
+/// Charges without weight, one line each.
 std::vector<std::string> notes(const RunResult& run, const FleetAnalysis& analysis);
 
-/// What GPUs of a node are to each other: a row for each GPU that measured, a column for each GPU
-/// that was asked, both by rank.
+/// Values between GPUs of a node: a row for each measuring GPU, a column for each peer, by rank.
 struct PeerMatrix {
   std::string title;  // "node03: peer.read_bytes_per_s, GB/s (nvlink)"
   TextTable table;
 };
 
-/// Those of the job `peer`, node by node; of many nodes those with a slow link first, and only so
-/// many. Empty for a run that measured no peers.
+/// Matrices of the job `peer`, by node; of many nodes only a few, first those with a slow link.
+/// Empty if the run measured no peers.
 std::vector<PeerMatrix> peer_matrices(const RunResult& run, std::span<const Metric> registry);
 
 /// A column of a finding in JSON and CSV.
@@ -80,16 +77,16 @@ struct FindingCell {
   std::string_view column;
   Value value;
 };
-/// Value, unit, status, confidence, ..., reason. The metric stands before them.
+/// Value, unit, status, confidence, ..., reason; without the metric.
 std::array<FindingCell, 11> cells_of(const Finding& finding, std::string_view unit);
 
 /// "structural", "continuous", ...
 std::string_view to_text(MetricKind kind);
-/// "lower", "higher"; "" where neither is better.
+/// "lower", "higher"; "" if neither is better.
 std::string_view to_text(Better better);
-/// "" if the registry does not know the metric.
+/// "" if the metric is not in the registry.
 std::string unit_of(std::span<const Metric> registry, std::string_view metric);
-/// Four digits in that unit; "-" if it is not finite.
+/// Four digits in this unit; "-" if the value is not finite.
 std::string number_text(double value, const DisplayUnit& display);
 /// The device's place, in a sweep with the setting: "node03 rank 2, memory-percent=50".
 std::string place_of(const RunResult& run, const DeviceResult& device);

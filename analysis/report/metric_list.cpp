@@ -1,4 +1,4 @@
-// The registry of metrics as `sonde list metrics` prints it and docs/metrics.md shows it.
+// The registry of metrics, for `sonde list metrics` and docs/metrics.md.
 #include "analysis/report/content.hpp"
 #include "analysis/report/report.hpp"
 #include "base/escape.hpp"

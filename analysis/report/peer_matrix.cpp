@@ -1,4 +1,4 @@
-// Findings of the job `peer`, put together from the rows of the devices of a node.
+// Matrices of the job `peer`, from the rows of all devices of a node.
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/content.hpp"
 #include "analysis/report/report.hpp"
@@ -16,7 +16,7 @@
 namespace sonde {
 namespace {
 
-// A page of text each; the file has them all.
+// Each is a page of text; the file has all of them.
 constexpr std::size_t most_nodes = 4;
 
 constexpr const char* matrix_metrics[] = {"peer.latency_cycles", "peer.read_bytes_per_s",
@@ -30,7 +30,7 @@ struct Node {
   bool has_slow_link = false;
 };
 
-/// Devices that measured the same GPUs.
+/// Groups of devices that measured the same GPUs.
 std::vector<Node> find_nodes(const RunResult& run) {
   std::map<std::pair<std::string, std::vector<double>>, Node> nodes;
   for (const DeviceResult& device : run.devices) {
@@ -52,7 +52,7 @@ std::vector<Node> find_nodes(const RunResult& run) {
   return found;
 }
 
-/// One word if all GPUs of the node have the same one.
+/// The link type if all GPUs of the node have the same; else "".
 std::string link_of(const Node& node) {
   std::string link;
   for (const DeviceResult* device : node.devices) {
@@ -64,7 +64,7 @@ std::string link_of(const Node& node) {
   return link;
 }
 
-/// Of the devices that have a value for each GPU of the node.
+/// Uses the devices that have a value for each GPU of the node.
 void add_matrix(const Node& node, const char* metric, std::span<const Metric> registry,
                 std::vector<PeerMatrix>& matrices) {
   std::vector<std::pair<int, const std::vector<double>*>> rows;

@@ -1,5 +1,4 @@
-// What is wrong, where, how sure, what to do: from charges and verdicts to what all reports lead
-// with.
+// From charges and verdicts to the problems of a report: what, where, how sure, and what to do.
 #include "analysis/fleet/conditions.hpp"
 #include "analysis/fleet/remedies.hpp"
 #include "analysis/fleet/value_text.hpp"
@@ -32,7 +31,7 @@ std::string identity_text(const DeviceResult& device) {
   return text;
 }
 
-/// Findings that weigh, worst first.
+/// Charges of warning or worse, worst first.
 std::vector<const Charge*> weighty_charges(const FleetAnalysis& analysis,
                                            const DeviceVerdict& verdict) {
   std::vector<const Charge*> weighty;
@@ -42,7 +41,7 @@ std::vector<const Charge*> weighty_charges(const FleetAnalysis& analysis,
   return weighty;
 }
 
-/// The metric, of a map with the units.
+/// The metric; for a map with the units.
 std::string name_of(const Charge& charge) {
   return charge.unit.is_named() ? fmt::format("{} {}", charge.metric, to_text(charge.unit))
                                 : charge.metric;
@@ -55,12 +54,12 @@ std::string short_charge(const Charge& charge) {
              : fmt::format("{} {}", charge.metric, charge.value);
 }
 
-/// On another node; "--" because a name from a file may look like an option.
+/// A command on another node; "--" since a name from a file may look like an option.
 std::string on_node(const std::string& node, std::string_view command) {
   return fmt::format("ssh {}{} {}", node.starts_with('-') ? "-- " : "", quote_shell(node), command);
 }
 
-/// A device of the same group and node that passed.
+/// A device of the same group and node that passed; nullptr if there is none.
 const DeviceResult* passing_peer(const RunResult& run, const FleetAnalysis& analysis,
                                  std::size_t index) {
   for (const ComparisonGroup& group : analysis.groups) {
@@ -75,9 +74,9 @@ const DeviceResult* passing_peer(const RunResult& run, const FleetAnalysis& anal
   return nullptr;
 }
 
-/// The options under which it was measured that are not the usual ones, but for the jobs:
-/// " --suite quick --set latency.carveout_bytes=8192".
-/// @param jobs gets the jobs of which options are set: a run must measure them, or it refuses these
+/// The options of the measurement that differ from the defaults, without the jobs: " --suite quick
+/// --set latency.carveout_bytes=8192".
+/// @param jobs gets the jobs with options: a run refuses options of jobs that it does not measure
 std::string options_of(const Provenance& provenance, const DeviceResult& device,
                        std::set<std::string>& jobs) {
   const std::vector<Point> points = points_of(provenance);
@@ -109,8 +108,8 @@ std::string options_of(const Provenance& provenance, const DeviceResult& device,
   return text;
 }
 
-/// The command that measures this GPU and no other, with a peer if its node has one: what it reads
-/// alone could not be compared.
+/// The command that measures this GPU again, together with a peer of its node if there is one:
+/// without a peer its values could not be compared.
 std::string measure_again(const RunResult& run, const FleetAnalysis& analysis, std::size_t index) {
   const DeviceResult& device = run.devices[index];
   std::set<std::string> jobs;
@@ -150,8 +149,7 @@ void add_worst(Problem& problem, const Charge& charge, Trouble likely) {
   if (likely != Trouble::unknown) add_line(problem, "likely", std::string(to_text(likely)));
 }
 
-/// What stands behind the worst charge: each once, though it may differ from peers and from a
-/// baseline alike.
+/// The other charges, each name once, although a metric may differ from peers and from a baseline.
 std::vector<std::string> name_others(const std::vector<const Charge*>& weighty) {
   std::set<std::string> named{name_of(*weighty.front())};
   std::vector<std::string> others;
@@ -202,17 +200,17 @@ Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std:
   return problem;
 }
 
-/// A group that falls into parts is one problem of all its devices; a pair is two.
+/// If a group consists of parts, all its devices are one problem; a pair is two problems.
 bool is_of_group(const Charge& charge) { return charge.undecided && charge.n > 2; }
 
-/// Devices with that verdict. In a sweep a GPU is a device at each setting: those at which it shows
-/// the same, or for whatever reason has a low clock, are together, the worst first.
+/// Groups of devices with this verdict. In a sweep a GPU is a device at each setting: settings with
+/// the same problem, or with a low clock for any reason, are together, the worst first.
 std::vector<std::vector<std::size_t>> alike_devices(const RunResult& run,
                                                     const FleetAnalysis& analysis, Verdict wanted) {
   std::map<std::tuple<std::string_view, DeviceOutcome, Trouble, std::string_view>, std::size_t>
-      places;  // by UUID, outcome, likely trouble and what leads
+      places;  // by UUID, outcome, likely trouble and leading metric
   std::vector<std::vector<std::size_t>> all;
-  std::set<std::pair<std::string_view, Trouble>> failing;  // GPUs, and for what
+  std::set<std::pair<std::string_view, Trouble>> failing;  // GPUs and their troubles
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
     const DeviceVerdict& verdict = analysis.verdicts[i];
     if (verdict.verdict == Verdict::fail && is_of_clock(verdict.likely))
@@ -249,7 +247,7 @@ std::vector<std::vector<std::size_t>> alike_devices(const RunResult& run,
   return all;
 }
 
-/// @param devices the first one is told in full, of the others the setting
+/// @param devices the problem describes the first one in full, and the settings of the others
 Problem swept_problem(const RunResult& run, const FleetAnalysis& analysis,
                       const std::vector<std::size_t>& devices) {
   Problem problem = device_problem(run, analysis, devices.front());

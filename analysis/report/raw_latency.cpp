@@ -1,4 +1,4 @@
-// Pools what the lanes of the chases of a job recorded.
+// Pools the recorded accesses of all chases of a job.
 #include "analysis/report/raw_latency.hpp"
 
 #include <nlohmann/json.hpp>
@@ -13,7 +13,7 @@ namespace {
 
 using Windows = std::map<std::uint32_t, std::uint64_t>;
 
-/// The span, if the chase looked for a capacity of the job.
+/// The span, if the chase searched a capacity of the job.
 std::optional<SpanLatency> parse_label(const std::string& label, const std::string& job) {
   static const std::regex form(R"((\S+) (coarse|size|span) (\d{1,18}) step (\d{1,18}))");
   std::smatch match;
@@ -23,7 +23,7 @@ std::optional<SpanLatency> parse_label(const std::string& label, const std::stri
                      .at_edge = match[2] == "size"};
 }
 
-/// Windows of all lanes: each that was recorded, or only how many there were of each length.
+/// The windows of all lanes: recorded ones, else the histogram.
 Windows windows_of(const ProbeRecord& probe) {
   Windows windows;
   for (const LaneTrace& lane : probe.trace.lanes) {
@@ -34,10 +34,10 @@ Windows windows_of(const ProbeRecord& probe) {
   return windows;
 }
 
-/// By at_edge, then step, then span.
+/// By at_edge, step, span.
 using Spans = std::map<std::tuple<bool, std::uint64_t, std::uint64_t>, SpanLatency>;
 
-/// Adds accesses to those of the same span, if there are any.
+/// Merges accesses of the same span.
 void add_span(const SpanLatency& added, Spans& spans) {
   const auto [place, is_new] =
       spans.try_emplace({added.at_edge, added.step_bytes, added.span_bytes}, added);
@@ -55,13 +55,13 @@ std::string name_of(const RawLatency& raw) {
 
 std::vector<RawLatency> raw_latencies(const JobResult& job) {
   std::map<std::string, RawLatency> by_path;
-  std::map<std::string, Spans> spans;  // likewise
+  std::map<std::string, Spans> spans;  // by path
   for (const ProbeRecord& probe : job.probes) {
     std::optional<SpanLatency> span = parse_label(probe.label, job.job);
     if (!span) continue;
     const Windows windows = windows_of(probe);
     if (windows.empty()) continue;
-    // A text that is no JSON says nothing.
+    // Invalid JSON is ignored.
     const auto options = nlohmann::json::parse(probe.parameters_json, nullptr, false);
     const nlohmann::json path = options.is_object() ? options.value("path", nlohmann::json()) : "";
     const std::string path_name = path.is_string() ? path.get<std::string>() : "";

@@ -11,7 +11,7 @@
 
 namespace sonde {
 
-/// Chases of one span and step: the mean of their clock windows.
+/// The mean clock window of all chases of one span and step.
 struct SpanLatency {
   std::uint64_t span_bytes = 0;
   std::uint64_t step_bytes = 0;
@@ -20,7 +20,7 @@ struct SpanLatency {
   double accesses = 0;
 };
 
-/// The chases of one job through one load path that looked for a capacity.
+/// The chases of one job through one load path that searched a capacity.
 struct RawLatency {
   std::string job;                      // "cache.l1"
   std::string path;                     // "ca" (docs/load-paths.md)
@@ -30,16 +30,15 @@ struct RawLatency {
 /// "cache.l1 through ca".
 std::string name_of(const RawLatency& raw);
 
-/// Of some devices of a run, by their number.
+/// By number of the device in the run.
 using RawLatencies = std::map<std::size_t, std::vector<RawLatency>>;
 
-/// Charts of one device are made of so many: the GPUs of a node.
+/// Devices with charts of their own: at most the GPUs of a node.
 inline constexpr std::size_t most_chosen_devices = 8;
 
-/// Chases whose label is "<job> coarse|size|span <bytes> step <bytes>", as the jobs of caches and
-/// TLBs name those that look for a capacity (jobs/cache/capacity.hpp, jobs/tlb/page_chase.hpp), by
-/// load path. Replicates, in other places and on other SMs, repeat what lies around an edge and are
-/// left out.
+/// Chases with the label "<job> coarse|size|span <bytes> step <bytes>": searches of capacities by
+/// the jobs of caches and TLBs (jobs/cache/capacity.hpp, jobs/tlb/page_chase.hpp). Replicates in
+/// other places and on other SMs are left out.
 /// @param job with its traces
 std::vector<RawLatency> raw_latencies(const JobResult& job);
 

@@ -1,4 +1,4 @@
-// Medians of GPUs by setting, and which of them change.
+// Medians over the GPUs at each setting, and which of them change.
 #include "analysis/report/sweep_answer.hpp"
 
 #include "analysis/fleet/value_text.hpp"
@@ -18,11 +18,11 @@
 namespace sonde {
 namespace {
 
-// Changes below this part of a value, or of so many deviations, are the scatter of a run.
+// Smaller changes, relative or in deviations, are scatter.
 constexpr double least_change = 0.01;
 constexpr double least_deviations = 3;
 constexpr std::size_t many_rows = 48;
-// Deviations below this part of a value are not worth their digits.
+// Smaller relative deviations are not shown.
 constexpr double least_shown = 0.001;
 
 double deviation_of(const Finding& finding) {
@@ -34,7 +34,7 @@ std::string shown(const Axis& axis, const std::string& value) {
   return number ? format_quantity(*number, axis.unit) : value;
 }
 
-/// The jobs that were asked for by name; none: all of a suite.
+/// The jobs that were named; empty: all jobs of a suite.
 std::set<std::string> named_jobs(const Provenance& provenance) {
   std::set<std::string> names;
   const auto options = nlohmann::json::parse(provenance.config_json, nullptr, false);
@@ -66,7 +66,7 @@ bool is_change(double low, double high, double deviation) {
   return high - low > std::max(least_change * size, least_deviations * deviation);
 }
 
-/// Whether the metric changed; nothing if it was measured at fewer than two settings.
+/// True if the metric changed; nothing if it has values at fewer than two settings.
 std::optional<bool> note_change(SweptMetric& metric) {
   std::vector<double> medians;
   double deviation = 0;
@@ -82,7 +82,7 @@ std::optional<bool> note_change(SweptMetric& metric) {
   return is_change(low, high, deviation);
 }
 
-using Settings = std::map<std::vector<std::string>, std::size_t>;  // their places
+using Settings = std::map<std::vector<std::string>, std::size_t>;  // index by values
 
 SweptModel answer_of_model(const std::string& name, const RunResult& run,
                            const std::vector<std::size_t>& devices, const Settings& settings,
@@ -127,11 +127,12 @@ SweptModel answer_of_model(const std::string& name, const RunResult& run,
   return model;
 }
 
-/// "36.5 +- 0.2"; "-" where no GPU has a number.
+/// "36.5 +- 0.2"; "-" if no GPU has a number.
 std::string value_cell(const SweptValue& value, const DisplayUnit& display) {
   if (value.gpus == 0) return "-";
   const std::string text = number_text(value.median, display);
-  const bool deviates = value.deviation > 1e-6 * std::abs(value.median);  // else it is rounding
+  const bool deviates =
+      value.deviation > 1e-6 * std::abs(value.median);  // smaller ones are rounding errors
   return deviates ? fmt::format("{} +- {:.2g}", text, value.deviation / display.divisor) : text;
 }
 
@@ -141,7 +142,7 @@ bool differ(const SweptValue& one, const SweptValue& other) {
                    std::max(one.deviation, other.deviation));
 }
 
-/// Whether it has more rows than a person looks through.
+/// True if it has more rows than a person reads.
 bool is_long(const SweepAnswer& answer) { return answer.settings.size() > many_rows; }
 
 std::vector<std::size_t> rows_to_show(const SweepAnswer& answer,
@@ -150,7 +151,8 @@ std::vector<std::size_t> rows_to_show(const SweepAnswer& answer,
   std::iota(rows.begin(), rows.end(), 0);
   if (!is_long(answer)) return rows;
   const std::size_t axis = longest_axis(answer);
-  std::vector<std::pair<std::vector<std::string>, std::vector<std::size_t>>> lines;  // along it
+  std::vector<std::pair<std::vector<std::string>, std::vector<std::size_t>>>
+      lines;  // rows along this axis
   for (const std::size_t row : rows) {
     std::vector<std::string> others = answer.settings[row];
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(axis));

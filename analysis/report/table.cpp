@@ -1,4 +1,3 @@
-// Dresses a table as text.
 #include "analysis/report/table.hpp"
 
 #include "base/escape.hpp"
@@ -22,7 +21,7 @@ std::string join_padded(const std::vector<std::string>& cells, const TextTable& 
   return line + "\n";
 }
 
-/// Where a table would be wider than that, what its last column holds goes on in further lines.
+/// If the table is wider, continues the last column in further lines.
 void wrap_last_column(TextTable& table, std::vector<std::size_t>& widths, std::size_t indent,
                       std::size_t width) {
   constexpr std::size_t least_width = 24;  // three or four words

@@ -1,4 +1,4 @@
-// A table as data, so that terminal and HTML show the same one.
+// A table as data, the same for terminal and HTML.
 #pragma once
 
 #include <string>
@@ -18,14 +18,13 @@ struct TextTable {
   std::vector<std::vector<std::string>> rows;  // each as long as columns
 };
 
-/// Cells may hold any text: each of these escapes them for its medium.
-/// Columns padded with spaces, two between them, no rules; each line starts with `indent` and has
-/// no trailing space.
-/// @param width wider tables have their last column wrapped to lines of their own, at blanks; it
-/// keeps 24 characters at least; 0: none is
+/// Columns padded with spaces, two between them, no rules. Each line starts with `indent` and has
+/// no trailing space. Cells may hold any text: it is escaped.
+/// @param width if the table is wider, the last column is wrapped at blanks into further lines of
+/// at least 24 characters; 0: no wrapping
 std::string plain_table(const TextTable& table, std::string_view indent, std::size_t width = 0);
 
-/// Breaks a text at spaces into lines of at most `width` characters where words allow.
+/// Breaks a text at spaces into lines of at most `width` characters, unless a word is longer.
 std::vector<std::string> wrap_text(std::string_view text, std::size_t width);
 
 }  // namespace sonde

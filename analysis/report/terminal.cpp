@@ -18,7 +18,7 @@
 namespace sonde {
 namespace {
 
-constexpr std::size_t text_width = 100;  // of sentences: longer lines are hard to read
+constexpr std::size_t text_width = 100;  // of sentences
 constexpr std::size_t reason_width = 72;
 constexpr std::size_t most_listed_devices = 8;  // a node
 constexpr std::size_t label_width = 10;         // of the lines of a problem
@@ -44,7 +44,7 @@ std::string line(std::string_view indent, std::string_view text) {
   return fmt::format("{}{}\n", indent, escape_terminal(text));
 }
 
-/// "  label:   text", further lines under the text.
+/// "  label:   text"; further lines are aligned under the text.
 std::string entry(std::string_view label, std::string_view text) {
   constexpr std::size_t indent = 6;
   std::string lines;
@@ -71,7 +71,7 @@ std::string problem_text(const Problem& problem, Colour colour, Detail detail) {
   return text;
 }
 
-/// At most so many bytes; no character is cut.
+/// At most `most` bytes, without cutting a character.
 std::string first_bytes(std::string_view text, std::size_t most) {
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
   return std::string(text.substr(0, most));
@@ -85,7 +85,8 @@ std::string devices_text(const RunResult& run, const FleetAnalysis& analysis, st
   }
   for (auto& row : table.rows) {
     if (row.back().size() > reason_width) {
-      row.back() = first_bytes(row.back(), reason_width - 3) + "...";  // it stands above in full
+      row.back() =
+          first_bytes(row.back(), reason_width - 3) + "...";  // the full reason stands above
     }
   }
   std::string text = table.rows.empty() ? "" : plain_table(table, "  ", width);
@@ -95,7 +96,7 @@ std::string devices_text(const RunResult& run, const FleetAnalysis& analysis, st
   return text;
 }
 
-/// Metrics of a model beside each other, as many as fit into a line of a log, in blocks.
+/// Blocks of metrics of a model, as many side by side as fit into a line of a log.
 std::string swept_metrics_text(const SweepAnswer& answer, const SweptModel& model,
                                std::size_t most_metrics) {
   constexpr std::size_t log_width = 110;
@@ -131,7 +132,7 @@ std::string sweep_text(const RunResult& run, const FleetAnalysis& analysis, Colo
   return text;
 }
 
-/// A job, how it ended if not well, and what to know about it.
+/// The job, its status if it failed, and its reason.
 std::string heading_of(const JobResult& job) {
   std::string text = job.job;
   if (job.status != Status::ok) text += fmt::format(": {}", to_text(job.status));

@@ -1,14 +1,13 @@
-// What a step of each operation is in machine code, by target: what findings show, and what
-// tests/sass counts in the loops of the kernels.
+// Machine code of a step of each operation, by target: shown in findings, and compared by
+// tests/sass with the loops of the kernels.
 #pragma once
 
 #include <string_view>
 
 namespace sonde::kernels {
 
-/// Instructions of a step, with their number if it is not one. "A / B": one of both. "...": others
-/// as well, the ways for numbers out of range among them, which the chains never take. Empty: there
-/// is no kernel for this target.
+/// Instructions of a step, with their number if it is not one. "A / B": one of both. "...": also
+/// others, such as paths for numbers out of range, which the chains never take. Empty: no kernel.
 struct MachineCode {
   std::string_view op;
   std::string_view sm_80;

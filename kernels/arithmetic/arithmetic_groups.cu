@@ -1,29 +1,29 @@
 // Chains of matrix operations of a group of four warps (wgmma), both matrices in shared memory.
-// They exist for sm_90a alone, for which this file is compiled and all others are not.
+// They exist only for sm_90a; this file is compiled for that target alone.
 #include "kernels/arithmetic/arithmetic_kernel.cuh"
 
 namespace sonde::kernels {
 
-constexpr unsigned group_accumulators = 64;  // of a thread, 64 x 128 of the group
+constexpr unsigned group_accumulators = 64;  // of a thread; the group has 64 x 128
 constexpr unsigned group_row_bytes = 32;     // of each matrix, in one step
 constexpr unsigned first_bytes = 64 * group_row_bytes;
 constexpr unsigned second_bytes = 128 * group_row_bytes;
 constexpr unsigned matrices_offset_bytes = (arithmetic_shared_bytes + 127) / 128 * 128;
 
-/// Where a matrix lies (PTX ISA, matrix descriptor): in cores of 8 rows of 16 bytes, one after the
-/// other, both cores of 8 rows side by side; nothing is swizzled.
+/// Matrix descriptor (PTX ISA): the matrix lies in cores of 8 rows of 16 bytes, one after the
+/// other, the two cores of the same 8 rows side by side; no swizzling.
 __device__ inline std::uint64_t describe_matrix(std::uint32_t address) {
   constexpr std::uint64_t core_bytes = 128;
   return (address & 0x3ffff) >> 4 | core_bytes >> 4 << 16 | 2 * core_bytes >> 4 << 32;
 }
 
-/// Chains of one operation, as Chain.
+/// Chains of one operation, like Chain.
 template <class Op>
 class GroupChain {
  public:
   static constexpr int least_capability = 90;
   static constexpr bool this_alone = true;
-  static constexpr unsigned most_warps = 8;  // more have no registers
+  static constexpr unsigned most_warps = 8;  // more have too few registers
   static constexpr unsigned shared_bytes = matrices_offset_bytes + first_bytes + second_bytes;
   static constexpr const char* op = Op::name;
   static constexpr const char* second = "";
@@ -34,7 +34,7 @@ class GroupChain {
     for (unsigned at = threadIdx.x * 4; at < first_bytes + second_bytes; at += blockDim.x * 4) {
       store_shared_u32(matrices + at, 0);
     }
-    asm volatile("fence.proxy.async;" ::: "memory");  // wgmma must see what threads stored
+    asm volatile("fence.proxy.async;" ::: "memory");  // makes stores of threads visible to wgmma
     first_ = describe_matrix(matrices);
     second_ = describe_matrix(matrices + first_bytes);
     for (auto& one : value_) one = 0;
@@ -56,7 +56,7 @@ class GroupChain {
   }
 
  private:
-  /// Accumulators are read and written by operations under way: nothing of it may be moved.
+  /// Running operations read and write the accumulators: the compiler must not move them.
   __device__ __forceinline__ void hold_accumulators() {
     for (auto& one : value_) Op::hold(one);
   }

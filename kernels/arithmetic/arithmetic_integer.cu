@@ -1,4 +1,4 @@
-// Chains of integer operations, the products and sums of products among them.
+// Chains of integer operations, including products and multiply-adds.
 #include "kernels/arithmetic/arithmetic_kernel.cuh"
 #include "kernels/arithmetic/arithmetic_ops.cuh"
 

@@ -1,8 +1,8 @@
-// The one kernel of all arithmetic, and what an operation is to it. Exposed is how long an
-// operation takes (one warp, one chain) and how many an SM can make (many warps, several chains).
-// The timed loop must hold the operations and hardly anything else: operations that a compiler can
-// fold (sums with the same number, unions of bits) take operands that change from step to step.
-// tests/sass counts what stands in the loops.
+// The kernel of all arithmetic, and the parts of an operation. Measured: the latency of an
+// operation (one warp, one chain) and the rate of an SM (many warps, several chains). The timed
+// loop must contain hardly anything but operations. Operations that a compiler can fold (sums with
+// the same number, unions of bits) take operands that change between steps. tests/sass counts the
+// instructions of the loops.
 #pragma once
 
 #include "kernels/arithmetic/arithmetic.hpp"
@@ -12,25 +12,23 @@
 
 namespace sonde::kernels {
 
-/// Both operands of a chain.
 template <class Number>
 struct Operands {
   Number a;
   Number b;
-  /// By turns, for operations that would be folded with the same ones.
+  /// Alternate, for operations that the compiler would fold if the operands stayed the same.
   __device__ __forceinline__ Number first(int step) const { return step % 2 == 0 ? a : b; }
   __device__ __forceinline__ Number second(int step) const { return step % 2 == 0 ? b : a; }
 };
 
-/// What a thread holds of the two matrices that are multiplied. All of it is in registers of its
-/// own, as the instructions want it.
+/// A thread's parts of two multiplied matrices, in separate registers as instructions require.
 template <class Number, int first_count, int second_count>
 struct Fragments {
   Number first[first_count];
   Number second[second_count];
 };
 
-/// A chain of two numbers: each step makes one of them anew from both.
+/// A chain of two numbers: each step computes one of them from both.
 template <class Number>
 struct Two {
   Number next;
@@ -43,8 +41,8 @@ struct Tile {
   Number element[count];
 };
 
-// A zero that differs from thread to thread for all the compiler knows: what it is added to does
-// not go into uniform registers or constant banks, which not all operations read at their pace.
+// Zero, but the compiler must assume that it differs between threads: a number plus this zero does
+// not go into uniform registers or constant banks, which slow some operations down.
 __device__ inline unsigned unknown_zero() { return threadIdx.y; }
 
 __device__ inline void make(const ArithmeticLaunch& launch, Operands<std::uint32_t>& operands) {
@@ -78,7 +76,7 @@ __device__ void make(const ArithmeticLaunch& launch,
   }
 }
 
-/// The number that a chain begins with.
+/// The first number of a chain.
 template <class Number>
 __device__ Number first_number(const Operands<Number>& operands, unsigned chain) {
   return operands.a + static_cast<Number>(chain);
@@ -96,7 +94,7 @@ __device__ void begin(Tile<Number, count>& tile, const Fragment&, unsigned chain
   for (int i = 0; i < count; ++i) tile.element[i] = static_cast<Number>(threadIdx.x + chain + i);
 }
 
-/// Bits that depend on all of a chain.
+/// Bits that depend on all parts of a chain's value.
 __device__ inline std::uint32_t bits(std::uint32_t value) { return value; }
 __device__ inline std::uint32_t bits(int value) { return static_cast<std::uint32_t>(value); }
 __device__ inline std::uint32_t bits(std::uint64_t value) {
@@ -117,7 +115,7 @@ __device__ std::uint32_t bits(const Tile<Number, count>& tile) {
   return all;
 }
 
-/// What an operation is made of, beside its name and step(): what a chain holds, and its operands.
+/// Parts of an operation besides its name and step(): the chain's value and the operands.
 template <class Value_, class Inputs_, int capability>
 struct Operation {
   using Value = Value_;
@@ -150,7 +148,7 @@ class Chain {
   typename Op::Inputs operands_;
 };
 
-/// Chains of two operations, one by one, that have nothing to do with each other.
+/// Independent chains of two operations, one step of each in turn.
 template <class First, class Second>
 class Pair {
  public:
@@ -180,8 +178,8 @@ class Pair {
   Chain<Second> second_;
 };
 
-/// When each warp of a block began and ended, and where its threads store what they made. What the
-/// block is, too, which would hold registers.
+/// Begin and end of each warp of a block, the threads' results, and the block's SM and rank, which
+/// would otherwise occupy registers.
 struct WarpTimes {
   std::uint64_t begin_cycles[arithmetic_most_warps];
   std::uint64_t end_cycles[arithmetic_most_warps];
@@ -229,7 +227,7 @@ __device__ void time_rounds(const ArithmeticLaunch& launch, int rank) {
   }
   const unsigned warp = threadIdx.x / 32;
   const std::uint32_t sink = shared_address(&times.sink[threadIdx.x]);
-  // All threads of a warp write the same.
+  // All threads of a warp write the same value.
   const std::uint32_t begin_cycles = shared_address(&times.begin_cycles[warp]);
   const std::uint32_t end_cycles = shared_address(&times.end_cycles[warp]);
   Program chains[ilp];
@@ -266,12 +264,12 @@ constexpr ArithmeticKernel arithmetic_row() {
       Program::most_warps, Program::shared_bytes,     arithmetic_kernel<Program, ilp, body_steps>};
 }
 
-// Operations in a round: enough to make the jump back small (three instructions and its bubble),
-// and 4 KiB of code at most, which the first caches of code hold (job cache.instruction).
+// Operations per round: so many that the jump back costs little (three instructions and a bubble),
+// but at most 4 KiB of code, which fits into the first code caches (job cache.instruction).
 inline constexpr int body_operations = 256;
-inline constexpr int body_sequences = 32;  // of operations that are sequences
+inline constexpr int body_sequences = 32;  // for operations that are sequences of instructions
 
-/// Kernels of some operations with one chain and with four, which let a pipeline work on.
+/// Kernels with one chain, and with four, which keep a pipeline busy.
 /// @param operations in a round
 template <int operations, class... Ops>
 struct ArithmeticRows {
@@ -280,7 +278,7 @@ struct ArithmeticRows {
       arithmetic_row<Chain<Ops>, 4, operations / 4>()...};
 };
 
-/// Kernels of one operation with all numbers of chains that are swept.
+/// Kernels of one operation with several numbers of chains.
 template <int operations, class Op>
 struct ArithmeticSweep {
   static constexpr ArithmeticKernel rows[4] = {arithmetic_row<Chain<Op>, 1, operations>(),
@@ -289,7 +287,7 @@ struct ArithmeticSweep {
                                                arithmetic_row<Chain<Op>, 8, operations / 8>()};
 };
 
-/// The row of that kernel among the tables; nullptr if there is none.
+/// The row of this kernel in the tables; nullptr if there is none.
 template <class... Tables>
 const ArithmeticKernel* find_in(std::string_view op, std::string_view second, int ilp) {
   const ArithmeticKernel* found = nullptr;
@@ -302,7 +300,7 @@ const ArithmeticKernel* find_in(std::string_view op, std::string_view second, in
   return found;
 }
 
-// The kernels of each file; arithmetic_lookup.cu asks them all.
+// The kernels of each file; arithmetic_lookup.cu searches all of them.
 const ArithmeticKernel* find_integer_arithmetic(std::string_view op, int ilp);
 const ArithmeticKernel* find_single_arithmetic(std::string_view op, int ilp);
 const ArithmeticKernel* find_other_arithmetic(std::string_view op, int ilp);
@@ -312,10 +310,9 @@ const ArithmeticKernel* find_arithmetic_pair(std::string_view op, std::string_vi
 
 }  // namespace sonde::kernels
 
-// An operation on a chain (%0) in PTX, with two operands that swap their places from step to step
-// (%1, %2) and the first of them again, which stays (%3). The type has the name of the operation:
-// tests/sass reads it from the names of the kernels. Volatile, so that no step is merged with the
-// next one before ptxas sees it.
+// An operation on a chain (%0) in PTX, with two operands that are swapped in every step (%1, %2),
+// and the first operand, unswapped (%3). The type is named like the operation: tests/sass reads the
+// name from the kernel. Volatile, so that steps are not merged before ptxas sees them.
 #define SONDE_OPERATION(operation, number, constraint, capability, ptx)                          \
   struct operation : Operation<number, Operands<number>, capability> {                           \
     static constexpr const char* name = #operation;                                              \
@@ -326,8 +323,7 @@ const ArithmeticKernel* find_arithmetic_pair(std::string_view op, std::string_vi
     }                                                                                            \
   }
 
-// The same on a chain of two numbers: %0 is made anew from itself, the other one (%1) and an
-// operand (%2).
+// The same for a chain of two numbers: computes %0 from itself, the other (%1) and an operand (%2).
 #define SONDE_OPERATION_ON_TWO(operation, number, constraint, capability, ptx)              \
   struct operation : Operation<Two<number>, Operands<number>, capability> {                 \
     static constexpr const char* name = #operation;                                         \

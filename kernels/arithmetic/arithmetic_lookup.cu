@@ -1,4 +1,4 @@
-// Finds the kernel of an operation among those of all files.
+// Finds the kernel of an operation in all files.
 #include "kernels/arithmetic/arithmetic_code.hpp"
 #include "kernels/arithmetic/arithmetic_kernel.cuh"
 

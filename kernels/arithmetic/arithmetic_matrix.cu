@@ -1,4 +1,4 @@
-// Chains of matrix operations, and of those of dynamic programming.
+// Chains of matrix operations of a warp and of operations for dynamic programming.
 #include "kernels/arithmetic/arithmetic_matrix.cuh"
 
 namespace sonde::kernels {
@@ -8,7 +8,7 @@ SONDE_MATRIX_OPERATION(mma_bf16, float, "f", "m16n8k16.row.col.f32.bf16.bf16.f32
 SONDE_MATRIX_OPERATION(mma_tf32, float, "f", "m16n8k8.row.col.f32.tf32.tf32.f32");
 SONDE_MATRIX_OPERATION(mma_s8, std::uint32_t, "r", "m16n8k32.row.col.s32.s8.s8.s32");
 
-/// Accumulators of half precision.
+/// Accumulators in half precision.
 struct mma_f16_half : Operation<Tile<std::uint32_t, 2>, Fragments<std::uint32_t, 4, 2>, 80> {
   static constexpr const char* name = "mma_f16_half";
   static __device__ __forceinline__ void step(Value& value, const Inputs& of, int) {
@@ -21,7 +21,7 @@ struct mma_f16_half : Operation<Tile<std::uint32_t, 2>, Fragments<std::uint32_t,
   }
 };
 
-/// Double precision, the shape that sm_80 has.
+/// Double precision, in the shape of sm_80.
 struct mma_f64 : Operation<Tile<double, 2>, Fragments<double, 1, 1>, 80> {
   static constexpr const char* name = "mma_f64";
   static __device__ __forceinline__ void step(Value& value, const Inputs& of, int) {
@@ -31,7 +31,7 @@ struct mma_f64 : Operation<Tile<double, 2>, Fragments<double, 1, 1>, 80> {
   }
 };
 
-/// Double precision in a shape of twice the rows, from sm_90 on.
+/// Double precision with twice the rows, since sm_90.
 struct mma_f64_wide : Operation<Tile<double, 4>, Fragments<double, 2, 1>, 90> {
   static constexpr const char* name = "mma_f64_wide";
   static __device__ __forceinline__ void step(Value& value, const Inputs& of, int) {
@@ -44,7 +44,7 @@ struct mma_f64_wide : Operation<Tile<double, 4>, Fragments<double, 2, 1>, 90> {
   }
 };
 
-/// The largest of three.
+/// The largest of three numbers.
 struct dpx_max3 : Operation<Two<int>, Operands<int>, 90> {
   static constexpr const char* name = "dpx_max3";
   static __device__ __forceinline__ void step(Value& value, const Inputs& of, int turn) {
@@ -52,7 +52,7 @@ struct dpx_max3 : Operation<Two<int>, Operands<int>, 90> {
   }
 };
 
-/// A sum, or a third number if it is larger.
+/// A sum, or a third number if that is larger.
 struct dpx_add_max : Operation<Two<int>, Operands<int>, 90> {
   static constexpr const char* name = "dpx_add_max";
   static __device__ __forceinline__ void step(Value& value, const Inputs& of, int turn) {
@@ -60,7 +60,7 @@ struct dpx_add_max : Operation<Two<int>, Operands<int>, 90> {
   }
 };
 
-/// The same of both halves of a word.
+/// The same on both halves of a word.
 struct dpx_add_max_16x2 : Operation<Two<std::uint32_t>, Operands<std::uint32_t>, 90> {
   static constexpr const char* name = "dpx_add_max_16x2";
   static __device__ __forceinline__ void step(Value& value, const Inputs& of, int turn) {

@@ -1,5 +1,5 @@
-// Matrix operations of a warp (mma.sync) for the kernels of arithmetic_kernel.cuh: a chain adds
-// products to the same accumulators again and again.
+// Matrix operations of a warp (mma.sync) for the kernels of arithmetic_kernel.cuh: a chain always
+// adds to the same accumulators.
 #pragma once
 
 #include "kernels/arithmetic/arithmetic_kernel.cuh"

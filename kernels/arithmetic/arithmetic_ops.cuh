@@ -1,4 +1,4 @@
-// The operations that more than one file has kernels of: alone, and side by side with another one.
+// Operations with kernels in more than one file: alone, and side by side with another operation.
 #pragma once
 
 #include "kernels/arithmetic/arithmetic_kernel.cuh"
@@ -8,12 +8,12 @@ namespace sonde::kernels::ops {
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-// With an operand more, or else ptxas makes it IMAD.IADD, which other units execute.
+// Has a second operand; else ptxas makes it an IMAD.IADD, which other units execute.
 SONDE_OPERATION_ON_TWO(int_add, u32, "r", 0,
                        "{.reg .u32 sum; add.u32 sum, %0, %1; add.u32 %0, sum, %2;}");
-// Of two registers: three that differ meet at the ports of the registers, and hold up an operation
-// that stands between others (H200: double_fma 64 and 54.7 results a cycle, and pairs of float_fma
-// and int_mad 126 and 76).
+// Two registers only: three different ones conflict at the register ports and delay operations
+// beside others (H200: double_fma 64 and 54.7 results per cycle; pairs of float_fma and int_mad 126
+// and 76).
 SONDE_OPERATION(int_mad, u32, "r", 0, "mad.lo.u32 %0, %0, %1, %1;");
 SONDE_OPERATION_ON_TWO(int_logic, u32, "r", 0, "lop3.b32 %0, %0, %1, %2, 0x6a;");
 SONDE_OPERATION(float_mul, float, "f", 0, "mul.rn.f32 %0, %0, %1;");

@@ -1,5 +1,4 @@
-// Chains of double and half precision, of conversions there and back, and of what threads of a warp
-// do together.
+// Chains of double and half precision, of conversions and back, and of operations within a warp.
 #include "kernels/arithmetic/arithmetic_kernel.cuh"
 #include "kernels/arithmetic/arithmetic_ops.cuh"
 
@@ -11,7 +10,7 @@ SONDE_OPERATION(double_mul, double, "d", 0, "mul.rn.f64 %0, %0, %1;");
 SONDE_OPERATION(double_fma_three, double, "d", 0, "fma.rn.f64 %0, %0, %1, %2;");
 SONDE_OPERATION(double_divide, double, "d", 0, "div.rn.f64 %0, %3, %0;");
 
-// Two numbers in a word, whatever they are.
+// Two numbers in a word; their values do not matter.
 SONDE_OPERATION(half2_add, u32, "r", 53, "add.rn.f16x2 %0, %0, %1;");
 SONDE_OPERATION(half2_mul, u32, "r", 53, "mul.rn.f16x2 %0, %0, %1;");
 SONDE_OPERATION(bfloat2_add, u32, "r", 90, "add.rn.bf16x2 %0, %0, %1;");
@@ -20,14 +19,14 @@ SONDE_OPERATION(bfloat2_fma, u32, "r", 80, "fma.rn.bf16x2 %0, %0, %1, %1;");
 
 SONDE_OPERATION(convert_int_float, u32, "r", 0,
                 "{.reg .f32 there; cvt.rn.f32.s32 there, %0; cvt.rzi.s32.f32 %0, there;}");
-// With an operand in the other half, or else ptxas converts two chains at once.
+// The other half has an operand; else ptxas converts two chains at once.
 SONDE_OPERATION(convert_float_half, float, "f", 80,
                 "{.reg .b32 both; .reg .f16 low, high; cvt.rn.f16x2.f32 both, %0, %1;"
                 " mov.b32 {low, high}, both; cvt.f32.f16 %0, high;}");
 SONDE_OPERATION(convert_float_double, float, "f", 0,
                 "{.reg .f64 there; cvt.f64.f32 there, %0; cvt.rn.f32.f64 %0, there;}");
 
-// Words are the same in all threads, which a match takes the shortest time for.
+// All threads have the same word, for which a match is fastest.
 SONDE_OPERATION(warp_shuffle, u32, "r", 30, "shfl.sync.bfly.b32 %0, %0, 1, 31, 0xffffffff;");
 SONDE_OPERATION(warp_ballot, u32, "r", 30,
                 "{.reg .pred other; setp.ne.u32 other, %0, %1;"

@@ -1,4 +1,4 @@
-// Chains of two operations side by side: whether their units work at the same time.
+// Chains of two operations side by side: do their units work at the same time?
 #include "kernels/arithmetic/arithmetic_kernel.cuh"
 #include "kernels/arithmetic/arithmetic_matrix.cuh"
 #include "kernels/arithmetic/arithmetic_ops.cuh"
@@ -6,7 +6,7 @@
 namespace sonde::kernels {
 namespace {
 
-/// Four chains of each.
+/// Four chains of each operation.
 template <class First, class Second>
 constexpr ArithmeticKernel pair_row() {
   return arithmetic_row<Pair<First, Second>, 4, body_operations / 8>();

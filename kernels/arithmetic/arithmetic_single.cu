@@ -1,5 +1,4 @@
-// Chains of operations of single precision: those of the multipliers, those of the special function
-// units, and the sequences that are made of both.
+// Chains of single precision: multipliers, special function units, and sequences of both.
 #include "kernels/arithmetic/arithmetic_kernel.cuh"
 #include "kernels/arithmetic/arithmetic_ops.cuh"
 
@@ -8,7 +7,7 @@ namespace ops {
 
 SONDE_OPERATION(float_add, float, "f", 0, "add.rn.f32 %0, %0, %1;");
 SONDE_OPERATION_ON_TWO(float_min, float, "f", 0, "min.f32 %0, %0, %1;");
-// The sign is dropped, or else two in a row are none to ptxas.
+// Drops the sign; else ptxas removes two reciprocals in a row.
 SONDE_OPERATION(float_reciprocal, float, "f", 0,
                 "{.reg .f32 size; abs.f32 size, %0; rcp.approx.ftz.f32 %0, size;}");
 SONDE_OPERATION(float_sqrt_fast, float, "f", 0, "sqrt.approx.ftz.f32 %0, %0;");
@@ -17,7 +16,7 @@ SONDE_OPERATION(float_cos, float, "f", 0, "cos.approx.ftz.f32 %0, %0;");
 SONDE_OPERATION(float_exp2, float, "f", 0, "ex2.approx.ftz.f32 %0, %0;");
 SONDE_OPERATION(float_log2, float, "f", 0, "lg2.approx.ftz.f32 %0, %0;");
 SONDE_OPERATION(float_tanh, float, "f", 75, "tanh.approx.f32 %0, %0;");
-// A number, and what the operand is divided by it, by turns: neither leaves the normal numbers.
+// Alternates between a number and the operand divided by it: both stay normal numbers.
 SONDE_OPERATION(float_divide_fast, float, "f", 0, "div.approx.ftz.f32 %0, %3, %0;");
 SONDE_OPERATION(float_divide, float, "f", 0, "div.rn.f32 %0, %3, %0;");
 SONDE_OPERATION(float_sqrt, float, "f", 0, "sqrt.rn.f32 %0, %0;");

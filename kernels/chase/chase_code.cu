@@ -1,9 +1,9 @@
 // Chases through code. Hardware effect: the time to fetch a block of 128 bytes of instructions. An
-// access calls the block, which adds 1 seven times and returns; the timed window holds the call,
-// the block and the return. What could spoil it: the caller's own code lies in the same caches (the
-// timed loop, some 600 bytes), and so does whatever else the SM executes. The order stands in
-// shared memory and the address is made before the timed window, so that no table is read there. A
-// fence empties no instruction cache: what was executed before stays until other code displaces it.
+// access calls the block, which adds 1 seven times and returns; the timed window contains call,
+// block and return. Sources of error: the caller's own code (about 600 bytes) and other code on the
+// SM use the same caches. The order is in shared memory, and the address is computed before the
+// timed window, so that no table is read inside. A fence does not empty instruction caches:
+// executed code stays until other code evicts it.
 #include "kernels/chase/chase.hpp"
 #include "kernels/chase/chase_kernel.cuh"
 
@@ -40,10 +40,9 @@ constexpr CodeTable make_table(std::integer_sequence<int, index...>) {
 
 __device__ CodeTable code_table = make_table(std::make_integer_sequence<int, code_blocks>{});
 
-/// The functions lie behind the kernel without gaps; so many instructions more make its length a
-/// multiple of a line. Counted in the machine code that nvcc 13.0 writes for each target; other
-/// compilers may need other numbers: see tests/sass. Where functions do not begin with a line,
-/// accesses still do, and leave by the return that comes next.
+/// The functions follow the kernel without gaps; these instructions make its length a multiple of a
+/// line. Counted in the machine code of nvcc 13.0 for each target; other compilers may need other
+/// numbers (tests/sass). If functions do not begin at a line, accesses still do.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 900
 constexpr int padding_instructions = 2;
 #elif __CUDA_ARCH__ < 800
@@ -73,7 +72,7 @@ class CodeChase {
   __device__ __forceinline__ void settle(std::uint32_t sink) {
     store_shared_u32(sink, __float_as_uint(count_));
   }
-  /// Additions that were executed, as far as a float can count.
+  /// Number of executed additions, as far as a float can count.
   __device__ std::uint64_t final_value() const {
     float count = count_;
 #pragma unroll

@@ -1,9 +1,8 @@
 // Chases through the constant bank. Hardware effect: the latency of LDC with a register address,
-// and so the constant caches behind it. What could spoil it: parameters of the kernel are
-// constants, too, so the timed loop must read none (checked in SASS). A fence does not empty these
-// caches: the line of the rehearsal's word stays. Whether they are empty when a kernel starts is
-// not documented; a bank that was written must be seen by the next kernel, so the old lines of it
-// cannot live on.
+// and thereby the constant caches. Sources of error: kernel parameters are constants, too, so the
+// timed loop must read none (checked in SASS). A fence does not empty these caches: the line of the
+// rehearsal stays. It is not documented whether they are empty when a kernel starts; but the next
+// kernel must see a newly written bank, so old lines cannot survive.
 #include "kernels/chase/chase.hpp"
 #include "kernels/chase/chase_kernel.cuh"
 
@@ -12,7 +11,7 @@ namespace {
 
 __constant__ __align__(256) unsigned char constant_bank[bank_bytes];
 
-/// A place is an offset in the bank, which the one constant of this file fills.
+/// A place is an offset in the bank, which is the only constant of this file.
 class ConstantSource : public IndexPlaces, public ReadySource {
  public:
   explicit __device__ ConstantSource(const ChaseLaunch&)

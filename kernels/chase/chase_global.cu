@@ -1,4 +1,4 @@
-// Chases through global memory, and which file has the others.
+// Chases through global memory; finds the chases of the other files.
 #include "kernels/chase/chase.hpp"
 #include "kernels/chase/chase_kernel.cuh"
 #include "kernels/chase/source.cuh"

@@ -1,9 +1,8 @@
-// The chase kernels, as templates over the steps of a chase (chase_steps.cuh). Hardware effect: the
-// time from a load's issue to its value's arrival. What could spoil it, and what is done:
-// instruction misses (the timed loop is rehearsed on a place of its own and the L1 is then emptied
-// by a fence), other blocks on the SM (one block per SM and launch, the others have left), clock
-// reads that move (volatile assembly, checked in SASS), L1 lines of the kernel's own tables (read
-// past the L1).
+// The chase kernels: templates over the steps of a chase (chase_steps.cuh). Hardware effect: the
+// time from the issue of a load to the arrival of its value. Sources of error: instruction misses
+// (a rehearsal runs the timed loop on another place, then a fence empties the L1), other blocks on
+// the SM (one block per SM and launch stays), moved clock reads (volatile assembly, checked in
+// SASS), L1 lines of the kernel's own tables (read past the L1).
 #pragma once
 
 #include "kernels/chase/chase.hpp"
@@ -12,16 +11,16 @@
 
 namespace sonde::kernels {
 
-/// As find_chase. Each space that is not global memory has its file.
+/// Like find_chase; each space other than global memory has its own file.
 Kernel<ChaseLaunch> constant_kernel(Order order, Part part);
 Kernel<ChaseLaunch> texture_1d_kernel(Order order, Part part);
 Kernel<ChaseLaunch> texture_2d_kernel(Order order, Part part);
 
 enum class Keep { record, histogram, both };
 
-/// Accesses between two looks at the deadline: at most some milliseconds.
+/// Accesses between two checks of the deadline: at most a few milliseconds.
 inline constexpr std::uint64_t chunk_accesses = 1024;
-/// Enough rounds through the timed loop to have its code in all instruction caches.
+/// Enough iterations to bring the code of the timed loop into all instruction caches.
 inline constexpr std::uint64_t rehearsal_accesses = 4;
 
 struct LaneMemory {
@@ -41,10 +40,10 @@ __device__ inline LaneMemory lane_memory(const ChaseLaunch& launch, std::uint32_
           histogram + histogram_bytes + record_bytes};
 }
 
-/// Counts in a bin of the histogram. The store must have read its operands before the next window
-/// begins. From sm_100 on ptxas makes the timed load wait for that (elsewhere the clock read waits)
-/// unless something changes an operand before, as a record's address does: here the bin's address,
-/// in a way that ptxas can't undo.
+/// Counts in a bin of the histogram. The store must read its operands before the next window
+/// begins. Since sm_100 ptxas lets the timed load wait for that (elsewhere the clock read waits),
+/// unless an operand changes before, as the address of a record does. Here the address of the bin
+/// changes, in a way that ptxas cannot undo.
 template <Keep keep>
 __device__ __forceinline__ void count_in_bin(std::uint32_t& histogram, std::uint32_t offset) {
   const std::uint32_t bin = histogram + offset;
@@ -109,7 +108,7 @@ __device__ __forceinline__ bool untimed_accesses(Chase& chase, std::uint64_t cou
   return true;
 }
 
-/// The first recorded accesses, then the rest into the histogram alone.
+/// Records the first accesses; counts the rest only in the histogram.
 template <class Chase>
 __device__ __forceinline__ bool all_timed_accesses(const ChaseLaunch& launch, Chase& chase,
                                                    const LaneMemory& memory,
@@ -126,10 +125,10 @@ __device__ inline bool start_lane(const ChaseLaunch& launch, const ChaseTask& ta
                         : start_together(launch.placement, launch.lanes, deadline);
 }
 
-/// Cycles in which a store has surely left the SM and arrived; some ten times a load from memory.
+/// After this time a store has left the SM and arrived; about ten times the latency of memory.
 inline constexpr std::uint64_t store_cycles = 8192;
 
-/// Nobody waits for the stores by a fence, which would empty the L1 (CCTL.IVALL).
+/// Does not wait for the stores by a fence, which would empty the L1 (CCTL.IVALL).
 __device__ inline void store_words(const ChaseTask& task) {
   if (task.store_count == 0) return;
   const auto* words = reinterpret_cast<const unsigned long long*>(task.stores);
@@ -143,7 +142,7 @@ __device__ inline void store_words(const ChaseTask& task) {
   }
 }
 
-/// A script of one step, 0 units from its start.
+/// A script of one step of 0 units.
 __device__ inline ChaseTask rehearsal_task(const ChaseLaunch& launch) {
   ChaseTask task;
   task.start = launch.rehearsal_place;
@@ -158,8 +157,8 @@ __device__ inline void clear_histogram(const ChaseLaunch& launch, const LaneMemo
   }
 }
 
-/// Runs twice through the same code. The first time only a place that is in no list is read, to
-/// bring the code into the instruction caches; the fence then drops it from the L1 (CCTL.IVALL).
+/// Runs the same code twice. The first time it only reads a place that is in no list, to bring the
+/// code into the instruction caches; the fence then drops this place from the L1 (CCTL.IVALL).
 template <class Chase>
 __device__ void run_timed_lane(const ChaseLaunch& launch, const ChaseTask& task,
                                const typename Chase::Source& source, const LaneMemory& memory,
@@ -238,7 +237,7 @@ __device__ inline void write_out(const ChaseLaunch& launch, const LaneMemory& me
   }
 }
 
-/// Warp `w` of the block on a wanted SM is that SM's w-th lane; one thread of it measures.
+/// Warp `w` of the block on a wanted SM is the w-th lane of this SM; one of its threads measures.
 template <class Chase, bool timed>
 __global__ void __launch_bounds__(max_lanes_per_sm * 32, 1)
     chase_kernel(const __grid_constant__ ChaseLaunch launch) {
@@ -266,7 +265,7 @@ __global__ void __launch_bounds__(max_lanes_per_sm * 32, 1)
   write_out(launch, memory, static_cast<const std::uint16_t*>(record), lane);
 }
 
-/// One warp on the wanted SM, each thread through its share.
+/// One warp on the wanted SM; each thread runs its share.
 template <class Chase>
 __global__ void __launch_bounds__(32, 1)
     warm_up_kernel(const __grid_constant__ ChaseLaunch launch) {
@@ -282,7 +281,7 @@ __global__ void __launch_bounds__(32, 1)
   launch.results[threadIdx.x] = {lane_status(in_time, sm), sm, 0, chase.final_value()};
 }
 
-/// As find_chase, through a source.
+/// Like find_chase, for a source.
 template <class Source>
 Kernel<ChaseLaunch> chase_kernel_of(Order order, Part part) {
   const bool chain = order == Order::chain;

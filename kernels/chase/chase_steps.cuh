@@ -1,5 +1,5 @@
-// The ways to step through a source that the chase kernels are instantiated with. A chase does its
-// arithmetic in prepare(), outside of the timed window; access() is all that the window holds.
+// The kinds of chases for the chase kernels. A chase does its arithmetic in prepare(), outside the
+// timed window; the window contains only access().
 #pragma once
 
 #include "kernels/chase/chase.hpp"
@@ -8,7 +8,7 @@
 
 namespace sonde::kernels {
 
-/// Exposes the latency of one load: its place is what the load before returned, nothing else.
+/// Latency of one load: its place is the value of the load before.
 template <class Source_>
 class ChainChase {
  public:
@@ -18,7 +18,7 @@ class ChainChase {
   __device__ __forceinline__ void prepare() {}
   __device__ __forceinline__ void make_ready() { source_.make_ready(); }
   __device__ __forceinline__ void step() { place_ = source_.load(place_); }
-  /// The store waits for the load and so holds back the clock read behind it.
+  /// The store waits for the load, and so delays the clock read after it.
   __device__ __forceinline__ void access(std::uint32_t sink) {
     step();
     settle(sink);
@@ -35,7 +35,7 @@ class ChainChase {
   typename Source::Place place_;
 };
 
-/// Reads a list in shared memory, over and over.
+/// Reads a list in shared memory again and again.
 class Script {
  public:
   __device__ Script(std::uint32_t address, std::uint32_t length)
@@ -52,8 +52,8 @@ class Script {
   std::uint32_t at_;
 };
 
-/// For lists that access a sector more often than it has words. The loaded value is zero, but only
-/// the memory knows: adding it keeps the chain dependent.
+/// For lists with more accesses to a sector than it has words. Loaded values are zero, but the
+/// compiler does not know it: adding them keeps the chain dependent.
 template <class Source_>
 class ScriptChase {
  public:
@@ -89,7 +89,7 @@ class ScriptChase {
   std::uint32_t unit_;
 };
 
-/// No load: what the clock reads cost, alone or with the sink's store.
+/// No load: the cost of the clock reads, alone or with the sink's store.
 template <Overhead overhead>
 class NoChase {
  public:

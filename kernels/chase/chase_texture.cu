@@ -1,15 +1,15 @@
 // Chases through textures of 8-byte texels. Hardware effect: the latency of a fetch by coordinates,
-// without filter, by one thread. A texel holds the next coordinates, so the fetch needs no
-// arithmetic. What could spoil it: from sm_90 the handle lies in uniform registers, which ptxas
-// fills where they are first used. A fetch that is switched off brings that before the timed
-// window; it passes the pipe all the same (some 95 cycles on an H200) and is waited for there.
+// without filter, by one thread. A texel holds the next coordinates, so a fetch needs no
+// arithmetic. Source of error: since sm_90 the handle is in uniform registers, which ptxas loads at
+// their first use. A disabled fetch before the timed window forces this; it still passes through
+// the pipe (about 95 cycles on an H200), and the code waits for it there.
 #include "kernels/chase/chase.hpp"
 #include "kernels/chase/chase_kernel.cuh"
 
 namespace sonde::kernels {
 namespace {
 
-/// Brings the handle to where fetches take it from.
+/// Loads the handle into the registers that fetches use.
 class TextureHandle {
  public:
   explicit __device__ TextureHandle(const ChaseLaunch& launch) : handle_(launch.texture) {}
@@ -30,7 +30,6 @@ class TextureHandle {
   std::uint32_t readied_ = 0;
 };
 
-/// A place is a texel of linear memory.
 class LinearTexture : public IndexPlaces, public TextureHandle {
  public:
   using TextureHandle::TextureHandle;
@@ -44,7 +43,6 @@ class LinearTexture : public IndexPlaces, public TextureHandle {
   }
 };
 
-/// A place is a column and a row.
 class TiledTexture : public TextureHandle {
  public:
   using Place = uint2;
@@ -54,7 +52,7 @@ class TiledTexture : public TextureHandle {
   static __device__ __forceinline__ std::uint64_t to_word(Place place) {
     return std::uint64_t{place.y} << 32 | place.x;
   }
-  /// Texels are counted row by row, from the first.
+  /// Texels are counted row by row.
   static __device__ __forceinline__ Place at(Place base, std::uint32_t step, std::uint32_t unit,
                                              Place zero) {
     const std::uint32_t texel = IndexPlaces::at(base.x, step, unit, zero.x);

@@ -1,9 +1,8 @@
-// Streams of constants. Hardware effect: how many LDC with register addresses a second the constant
-// caches answer. A thread's loads are independent of each other: the addresses of a row are made
-// before it, and no value is used before all of the row are under way. What could spoil it:
-// parameters of the kernel are constants, too, so the loop of rows must read none, and hold just
-// one row (checked in SASS); loads that the compiler leaves out (each feeds a sum that the host
-// checks).
+// Streams of constants. Hardware effect: the rate at which constant caches serve LDC with register
+// addresses. A thread's loads are independent: it computes the addresses of a row first, and uses
+// no value before all loads of the row are issued. Sources of error: kernel parameters are
+// constants, too, so the loop must read none and contain one row (checked in SASS); loads that the
+// compiler removes (each is part of a sum that the host checks).
 #include "kernels/chase/chase.hpp"
 #include "kernels/chase/constant_stream.hpp"
 #include "kernels/placement.cuh"
@@ -13,10 +12,10 @@ namespace {
 
 __constant__ __align__(256) unsigned char constant_stream_bank[bank_bytes];
 
-/// Rows between two looks at the deadline: at most some milliseconds.
+/// Rows between two checks of the deadline: at most a few milliseconds.
 constexpr std::uint32_t chunk_rows = 1024;
 
-/// A thread's way round its piece.
+/// Goes round and round a thread's piece of the bank.
 class PieceReader {
  public:
   __device__ PieceReader(const ConstantRoute& route, std::uint32_t thread)
@@ -33,7 +32,7 @@ class PieceReader {
 #pragma unroll
     for (unsigned j = 0; j < constant_ilp; ++j) {
       places[j] = base_ + at_bytes_;
-      // Behind the end the difference is the smaller number; before it, it wraps around.
+      // Beyond the end the difference is smaller; before the end it wraps around.
       const std::uint32_t next_bytes = at_bytes_ + step_bytes_;
       at_bytes_ = min(next_bytes, next_bytes - piece_bytes_);
     }
@@ -44,7 +43,7 @@ class PieceReader {
                    : "l"(std::uint64_t{places[j]})
                    : "memory");
     }
-    // The last value first: no addition can begin, and stall the warp, before all loads are out.
+    // Adds the last value first: no addition can start, and stall the warp, before the last load.
 #pragma unroll
     for (unsigned j = constant_ilp; j-- > 0;) {
       asm volatile("add.u32 %0, %0, %1;" : "+r"(sum_) : "r"(values[j]));

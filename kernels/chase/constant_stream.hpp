@@ -1,4 +1,4 @@
-// Independent loads from the constant bank, as many in flight as asked.
+// Independent loads from the constant bank, many in flight at once.
 #pragma once
 
 #include "kernels/placement.hpp"
@@ -9,31 +9,29 @@
 
 namespace sonde::kernels {
 
-/// Loads that each thread has in flight.
+/// Loads in flight of each thread.
 inline constexpr unsigned constant_ilp = 8;
-/// Shared memory that a block needs.
-inline constexpr unsigned constant_stream_shared_bytes = 8;
+inline constexpr unsigned constant_stream_shared_bytes = 8;  // of a block
 
-/// Each thread goes round a piece of the bank of its own, from the same place in it. The kernel
-/// reads this from memory, not from its parameters, which are constants themselves.
+/// Each thread goes round its own piece of the bank, from the same offset in it. The kernel reads
+/// this struct from memory, because its parameters are constants themselves.
 struct ConstantRoute {
   std::uint32_t start_bytes = 0;  // in the piece
   std::uint32_t step_bytes = 0;
   std::uint32_t piece_bytes = 0;
 };
 
-/// Rows are constant_ilp loads.
+/// A row has constant_ilp loads.
 struct ConstantStreamLaunch {
   Placement placement;
   LaneResult* results = nullptr;          // [rank]; final_value: sum of all words, mod 2^32
   const ConstantRoute* routes = nullptr;  // [rank]
-  std::uint32_t warp_threads = 1;         // of each warp that load
+  std::uint32_t warp_threads = 1;         // threads of each warp that load
   std::uint32_t warmup_rows = 0;
   std::uint32_t timed_rows = 0;
 };
 
-/// Queues a copy of `bank_bytes` bytes (chase.hpp), of pinned or device memory, to the bank that
-/// these streams read.
+/// Queues a copy of `bank_bytes` bytes (chase.hpp) of pinned or device memory to the streams' bank.
 cudaError_t fill_constant_stream_bank(const void* bytes, cudaStream_t stream);
 
 extern const Kernel<ConstantStreamLaunch> constant_stream;

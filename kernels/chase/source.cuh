@@ -1,6 +1,5 @@
-// What a chase steps through: how a place is named there, how it is read, and how a script's step
-// becomes a place. What was read is itself a place (chains) or a zero (scripts); the arithmetic of
-// at() stands outside of timed windows.
+// Sources of a chase: the form of a place, how to load from it, and how a step of a script becomes
+// a place. A loaded value is a place (chains) or a zero (scripts). at() runs outside timed windows.
 #pragma once
 
 #include "kernels/chase/chase.hpp"
@@ -8,14 +7,13 @@
 
 namespace sonde::kernels {
 
-/// Sources whose loads need nothing before the timed window. Others do it in make_ready() and
-/// return from readied() a zero that depends on it.
+/// Sources whose loads need no preparation. Others prepare in make_ready(), and return from
+/// readied() a zero that depends on it.
 struct ReadySource {
   static __device__ __forceinline__ void make_ready() {}
   static __device__ __forceinline__ std::uint32_t readied() { return 0; }
 };
 
-/// Places that are numbers.
 template <class Number>
 struct NumberPlaces {
   using Place = Number;
@@ -56,7 +54,7 @@ class GlobalSource : public AddressPlaces, public ReadySource {
   __device__ __forceinline__ Place load(Place place) const { return load_global<load_kind>(place); }
 };
 
-/// Exposes the way to the point of coherence: an addition of nothing, done where the line is kept.
+/// Latency to the point of coherence: adds 0 where the line is kept.
 class AtomicSource : public AddressPlaces, public ReadySource {
  public:
   explicit __device__ AtomicSource(const ChaseLaunch&) {}

@@ -1,7 +1,7 @@
-// Hardware effect: what a barrier costs that all threads reach at once, one behind the other. What
-// could spoil it: a clock read that is made on arrival at a barrier and not on release
-// (pass_barrier), loop overhead (16 barriers in a row), what stands around the barriers (a run of
-// twice as many less one of so many). The sleeps show how long a warp is away that asks for a time.
+// Hardware effect: the cost of a barrier that all threads reach at once, many in a row. Sources of
+// error: a clock read on arrival at a barrier instead of its release (pass_barrier), loop overhead
+// (16 barriers in a row), code around the barriers (a run of twice as many minus a run of as many).
+// The sleeps show how long a warp sleeps that asks for a time.
 #include "kernels/cluster.cuh"
 #include "kernels/control/control.hpp"
 #include "kernels/placement.cuh"
@@ -21,7 +21,7 @@ __device__ __forceinline__ void sync_block(std::uint32_t threads) {
   }
 }
 
-/// Cycles of so many barriers, and of what stands around them.
+/// Cycles of `count` barriers and of the code around them.
 template <BlockBarrier barrier>
 __device__ std::uint64_t time_barriers(std::uint32_t count, std::uint32_t threads) {
   if (!pass_barrier()) return 0;
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(32, 1)
 
 #if __CUDA_ARCH__ >= 900
 
-/// As cluster.sync() does it: the arrival releases what was written before.
+/// Like cluster.sync(): the arrival releases earlier writes.
 __device__ std::uint64_t time_cluster_barriers(std::uint32_t count) {
   sync_cluster();
   if (!pass_barrier()) return 0;

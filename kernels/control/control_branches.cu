@@ -1,17 +1,16 @@
-// Hardware effect: the threads of a warp that take other paths of a branch run one path after the
-// other; stamps at both ends of each path show in which order, with which gaps, and where the warp
-// is one again (Wong 2010, section IV-C). What could spoil it: predicated code instead of a branch,
-// paths that the compiler merges because they are alike (each multiplies by other constants), a
-// chain of conditions made into a jump table (the masks come from memory), clock reads that are
-// moved (volatile), first runs that wait for code (a rehearsal), another warp that issues between
-// the stamps (that is what several warps are asked for).
+// Hardware effect: threads of a warp that take different paths of a branch run one path after the
+// other. Stamps at both ends of each path show their order, the gaps, and where the warp joins
+// again (Wong 2010, section IV-C). Sources of error: predicated code instead of a branch; equal
+// paths that the compiler merges (each multiplies by other constants); a chain of conditions that
+// becomes a jump table (the masks come from memory); moved clock reads (volatile); instruction
+// misses (a rehearsal); other warps between the stamps (measured with several warps).
 #include "kernels/control/control.hpp"
 #include "kernels/control/control_paths.cuh"
 
 namespace sonde::kernels {
 namespace {
 
-/// `if ... else if ...`: the condition of the first path is asked first.
+/// `if ... else if ...`: the first path's condition is tested first.
 template <int path>
 __device__ __forceinline__ void run_chain(PathRun& run, const BranchLaunch& launch,
                                           std::uint32_t own_bit) {

@@ -1,8 +1,7 @@
-// Hardware effect: what it costs that a part of a warp which has diverged divides again, and where
-// such parts become one (Wong 2010, section IV-C). Each level of a nest has an operation in front
-// of its branch and one where its sides join, so that every join is a place of its own. What could
-// spoil it: as for the other branches (control_branches.cu), and levels that the compiler makes a
-// table of, or whose joins it merges.
+// Hardware effect: the cost if a part of a diverged warp diverges again, and where these parts join
+// (Wong 2010, section IV-C). Each level of a nest has an operation before its branch and one where
+// its sides join, so that every join is separate. Sources of error: those of other branches
+// (control_branches.cu), and levels that the compiler turns into a table, or whose joins it merges.
 #include "kernels/control/control.hpp"
 #include "kernels/control/control_paths.cuh"
 #include "kernels/select.cuh"
@@ -10,13 +9,13 @@
 namespace sonde::kernels {
 namespace {
 
-/// One multiply-add that no other place of the program has.
+/// A multiply-add that occurs nowhere else in the program.
 template <int number>
 __device__ __forceinline__ void operate(std::uint32_t& product) {
   asm volatile("mad.lo.u32 %0, %0, %0, %1;" : "+r"(product) : "n"(number) : "memory");
 }
 
-/// The paths whose numbers begin with the `level` bits of `prefix`.
+/// Runs the paths whose numbers begin with the `level` bits of `prefix`.
 template <int depth, int level, int prefix>
 __device__ __forceinline__ void run_nest(PathRun& run, std::uint32_t own_path) {
   if constexpr (level == depth) {

@@ -1,4 +1,4 @@
-// What the kernels of branches share: the paths that a warp may take, and the stamps around them.
+// The paths of a branch and the stamps around them, for all kernels of branches.
 #pragma once
 
 #include "kernels/control/control.hpp"
@@ -6,7 +6,7 @@
 
 namespace sonde::kernels {
 
-/// What a path works on; `product` is written out, so that its operations stay.
+/// State of a path; `product` is written out, so that its operations are kept.
 struct PathRun {
   std::uint64_t begin;
   std::uint64_t end;
@@ -32,8 +32,8 @@ __device__ __forceinline__ void run_path(PathRun& run) {
   run.end = read_clock();
 }
 
-/// A block's two rounds through a branch, with the stamps of every thread.
-/// @param take runs the path of the thread, by a branch of some shape
+/// Runs two rounds through a branch, and stores the stamps of every thread.
+/// @param take runs the path of the thread, by some kind of branch
 template <class Take>
 __device__ __forceinline__ void stamp_branch(const BranchLaunch& launch, const Take& take) {
   const int rank = hold_wanted_sm(launch.placement);

@@ -1,10 +1,9 @@
-// Hardware effect: whether the paths of a diverged warp make progress by turns, and whether a
-// barrier counts warps or threads (Wong 2010, listings 4 to 7). Every wait is bounded by the clock,
-// and a barrier at which somebody might wait in vain is helped along by the other warp, so that a
-// deadlock is reported and not made. What could spoil it: flags kept in registers (volatile shared
-// memory), a compiler that lets the two sides of a branch run as one (each path has code of its
-// own), an aligned barrier in a path, which may become a predicated one of the whole warp
-// (barrier.sync is not aligned).
+// Hardware effect: whether the paths of a diverged warp alternate, and whether a barrier counts
+// warps or threads (Wong 2010, listings 4 to 7). Every wait is limited by the clock, and the other
+// warp helps at barriers where threads might wait forever: so a deadlock is reported, but does not
+// happen. Sources of error: flags in registers (volatile shared memory), sides of a branch that the
+// compiler merges (each path has its own code), an aligned barrier in a path, which may become a
+// predicated barrier of the whole warp (barrier.sync is not aligned).
 #include "kernels/control/control.hpp"
 #include "kernels/placement.cuh"
 
@@ -12,7 +11,7 @@ namespace sonde::kernels {
 namespace {
 
 constexpr unsigned warp_size = 32;
-/// After so many arrivals of the second warp every barrier of two warps has let its threads go.
+/// After this many arrivals of the second warp every barrier has released its threads.
 constexpr int most_arrivals = 8;
 
 __device__ __forceinline__ std::uint32_t look(std::uint32_t address) {
@@ -25,13 +24,13 @@ __device__ __forceinline__ void signal(std::uint32_t address, std::uint32_t valu
   asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
 }
 
-/// Words of shared memory by which the threads of a block speak.
+/// Flags in shared memory, for the threads of a block.
 struct Words {
   std::uint32_t first;
   std::uint32_t second;
 };
 
-/// Time since the program began, at least 1: 0 is for those who gave up.
+/// Time since the program began, at least 1; 0 means that a thread gave up.
 struct Stopwatch {
   std::uint64_t begin_cycles;
   std::uint64_t limit_cycles;
@@ -41,8 +40,8 @@ struct Stopwatch {
   }
 };
 
-/// When the thread has passed a barrier: a load waits for the barrier, the branch on it for the
-/// load, and the clock for the branch. Read at once it could be the time of the arrival.
+/// The time when the thread has passed a barrier: a load waits for the barrier, the branch for the
+/// load, and the clock read for the branch. A direct clock read could give the time of arrival.
 __device__ __forceinline__ std::uint64_t passed_at(std::uint32_t word, const Stopwatch& watch) {
   constexpr std::uint32_t never = 0xffffffff;
   while (look(word) == never) {
@@ -50,7 +49,7 @@ __device__ __forceinline__ std::uint64_t passed_at(std::uint32_t word, const Sto
   return watch.cycles();
 }
 
-/// Spins until the word has this value. @return when; 0 if the limit passed first
+/// Spins until the word has this value. @return the time; 0 if the limit passed first
 __device__ __forceinline__ std::uint64_t spin(std::uint32_t word, std::uint32_t value,
                                               const Stopwatch& watch) {
   bool in_time;
@@ -94,7 +93,7 @@ __device__ std::uint64_t barrier_against_spin(const Words& words, const Stopwatc
   return cycles;
 }
 
-/// The halves add to the first word when they have passed their barrier.
+/// The halves count in the first word after they have passed their barrier.
 __device__ std::uint64_t diverged_halves(const WaitLaunch& launch, const Words& words,
                                          const Stopwatch& watch) {
   std::uint64_t cycles = 0;
@@ -110,7 +109,7 @@ __device__ std::uint64_t diverged_halves(const WaitLaunch& launch, const Words& 
   return cycles;
 }
 
-/// The second warp arrives, waits, looks who has left, and arrives again if somebody has not.
+/// The second warp arrives, waits, checks who has left, and arrives again if some threads have not.
 __device__ std::uint64_t arrive_for_halves(const Words& words, const Stopwatch& watch) {
   const unsigned thread = threadIdx.x - warp_size;
   std::uint64_t cycles = 0;

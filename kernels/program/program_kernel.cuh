@@ -1,9 +1,8 @@
-// The kernels of programs, as templates over the loads of a pass. Hardware effect: warps of one SM
-// that contend for the lines and miss resources of its L1, and warps that pass it. What could spoil
-// it, and what is done: loads that wait for each other (a row of them is one piece of code without
-// jumps, checked in SASS), values that nobody waits for (the next addresses are made of them),
-// other blocks on the SM (one block per SM, the others have left), L1 lines of the kernel's own
-// tables (there are none: what a pass accesses is read from the constant bank).
+// The kernels of programs: templates over the loads of a pass. Hardware effect: warps of an SM
+// compete for lines and miss resources of the L1, other warps bypass it. Sources of error: loads
+// that wait for each other (a row of loads is code without jumps, checked in SASS), values that
+// nobody waits for (the next addresses depend on them), other blocks on the SM (one block per SM
+// stays), L1 lines of the kernel's own tables (none: accesses are read from the constant bank).
 #pragma once
 
 #include "kernels/placement.cuh"
@@ -14,20 +13,19 @@
 
 namespace sonde::kernels {
 
-/// The kernel for so many loads in a pass, or for timed ones; null if the file has none.
+/// The kernel for this number of loads in a pass, or for timed loads; null if the file has none.
 Kernel<ProgramLaunch> short_program_kernel(int loads);
 Kernel<ProgramLaunch> long_program_kernel(int loads);
 Kernel<ProgramLaunch> timed_program_kernel();
 
-/// What a warp has in shared memory beside its record: a sink, and what it needs again only when
-/// all is done.
+/// Shared memory of a warp besides its records: a sink, and values that are only needed at the end.
 inline constexpr std::uint32_t program_slot_bytes = 24;
 inline constexpr std::uint32_t program_sm_offset_bytes = 8;
 inline constexpr std::uint32_t program_begin_offset_bytes = 16;
 inline constexpr std::uint32_t program_record_offset_bytes = 32 * program_slot_bytes;
-/// Accesses of a warp between two looks at the deadline, about; a power of two.
+/// Accesses of a warp between two checks of the deadline, about; a power of two.
 inline constexpr std::uint32_t program_chunk_accesses = 4096;
-inline constexpr int timed_loads = 0;  // for the template argument
+inline constexpr int timed_loads = 0;  // as a template argument
 
 template <int loads, L1Use use>
 using ProgramLoads =
@@ -56,7 +54,8 @@ __device__ __forceinline__ std::uint32_t made_accesses(const ProgramLaunch& laun
          (inner + 1 == inners ? launch.in_last : 0);
 }
 
-/// All passes of a warp of the program. @return false if that was enough, or the deadline passed
+/// All passes of a warp of the program. @return false if the warp made enough accesses, or the
+/// deadline passed
 template <class Loads>
 __device__ bool play_warp(const ProgramLaunch& launch, const ProgramWarp& warp,
                           ProgramProgress& progress, const Deadline& deadline) {
@@ -95,7 +94,7 @@ __device__ bool play_warp(const ProgramLaunch& launch, bool cached, const Progra
   return false;
 }
 
-/// The warps of the program that warp `slot` of this block plays, one after the other.
+/// Plays the warps of the program that belong to warp `slot` of this block, one after the other.
 template <int loads>
 __device__ void play_slot(const ProgramLaunch& launch, std::uint32_t rank, std::uint32_t slot,
                           ProgramProgress& progress, const Deadline& deadline) {
@@ -103,7 +102,7 @@ __device__ void play_slot(const ProgramLaunch& launch, std::uint32_t rank, std::
   const std::uint32_t first_block = rank % launch.blocks;
   const std::uint32_t sm_warps = ((launch.blocks - 1 - first_block) / sms + 1) * launch.block_warps;
   const bool cached_block = slot / launch.block_warps < launch.cached_blocks;
-  // Warps that make no pass end nothing, unless the SM has no others for this slot.
+  // A warp without passes is skipped, unless the SM has no others for this slot.
   std::uint32_t idle = 0;
   for (std::uint32_t at = slot % sm_warps; idle < sm_warps; at = (at + launch.warps) % sm_warps) {
     const std::uint32_t warp = at % launch.block_warps;
@@ -115,7 +114,7 @@ __device__ void play_slot(const ProgramLaunch& launch, std::uint32_t rank, std::
   }
 }
 
-/// When the warp's part of the work is done.
+/// Writes the results of the warp at its end.
 __device__ inline void write_lane(const ProgramLaunch& launch, const ProgramProgress& progress,
                                   LaneResult result) {
   const std::uint32_t warp = threadIdx.x / 32;

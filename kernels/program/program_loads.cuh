@@ -1,5 +1,4 @@
-// What a pass of a program is on the device: the elements that it accesses, its loads in a row or
-// timed one by one, its stores.
+// Device side of a program's pass: its elements, loads (in a row, or timed one by one) and stores.
 #pragma once
 
 #include "kernels/program/program.hpp"
@@ -7,9 +6,9 @@
 
 namespace sonde::kernels {
 
-/// A warp of the program.
+/// Passes of a warp of the program.
 struct ProgramWarp {
-  std::uint32_t outers;  // passes
+  std::uint32_t outers;
   std::uint32_t inners;
 };
 
@@ -19,15 +18,15 @@ struct ProgramPass {
   std::uint32_t made;  // mask of its accesses
 };
 
-/// What a thread has done so far.
+/// State of a thread.
 struct ProgramProgress {
   std::uint32_t accesses = 0;
   std::uint32_t elements = 0;  // sum
-  std::uint32_t zero = 0;      // sum of the values loaded last: the next addresses wait for it
+  std::uint32_t zero = 0;      // sum of the last loaded values: the next addresses depend on it
   std::uint32_t windows = 0;
   std::uint64_t issue_cycles = 0;
   std::uint32_t sink = 0;    // shared memory
-  std::uint32_t record = 0;  // likewise
+  std::uint32_t record = 0;  // shared memory
 };
 
 __device__ __forceinline__ std::uint16_t load_shared_u16(std::uint32_t address) {
@@ -36,7 +35,7 @@ __device__ __forceinline__ std::uint16_t load_shared_u16(std::uint32_t address) 
   return value;
 }
 
-/// A hash of 32 bits whose every output bit depends on every input bit ("lowbias32", C. Wellons).
+/// A 32-bit hash whose output bits all depend on every input bit ("lowbias32", C. Wellons).
 __device__ __forceinline__ std::uint32_t mix_bits(std::uint32_t x) {
   x ^= x >> 16;
   x *= 0x7feb352du;
@@ -45,9 +44,9 @@ __device__ __forceinline__ std::uint32_t mix_bits(std::uint32_t x) {
   return x ^ x >> 16;
 }
 
-/// Behind the sink of a warp stands the number of its first thread in the kernel: a register, of
-/// which there are 64 for each of 1024 threads, would be held by all programs, and only those that
-/// draw or store need it. Volatile, so that what is made of it is not held either.
+/// Offset of the number of the warp's first thread in the kernel, after its sink. All programs
+/// would hold a register for it (each of 1024 threads has 64), but only random accesses and stores
+/// need it. Volatile, so that derived values are not held either.
 inline constexpr std::uint32_t program_number_offset_bytes = 4;
 
 __device__ __forceinline__ std::uint32_t thread_number(const ProgramProgress& progress) {
@@ -59,18 +58,19 @@ __device__ __forceinline__ std::uint32_t thread_number(const ProgramProgress& pr
   return first + threadIdx.x % 32;
 }
 
-/// Exact for numbers below 2^30, where the product is too small by less than 1.
+/// Exact for numbers below 2^30, for which the product is too small by less than 1.
 __device__ __forceinline__ std::uint32_t quotient(std::uint32_t number, const Divisor& divisor) {
   const std::uint32_t least = __umulhi(number, divisor.inverse);
   return number - least * divisor.value >= divisor.value ? least + 1 : least;
 }
 
-/// The drawn part of an element. Each thread's number in a pass is the one that the host draws for
-/// it (program_draw in src/device/probe/program_plan.cpp).
+/// The random part of an element: the same number that the host draws for this thread and pass
+/// (program_draw in src/device/probe/program_plan.cpp).
 __device__ __forceinline__ std::uint32_t drawn_part(const ProgramAccess& access,
                                                     const ProgramProgress& progress,
                                                     const ProgramPass& pass) {
-  constexpr std::uint32_t golden = 0x9e3779b9u;  // 2^32 / golden ratio: neighbours lie far apart
+  constexpr std::uint32_t golden =
+      0x9e3779b9u;  // 2^32 / golden ratio: neighbours get distant values
   if (access.drawn_elements == 0) return 0;
   const std::uint32_t group =
       mix_bits(access.draw_hash ^ quotient(thread_number(progress), access.drawn_threads));
@@ -78,7 +78,7 @@ __device__ __forceinline__ std::uint32_t drawn_part(const ProgramAccess& access,
   return access.drawn_step * __umulhi(drawn, access.drawn_elements);
 }
 
-/// The element of the first pass, without what is drawn.
+/// The element of the first pass, without its random part.
 __device__ __forceinline__ std::uint32_t first_element(const ProgramLaunch& launch,
                                                        const ProgramAccess& access,
                                                        std::uint32_t thread) {
@@ -119,8 +119,7 @@ __device__ __forceinline__ std::uint32_t element_of(const ProgramLaunch& launch,
 #define SONDE_LOAD_WORD(flavour) \
   asm volatile("ld.global" flavour ".u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory")
 
-/// The value keeps what it was where the load is not made: a predicate, so that loads in a row need
-/// no jump.
+/// Keeps the value if the load is not made; by a predicate, so that loads in a row need no jump.
 template <L1Use use>
 __device__ __forceinline__ void load_if(std::uint32_t made, std::uint64_t address,
                                         std::uint32_t& value) {
@@ -137,15 +136,14 @@ __device__ __forceinline__ std::uint32_t load_word(std::uint64_t address) {
 #undef SONDE_LOAD_IF_MADE
 #undef SONDE_LOAD_WORD
 
-/// The loads of a pass up to the next one that waits.
+/// The loads of a pass up to the next load that waits.
 __device__ __forceinline__ std::uint32_t next_group(std::uint32_t loads, std::uint32_t waits) {
   const std::uint32_t first = loads & -loads;
   const std::uint32_t waiting = loads & waits & ~first;
-  return loads & ((waiting & -waiting) - 1);  // all of them if none waits
+  return loads & ((waiting & -waiting) - 1);  // all loads if none waits
 }
 
-/// Loads in a row, none of which waits for another one; then all of them are waited for, as the
-/// next addresses are made of their sum.
+/// Loads in a row do not wait for each other; the next addresses, made of their sum, wait for all.
 template <int loads, L1Use use>
 class RowOfLoads {
  public:
@@ -192,11 +190,11 @@ class RowOfLoads {
   }
 
  private:
-  std::uint32_t bases_[loads];  // elements of the first inner pass, without what is drawn
+  std::uint32_t bases_[loads];  // elements of the first inner pass, without their random parts
   std::uint32_t values_[loads];
 };
 
-/// Each load is timed on its own: until it is issued, and until its value is there.
+/// Times each load alone: until its issue, and until the arrival of its value.
 template <L1Use use>
 class TimedLoads {
  public:
@@ -228,7 +226,7 @@ class TimedLoads {
   }
 };
 
-/// Stores what was loaded, a zero, so that they wait for all loads of the pass.
+/// Stores a loaded zero, so that stores wait for all loads of the pass.
 __device__ __forceinline__ void make_stores(const ProgramLaunch& launch, const ProgramPass& pass,
                                             ProgramProgress& progress) {
 #pragma unroll 1

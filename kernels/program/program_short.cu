@@ -1,4 +1,4 @@
-// Programs of up to six loads in a pass, and which file has the others.
+// Programs of up to six loads in a pass; finds the kernels of the other files.
 #include "kernels/program/program_kernel.cuh"
 
 namespace sonde::kernels {

@@ -1,7 +1,7 @@
-// Shared memory kernels. The chase exposes what a conflict costs: every thread loads its own word,
-// which holds its own address, so each load depends on the one before and the pattern never
-// changes; or words that hold the address of the next one, for the cost of a footprint. The stream
-// exposes the bandwidth: ilp loads, then ilp stores, conflict-free.
+// Shared memory kernels. The chase measures the cost of conflicts: every thread loads its own word,
+// which holds its own address, so loads are dependent and the pattern is constant; or words that
+// hold the address of the next one, for the cost of a footprint. The stream measures the bandwidth:
+// ilp loads, then ilp stores, without conflicts.
 #include "kernels/placement.cuh"
 #include "kernels/select.cuh"
 #include "kernels/shared/shared.hpp"
@@ -9,14 +9,14 @@
 namespace sonde::kernels {
 namespace {
 
-/// Where a thread of the chase stands. The upper half of an 8-byte word, zero, is kept in `upper`,
-/// or else ptxas would load the lower half alone.
+/// Place of a thread in the chase. `upper` keeps the upper half of an 8-byte word (zero); else
+/// ptxas would only load the lower half.
 struct OwnWord {
   std::uint32_t address;
   std::uint32_t upper;
 };
 
-/// @return the upper half, to be merged outside of a timed window
+/// @return the upper half, to be merged outside the timed window
 template <int bytes>
 __device__ __forceinline__ std::uint32_t load_own_word(OwnWord& word) {
   if constexpr (bytes == 4) {
@@ -29,8 +29,8 @@ __device__ __forceinline__ std::uint32_t load_own_word(OwnWord& word) {
   }
 }
 
-/// Writes the thread's ring of words, and follows it once around.
-/// @return where it begins and ends
+/// Writes the thread's ring of words, and follows it once.
+/// @return the start of the ring, where it also ends
 template <int bytes>
 __device__ OwnWord prepare_words(const SharedChaseLaunch& launch, std::uint32_t first) {
   std::uint32_t next = launch.hop_words % launch.words;
@@ -48,15 +48,15 @@ __device__ OwnWord prepare_words(const SharedChaseLaunch& launch, std::uint32_t 
   return word;
 }
 
-/// Where the thread stands after so many loads.
+/// Address of the thread after a number of loads.
 __device__ std::uint32_t address_after(const SharedChaseLaunch& launch, std::uint32_t first,
                                        std::uint64_t loads) {
   const auto at = static_cast<std::uint32_t>(loads * launch.hop_words % launch.words);
   return first + at * launch.step_bytes;
 }
 
-/// Whether a timed word goes around the loop as a whole. From sm_100 on ptxas (nvcc 13.0) otherwise
-/// copies its lower half within the window; for older targets it copies both halves if it does.
+/// True if a timed word stays whole in the loop. Since sm_100 ptxas (nvcc 13.0) otherwise copies
+/// its lower half inside the window; for older targets both halves, if it stays whole.
 template <int bytes>
 #if __CUDA_ARCH__ >= 1000
 inline constexpr bool keeps_whole = bytes == 8;

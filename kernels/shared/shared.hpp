@@ -1,4 +1,4 @@
-// Shared memory: latency by conflict pattern and footprint, atomics, and copies inside it.
+// Shared memory: latency by conflict pattern and footprint, atomics, copies inside shared memory.
 #pragma once
 
 #include "kernels/placement.hpp"
@@ -8,7 +8,7 @@
 
 namespace sonde::kernels {
 
-/// The warp's words lie behind the sinks, at a multiple of all banks (32 x 8 bytes).
+/// Offset of the words after the sinks: a multiple of all banks (32 x 8 bytes).
 inline constexpr unsigned shared_data_offset_bytes = 256;
 
 struct SharedChaseLaunch {
@@ -19,25 +19,26 @@ struct SharedChaseLaunch {
   std::uint32_t threads = 32;
   std::uint32_t words = 1;       // of each thread
   std::uint32_t step_bytes = 0;  // between them
-  std::uint32_t hop_words = 1;   // from each to the next that is loaded; coprime to `words`
+  std::uint32_t hop_words = 1;   // from a word to the next one that is loaded; coprime to `words`
   std::uint32_t data_bytes = 0;  // of all words, a multiple of 16
   std::uint32_t accesses = 0;
-  std::uint32_t rounds = 2;  // a rehearsal and the measurement; not known to the compiler
+  std::uint32_t rounds = 2;  // a rehearsal and the measurement; unknown to the compiler
 };
 
-/// Sinks, words and record of one block.
+/// Size of the sinks, words and records of a block.
 unsigned shared_chase_bytes(const SharedChaseLaunch& launch);
 
+/// @param element_bytes 4 or 8
 Kernel<SharedChaseLaunch> find_shared_chase(int element_bytes);
 
-/// What an addition to shared memory is: see AtomicForm of the probe.
+/// Kinds of additions to shared memory: see AtomicForm of the probe.
 enum class SharedAtomic { returned, unused, counted };
 
-/// Additions between two looks at the loop counter.
+/// Additions between two checks of the loop counter.
 inline constexpr std::uint32_t atomics_in_row = 16;
 
-/// The result's elapsed cycles are those of `accesses` additions: a run of twice as many less one
-/// of so many. Its final value is 0 if every word ended with the sum of what was added to it.
+/// The result has the elapsed cycles of `accesses` additions: a run of twice as many minus a run of
+/// as many. final_value is 0 if every word ended with the right sum.
 struct SharedAtomicLaunch {
   Placement placement;
   LaneResult* results = nullptr;  // [rank]
@@ -58,8 +59,8 @@ struct SharedStreamLaunch {
 };
 
 /// For blocks, all resident at once, that copy ilp x threads elements from the first half of their
-/// shared memory to the second, `passes` times. Null if there is none: unroll factors are those of
-/// Mei and Chu 2016, section 6.1.
+/// shared memory to the second, `passes` times. Null if there is none; ilp as in Mei and Chu 2016,
+/// section 6.1.
 Kernel<SharedStreamLaunch> find_shared_stream(int element_bytes, int ilp);
 
 }  // namespace sonde::kernels

@@ -1,16 +1,15 @@
-// Hardware effect: what an atomic addition to shared memory costs a warp whose threads meet in a
-// word or in a bank, in a chain or one behind the other. ptxas makes all of them ATOMS: there is no
-// form of RED for shared memory, but an addition of the constant 1 becomes ATOMS.POPC.INC from
-// sm_80 on. What could spoil it: additions that are merged or dropped (volatile assembly; the sums
-// are checked), loop overhead (16 in a row), what stands around the loop (a run of twice as many
-// less one of so many).
+// Hardware effect: the cost of an atomic addition to shared memory if threads of a warp meet in a
+// word or a bank, in a chain or in a row. ptxas makes all of them ATOMS: there is no RED for shared
+// memory, but since sm_80 an addition of the constant 1 becomes ATOMS.POPC.INC. Sources of error:
+// merged or dropped additions (volatile assembly; the sums are checked), loop overhead (16 in a
+// row), code around the loop (a run of twice as many minus a run of as many).
 #include "kernels/placement.cuh"
 #include "kernels/shared/shared.hpp"
 
 namespace sonde::kernels {
 namespace {
 
-/// What one thread adds, and what it has added so far.
+/// The addend of a thread, and the sum of its additions so far.
 struct Adding {
   std::uint32_t operand;
   std::uint32_t sum;
@@ -28,8 +27,7 @@ __device__ __forceinline__ void add_to_word(std::uint32_t word, Adding& adding) 
   }
 }
 
-/// Cycles of so many additions, and of what stands around them: the last one has come to its word
-/// when a load of it comes back.
+/// Cycles of `count` additions and of the code around them; a load waits for the last addition.
 template <SharedAtomic form>
 __device__ std::uint64_t time_additions(std::uint32_t count, std::uint32_t word, std::uint32_t sink,
                                         Adding& adding) {

@@ -1,6 +1,5 @@
-// Streams of reductions. Hardware effect: how many additions a second the L2 makes, to lines of
-// their own and to one line that all want. They must be reductions that answer nothing: tests/sass
-// checks it.
+// Streams of reductions. Hardware effect: the rate of additions in the L2, to separate lines and to
+// one common line. They must be reductions without an answer, which tests/sass checks.
 #include "kernels/stream/stream_kernel.cuh"
 
 namespace sonde::kernels {

@@ -1,7 +1,7 @@
 // Streams by the engine that copies whole tiles between global and shared memory (PTX ISA,
-// cp.async.bulk). Hardware effect: how fast the memory is where no thread loads or stores. One
-// thread of a block asks for tiles; those of stream_bulk_stages are under way at a time. The loop
-// holds no other access to global memory: tests/sass checks it. Empty below compute capability 9.0.
+// cp.async.bulk). Hardware effect: the throughput of memory without loads and stores of threads.
+// One thread of a block requests the tiles, stream_bulk_stages at a time. The loop contains no
+// other access to global memory, which tests/sass checks. Empty below compute capability 9.0.
 #include "kernels/stream/stream_kernel.cuh"
 
 namespace sonde::kernels {
@@ -9,12 +9,12 @@ namespace {
 
 #if __CUDA_ARCH__ >= 900
 
-/// Which tiles a block has, one after the other.
+/// The tiles of a block, one after the other.
 class TileCursor {
  public:
   __device__ explicit TileCursor(const StreamLaunch& launch)
       : at_(blockIdx.x), step_(launch.workers), tiles_(launch.tiles) {}
-  /// @return the offset of the next one
+  /// @return the offset of the next tile
   __device__ std::uint64_t next(std::uint32_t tile_bytes) {
     const std::uint64_t offset_bytes = at_ * tile_bytes;
     at_ += step_;
@@ -30,7 +30,7 @@ __device__ __forceinline__ void init_barrier(std::uint32_t barrier) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
 }
 
-/// The tile is there when the barrier's phase ends.
+/// The tile has arrived when the barrier's phase ends.
 __device__ __forceinline__ void load_tile(std::uint32_t to, const void* from, std::uint32_t bytes,
                                           std::uint32_t barrier) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
@@ -49,7 +49,7 @@ __device__ __forceinline__ void store_tile(void* to, std::uint32_t from, std::ui
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-/// Waits until all stores but the last have read their tiles.
+/// Waits until all stores except the last have read their tiles.
 __device__ __forceinline__ void wait_for_all_stores_but_one() {
   asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
 }
@@ -58,7 +58,7 @@ __device__ __forceinline__ void wait_for_all_stores() {
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
-/// @return whether the phase has ended, after a time that the hardware chooses
+/// @return whether the phase has ended; waits for a time that the hardware chooses
 __device__ __forceinline__ bool try_wait(std::uint32_t barrier, std::uint32_t parity) {
   std::uint32_t ended;
   asm volatile(
@@ -108,7 +108,7 @@ __device__ void move_tiles(const StreamLaunch& launch, std::uint32_t stages,
       if (i + stream_bulk_stages < mine) load(stage);
     } else {
       store_tile(destination + stores.next(bytes), stages + stage * bytes, bytes);
-      // The store before this one has read its tile now: another may come to its place.
+      // The store before this one has now read its tile: the next load may overwrite it.
       wait_for_all_stores_but_one();
       const auto before =
           static_cast<std::uint32_t>((i + stream_bulk_stages - 1) % stream_bulk_stages);
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(32)
   if (threadIdx.x > 0) return;
   const std::uint32_t first = shared_address(barriers_and_stages);
   for (std::uint32_t i = 0; i < stream_bulk_stages; ++i) init_barrier(first + 8 * i);
-  // The engine must see the barriers as they are now.
+  // Makes the initialised barriers visible to the engine.
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   move_tiles<work>(launch, first + stream_barrier_bytes, first);
 #endif

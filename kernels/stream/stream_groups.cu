@@ -1,7 +1,6 @@
-// Streams of groups of SMs, each through a list of chunks. Hardware effect: what it costs that the
-// lines of an L2 in partitions lie near or far. Loads past the L1, stores and additions are those
-// of other streams, as many in flight; tests/sass checks it. A list is read through the L1, where
-// it stays.
+// Streams of groups of SMs, each with a list of chunks. Hardware effect: the cost if lines of a
+// divided L2 are near or far. Loads past the L1, stores and additions are those of the other
+// streams, with as many in flight, which tests/sass checks. The lists stay in the L1.
 #include "kernels/stream/stream_kernel.cuh"
 
 namespace sonde::kernels {
@@ -9,7 +8,7 @@ namespace {
 
 constexpr std::uint32_t lanes_of_warp = 32;
 
-/// Place of this block among those of its group, in order of arrival; for all of its threads.
+/// Rank of this block in its group, by arrival; the same for all of its threads.
 __device__ std::uint32_t take_rank(const StreamGroupsLaunch& groups, std::int32_t group) {
   __shared__ std::uint32_t rank;
   if (threadIdx.x == 0) rank = atomicAdd(&groups.ranks[group], 1u);
@@ -22,7 +21,7 @@ __device__ std::uint32_t do_chunk(const StreamLaunch& launch, std::uint32_t chun
   constexpr std::uint32_t elements = stream_group_chunk_bytes / Access::bytes;
   const std::uint64_t first = std::uint64_t{chunk} * elements + threadIdx.x % lanes_of_warp;
   std::uint32_t sum = 0;
-#pragma unroll 1  // no more in flight than asked
+#pragma unroll 1  // keeps at most `ilp` in flight
   for (std::uint32_t i = 0; i < elements; i += lanes_of_warp * ilp) {
     sum += do_elements<Access, ilp>(launch, first + i, lanes_of_warp);
   }
@@ -51,7 +50,7 @@ __global__ void __launch_bounds__(stream_max_threads(Access::bytes, ilp), 1)
       break;
     }
   }
-  if (sum == 0x5bd1e995u) *launch.sink = sum;  // keeps the loads alive; never mind if it happens
+  if (sum == 0x5bd1e995u) *launch.sink = sum;  // keeps the loads; harmless if true
 }
 
 template <class Access>
@@ -68,7 +67,7 @@ StreamKernel grouped_stream(const StreamCode& code) {
     case StreamWork::read:
       if (code.load != Load::cg) return nullptr;
       return grouped_kernel<Access<StreamWork::read, Load::cg, 16>>(code);
-    // Nothing is loaded.
+    // Writes load nothing: Load::ca is arbitrary.
     case StreamWork::write: return grouped_kernel<Access<StreamWork::write, Load::ca, 16>>(code);
     case StreamWork::add: return grouped_kernel<Access<StreamWork::add, Load::ca, 4>>(code);
     case StreamWork::copy: break;

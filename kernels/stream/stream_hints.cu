@@ -1,5 +1,5 @@
-// Streams whose loads and stores carry hints for the caches. Hardware effect: what a cache does for
-// data that nobody asks for again. The hint must stand in the machine code: tests/sass checks it.
+// Streams whose loads and stores have cache hints. Hardware effect: how a cache treats data that
+// are not used again. The hint must be in the machine code, which tests/sass checks.
 #include "kernels/stream/stream_kernel.cuh"
 
 namespace sonde::kernels {

@@ -1,7 +1,6 @@
-// Device side of stream.hpp, of which all kernels of streams by threads are made. A block owns
-// whole tiles of threads x ilp elements, so that its accesses are coalesced and each tile lies in
-// few DRAM pages. Loads are volatile and feed a sum, so none is left out; the values are a pattern,
-// not zeros.
+// Device side of stream.hpp, for all streams by threads. A block takes whole tiles of threads x ilp
+// elements: its accesses are coalesced, and each tile lies in few DRAM pages. Loads are volatile
+// and feed a sum, so that none is removed; the values are a pattern, not zeros.
 #pragma once
 
 #include "kernels/pattern.cuh"
@@ -28,7 +27,7 @@ struct Element {
   }
 };
 
-/// Tiles between two looks at the deadline. A tile takes from half a microsecond to some ten.
+/// Tiles between two checks of the deadline. A tile takes half a microsecond to about ten.
 constexpr std::uint32_t deadline_tiles = 4096;
 
 #define SONDE_LOAD_ELEMENT(flavour)                                                          \
@@ -93,7 +92,7 @@ __device__ __forceinline__ void add_one(Element<4>* address) {
   asm volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(address) : "memory");
 }
 
-/// What the threads of a kernel do with an element.
+/// The access of a stream's threads.
 template <StreamWork work_, Load load_, int bytes_, StreamHint hint_ = StreamHint::none>
 struct Access {
   static constexpr StreamWork work = work_;
@@ -103,8 +102,7 @@ struct Access {
   static constexpr bool times_tiles = false;
 };
 
-/// One thread's `ilp` elements of a tile, `stride` apart; `count` of them exist. All loads are
-/// issued before the first value is used.
+/// One thread's `ilp` elements of a tile, `stride` apart. Issues all loads before it uses a value.
 template <class Access, int ilp>
 __device__ __forceinline__ std::uint32_t do_elements(const StreamLaunch& launch,
                                                      std::uint64_t first, std::uint64_t stride) {
@@ -135,13 +133,13 @@ __device__ __forceinline__ std::uint32_t do_elements(const StreamLaunch& launch,
   return sum;
 }
 
-/// Reads of which a warp of a block times some tiles.
+/// Reads; one warp of a block times some tiles.
 struct TimedReads : Access<StreamWork::read, Load::ca, 16> {
   static constexpr bool times_tiles = true;
 };
 
-/// The same reads, between two looks at the clock. The store between them waits for the first word
-/// of each load, and a load comes as a whole.
+/// The same reads, between two clock reads. The store in between waits for the first word of each
+/// load; all words of a load arrive together.
 template <class Access, int ilp>
 __device__ __forceinline__ std::uint32_t time_elements(const StreamLaunch& launch,
                                                        std::uint64_t window, std::uint64_t first) {
@@ -167,7 +165,7 @@ __device__ __forceinline__ std::uint32_t time_elements(const StreamLaunch& launc
   return sum;
 }
 
-/// One thread's part of the tile number `at`, which begins at `first` for it.
+/// One thread's part of tile `at`; `first` is its first element.
 template <class Access, int ilp>
 __device__ __forceinline__ std::uint32_t do_tile(const StreamLaunch& launch, std::uint64_t at,
                                                  std::uint64_t first) {
@@ -180,7 +178,7 @@ __device__ __forceinline__ std::uint32_t do_tile(const StreamLaunch& launch, std
   return do_elements<Access, ilp>(launch, first, blockDim.x);
 }
 
-/// A deadline that counts from the first look at it: blocks that have little to do never look.
+/// A deadline that starts at its first check: blocks with little work never check it.
 class LateDeadline {
  public:
   __device__ explicit LateDeadline(std::uint64_t limit_ns) : limit_ns_(limit_ns) {}
@@ -195,8 +193,8 @@ class LateDeadline {
   std::uint64_t end_ns_ = 0;
 };
 
-/// The tiles of one block. In the order `apart` passes follow one another without a break: lines
-/// go from SM to SM, and nobody waits for the last block of a pass.
+/// The tiles of one block. In the order `apart` a pass follows the other without a break: lines
+/// move between SMs, and no block waits for the last one of a pass.
 template <class Access, int ilp>
 __device__ std::uint32_t do_tiles(const StreamLaunch& launch, std::uint32_t rank) {
   const bool is_same = launch.order == StreamOrder::same;
@@ -209,7 +207,7 @@ __device__ std::uint32_t do_tiles(const StreamLaunch& launch, std::uint32_t rank
   std::uint64_t at = is_same ? 0 : rank;
   std::uint64_t next = at;
   while (next < all) {
-    // No look at the timer among these; not unrolled, which would put more than `ilp` in flight.
+    // No timer reads in this loop; not unrolled, since that would put more than `ilp` in flight.
 #pragma unroll 1
     for (std::uint32_t i = 0; i < deadline_tiles && next < all; ++i) {
       sum += do_tile<Access, ilp>(launch, at, at * tile + threadIdx.x);
@@ -225,7 +223,7 @@ __device__ std::uint32_t do_tiles(const StreamLaunch& launch, std::uint32_t rank
   return sum;
 }
 
-/// What is left of the data behind the last whole tile, in each pass.
+/// The elements after the last whole tile, in each pass.
 template <class Access>
 __device__ std::uint32_t do_rest(const StreamLaunch& launch, std::uint32_t rank,
                                  std::uint32_t ranks) {
@@ -242,7 +240,7 @@ __device__ std::uint32_t do_rest(const StreamLaunch& launch, std::uint32_t rank,
   return sum;
 }
 
-/// A whole kernel of a stream.
+/// The whole kernel of a stream.
 template <class Access, int ilp>
 __device__ __forceinline__ void run_stream(const StreamLaunch& launch) {
   std::uint32_t rank = blockIdx.x;
@@ -259,14 +257,14 @@ __device__ __forceinline__ void run_stream(const StreamLaunch& launch) {
   const std::uint64_t begin = read_clock();
   std::uint32_t sum = do_tiles<Access, ilp>(launch, rank);
   if (launch.rest_begin < launch.elements) sum += do_rest<Access>(launch, rank, ranks);
-  if (sum == 0x5bd1e995u) *launch.sink = sum;  // keeps the loads alive; never mind if it happens
+  if (sum == 0x5bd1e995u) *launch.sink = sum;  // keeps the loads; harmless if true
   if (launch.placement.wanted > 0) note_span(launch.spans, begin);
 }
 
 using StreamKernel = Kernel<StreamLaunch>;
 
-/// Kernels of the other files of streams; null if there is none. stream_hints.cu, stream_timed.cu,
-/// stream_bulk.cu, stream_adds.cu, stream_groups.cu.
+/// Kernels in stream_hints.cu, stream_timed.cu, stream_bulk.cu, stream_adds.cu, stream_groups.cu;
+/// null if there is no such kernel.
 StreamKernel hinted_stream(const StreamCode& code);
 StreamKernel timed_stream(const StreamCode& code);
 StreamKernel bulk_stream(StreamWork work);

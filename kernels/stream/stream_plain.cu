@@ -1,5 +1,5 @@
-// Streams by plain loads and stores, and which file has the others. Hardware effect: how many
-// bytes a second the memory below a load path gives to many independent accesses.
+// Streams by plain loads and stores; finds the kernels of the other files. Hardware effect: the
+// throughput of the memory behind a load path for many independent accesses.
 #include "kernels/stream/stream_kernel.cuh"
 
 namespace sonde::kernels {
@@ -27,7 +27,7 @@ StreamKernel kernel_of(StreamWork work, Load load) {
   switch (work) {
     case StreamWork::read: return kernel_of<StreamWork::read, bytes, ilp>(load);
     case StreamWork::copy: return kernel_of<StreamWork::copy, bytes, ilp>(load);
-    // Writes do not load: one kernel stands for all load paths.
+    // Writes do not load: one kernel serves all load paths.
     case StreamWork::write: return stream_kernel<StreamWork::write, Load::ca, bytes, ilp>;
     case StreamWork::add: break;
   }

@@ -1,6 +1,6 @@
-// Streams of reads of which a warp of a block times some tiles. Hardware effect: how long loads
-// take while all others are under way. The timed window must hold its loads, what folds their first
-// words and the store of it, and nothing else: tests/sass checks it.
+// Streams of reads; one warp of a block times some tiles. Hardware effect: the latency of loads
+// while all others are in flight. The timed window contains its loads, the folding of their first
+// words, the store of the result, and nothing else, which tests/sass checks.
 #include "kernels/stream/stream_kernel.cuh"
 
 namespace sonde::kernels {

@@ -1,5 +1,5 @@
-// What changes while a device is measured again and again: tests a line through each number over
-// the time of its repeats, and says what clock and temperature did meanwhile.
+// Changes while a device is measured repeatedly: tests a line through each number over time, and
+// reports clock and temperature at the same times.
 #include "analysis/fleet/grounds/grounds.hpp"
 
 #include "analysis/fleet/conditions.hpp"
@@ -16,14 +16,14 @@
 namespace sonde {
 namespace {
 
-constexpr double most_chance = 0.01;  // of a healthy night with any drift
+constexpr double most_chance = 0.01;  // that any healthy device drifts, per night
 constexpr std::size_t least_repeats = 3;
-// Drivers tell whole degrees, and a chip at rest moves by one or two.
+// Drivers report whole degrees; an idle chip varies by one or two.
 constexpr double least_warming_c = 3;
-// Clocks move in steps of 15 MHz, 0.8 %.
+// Clocks change in steps of 15 MHz, which is 0.8 %.
 constexpr double least_clock_fraction = 0.005;
 
-/// Of one repeat. What is not above 0 was not read.
+/// Of one repeat. Values of 0 or less were not read.
 struct Reading {
   double unix_s = 0;
   double value = 0;
@@ -46,7 +46,7 @@ std::string duration_text(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-/// Repeats in which it was read.
+/// Repeats in which the number was read.
 std::vector<Reading> known(std::vector<Reading> readings, double Reading::*number) {
   std::erase_if(readings, [=](const Reading& one) { return !(one.*number > 0); });
   return readings;
@@ -61,8 +61,8 @@ Trend trend_of(const Line& line, double Reading::*number, double step = 0) {
   return fit_trend(times_s, values, step);
 }
 
-/// "1.98 to 1.86 GHz": the first and the last reading, in the unit that suits the first. The ends
-/// of the line lie elsewhere where the change is not straight. "" if nothing was read.
+/// "1.98 to 1.86 GHz": first and last reading, in the unit of the first. (The ends of the line
+/// differ if the change is not straight.) "" if nothing was read.
 std::string readings_text(const Line& line, double Reading::*number, std::string_view unit) {
   const std::vector<Reading> readings = known(line.readings, number);
   if (readings.empty()) return "";
@@ -92,7 +92,7 @@ std::vector<Reading> read(const RunResult& run, const std::vector<std::size_t>& 
   return readings;
 }
 
-/// All that can be tested, by device, then metric.
+/// All lines that can be tested, by device, then metric.
 std::vector<Line> fit_lines(const RunResult& run, const Repeats& repeats,
                             const std::vector<DeviceConditions>& conditions,
                             std::span<const Metric> registry) {

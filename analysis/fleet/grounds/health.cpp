@@ -47,7 +47,7 @@ void judge_throttling(const ChargedDevice& device, const DeviceConditions& condi
   const bool thermal = (conditions.throttle_reasons & thermal_throttle_mask) != 0;
   const bool slowdown = (conditions.throttle_reasons & slowdown_throttle_mask) != 0;
   const std::string reasons = throttle_text(conditions.throttle_reasons);
-  // A power cap under full load is how many sites run: worth a line, no verdict.
+  // Many sites run with a power cap under full load: this is a note, no verdict.
   device.add(
       thermal || slowdown ? Severity::warn : Severity::info,
       thermal ? Trouble::thermal : Trouble::power, "health.throttle_reasons", reasons,
@@ -69,7 +69,7 @@ void judge_neighbours(const ChargedDevice& device) {
       .cause = "another process was on this GPU";
 }
 
-/// A total that stands still while a GPU is measured.
+/// A total that does not change while a healthy GPU is measured.
 struct Counter {
   const char* metric;
   const char* what;
@@ -81,14 +81,13 @@ constexpr Counter counters[] = {
     {"health.remapped_rows", "remapped memory rows", &Health::remapped_rows},
 };
 
-/// A warning for each device with far more corrected memory errors since its driver was loaded, or
-/// far more remapped rows, than its peers: ten times their median or more (ten or more where that
-/// is 0), and an outlier of the group. Counts scatter with their size, therefore they are compared
-/// as 2 sqrt(n + 3/8), whose standard deviation is 1 for any Poisson rate (Anscombe 1948); a group
-/// that scatters more than that widens it.
+/// Warns each device with far more corrected memory errors (since its driver was loaded) or
+/// remapped rows than its peers: at least ten times their median (ten if that is 0), and an outlier
+/// of the group. Counts are compared as 2 sqrt(n + 3/8), with standard deviation 1 for any Poisson
+/// rate (Anscombe 1948); a group that scatters more widens the limit.
 void compare_counts(const RunResult& run, const std::vector<std::size_t>& devices,
                     const Counter& counter, std::vector<Charge>& charges) {
-  constexpr double least_factor = 10;  // an order of magnitude: errors come in bursts
+  constexpr double least_factor = 10;  // errors come in bursts
   std::vector<double> counts, stable;
   for (const std::size_t device : devices) {
     const DeviceResult& one = run.devices[device];
@@ -116,7 +115,6 @@ void compare_counts(const RunResult& run, const std::vector<std::size_t>& device
 
 using Nodes = std::map<std::string, std::set<std::string>>;
 
-/// GPUs of each node, measured or not.
 Nodes gpus_by_node(const RunResult& run) {
   Nodes nodes;
   for (const DeviceResult& device : run.devices) nodes[device.node].insert(device.info.uuid);
@@ -124,10 +122,10 @@ Nodes gpus_by_node(const RunResult& run) {
   return nodes;
 }
 
-/// The count that most nodes show; 0 on a tie or with fewer than three nodes.
+/// The most frequent number; 0 without a majority, or for fewer than three nodes.
 std::size_t usual_per_node(const Nodes& nodes) {
   if (nodes.size() < 3) return 0;
-  std::map<std::size_t, std::size_t> votes;  // by number of GPUs
+  std::map<std::size_t, std::size_t> votes;
   for (const auto& [node, gpus] : nodes) ++votes[gpus.size()];
   for (const auto& [count, n] : votes) {
     if (2 * n > nodes.size()) return count;
@@ -135,7 +133,7 @@ std::size_t usual_per_node(const Nodes& nodes) {
   return 0;
 }
 
-/// A node that shows fewer GPUs than most nodes of the run do.
+/// Charges nodes that show fewer GPUs than most nodes.
 void add_nodes(const RunResult& run, std::vector<Charge>& charges) {
   const auto nodes = gpus_by_node(run);
   const std::size_t usual = usual_per_node(nodes);
@@ -164,7 +162,7 @@ bool says(Status status, const std::string& reason, std::string_view mark) {
   return is_missing(status) && reason.find(mark) != std::string::npos;
 }
 
-/// Jobs that say so, or one of whose findings does, and the first one's reason.
+/// Jobs with this failure, in themselves or in a finding, and the reason of the first.
 struct Seen {
   std::vector<std::string> jobs;
   std::string reason;
@@ -186,8 +184,8 @@ Seen look_for(const DeviceResult& device, std::string_view mark) {
   return seen;
 }
 
-/// From the reasons of jobs and findings that failed, second tries too: at most one of each failure
-/// per device, however many devices show it.
+/// From the reasons of failed jobs and findings, second tries included: at most one charge per
+/// failure and device, and a note if most GPUs show it.
 void add_failures(const RunResult& run, std::vector<Charge>& charges) {
   std::set<std::string_view> gpus;
   for (const DeviceResult& device : run.devices) gpus.insert(device.info.uuid);

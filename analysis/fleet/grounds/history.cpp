@@ -20,15 +20,13 @@
 namespace sonde {
 namespace {
 
-// Structure that a job is less sure of is a number with a scatter (a cache with a gradual capacity
-// transition).
+// Structure of lower confidence is treated as a number with scatter (a gradual capacity).
 constexpr double sure_confidence = 0.9;
 
-// One pair of healthy maps in a thousand shows a change by chance, were its places normal.
+// Of a thousand pairs of healthy maps one shows a change by chance, if values are normal.
 constexpr double map_false_alarm = 0.001;
 
-/// "GPU-1a2b3c4d (memory-percent=50)"; of a plain run the UUID. The same device, measured with the
-/// same setting, has the same name.
+/// Name to pair devices of two runs: UUID and setting, "GPU-1a2b (memory-percent=50)".
 std::string name_of(const RunResult& run, const DeviceResult& device) {
   const std::string setting = describe_setting(run.provenance, device.point_index);
   return setting.empty() ? device.info.uuid : fmt::format("{} ({})", device.info.uuid, setting);
@@ -40,10 +38,10 @@ struct Pair {
   const Finding& after;
 };
 
-/// Values, size, severity and reason of a change; nothing if there is none.
+/// A change with values, size, severity and reason; nothing if there is none.
 using Told = std::optional<Change>;
 
-/// A change that the tolerance and both days' repeats cannot explain.
+/// A change that neither the tolerance nor the repeats of both runs explain.
 /// @param within standard deviations that chance explains
 Told number_change(const Pair& pair, double before, double after, double within) {
   const double repeat = std::hypot(repeat_deviation(pair.before), repeat_deviation(pair.after));
@@ -61,12 +59,12 @@ Told number_change(const Pair& pair, double before, double after, double within)
   return change;
 }
 
-/// The place of a per-SM map that moved most; meaningful only because it is the same die.
+/// The place of a per-SM map that changed most; only meaningful for the same die.
 Told map_change(const Pair& pair, const std::vector<double>& before,
                 const std::vector<double>& after) {
   Told worst;
   if (before.size() != after.size() || pair.metric.better == Better::neither) return worst;
-  // Of many places one moves far by chance.
+  // Of many places one changes much by chance.
   const double chance = map_false_alarm / static_cast<double>(before.size() + 1);
   const double within =
       std::max(within_factor, -boost::math::quantile(boost::math::normal(), chance / 2));
@@ -105,7 +103,7 @@ Told structure_change(const Pair& pair) {
 }
 
 Told change_of(const Pair& pair) {
-  // Each run numbers slices and peers anew.
+  // Slices and peers get new numbers in each run.
   if (!pair.metric.not_compared.empty() || pair.metric.kind == MetricKind::inventory ||
       is_slice_map(pair.metric) || is_link_list(pair.metric)) {
     return {};
@@ -120,7 +118,7 @@ Told change_of(const Pair& pair) {
   return number_change(pair, *before, *after, within_factor);
 }
 
-/// Adds what changed. @param row of the later run
+/// Adds all changes. @param row of the later run
 void compare_device(const DeviceResult& before, const RunResult& run, std::size_t row,
                     std::span<const Metric> registry, RunComparison& comparison) {
   const DeviceResult& after = run.devices[row];
@@ -147,15 +145,15 @@ void compare_device(const DeviceResult& before, const RunResult& run, std::size_
   }
 }
 
-/// What was asked for in "suite" or "jobs", as JSON text. "" if it was not kept, or is an axis of a
-/// sweep: then devices are paired by it.
+/// The value of option "suite" or "jobs", as JSON text. "" if it was not kept, or is an axis of a
+/// sweep (by which devices are then paired).
 std::string asked(const Provenance& from, const char* option) {
   const bool is_axis = std::ranges::find(from.axes, option, &Axis::option) != from.axes.end();
   const auto config = nlohmann::json::parse(from.config_json, nullptr, false);
   return !is_axis && config.is_object() && config.contains(option) ? config[option].dump() : "";
 }
 
-/// "suite "quick" before, "standard" after"; "" if both were asked for the same.
+/// "suite "quick" before, "standard" after"; "" if the options are equal.
 std::string other_options(const Provenance& before, const Provenance& after) {
   std::vector<std::string> parts;
   for (const char* option : {"suite", "jobs"}) {

@@ -1,4 +1,4 @@
-// Charges from links and Xids.
+// Charges for links and Xids.
 #include "analysis/fleet/grounds/grounds.hpp"
 
 #include "analysis/fleet/remedies.hpp"
@@ -16,18 +16,18 @@
 namespace sonde {
 namespace {
 
-// "dcgmi diag" fails its PCIe test from so many replays on (max_pcie_replays in its configuration).
+// "dcgmi diag" fails its PCIe test from this number of replays on (its max_pcie_replays).
 constexpr double most_pcie_replays = 80;
-// A link that carries half of what slot and GPU could have, or less.
+// The link carries at most half of what slot and GPU allow.
 constexpr double failing_link_share = 0.5;
-// The tolerance of peer bandwidths in the registry.
+// The tolerances of peer bandwidths in the registry.
 constexpr double warning_peer_share = 0.10;
 constexpr double failing_peer_share = 0.25;
-// Copies reach 0.85 to 0.9 of what the link carries (docs/results: 54.9 of 63 GB/s).
+// Copies reach 0.85 to 0.9 of the link's rate (docs/results: 54.9 of 63 GB/s).
 constexpr double slow_copy_share = 0.6;
 constexpr double failing_copy_share = 0.35;
 
-using Codes = std::map<int, std::size_t>;  // how often
+using Codes = std::map<int, std::size_t>;  // number of occurrences
 
 Codes codes_of(const ChargedDevice& device, const char* metric) {
   Codes codes;
@@ -37,7 +37,7 @@ Codes codes_of(const ChargedDevice& device, const char* metric) {
   return codes;
 }
 
-/// The log of the kernel holds both: what came while the GPU was measured, and what came before.
+/// The kernel's log has Xids from before and from during the measurement.
 void judge_xids(const ChargedDevice& device) {
   const auto judge = [&](const char* metric, int code, std::size_t count, const char* when) {
     if (count == 0) return;
@@ -66,7 +66,7 @@ void judge_replays(const ChargedDevice& device) {
              fmt::format("{:.0f} PCIe packets were sent again while it was measured", replays));
 }
 
-/// The NVLinks for which the predicate holds; the list has an element for each link.
+/// The NVLinks for which the predicate holds; `list` has one element per link.
 Unit nvlinks_where(const std::vector<double>* list, bool (*predicate)(double)) {
   Unit links{.kind = Unit::Kind::nvlink};
   for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
@@ -78,7 +78,7 @@ Unit nvlinks_where(const std::vector<double>* list, bool (*predicate)(double)) {
 void judge_nvlinks(const ChargedDevice& device) {
   const auto* active = vector_of(device.result, "host.nvlink_active");
   const Unit down = nvlinks_where(active, [](double is_active) { return is_active == 0; });
-  // All of them down: there is no bridge, or no fabric manager runs; peers tell.
+  // If all are down, there is no bridge or no fabric manager; a comparison with peers shows it.
   if (down.is_named() && down.numbers.size() < active->size()) {
     const std::size_t gone = down.numbers.size();
     Charge& charge = device.add(Severity::fail, Trouble::nvlink, "host.nvlink_active",
@@ -98,8 +98,8 @@ void judge_nvlinks(const ChargedDevice& device) {
   if (charge.unit.is_named()) charge.cause = to_text(charge.unit) + " has new errors";
 }
 
-/// A link to the host that is less than slot and GPU can have together, by what that costs. A link
-/// of a lower generation may save power, and a look may have come too late: half the rate warns.
+/// A link to the host that is slower than slot and GPU allow. A link of a lower generation may save
+/// power, and the reading may come too late: half the rate only warns.
 void judge_pcie(const ChargedDevice& device) {
   const auto compare = [&](const char* metric, const char* most_metric, bool is_generation) {
     const double now = device.number(metric);
@@ -120,7 +120,7 @@ void judge_pcie(const ChargedDevice& device) {
   compare("host.link_generation", "host.most_link_generation", true);
 }
 
-/// A link to another GPU that stands out from those to the rest of the node.
+/// A link to another GPU that is slower than the links to the rest of the node.
 void judge_peer_links(const ChargedDevice& device) {
   for (const char* metric : {"peer.read_bytes_per_s", "peer.write_bytes_per_s"}) {
     const Finding* finding = find_finding(device.result, metric);
@@ -147,7 +147,7 @@ void judge_peer_links(const ChargedDevice& device) {
   }
 }
 
-/// Copies far below what the link carries as it is.
+/// Copies far slower than the link.
 void judge_copies(const ChargedDevice& device) {
   const double link = device.number("host.link_bytes_per_s");
   for (const char* metric : {"host.to_device_bytes_per_s", "host.from_device_bytes_per_s"}) {

@@ -39,7 +39,7 @@ class Judge {
                                   : format_quantity(value, series_.metric.unit);
   }
 
-  /// A note; none where no direction is better, as such metrics give no verdict anyway.
+  /// A note; no note for a metric without a better direction, which never gets a verdict.
   std::vector<Charge> not_judged(const std::string& why) const {
     if (series_.metric.better == Better::neither) return {};
     return {{.ground = Ground::peers,
@@ -48,7 +48,7 @@ class Judge {
              .reason = fmt::format("not judged: {}, n={}", why, n())}};
   }
 
-  /// Why nobody is judged: the tolerance is less than what replicates scatter. "" if it is not.
+  /// The reason why nobody is judged: replicates scatter more than the tolerance. Else "".
   std::string too_much_scatter() const {
     const double reference = series_.reference_at(statistics_.center);
     const double scatter = typical(series_, &Sample::reproduced);
@@ -70,8 +70,8 @@ class Judge {
             .n = n()};
   }
 
-  /// Large enough to matter, and more than the replicates of this device, of a usual one, and of
-  /// the majority's median explain.
+  /// True if the deviation exceeds the tolerance, and what the replicates of this device, of a
+  /// typical device and of the majority's median explain.
   bool matters(const Sample& sample) const {
     const double usual = typical(series_, &Sample::repeat);
     const double of_center =
@@ -83,7 +83,7 @@ class Judge {
 
   Severity severity_of(const Charge& charge) const {
     if (!is_worse(series_.metric.better, charge.size)) return Severity::info;
-    // Clocks move with power and cooling: a slow one is a reason to look, its effects may fail.
+    // Clocks change with power and cooling: a slow clock only warns, its effects may fail.
     const bool may_fail =
         charge.certainty >= least_failing_confidence && series_.metric.name != clock_metric.name;
     return may_fail && std::abs(charge.size) >= series_.metric.fail ? Severity::fail
@@ -111,8 +111,8 @@ class Judge {
                               score, n()));
   }
 
-  /// Those that lie clear of the majority, by an amount that matters. One that is as much better as
-  /// a failing one is worse may be the only healthy device.
+  /// Devices clearly outside the majority. If one is better by the failing tolerance, it may be the
+  /// only healthy device: then all are charged.
   std::vector<Charge> charge_outliers() const {
     std::vector<Charge> charges;
     if (!(statistics_.scale > 0)) return charges;
@@ -133,8 +133,7 @@ class Judge {
     return charges;
   }
 
-  /// Groups of values between which lie gaps larger than the tolerance: indices into the samples,
-  /// those with the largest values first.
+  /// Parts of the group between gaps larger than the tolerance: indices of samples, largest first.
   Parts split() const {
     std::vector<std::size_t> order(n());
     std::iota(order.begin(), order.end(), 0);
@@ -152,7 +151,7 @@ class Judge {
     return parts;
   }
 
-  /// Every device of a group that falls into parts.
+  /// Charges every device of a group that consists of several parts.
   std::vector<Charge> charge_all() const {
     const Parts parts = split();
     if (parts.size() < 2) return not_judged("devices scatter too far apart");
@@ -183,7 +182,7 @@ class Judge {
     return charges;
   }
 
-  /// "2 have 4.5 TB/s; 1 has 3.6 TB/s (node01 rank 2)": the smallest part by name.
+  /// "2 have 4.5 TB/s; 1 has 3.6 TB/s (node01 rank 2)": names the devices of the smallest part.
   std::string parts_text(const Parts& parts) const {
     const auto smallest = std::ranges::min_element(parts, {}, &std::vector<std::size_t>::size);
     std::vector<std::string> texts;

@@ -1,4 +1,4 @@
-// Counts who agrees on every structural metric and charges those who do not.
+// Counts which devices agree on every structural metric, and charges the others.
 #include "analysis/fleet/grounds/grounds.hpp"
 
 #include "analysis/fleet/tolerance.hpp"
@@ -14,7 +14,7 @@
 namespace sonde {
 namespace {
 
-// Below this an inference is a hint and no vote; above the other it may fail a device.
+// Findings below the first confidence do not vote; below the second they only warn.
 constexpr double least_voting_confidence = 0.5;
 constexpr double least_failing_confidence = 0.9;
 
@@ -22,8 +22,8 @@ struct Ballot {
   std::size_t device = 0;
   const Finding* finding = nullptr;
   std::optional<double> number = {};
-  Interval edge = {};     // of a number; no width if it is exact
-  std::string text = "";  // of what is no number: equal texts are equal values
+  Interval edge = {};     // of a number; both bounds are equal if it is exact
+  std::string text = "";  // of a value that is no number: equal texts are equal values
 };
 
 std::vector<Ballot> collect_ballots(const RunResult& run, const ComparisonGroup& group,
@@ -45,10 +45,10 @@ std::vector<Ballot> collect_ballots(const RunResult& run, const ComparisonGroup&
   return ballots;
 }
 
-/// What more than half of the devices have. Sorted, it stands in the middle.
+/// The value of more than half of the devices: in sorted order it is in the middle.
 class Quorum {
  public:
-  /// @param ballots not empty; they outlive this
+  /// @param ballots not empty; must outlive this object
   Quorum(const Metric& metric, const std::vector<Ballot>& ballots)
       : metric_(metric), ballots_(ballots) {
     std::vector<const Ballot*> sorted;
@@ -101,11 +101,11 @@ class Quorum {
   std::string shown(const Ballot& ballot) const {
     return value_text(*ballot.finding, metric_.unit);
   }
-  /// Healthy dies of one model may have their SMs spread over 7 or 8 GPCs (H100 PCIe): only a note.
+  /// Healthy dies of one model may have their SMs in 7 or 8 GPCs (H100 PCIe): only a note.
   bool differs_by_die() const { return metric_.name == "topology.gpc_count"; }
 
-  /// Whether one of those who disagree has a better value than the majority, or, where no direction
-  /// is better, half as many as the majority agree on another value.
+  /// True if a device that disagrees has a better value than the majority; or, without a better
+  /// direction, if half as many as the majority agree on another value.
   bool dissenters_may_be_right() const {
     std::map<std::string, std::size_t> rivals;
     for (const Ballot& ballot : ballots_) {
@@ -133,7 +133,6 @@ class Quorum {
             .n = ballots_.size()};
   }
 
-  /// Nobody can tell which value is right.
   std::vector<Charge> charge_all() const {
     const bool sure = std::ranges::all_of(ballots_, [](const Ballot& one) {
       return one.finding->confidence >= least_failing_confidence;
@@ -183,7 +182,7 @@ class Quorum {
   const std::vector<Ballot>& ballots_;
   const Ballot* middle_ = nullptr;
   std::size_t agreeing_ = 0;
-  double confidence_ = 1;  // lowest among the agreeing
+  double confidence_ = 1;  // lowest of the devices that agree
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Reference values of GPU models, and who is worse than these.
+// Reference values of GPU models, and charges for devices that are worse.
 #include "analysis/fleet/grounds/grounds.hpp"
 
 #include "analysis/fleet/tolerance.hpp"
@@ -14,8 +14,8 @@
 namespace sonde {
 namespace {
 
-constexpr double memory_fraction = 0.001;  // drivers differ in what they keep for themselves
-constexpr double least_confidence = 0.5;   // as for a verdict among peers
+constexpr double memory_fraction = 0.001;  // drivers keep different amounts for themselves
+constexpr double least_confidence = 0.5;   // the same as among peers
 
 bool has_usual_settings(const Provenance& provenance) {
   const auto config = nlohmann::json::parse(provenance.config_json, nullptr, false);
@@ -31,7 +31,7 @@ std::string band_text(const Interval& band, std::string_view unit) {
   return low == high ? low : fmt::format("{} to {}", low, high);
 }
 
-/// @returns a charge of no weight if there is nothing to say
+/// @returns an info charge if there is nothing to report
 Charge charge_for(const Finding& finding, const Metric& metric, const Interval& band,
                   const ModelReference& model) {
   const auto value = number_of(finding);

@@ -1,4 +1,4 @@
-// The centre of repeats, metric by metric.
+// The centre of repeats, for each metric.
 #include "analysis/fleet/grounds/grounds.hpp"
 
 #include "analysis/metrics.hpp"
@@ -15,7 +15,7 @@ namespace {
 template <class T>
 using Pointers = std::vector<const T*>;
 
-/// What most of them have, of several the first.
+/// The most frequent value; of several the first.
 template <class T, class Member>
 Member most_frequent(const Pointers<T>& all, Member T::*member) {
   const auto count = [&](const T* one) {
@@ -40,7 +40,7 @@ std::vector<T> values_of(const Pointers<Finding>& findings) {
   return values;
 }
 
-/// Of each element, where all vectors are of one length; else the first vector.
+/// By element, if all vectors have the same length; else the first vector.
 std::vector<double> median_of_elements(const std::vector<std::vector<double>>& vectors) {
   std::vector<double> centre = vectors.front();
   const auto is_long = [&](const auto& one) { return one.size() == centre.size(); };
@@ -53,7 +53,7 @@ std::vector<double> median_of_elements(const std::vector<std::vector<double>>& v
   return centre;
 }
 
-/// @param repeats of one metric, one at least
+/// @param repeats of one metric, not empty
 Finding centre_of(Pointers<Finding> repeats) {
   const Status status = most_frequent(repeats, &Finding::status);
   std::erase_if(repeats, [status](const Finding* one) { return one->status != status; });
@@ -91,9 +91,8 @@ int badness(Status status) {
   return status == Status::failed ? 2 : status == Status::not_run ? 1 : 0;
 }
 
-/// The job in all repeats that have it: the worst outcome of them with the reasons of all that
-/// failed (one may have lost a launch, another wrong data), the time of all, the probes of the
-/// first.
+/// The job over all repeats: the worst outcome, with the reasons of all failures (one may have lost
+/// a launch, another read wrong data); the total time; the probes of the first repeat.
 JobResult centre_of_job(const Pointers<JobResult>& repeats) {
   JobResult centre = *repeats.front();
   centre.elapsed_s = centre.device_s = 0;
@@ -121,7 +120,7 @@ JobResult centre_of_job(const Pointers<JobResult>& repeats) {
 
 /// @param repeats of one device, in the order of the run
 DeviceResult centre_of_device(const Pointers<DeviceResult>& repeats) {
-  // One that was lost or could not be opened has no inventory.
+  // A repeat that was lost or could not be opened has no inventory.
   const auto known = std::ranges::find_if(
       repeats, [](const DeviceResult* device) { return !device->info.name.empty(); });
   DeviceResult centre = known == repeats.end() ? *repeats.front() : **known;

@@ -1,5 +1,4 @@
-// Pulls the numbers that can be compared out of the devices' findings; the densest half of them,
-// and what agrees with it.
+// Collects comparable numbers from findings; finds their densest half, and what agrees with it.
 #include "analysis/fleet/grounds/series.hpp"
 
 #include "analysis/fleet/tolerance.hpp"
@@ -17,14 +16,14 @@
 namespace sonde {
 namespace {
 
-// A tolerance is three times the usual scatter of healthy devices. A group that scatters twice as
-// much is still believed; beyond that the scatter itself is the fault.
+// A tolerance is three times the usual scatter of healthy devices. A group may scatter twice as
+// much; more scatter is a fault itself.
 constexpr double most_scatter_of_tolerance = 2.0 / 3;
 
 constexpr int most_rounds = 30;
 constexpr std::size_t furthest_shown = 3;
 
-// Quantiles of a sorted per-SM map: enough that one SM in 132 moves some of them.
+// Quantiles of a sorted per-SM map: enough that one SM of 132 changes some of them.
 constexpr std::size_t profile_points = 65;
 
 Sample sample_of(std::size_t device, const Finding& finding, double value) {
@@ -45,7 +44,7 @@ void add_numbers(const RunResult& run, const ComparisonGroup& group, Series seri
   if (!series.samples.empty()) take(std::move(series));
 }
 
-/// Sorted values at equidistant quantiles, less their median, as fractions of it.
+/// Sorted values at equidistant quantiles, minus their median, as fractions of it.
 std::vector<double> profile_of(const std::vector<double>& sorted, double middle) {
   std::vector<double> profile;
   for (std::size_t i = 0; i < profile_points; ++i) {
@@ -60,8 +59,8 @@ std::vector<double> profile_of(const std::vector<double>& sorted, double middle)
   return profile;
 }
 
-/// Mean distance of each profile from the pointwise median of all (the Wasserstein-1 distance of
-/// the two distributions, in fractions of the median).
+/// Mean distance of each profile from the pointwise median of all: the Wasserstein-1 distance of
+/// the two distributions, as a fraction of the median.
 std::vector<double> profile_distances(const std::vector<std::vector<double>>& profiles) {
   std::vector<double> distances(profiles.size(), 0);
   for (std::size_t point = 0; point < profile_points; ++point) {
@@ -75,9 +74,9 @@ std::vector<double> profile_distances(const std::vector<std::vector<double>>& pr
   return distances;
 }
 
-/// Two numbers of each device's map: its median, and the distance of its sorted profile from the
-/// others'. A single SM that is worse than the others is a matter of the device itself. The spread
-/// of a map differs more between healthy dies than its median does: it gets twice the tolerance.
+/// Two numbers for each device's map: its median, and the distance of its sorted profile from those
+/// of others. (units.cpp judges single SMs.) Healthy dies differ more in the profile than in the
+/// median: it gets twice the tolerance.
 void add_map(const RunResult& run, const ComparisonGroup& group, Series medians,
              const std::function<void(Series)>& take) {
   medians.summary = "median";
@@ -118,7 +117,7 @@ std::vector<double> values_of(const Series& series, double Sample::*number = &Sa
   return values;
 }
 
-/// No scatter is believed below what the clock, the repeats and experience allow.
+/// Lower bounds: clock, repeats, experience. Upper bound: a part of the tolerance.
 double scale_of(const Series& series, std::span<const double> members, double center) {
   const double reference = series.reference_at(center);
   const double most = reference > 0 ? most_scatter_of_tolerance * series.metric.warn * reference
@@ -128,14 +127,13 @@ double scale_of(const Series& series, std::span<const double> members, double ce
                    typical(series, &Sample::repeat), scale_floor_fraction * reference});
 }
 
-/// How far two devices may lie apart that agree.
+/// Largest difference between two devices that agree.
 double most_extent(const Series& series, double reference, double repeat) {
   const double fraction = series.samples.size() == 2 ? series.metric.warn : series.metric.fail;
   return std::max(fraction * reference, least_difference(series, repeat, repeat));
 }
 
-/// By score; without a majority, and so without scores, by deviation. Of equals those that come
-/// first.
+/// Sorted by score, or by deviation if there are no scores; equal ones by device.
 std::vector<Standing> furthest_of(const Series& series, const MetricStatistics& statistics) {
   const double reference = series.reference_at(statistics.center);
   std::vector<Standing> all;
@@ -156,7 +154,7 @@ std::vector<Standing> furthest_of(const Series& series, const MetricStatistics& 
   return all;
 }
 
-/// Sets center and scale, and how many agree: 0 without a majority. @pre two samples or more
+/// Sets center, scale and the number that agree; 0 without a majority. @pre two samples or more
 void find_majority(const Series& series, MetricStatistics& statistics) {
   std::vector<double> sorted = values_of(series);
   std::ranges::sort(sorted);
@@ -213,7 +211,8 @@ double typical(const Series& series, double Sample::*number) {
 }
 
 double least_difference(const Series& series, double one_repeat, double other_repeat) {
-  constexpr double gage_limit = 0.30;  // deviation of a value / least difference that is judged
+  constexpr double gage_limit =
+      0.30;  // largest deviation of a value / least difference that is judged
   return std::max({std::max(one_repeat, other_repeat) / gage_limit,
                    within_factor * std::hypot(one_repeat, other_repeat),
                    least_steps * series.resolution});

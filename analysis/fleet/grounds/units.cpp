@@ -1,4 +1,4 @@
-// SMs, and slices of the L2, that stand apart within their own device: from maps to charges.
+// SMs and slices of the L2 that are worse than the others of their device: from maps to charges.
 #include "analysis/fleet/grounds/grounds.hpp"
 
 #include "analysis/fleet/tolerance.hpp"
@@ -19,22 +19,22 @@
 namespace sonde {
 namespace {
 
-/// Positive where worse.
+/// Positive if worse than the centre.
 double badness(double value, double center, Better better) {
   return better == Better::higher ? center - value : value - center;
 }
 
-/// Standard deviation of normal values, some of them outliers. Of values in two groups, as those of
-/// the near and the far, the median absolute deviation reaches from one to the other, and says more
-/// than twice what their ends say.
+/// Standard deviation of normal values with outliers. If values form two groups (near and far), the
+/// median absolute deviation spans both; the outer quantiles then give a smaller scale.
 double robust_scale(const std::vector<double>& known) {
   constexpr double end = 0.05;
-  constexpr double normal_end = 1.6449;  // of the standard normal distribution, from its centre
+  constexpr double normal_end =
+      1.6449;  // distance of this quantile from the centre of the standard normal distribution
   const double of_ends = (quantile(known, 1 - end) - quantile(known, end)) / (2 * normal_end);
   return std::min(normal_scale * median_absolute_deviation(known), of_ends);
 }
 
-/// An SM, or a slice, that is worse than all others of its device.
+/// An SM or a slice that is worse than all others of its device.
 struct OutlyingUnit {
   int number = 0;
   double value = 0;
@@ -42,22 +42,21 @@ struct OutlyingUnit {
   double score = 0;
 };
 
-/// What a unit must pass to be out.
+/// Limits that a deviation must exceed.
 struct Cut {
   double step = 0;  // of a value
   double tolerance = 0;
-  double scatter = 0;  // a fraction: none is believed to be smaller
+  double scatter = 0;  // least scatter, as a fraction
 };
 Cut usual_cut(const Metric& metric) {
   return {resolution_of(metric), metric.warn, scale_floor_fraction};
 }
-// A whole cycle then passes the cut for 132 SMs of which no other is off.
+// Then a whole cycle is enough if none of 132 SMs deviates otherwise.
 constexpr Cut faint_cut{.step = 0.4};
 
-/// Units that deviate for the worse, whose robust score passes the cut calibrated for so many,
-/// which deviate by the tolerance and by 1.5 steps, and which stand apart: at most 3 % of the units
-/// (two at least, a TPC), and closer to each other than to the rest. A distant GPC is a group of
-/// many and no finding. None of fewer than 9.
+/// Units that deviate for the worse: by more than the cut calibrated for their number, by the
+/// tolerance and by 1.5 steps. They must be few (at most 3 % of the units, or two: a TPC), and
+/// closer to each other than to the rest: a distant GPC is no finding. None for fewer than 9 units.
 std::vector<OutlyingUnit> find_outlying(std::span<const double> values, Better better,
                                         const Cut& cut) {
   const std::vector<double> known = known_values(values);
@@ -70,7 +69,7 @@ std::vector<OutlyingUnit> find_outlying(std::span<const double> values, Better b
   const double scale = std::max(
       {robust_scale(known), normal_scale * cut.step / std::sqrt(12.0), cut.scatter * size});
   if (!(scale > 0)) return {};
-  // One healthy device in a thousand would show such an SM by chance, were its SMs Gaussian.
+  // One in a thousand healthy devices has such an SM by chance, if its SMs are normal.
   const double least = std::max(calibration_for(known.size()).cut_01_percent * scale, tolerated);
   std::vector<OutlyingUnit> found;
   double worst_of_rest = 0;
@@ -112,7 +111,7 @@ Unit::Kind kind_of(const Metric& map) {
   return is_slice_map(map) ? Unit::Kind::slice : Unit::Kind::sm;
 }
 
-/// @param out units of that map of the device that stand apart
+/// @param out units of this map that are worse than the others
 Charge charge_for(const RunResult& run, std::size_t device, const Metric& metric,
                   const std::vector<OutlyingUnit>& out) {
   const bool by_slice = is_slice_map(metric);
@@ -142,15 +141,15 @@ Charge charge_for(const RunResult& run, std::size_t device, const Metric& metric
   return charge;
 }
 
-/// Units of one map that stand apart on their own die, of a group.
+/// Outlying units of one map, for the devices of a group.
 struct GroupUnits {
   std::size_t maps = 0;
-  std::map<std::size_t, std::vector<OutlyingUnit>> out;  // by device; no empty ones
-  std::set<int> built_in;  // GPUs of this model have these: not in out
+  std::map<std::size_t, std::vector<OutlyingUnit>> out;  // by device; no empty lists
+  std::set<int> built_in;  // units that deviate on all GPUs of this model; not in `out`
 };
 
-/// Whether the same unit stands apart by the same amount on more than two thirds of five devices
-/// or more: then GPUs of this model are built so.
+/// True if the same unit deviates by a similar amount on more than two thirds of at least five
+/// devices: GPUs of this model are built so.
 bool is_built_in(const OutlyingUnit& unit, const GroupUnits& all) {
   constexpr std::size_t least_devices = 5;
   constexpr double same_size = 0.25;  // of the larger deviation
@@ -208,16 +207,16 @@ void judge_map(const RunResult& run, const ComparisonGroup& group, const Metric&
   }
 }
 
-/// What a map is about: "l1", "l2". Near and far lines of the L2 are the same.
+/// The part that a map is about: "l1", "l2". Near and far lines of the L2 are one part.
 std::string_view part_of(const Metric& metric) {
   const std::string_view name = metric.name.substr(metric.name.find('.') + 1);
   return name.substr(0, name.find('_'));
 }
 
-/// A cycle or two is too little for a verdict by one map; an SM that stands apart, however little,
-/// in maps of two parts is no chance.
-/// An SM that a plain verdict names, of its device or as built so, is told already.
-/// @param charges of plain verdicts, added to
+/// A cycle or two in one map is too little for a verdict; but an SM that deviates even slightly in
+/// maps of two parts does not do so by chance. Leaves out SMs that already have a charge or are
+/// built so.
+/// @param charges of judge_map; adds to them
 void judge_faint_sms(const RunResult& run, const ComparisonGroup& group,
                      std::span<const Metric> registry, std::vector<Charge>& charges) {
   using FaintSm = std::pair<const Metric*, OutlyingUnit>;

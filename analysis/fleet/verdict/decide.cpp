@@ -1,4 +1,4 @@
-// What weighs most comes first: a GPU that is gone, then its worst charge, then what is missing.
+// A verdict: first a GPU that is gone, then its worst charge, then missing results.
 #include "analysis/fleet/verdict/reduce.hpp"
 
 #include "analysis/fleet/conditions.hpp"
@@ -32,16 +32,15 @@ std::string incomplete_reason(const DeviceResult& device) {
   return parts.empty() ? "not all jobs were done" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Whether it rests on what the driver counts, or on a job that failed, and not on a measured
-/// value.
+/// True if the trouble comes from error counters of the driver or a failed job, not from a value.
 bool is_an_error(Trouble trouble) {
   using enum Trouble;
   return trouble <= xid || trouble == pcie_link || trouble == nvlink || trouble == ecc_corrected ||
          trouble == remap_pending;
 }
 
-/// Names the nodes of devices. What was measured beside another process says nothing of the GPU;
-/// error counters do.
+/// Sets the node of each charge. Values measured while another process ran say nothing about the
+/// GPU; error counters do.
 void add_nodes(const RunResult& run, std::vector<Charge>& charges) {
   for (Charge& charge : charges) {
     if (charge.device == Charge::no_device) continue;
@@ -53,8 +52,7 @@ void add_nodes(const RunResult& run, std::vector<Charge>& charges) {
   }
 }
 
-/// Whether the fault `shown` also makes measurements of the part `effect` worse: slow SMs read
-/// memory slowly.
+/// True if the fault `shown` also worsens measurements of `effect`: slow SMs read memory slowly.
 bool explains(Trouble shown, Trouble effect) {
   using enum Trouble;
   static constexpr std::pair<Trouble, Trouble> effects[] = {
@@ -64,8 +62,9 @@ bool explains(Trouble shown, Trouble effect) {
          std::ranges::find(effects, std::pair(shown, effect)) != std::end(effects);
 }
 
-/// Past or reference values may tell which devices of a divided group are wrong. So may what GPUs
-/// show by themselves: where that explains all that are worse than the best, these are cleared.
+/// Past or reference values may say which devices of an undecided group are wrong. So may charges
+/// on the ground of the device itself: if they explain all that are worse than the best, the best
+/// are cleared.
 void settle_undecided(FleetAnalysis& analysis) {
   using Place = std::pair<std::size_t, std::string_view>;  // group and metric
   const auto place_of = [&](const Charge& charge) -> Place {
@@ -80,7 +79,8 @@ void settle_undecided(FleetAnalysis& analysis) {
       told.insert(place_of(charge));
     }
   }
-  std::map<Place, bool> explained;  // of the devices that are worse than the best
+  std::map<Place, bool>
+      explained;  // true if all devices that are worse than the best are explained
   for (const Charge& charge : analysis.charges) {
     if (!charge.undecided || charge.best) continue;
     const auto [first, last] = shown.equal_range(charge.device);
@@ -103,8 +103,8 @@ void settle_undecided(FleetAnalysis& analysis) {
   }
 }
 
-/// What is told first: contention, then the worse severity, then one that says which GPU is wrong,
-/// then the order of causes (Trouble), then one that names a part, then the larger deviation.
+/// The order of charges: contention, the worse severity, decided before undecided, the order of
+/// causes (Trouble), charges that name a part, throughputs, the larger deviation.
 auto place_among_charges(const Charge& charge) {
   const bool contended = charge.trouble == Trouble::contention && charge.weighs();
   return std::tuple(!contended, -static_cast<int>(charge.severity), charge.undecided,
@@ -113,7 +113,7 @@ auto place_among_charges(const Charge& charge) {
                     std::isfinite(charge.size) ? -std::abs(charge.size) : 0);
 }
 
-/// @param verdict with the numbers of the device's charges, the leading one first
+/// @param verdict has the indices of the device's charges, the leading one first
 void reach_verdict(const DeviceResult& device, const std::vector<Charge>& charges,
                    DeviceVerdict& verdict) {
   const std::string gone = gone_reason(device);
@@ -150,8 +150,8 @@ void reach_verdict(const DeviceResult& device, const std::vector<Charge>& charge
   }
 }
 
-/// A job whose option asks for what a GPU lacks measures nothing. Where that is so at every
-/// setting, the GPU is incomplete.
+/// A job measures nothing if an option needs what the GPU lacks. If so at every setting:
+/// incomplete.
 void note_refused_settings(const RunResult& run, std::vector<DeviceVerdict>& verdicts) {
   using Place = std::pair<std::string_view, std::string_view>;  // GPU and job
   const auto is_refused = [](const JobResult& job) { return job.status == Status::not_present; };
@@ -171,7 +171,7 @@ void note_refused_settings(const RunResult& run, std::vector<DeviceVerdict>& ver
   }
 }
 
-/// Whether the device was measured: not by the driver's word alone, and to the end.
+/// True if the device was measured by more than the driver's inventory, and to the end.
 bool is_audited(const DeviceResult& device, const DeviceVerdict& verdict) {
   const bool measured = std::ranges::any_of(device.jobs, [](const JobResult& job) {
     return job.status == Status::ok && job.job != "device";
@@ -189,7 +189,7 @@ std::size_t count_missing(const DeviceResult& device) {
   return missing;
 }
 
-/// Each device once, by the worst of its verdicts over the settings of a sweep.
+/// Counts each device once, by its worst verdict over the settings of a sweep.
 FleetCounts count_devices(const RunResult& run, const std::vector<DeviceVerdict>& verdicts) {
   std::map<std::string, Verdict> worst;
   std::set<std::string_view> audited;
@@ -215,7 +215,7 @@ FleetCounts count_devices(const RunResult& run, const std::vector<DeviceVerdict>
   return counts;
 }
 
-/// How much slower the clock of the same device ran than in the baseline; 0 if it did not.
+/// Relative change of the device's clock since the baseline if it became slower; else 0.
 double clock_change(const RunComparison& comparison, std::size_t device) {
   for (const Change& change : comparison.changes) {
     const Charge& charge = change.charge;

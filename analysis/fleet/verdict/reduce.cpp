@@ -1,5 +1,5 @@
-// The steps of the reduction: groups of devices that may be compared; charges on the grounds of the
-// device itself, of its peers, of its past and of reference values; a second look; the verdicts.
+// The steps of the reduction: groups of comparable devices; charges by the device itself, its
+// peers, its past and reference values; a second look; the verdicts.
 #include "analysis/fleet/verdict/reduce.hpp"
 
 #include "analysis/fleet/conditions.hpp"
@@ -26,9 +26,9 @@ std::string group_label(const DeviceInfo& info) {
                      info.mig ? ", MIG" : "", driver.empty() ? "" : ", driver " + driver);
 }
 
-/// Groups by GPU name, memory size, ECC, MIG, driver major version, and what a sweep set, in the
-/// order in which they first appear. Lost devices that left no inventory belong to none, nor do
-/// those beside which another process ran: nobody is compared with them.
+/// Groups by GPU name, memory size, ECC, MIG, driver major version and setting, in the order in
+/// which they first appear. Lost devices without an inventory and devices with another process
+/// belong to no group: they are not compared.
 std::vector<ComparisonGroup> comparison_groups(const RunResult& run, const ReduceOptions& options) {
   std::vector<ComparisonGroup> groups;
   for (std::size_t index = 0; index < run.devices.size(); ++index) {
@@ -48,7 +48,7 @@ std::vector<ComparisonGroup> comparison_groups(const RunResult& run, const Reduc
   return groups;
 }
 
-/// A named SM or slice says more than the summaries of the map that it moved.
+/// Drops charges for summaries of a map if a charge names an SM or a slice of this map.
 void drop_explained_summaries(std::vector<Charge>& charges) {
   std::set<std::pair<std::size_t, std::string>> named;
   for (const Charge& charge : charges) {
@@ -60,7 +60,7 @@ void drop_explained_summaries(std::vector<Charge>& charges) {
   });
 }
 
-/// The order of `sonde list metrics`: of statistics within each group, extra series last.
+/// Sorts as `sonde list metrics` does, within each group; other series come last.
 void sort_by_registry(FleetAnalysis& analysis) {
   std::ranges::stable_sort(analysis.statistics, {}, [&](const MetricStatistics& statistics) {
     const Metric* metric = find_metric(statistics.metric, analysis.registry);
@@ -77,7 +77,7 @@ void insert_sorted(std::vector<T>& all, const T& one) {
   if (place == all.end() || *place != one) all.insert(place, one);
 }
 
-/// What has no answer, by job, status and reason.
+/// Adds everything without an answer, by job, status and reason.
 void add_gaps(const RunResult& run, std::vector<Gap>& gaps) {
   const auto key_of = [](const Gap& gap) {
     return std::tuple<std::string_view, std::string_view, std::string_view>(gap.job, gap.status,
@@ -109,8 +109,7 @@ void append(std::vector<T>& all, std::vector<T> more) {
   std::ranges::move(more, std::back_inserter(all));
 }
 
-/// Judges the findings. Series take about as long as all else, which goes on
-/// meanwhile.
+/// Judges the findings. Series take about half of the time, and run in parallel.
 void gather(const RunResult& run, const ReduceOptions& options, FleetAnalysis& analysis) {
   FleetAnalysis of_series;
   of_series.registry = options.registry;
@@ -132,7 +131,7 @@ void gather(const RunResult& run, const ReduceOptions& options, FleetAnalysis& a
 }
 
 /// Compares the SM clocks that the probes saw.
-/// @returns distance of each device's from its peers', as a fraction
+/// @returns relative deviation of each device's clock from that of its peers
 std::map<std::size_t, double> compare_clocks(const RunResult& run,
                                              const std::vector<DeviceConditions>& conditions,
                                              FleetAnalysis& analysis) {
@@ -147,7 +146,7 @@ std::map<std::size_t, double> compare_clocks(const RunResult& run,
     const double center = compare_peers(run, clocks, analysis).center;
     for (const Sample& own : clocks.samples) {
       const bool is_first = own.device == clocks.samples.front().device;
-      // Of two the median is no peer's clock.
+      // The median of two clocks is no peer's clock.
       const double peers =
           clocks.samples.size() == 2 ? clocks.samples[is_first ? 1 : 0].value : center;
       deviations[own.device] = (own.value - peers) / peers;

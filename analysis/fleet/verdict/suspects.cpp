@@ -1,4 +1,4 @@
-// Suspects, their peers, and the second look at what was measured again.
+// Suspects, their peers, and the second look at metrics that were measured again.
 #include "analysis/fleet/verdict/reduce.hpp"
 
 #include "analysis/fleet/value_text.hpp"
@@ -18,11 +18,11 @@
 namespace sonde {
 namespace {
 
-// Findings that a charge against the same device needs as its reference.
+// Findings that a charge against the same device needs as a reference.
 constexpr std::array<std::string_view, 2> companions{"host.link_bytes_per_s", "peer.ranks"};
 
-/// The metric of a weighty charge that rests on a measurement; else nullptr. Numbers of units, and
-/// the state of links, are what the driver says: no second try changes them.
+/// The metric of a charge of warning or worse that is based on a measurement; else nullptr. Numbers
+/// of units and states of links come from the driver: measuring again does not change them.
 const Metric* measured_metric(const Charge& charge, std::span<const Metric> registry) {
   const Metric* metric = find_metric(charge.base_metric(), registry);
   const bool is_measured = charge.device != Charge::no_device && charge.weighs() &&
@@ -33,13 +33,13 @@ const Metric* measured_metric(const Charge& charge, std::span<const Metric> regi
   return is_measured ? metric : nullptr;
 }
 
-/// Of a map its median.
+/// The value; of a map its median.
 std::optional<double> middle_of(const Finding& finding) {
   const std::vector<double>* values = vector_of(finding);
   return values != nullptr && !values->empty() ? median(*values) : number_of(finding);
 }
 
-/// Whether it can be compared.
+/// True if it can be compared.
 bool is_answer(const Finding& finding, const Metric& metric) {
   return is_structure(metric.kind) ? !ballot_text(finding).empty() : middle_of(finding).has_value();
 }
@@ -53,7 +53,7 @@ const Finding* find_again(const DeviceResult& device, const Metric& metric) {
   return nullptr;
 }
 
-/// Devices and metrics of weighty charges.
+/// Devices and metrics of charges of warning or worse.
 using Weighty = std::set<std::pair<std::size_t, std::string_view>>;
 
 /// @pre the charges outlive the set
@@ -65,16 +65,15 @@ Weighty weighty_charges(const FleetAnalysis& analysis) {
   return all;
 }
 
-/// Numbers of the units that both charges name.
+/// Numbers of units that both charges name.
 std::vector<int> common_units(const Charge& one, const Charge& other) {
   std::vector<int> common;  // both are ascending
   std::ranges::set_intersection(one.unit.numbers, other.unit.numbers, std::back_inserter(common));
   return common;
 }
 
-/// A slice has another number in each run (docs/methods/slices.md), and is known by how slow it is.
-/// Its latency is a mean over the lines of other pages each time: on simulated H200s 5 to 7 % for
-/// the same slice.
+/// Slices get new numbers in each run (docs/methods/slices.md): a slice is recognised by its
+/// slowness, which differs between pages (on simulated H200s 5 to 7 % for the same slice).
 bool is_same_unit(const Charge& charge, const Charge& other) {
   constexpr double least_share = 0.5;
   if (charge.unit.kind == Unit::Kind::slice) {
@@ -84,7 +83,7 @@ bool is_same_unit(const Charge& charge, const Charge& other) {
   return !charge.unit.is_named() || !common_units(charge, other).empty();
 }
 
-/// The same charge in the second look: of a unit one that names it, too.
+/// The same charge in the second look; a charge that names a unit must name it again.
 const Charge* find_same(const Charge& charge, const FleetAnalysis& second) {
   const auto is_same = [&](const Charge& other) {
     return other.weighs() && other.device == charge.device && other.ground == charge.ground &&
@@ -94,8 +93,7 @@ const Charge* find_same(const Charge& charge, const FleetAnalysis& second) {
   return found == second.charges.end() ? nullptr : &*found;
 }
 
-/// What the second look read: of an SM its own value, "SM 17: 26 cycle", of a slice that of the one
-/// which stood apart.
+/// The second value: of an SM "SM 17: 26 cycle", of a slice that of the slice that deviated.
 /// @param came_back the charge of the second look; null: there is none
 std::string second_text(const Charge& charge, const Charge* came_back, const Finding& again,
                         std::string_view unit) {
@@ -115,7 +113,7 @@ std::string second_text(const Charge& charge, const Charge* came_back, const Fin
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Metrics of charges that would give a warning or worse and whose device was measured again.
+/// Metrics of charges of warning or worse whose device was measured again.
 std::vector<Metric> doubted_metrics(const FleetAnalysis& analysis, const RunResult& run) {
   std::vector<Metric> doubted;
   for (const Charge& charge : analysis.charges) {
@@ -126,9 +124,8 @@ std::vector<Metric> doubted_metrics(const FleetAnalysis& analysis, const RunResu
   return doubted;
 }
 
-/// Adds to the second run, of every device in the order of the run, the findings in these metrics
-/// alone: the second values (DeviceResult::again) of suspects and of the peers beside them, the
-/// first ones of all others.
+/// Adds every device to the second run, with findings in these metrics only: second values
+/// (DeviceResult::again) of suspects and of peers measured with them, else the first values.
 void add_second_tries(const RunResult& run, const std::vector<Metric>& metrics, RunResult& second) {
   second.devices.resize(run.devices.size());
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
@@ -153,10 +150,10 @@ void add_second_tries(const RunResult& run, const std::vector<Metric>& metrics, 
   }
 }
 
-/// What the second look makes of the charges of the first. One that does not come back, on the same
-/// unit, becomes a note; so does one on the ground of peers whose peer is out now too, as then the
-/// conditions have changed and not the device. One that comes back says so, and is no worse than
-/// its second look. Without a second answer a charge stays as it is.
+/// Settles the charges of the first look. A charge becomes a note if it does not come back on the
+/// same unit; or, on the ground of peers, if a peer deviates only now: then conditions have
+/// changed, not the device. A charge that comes back says so, and gets at most the severity of the
+/// second look. Without a second answer it stays unchanged.
 void settle(const RunResult& run, const FleetAnalysis& second, FleetAnalysis& analysis) {
   const Weighty at_first = weighty_charges(analysis);
   const Weighty again = weighty_charges(second);
@@ -167,7 +164,7 @@ void settle(const RunResult& run, const FleetAnalysis& second, FleetAnalysis& an
     if (finding == nullptr) continue;
     const Charge* came_back = find_same(charge, second);
     const std::string read = second_text(charge, came_back, *finding, metric->unit);
-    // A device that was measured again, was well at first, and is out now.
+    // The peer was measured again, did not deviate at first, and deviates now.
     const auto is_out_now = [&](std::size_t peer) {
       return find_again(run.devices[peer], *metric) != nullptr &&
              !at_first.contains({peer, metric->name}) && again.contains({peer, metric->name});
@@ -201,7 +198,7 @@ std::vector<Suspect> find_suspects(const FleetAnalysis& analysis, const RunResul
     const Metric* metric = measured_metric(charge, analysis.registry);
     if (metric == nullptr) continue;
     const DeviceResult& device = run.devices[charge.device];
-    // The job that gave the metric: the registry may name one of which it is a part.
+    // The job that measured the metric: the registry may name a job that contains it.
     const auto job = std::ranges::find_if(device.jobs, [&](const JobResult& one) {
       return find_finding(one.findings, metric->name) != nullptr;
     });
@@ -224,7 +221,8 @@ std::optional<std::size_t> median_peer(const FleetAnalysis& analysis, const RunR
   for (const std::size_t device : analysis.groups[group].devices) {
     const Finding* finding = find_finding(run.devices[device], name);
     if (finding == nullptr || !is_answer(*finding, metric)) continue;
-    middles.push_back(middle_of(*finding).value_or(0));  // texts are alike: who differs is suspect
+    middles.push_back(
+        middle_of(*finding).value_or(0));  // texts: all candidates are equal, others are suspects
     if (!suspects.contains({device, name})) candidates[device] = middles.back();
   }
   if (candidates.empty()) return {};

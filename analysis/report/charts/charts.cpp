@@ -1,4 +1,4 @@
-// What the charts share.
+// Functions that several charts use.
 #include "analysis/report/charts/charts.hpp"
 
 #include "analysis/report/content.hpp"

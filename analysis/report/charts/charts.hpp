@@ -1,5 +1,5 @@
-// Charts of report.html: the data of each as JSON, from which the page's scripts draw it by its
-// "kind" (chart_specs.js). A chart that a run has no data for is empty.
+// Charts of report.html: the data of each as JSON. The page's scripts draw it by its "kind"
+// (chart_specs.js). A chart without data is empty.
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
@@ -15,30 +15,30 @@ namespace sonde {
 
 using Json = nlohmann::ordered_json;
 
-/// Latency against footprint: a line for each device, grey if it is well, and marks at the
-/// capacities that most devices found. The axis of cycles ends above the highest stair: loads that
-/// took far longer, and devices far above the others, lie beyond it.
+/// Latency against footprint: a line for each device (grey if it is healthy), and marks at the
+/// capacities that most devices found. The axis of cycles ends above the highest stair; single slow
+/// loads, and devices far above the others, lie outside.
 Json staircase_chart(const RunResult& run, const FleetAnalysis& analysis);
 
-/// Of each of the metrics that a sweep changes most (sweep_answer.hpp): a curve with a band over
-/// one axis, or over a long one of several, a line for each model of GPU and each value of the
-/// other axes; else heat maps over the last two axes. None for other runs, and where there are too
-/// many.
+/// For each of the metrics that a sweep changes most (sweep_answer.hpp): a curve with a band over
+/// the only axis, or over a long axis, with a line for each GPU model and each value of the other
+/// axes; else heat maps over the last two axes. Empty without a sweep, or if there would be too
+/// many lines.
 /// @pre run = centre_of_repeats(run)
 Json sweep_charts(const RunResult& run, const FleetAnalysis& analysis);
 
-/// The metrics in which devices of a group differ, for a strip with one dot a device: {"groups":
+/// The metrics in which devices of a group differ, as strips with one dot per device: {"groups":
 /// [{"label", "n", "devices": [{"gpu", "node", "rank"}]}], "metrics": [{"name", "unit", "group",
-/// "median", "values": of the group's devices, "out": of these}]}. Metrics with findings first, 24
-/// at most; of a group at most 1,024 devices, flagged ones among them.
+/// "median", "values": of the group's devices, "out": indices of charged ones}]}. At most 24
+/// metrics, charged ones first; at most 1,024 devices of a group, flagged ones included.
 Json strip_chart(const RunResult& run, const FleetAnalysis& analysis);
 
-/// Latency against span for each cache and the TLBs, from the chases of a device that looked for
-/// capacities, with what was found: wide, and at the edge of a capacity. A chart each.
+/// Latency against span, for each cache and the TLBs, from the chases that searched capacities,
+/// with marks for the results: a wide chart, and one near the capacity.
 Json stair_charts(const DeviceResult& device, const std::vector<RawLatency>& raw);
 
-/// Operations a second against operations for each byte, with every ceiling of memories and units
-/// that was measured; needs one of both.
+/// Operations per second against operations per byte, with the measured ceilings of memories and
+/// units; needs at least one of each.
 /// @param label names the device in the title
 Json roofline_chart(const DeviceResult& device, const std::string& label);
 
@@ -47,22 +47,21 @@ Json roofline_chart(const DeviceResult& device, const std::string& label);
 /// "out"}]}].
 Json map_chart(const RunResult& run, const FleetAnalysis& analysis);
 
-/// A chart of the kind "heat": its cells are {"panel", "row", "column", "value"}.
+/// A chart of kind "heat"; cells are {"panel", "row", "column", "value"}.
 Json heat_chart(const std::string& title, std::string_view unit, Json rows, Json columns,
                 Json cells);
 
-/// To six digits, more than anybody sees; null if it is not finite.
+/// Six digits; null if the value is not finite.
 Json shown_number(double value);
 
-/// Short, but enough to find the device: "GPU-1a2b3c4d on node03 rank 2", in a sweep with the
-/// setting
-/// ", memory-percent=50".
+/// Short, but enough to find the device: "GPU-1a2b3c4d on node03 rank 2"; in a sweep also the
+/// setting, ", memory-percent=50".
 std::string chart_label(const RunResult& run, const DeviceResult& device);
 
 bool is_flagged(const DeviceVerdict& verdict);
 
-/// Which devices have charts of their own, in the order of the choice: those with a named SM,
-/// flagged ones, the first of each group, then the others.
+/// The devices with charts of their own, in this order: devices with a named SM, flagged devices,
+/// the first of each group, the others.
 std::vector<std::size_t> drawn_devices(const RunResult& run, const FleetAnalysis& analysis,
                                        std::size_t most_devices);
 

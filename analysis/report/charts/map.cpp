@@ -1,4 +1,4 @@
-// The grid of SMs: cells of each map, laid out by GPC and TPC.
+// The grid of SMs: cells of each map, arranged by GPC and TPC.
 #include "analysis/report/charts/charts.hpp"
 
 #include "analysis/fleet/grounds/series.hpp"
@@ -17,7 +17,7 @@ namespace sonde {
 namespace {
 
 constexpr std::size_t most_devices = 32;
-// Where the GPC of an SM is not known: rows of 16 SMs, about as many as a GPC has.
+// If GPCs are unknown: rows of 16 SMs, about as many as a GPC has.
 constexpr int unknown_row_sms = 16;
 
 std::vector<double> map_values(const DeviceResult& device, std::string_view metric) {
@@ -25,8 +25,7 @@ std::vector<double> map_values(const DeviceResult& device, std::string_view metr
   return values != nullptr ? *values : std::vector<double>{};
 }
 
-/// Where the SMs of a map stand, of so many: by GPC; within one by TPC, with a gap of a fifth of a
-/// cell between TPCs.
+/// Places of SMs: a row for each GPC, in it ordered by TPC with gaps of 0.2 cells between TPCs.
 Json layout_of(const DeviceResult& device, std::size_t sms) {
   const std::vector<double> gpcs = map_values(device, "topology.gpc_of_sm");
   const std::vector<double> tpcs = map_values(device, "topology.tpc_of_sm");
@@ -52,7 +51,7 @@ Json layout_of(const DeviceResult& device, std::size_t sms) {
   return cells;
 }
 
-/// Maps that have a value for each SM, in their order, and a better direction.
+/// Per-SM maps with a better direction.
 Json maps_of(const RunResult& run, const FleetAnalysis& analysis, std::size_t index) {
   Json maps = Json::array();
   for (const Metric& metric : analysis.registry) {
@@ -83,7 +82,7 @@ Json map_chart(const RunResult& run, const FleetAnalysis& analysis) {
     Json maps = maps_of(run, analysis, index);
     if (maps.empty()) continue;
     const DeviceResult& device = run.devices[index];
-    Json layouts = Json::object();  // of each number of SMs that its maps have: mostly one
+    Json layouts = Json::object();  // by number of SMs in a map; usually one
     for (const Json& map : maps) {
       const std::size_t sms = map.at("values").size();
       Json& layout = layouts[std::to_string(sms)];

@@ -1,5 +1,5 @@
-// The roofline of a device with every ceiling that was measured (Williams, Waterman and Patterson
-// 2009): operations a second against operations for each byte.
+// The roofline of a device with all measured ceilings (Williams, Waterman and Patterson 2009):
+// operations per second against operations per byte.
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts/charts.hpp"
 #include "analysis/report/drawing/drawing.hpp"
@@ -16,7 +16,7 @@
 namespace sonde {
 namespace {
 
-/// The part of a ceiling that is drawn: as far to the left and right as real programs lie.
+/// The range of the chart, in which real programs lie.
 constexpr double least_operations_per_byte = 1.0 / 64;
 constexpr double most_operations_per_byte = 16384;
 

@@ -1,6 +1,5 @@
-// Latency against bytes: the staircases of the devices, and those of each cache and the TLBs of one
-// device, from the chases that looked for their capacities (Mei and Chu 2016, figures 5 and 10,
-// draw the same).
+// Latency against bytes: the staircases of all devices, and those of the caches and TLBs of one
+// device, from the chases that searched capacities (as in Mei and Chu 2016, figures 5 and 10).
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts/charts.hpp"
 #include "analysis/report/drawing/consensus.hpp"
@@ -16,11 +15,12 @@
 namespace sonde {
 namespace {
 
-constexpr std::size_t fewest_points = 3;  // of a line of one device
-constexpr double least_range_cycles = 5;  // of an axis: a cycle more or less is no stair
-constexpr double headroom = 1.08;         // above the highest stair
-constexpr double least_outlier = 1.25;    // of the highest stair: what is nearer costs little room
-constexpr double highest_device = 2;      // of the devices' median: whoever is higher is out itself
+constexpr std::size_t fewest_points = 3;  // of a line
+constexpr double least_range_cycles = 5;  // of an axis: a difference of one cycle is no stair
+constexpr double headroom = 1.08;         // of the axis above the highest stair
+constexpr double least_outlier =
+    1.25;  // relative to the highest stair; smaller outliers fit into the chart
+constexpr double highest_device = 2;  // relative to the devices' median; higher stairs are cut
 
 struct CyclesAt {
   double bytes = 0;
@@ -29,7 +29,7 @@ struct CyclesAt {
 
 struct Line {
   std::string name;
-  std::vector<CyclesAt> points;  // not empty, by ascending bytes
+  std::vector<CyclesAt> points;  // not empty; ascending bytes
 };
 
 struct NamedCapacity {
@@ -69,7 +69,7 @@ Json chart_of(std::string title, const char* x_title, const char* x_type,
           {"marks", std::move(marks)}};
 }
 
-/// The staircase of a device by its name; no points if it has none.
+/// The staircase of a device; no points if it has none.
 Line staircase_of(const RunResult& run, const DeviceResult& device) {
   Line line{chart_label(run, device), {}};
   const std::vector<double>* bytes = vector_of(device, "latency.staircase_bytes");
@@ -83,8 +83,7 @@ Line staircase_of(const RunResult& run, const DeviceResult& device) {
   return line;
 }
 
-/// Cycles of the highest stair: a point that exceeds both of its neighbours is none. The last point
-/// may be a stair of its own.
+/// Cycles of the highest stair. A point above both neighbours is none; the last point may be one.
 double top_of(const Line& stair) {
   const auto& points = stair.points;
   double top = std::max(points.front().cycles, points.back().cycles);
@@ -96,7 +95,7 @@ double top_of(const Line& stair) {
   return top;
 }
 
-/// Where the axis of cycles ends: above all points, if none is an outlier.
+/// Upper end of the axis of cycles: above all points, unless some are outliers.
 double highest_drawn_cycles(const std::vector<Line>& stairs) {
   std::vector<double> tops;
   double highest = 0;
@@ -109,7 +108,7 @@ double highest_drawn_cycles(const std::vector<Line>& stairs) {
   return headroom * (highest > least_outlier * readable ? readable : highest);
 }
 
-/// A line for each step of the spans; steps with few spans are left out.
+/// A line for each step; leaves out steps with few spans.
 std::vector<Line> lines_of(const std::vector<SpanLatency>& spans, bool at_edge,
                            double overhead_cycles) {
   std::vector<Line> lines;
@@ -140,7 +139,7 @@ std::vector<NamedCapacity> capacities_of(const RawLatency& raw) {
             {"cache.l2.slice_total_bytes", "all slices"}};
   }
   std::vector<NamedCapacity> capacities{{job + ".size_bytes", "size"}};
-  if (job.ends_with("_l1")) {  // chases of its path go on to the level behind it
+  if (job.ends_with("_l1")) {  // chases through its path also reach the next level
     capacities.push_back({job.substr(0, job.size() - 2) + "l2.size_bytes", "L2"});
   }
   return capacities;
@@ -151,7 +150,7 @@ std::vector<NamedCapacity> capacities_of(const RawLatency& raw) {
 Json staircase_chart(const RunResult& run, const FleetAnalysis& analysis) {
   std::vector<Line> stairs;
   Json grey = Json::array();
-  for (const bool flagged : {false, true}) {  // flagged ones last, above the others
+  for (const bool flagged : {false, true}) {  // flagged ones last: they are drawn over the others
     for (std::size_t i = 0; i < run.devices.size(); ++i) {
       if (is_flagged(analysis.verdicts[i]) != flagged) continue;
       Line stair = staircase_of(run, run.devices[i]);

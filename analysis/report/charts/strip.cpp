@@ -1,4 +1,4 @@
-// Strips of a fleet: the values of a metric, one dot a device.
+// Strips of a fleet: the values of a metric, one dot per device.
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts/charts.hpp"
 #include "analysis/report/content.hpp"
@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t most_metrics = 24;
 constexpr std::size_t most_dots = 1024;  // more than the pixels of a strip
 
-/// Values of a metric by device, and what was reckoned of them.
+/// A metric, and its values by device.
 struct Strip {
   const MetricStatistics* statistics = nullptr;
   std::map<std::size_t, double> values;
@@ -34,10 +34,11 @@ double largest_fraction(const MetricStatistics& statistics) {
   return largest;
 }
 
-/// Whether the device has a finding of some weight about it.
+/// True if the device has a charge of warning or worse in this metric.
 bool is_blamed(const FleetAnalysis& analysis, std::size_t device,
                const MetricStatistics& statistics) {
-  const std::string title = title_of(statistics);  // as findings name it; those of one SM do not
+  const std::string title =
+      title_of(statistics);  // as charges name it; charges about a single SM name the map
   return std::ranges::any_of(analysis.verdicts[device].charges, [&](std::size_t i) {
     const Charge& finding = analysis.charges[i];
     return finding.severity != Severity::info &&
@@ -45,8 +46,7 @@ bool is_blamed(const FleetAnalysis& analysis, std::size_t device,
   });
 }
 
-/// Continuous values that are compared, and structure, such as a count of SMs, where a device is
-/// out.
+/// Continuous metrics that are compared, and structural ones (numbers of SMs) with a charge.
 bool has_strip(const FleetAnalysis& analysis, const MetricStatistics& statistics) {
   if (statistics.n < 2) return false;
   if (is_structure(statistics.kind)) {
@@ -60,7 +60,7 @@ bool has_strip(const FleetAnalysis& analysis, const MetricStatistics& statistics
          largest_fraction(statistics) > 0;
 }
 
-/// Those with findings first, each sort from the furthest out to the nearest.
+/// Charged metrics first; each part sorted by the largest deviation.
 std::vector<Strip> collect_strips(const RunResult& run, const FleetAnalysis& analysis) {
   std::vector<Strip> strips;
   for (const MetricStatistics& statistics : analysis.statistics) {
@@ -70,7 +70,7 @@ std::vector<Strip> collect_strips(const RunResult& run, const FleetAnalysis& ana
       const auto value = number_of(run.devices[device], statistics.metric);
       if (value) strip.values.emplace(device, *value);
     }
-    // Those of a large fleet may not be in memory.
+    // The devices of a large fleet may not be in memory.
     if (strip.values.size() == statistics.n) strips.push_back(std::move(strip));
   }
   std::ranges::stable_sort(strips, std::greater{},
@@ -84,7 +84,7 @@ std::vector<Strip> collect_strips(const RunResult& run, const FleetAnalysis& ana
   return strips;
 }
 
-/// Flagged ones, and of the others as many as there is room for, evenly.
+/// Flagged devices, and an even selection of the others as far as there is room.
 std::vector<std::size_t> drawn_devices(const FleetAnalysis& analysis,
                                        const ComparisonGroup& group) {
   std::vector<std::size_t> drawn = group.devices;

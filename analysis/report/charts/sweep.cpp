@@ -1,4 +1,4 @@
-// What a sweep shows: curves over its longest axis, or heat maps over the last two.
+// Charts of a sweep: curves over its longest axis, or heat maps over the last two.
 #include "analysis/report/charts/charts.hpp"
 #include "analysis/report/sweep_answer.hpp"
 
@@ -14,22 +14,22 @@
 namespace sonde {
 namespace {
 
-// What a person looks through.
+// More charts would be too many to read.
 constexpr std::size_t most_charts = 6;
-// Values of an axis that have room, on a curve and in a heat map; curves in one chart, and panels.
+// Most values of an axis in a curve and in a heat map; most curves or panels in one chart.
 constexpr std::size_t most_on_curve = 512;
 constexpr std::size_t most_in_map = 64;
 constexpr std::size_t most_beside = 12;
-// An axis with more values is a curve, even where there are others.
+// A longer axis becomes a curve, even if there are other axes.
 constexpr std::size_t short_axis = 16;
 
-/// A metric that changes, in each model in which it does.
+/// A metric that changes, with the models in which it changes.
 struct Changing {
   const Metric* metric = nullptr;
   std::vector<std::pair<const SweptModel*, const SweptMetric*>> of_models = {};
 };
 
-/// Those of the model that change most first.
+/// Sorted by the change in the first model.
 std::vector<Changing> list_changing(const SweepAnswer& answer) {
   std::vector<Changing> all;
   for (const SweptModel& model : answer.models) {
@@ -43,7 +43,7 @@ std::vector<Changing> list_changing(const SweepAnswer& answer) {
   return all;
 }
 
-/// The values of an axis in the order of the sweep.
+/// The values of an axis, in the order of the sweep.
 std::vector<std::string> values_of(const SweepAnswer& answer, std::size_t axis) {
   std::vector<std::string> values;
   for (const auto& setting : answer.settings) {
@@ -52,14 +52,14 @@ std::vector<std::string> values_of(const SweepAnswer& answer, std::size_t axis) 
   return values;
 }
 
-/// "stride_bytes" of "chase.stride_bytes": the metric in the title names the job.
+/// "stride_bytes" of "chase.stride_bytes": the metric in the title already names the job.
 std::string short_name(const std::string& axis) { return axis.substr(axis.rfind('.') + 1); }
 
 Json axis_of(const SweepAnswer& answer, std::size_t axis, const char* values) {
   return {{"title", short_name(answer.axes[axis])}, {values, values_of(answer, axis)}};
 }
 
-/// What a curve or a panel is of, besides its own axes: "NVIDIA H200, stride_bytes=32 B, path=ca".
+/// Name of a curve or a panel, without its own axes: "NVIDIA H200, stride_bytes=32 B, path=ca".
 std::string name_rest(const SweepAnswer& answer, std::size_t setting,
                       const std::vector<std::size_t>& own_axes, const SweptModel& model) {
   std::vector<std::string> parts;
@@ -72,7 +72,7 @@ std::string name_rest(const SweepAnswer& answer, std::size_t setting,
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// How many curves or panels there are.
+/// Number of curves or panels.
 std::size_t count_rest(const SweepAnswer& answer, const std::vector<std::size_t>& own_axes) {
   std::set<std::string> names;
   for (const SweptModel& model : answer.models) {

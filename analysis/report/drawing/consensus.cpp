@@ -1,4 +1,4 @@
-// Findings of many devices, reduced to one for each metric.
+// Reduces the findings of many devices to one for each metric.
 #include "analysis/report/drawing/consensus.hpp"
 
 #include "analysis/fleet/value_text.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 using Findings = std::vector<const Finding*>;
 
-/// Equal for findings that give the same sort of answer: any two numbers, but only equal texts.
+/// Equal for answers of the same kind: all numbers are equal, texts only if they match.
 std::string answer_of(const Finding& finding) {
   if (number_of(finding)) return "a number";
   if (const auto* values = vector_of(finding)) return fmt::format("{} numbers", values->size());
@@ -47,7 +47,7 @@ Finding agreed(const Findings& findings) {
 
 DeviceResult consensus_of(const RunResult& run, std::span<const std::size_t> devices) {
   std::unordered_map<std::string_view, std::size_t> places;
-  std::vector<Findings> metrics;  // in the order in which they were met
+  std::vector<Findings> metrics;  // in the order of their first occurrence
   for (const std::size_t device : devices) {
     for (const JobResult& job : run.devices[device].jobs) {
       for (const Finding& finding : job.findings) {
@@ -70,7 +70,7 @@ DeviceResult consensus_of(const RunResult& run, std::span<const std::size_t> dev
 
 std::vector<GroupDrawing> draw_groups(const RunResult& run, const FleetAnalysis& analysis) {
   std::vector<const ComparisonGroup*> groups;
-  std::set<std::string_view> drawn;  // of a sweep, at its first setting
+  std::set<std::string_view> drawn;  // in a sweep only the first setting
   for (const ComparisonGroup& group : analysis.groups) {
     if (!group.devices.empty() && drawn.insert(group.model).second) groups.push_back(&group);
   }

@@ -1,4 +1,3 @@
-// From findings to units in frames.
 #include "analysis/report/drawing/drawing.hpp"
 
 #include "analysis/fleet/value_text.hpp"
@@ -29,7 +28,7 @@ using drawn::Source;
 using drawn::sources;
 using drawn::tlb_rows;
 
-/// Longer lists are maps, of which the median is told.
+/// Longer lists are maps, of which the drawing gives the median.
 constexpr std::size_t longest_list = 12;
 
 std::string_view unit_of(std::string_view metric) {
@@ -46,7 +45,7 @@ std::string short_interval(const Interval& interval, std::string_view unit) {
                            interval.high / display.divisor, display.text);
 }
 
-/// The median of a map; of a list its least and most: "40 GB/s to 43 GB/s".
+/// The median of a map; the range of a list: "40 GB/s to 43 GB/s".
 std::string short_list(const std::vector<double>& values, std::string_view unit) {
   const std::vector<double> known = known_values(values);
   if (known.empty()) return "";
@@ -57,7 +56,7 @@ std::string short_list(const std::vector<double>& values, std::string_view unit)
   return low == high ? low : fmt::format("{} to {}", low, high);
 }
 
-/// The value as a person reads it, "" if there is none.
+/// The value as a person reads it; "" if there is none.
 std::string shown(const DeviceResult& device, std::string_view metric) {
   const Finding* finding = find_finding(device, metric);
   if (finding == nullptr || finding->status != Status::ok) return "";
@@ -69,7 +68,7 @@ std::string shown(const DeviceResult& device, std::string_view metric) {
   return text != nullptr ? *text : "";
 }
 
-/// Of a row's text the name of the metric.
+/// The metric name in a row's text.
 std::string metric_of(std::string_view text, std::string_view prefix) {
   if (text.starts_with('.')) return fmt::format("{}{}", prefix, text);
   const std::size_t star = text.find('*');
@@ -127,7 +126,7 @@ void add_rows(const DeviceResult& device, std::span<const Row> rows, std::string
   }
 }
 
-/// Which loads the first cache of plain loads serves, if others, too.
+/// The loads that the first cache of plain loads serves, if it serves others, too.
 std::optional<DrawnFact> loads_of_l1(const DeviceResult& device) {
   DrawnFact serves{.label = "serves", .text = "plain loads", .confidence = 1};
   for (const Source& source : sources) {
@@ -163,7 +162,7 @@ DrawnUnit draw_unit(const DeviceResult& device, const Source& source) {
   return unit;
 }
 
-/// Frame of a unit, and whether that was measured.
+/// The frame of a unit, and whether it was measured.
 std::pair<std::size_t, bool> place_of(const DeviceResult& device, const Source& source) {
   if (source.prefix.empty() || source.name == "L2") return {source.frame, true};
   const char* name = source.kind == "tlb" ? ".scope" : "sharing.*.scope";
@@ -185,7 +184,7 @@ std::string device_title(const DeviceResult& device) {
   return name;
 }
 
-/// "132 SMs", "8 GPCs of 16 to 18 SMs"; without the count if that is not known.
+/// "132 SMs", "8 GPCs of 16 to 18 SMs"; without the number if it is unknown.
 std::string frame_title(const DeviceResult& device, std::size_t frame) {
   constexpr std::array names{"SM", "TPC", "GPC"};
   const std::string count = shown(device, fmt::format("topology.{}_count", frame_scopes[frame]));

@@ -1,5 +1,4 @@
-// The drawing of a device: which units it has, where they sit and what is known of each. Only
-// metrics of the run stand in it.
+// The drawing of a device: its units, their places and known facts, all from metrics of the run.
 #pragma once
 
 #include "analysis/results.hpp"
@@ -11,7 +10,7 @@
 
 namespace sonde {
 
-/// One thing that is known of a unit: a row of its box.
+/// A known fact of a unit: a row of its box.
 struct DrawnFact {
   std::string label = "";   // "sets x ways"
   std::string text = "";    // "512 x 4", "64 x ?" if only a part was found out
@@ -22,14 +21,14 @@ struct DrawnFact {
 /// A box.
 struct DrawnUnit {
   std::string name = "";
-  std::string size = "";  // beside the name: "248 KiB"; "" where it has none or that is not known
+  std::string size = "";       // next to the name: "248 KiB"; "" if there is none or it is unknown
   std::string_view kind = "";  // "cache", "tlb", "core", "memory" or "link"
-  bool placed = true;          // false: who shares it was not found out
-  bool wide = false;           // as wide as its frame, with its facts side by side
+  bool placed = true;          // false: the sharing SMs are unknown
+  bool wide = false;           // as wide as the frame, with facts side by side
   std::vector<DrawnFact> facts = {};
 };
 
-/// What all units in it belong to: "132 SMs". Inside it lies the next frame, then its units.
+/// The owner of all units in it: "132 SMs". It contains the next frame, then its units.
 struct DrawnFrame {
   std::string name;
   std::vector<DrawnUnit> units;

@@ -1,4 +1,4 @@
-// Which metrics stand in which box of the drawing, as tables.
+// Tables: the metrics in each box of the drawing.
 #pragma once
 
 #include <array>
@@ -8,20 +8,20 @@
 
 namespace sonde::drawn {
 
-/// Frames from the inside out; what "device" and wider scopes share lies in the last.
+/// Frames from the inside out; the last one has units of "device" and wider scopes.
 inline constexpr std::array frame_scopes{"sm", "tpc", "gpc", "device"};
 inline constexpr std::size_t sm_frame = 0;
 inline constexpr std::size_t gpc_frame = 2;
 inline constexpr std::size_t device_frame = 3;
 
-/// A row of a box: metrics in braces, and what stands around their values. "{.sets}" is a metric of
-/// the unit itself; * stands for its name behind the first dot. A row with the label of one above
-/// it is said in its place if it has an answer.
+/// A row of a box: metrics in braces, and text around their values. "{.sets}" is a metric of the
+/// unit itself; * stands for its name after the first dot. If two rows have the same label, the
+/// later one replaces the earlier one if it has an answer.
 struct Row {
   std::string_view label;
   std::array<std::string_view, 2> parts;
   std::string_view separator = ", ";
-  std::string_view only_if = "";  // a metric that says "yes"
+  std::string_view only_if = "";  // a metric that must say "yes"
 };
 
 inline constexpr Row cache_rows[] = {
@@ -85,15 +85,16 @@ inline constexpr Row peer_rows[] = {{"NVLinks", {"{host.nvlinks} active"}},
                                     {"read", {"{peer.read_bytes_per_s}"}},
                                     {"latency", {"{peer.latency_cycles}"}}};
 
-/// A unit, and where it is drawn as long as nobody knows who shares it.
+/// A unit, and its frame if the sharing SMs are unknown.
 struct Source {
   std::string_view name;
   std::string_view kind;
   std::size_t frame;
-  std::string_view prefix = "";  // of its metrics, if it is a cache or a TLB
+  std::string_view prefix = "";  // of its metrics, for caches and TLBs
   std::span<const Row> rows = {};
-  std::string_view in_l1 = "";     // metric: whether the first cache of plain loads serves it, too
-  std::string_view loads_l1 = "";  // what these loads are called there
+  std::string_view in_l1 =
+      "";  // metric that says whether the first cache of plain loads also serves it
+  std::string_view loads_l1 = "";  // name of these loads there
 };
 
 inline constexpr std::span<const Row> no_rows{};

@@ -1,4 +1,4 @@
-// Two runs compared, for other programs: schema 1 of docs/json-report.md.
+// The comparison of two runs for other programs: schema 1 of docs/json-report.md.
 #include "analysis/fleet/grounds/grounds.hpp"
 #include "analysis/report/export/json_text.hpp"
 #include "analysis/report/report.hpp"

@@ -16,8 +16,8 @@
 namespace sonde {
 namespace {
 
-/// Numbers need no quotes, and those that are not finite are left empty. Several numbers are a
-/// text, separated by blanks, which may not begin like a formula.
+/// Numbers are not quoted; those that are not finite stay empty. Several numbers are a text,
+/// separated by blanks, which must not begin like a formula.
 void add_cell(std::string& row, const Value& value) {
   if (const auto* number = std::get_if<double>(&value)) {
     if (std::isfinite(*number)) fmt::format_to(std::back_inserter(row), FMT_COMPILE("{}"), *number);

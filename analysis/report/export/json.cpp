@@ -20,7 +20,7 @@ Json health_json(const Health& health) {
   return json;
 }
 
-/// The value of each axis of a sweep, as a number where it is one.
+/// The value of each axis of a sweep, as a number if possible.
 Json setting_json(const Provenance& provenance, const Point& point) {
   Json setting = Json::object();
   for (std::size_t i = 0; i < provenance.axes.size() && i < point.at.size(); ++i) {
@@ -42,7 +42,7 @@ Json points_json(const Provenance& provenance) {
   return points;
 }
 
-/// Without its findings.
+/// Without findings.
 Json device_json(const DeviceResult& device, const DeviceVerdict& verdict, Json setting) {
   Json jobs = Json::object();
   for (const JobResult& job : device.jobs) {
@@ -152,13 +152,12 @@ Json counts_json(const FleetCounts& counts) {
       {"incomplete", counts.incomplete}, {"lost", counts.lost},     {"flagged", counts.flagged}};
 }
 
-/// Its findings stand as its last member, each in a line. They are put together as text: a tree of
-/// all of them would be searched for each name.
+/// The last member has the findings, one per line. Joined as text: a tree would search each name.
 std::string device_text(const Provenance& provenance, const FleetAnalysis& analysis, std::size_t i,
                         const DeviceResult& device, const Point& point) {
   std::string text =
       dump(device_json(device, analysis.verdicts[i], setting_json(provenance, point)));
-  text.back() = ',';  // instead of its end
+  text.back() = ',';  // replaces the closing brace
   text += "\"findings\":{";
   const char* before = "\n";
   for (const JobResult& job : device.jobs) {
@@ -175,7 +174,7 @@ std::string device_text(const Provenance& provenance, const FleetAnalysis& analy
   return text + "}}";
 }
 
-/// All but the devices.
+/// Everything but the devices.
 Json fleet_json(const RunResult& run, const FleetAnalysis& analysis) {
   Json unaudited = Json::array();
   for (const UnauditedDevice& device : run.unaudited) {

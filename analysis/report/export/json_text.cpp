@@ -1,4 +1,3 @@
-// Values and text of the JSON reports.
 #include "analysis/report/export/json_text.hpp"
 
 #include "base/escape.hpp"
@@ -9,7 +8,7 @@
 namespace sonde {
 namespace {
 
-// Whole numbers up to here are exact doubles.
+// All whole numbers up to this are exact doubles.
 constexpr double largest_exact_whole = 9007199254740992.0;  // 2^53
 
 Json json_of_number(double number) {

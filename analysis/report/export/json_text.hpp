@@ -1,4 +1,4 @@
-// What the JSON reports share: how they write values, and safe text.
+// Values and safe text of the JSON reports.
 #pragma once
 
 #include "analysis/results.hpp"
@@ -11,11 +11,11 @@ namespace sonde {
 
 using Json = nlohmann::ordered_json;
 
-/// Whole numbers have no point; numbers that are not finite are null, as is no value.
+/// Whole numbers have no point. Missing values and numbers that are not finite are null.
 Json json_of(const Value& value);
 
-/// The text of it, with control characters and bytes that are no UTF-8 escaped or replaced.
-/// @param indent -1: all in one line
+/// Control characters are escaped, bytes that are no UTF-8 replaced.
+/// @param indent -1: everything in one line
 std::string dump(const Json& json, int indent = -1);
 
 }  // namespace sonde

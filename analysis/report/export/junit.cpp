@@ -1,5 +1,5 @@
-// JUnit XML for CI: suite = node, case = device x job, one case for each device's verdict, and one
-// for each fault of the node itself. In a sweep the name of a case has the setting.
+// JUnit XML for CI: suite = node, case = device x job, one more case for each device's verdict and
+// for each fault of the node. In a sweep a case name includes the setting.
 #include "analysis/report/report.hpp"
 #include "base/escape.hpp"
 
@@ -17,7 +17,7 @@ struct Case {
   std::string class_name;
   std::string name;
   double elapsed_s = 0;
-  std::string outcome;  // "failure", "error", "skipped"; "" if all is well
+  std::string outcome;  // "failure", "error", "skipped"; "" if passed
   std::string reason;
 };
 
@@ -31,7 +31,7 @@ std::string outcome_of(Verdict verdict) {
   return verdict == Verdict::pass ? "" : "failure";
 }
 
-/// By node.
+/// Cases by node.
 std::map<std::string, std::vector<Case>> collect_cases(const RunResult& run,
                                                        const FleetAnalysis& analysis) {
   std::map<std::string, std::vector<Case>> cases;
@@ -49,7 +49,7 @@ std::map<std::string, std::vector<Case>> collect_cases(const RunResult& run,
     of_node.push_back(
         {device.info.uuid, "verdict" + suffix, 0, outcome_of(verdict.verdict), verdict.reason});
   }
-  for (const Charge& charge : analysis.charges) {  // such as a GPU that its neighbours have
+  for (const Charge& charge : analysis.charges) {  // such as a missing GPU
     const bool of_node = charge.device == Charge::no_device && !charge.node.empty();
     if (!of_node || charge.severity != Severity::fail) continue;
     cases[charge.node].push_back({charge.node, charge.metric, 0, "failure", charge.reason});

@@ -1,4 +1,4 @@
-// Text for the node exporter's textfile collector, which refuses timestamps on samples.
+// Text for the node exporter's textfile collector, which allows no timestamps.
 #include "analysis/report/report.hpp"
 #include "base/escape.hpp"
 
@@ -26,9 +26,8 @@ struct Sample {
   double value = 0;
 };
 
-/// What identifies a series, and nothing else: names as in DCGM's exporter, so that both join. What
-/// may change while the GPU stays (slot, serial number, cause) stands in series of its own.
-/// With the setting, where a sweep has several.
+/// Labels that identify a series, with DCGM's names so that both can be joined; in a sweep also the
+/// setting. What may change on a GPU (slot, serial number, cause) has its own series.
 std::string labels_of(const RunResult& run, const DeviceResult& device) {
   const std::string setting = describe_setting(run.provenance, device.point_index);
   return fmt::format("UUID=\"{}\",Hostname=\"{}\"{}", escape_label(device.info.uuid),
@@ -85,7 +84,7 @@ std::string verdict_lines(const RunResult& run, const FleetAnalysis& analysis) {
 void write_prometheus(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
                       const DeviceStream& devices) {
   out << verdict_lines(run, analysis) << info_lines(run);
-  std::map<std::string, std::vector<Sample>> samples;  // of each metric
+  std::map<std::string, std::vector<Sample>> samples;  // by metric
   devices([&](std::size_t i, const DeviceResult& device) {
     for (const JobResult& job : device.jobs) {
       for (const Finding& finding : job.findings) {
@@ -97,7 +96,7 @@ void write_prometheus(std::ostream& out, const RunResult& run, const FleetAnalys
   });
   std::vector<std::string> labels;
   for (const DeviceResult& device : run.devices) labels.push_back(labels_of(run, device));
-  std::string lines;  // of a metric, which the format wants together
+  std::string lines;  // of one metric: the format requires them together
   for (const auto& [metric, of_metric] : samples) {
     const Metric* known = find_metric(metric, analysis.registry);
     const std::string name = exposed_name(metric);

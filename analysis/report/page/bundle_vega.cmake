@@ -1,8 +1,7 @@
 # Joins the parts of Vega that the report's charts need into one script that sets `vega`.
 #   cmake -DVEGA_DIR=/usr/share/javascript/vega -DNOTICE=vega_notice.txt -DOUTPUT=vega_bundle.js -P ...
-# The distribution ships each part as a UMD module that would overwrite the others' global, so each
-# is given its own CommonJS scope. Parts stand in the order of their dependencies. Without VEGA_DIR
-# the output is empty.
+# Each part is a UMD module that would overwrite the global of the others, so each gets its own
+# CommonJS scope. Parts are in the order of their dependencies. No VEGA_DIR: empty output.
 file(WRITE "${OUTPUT}" "")
 if(NOT VEGA_DIR)
   return()

@@ -1,4 +1,4 @@
-// The charts of report.html: the data that the page's scripts draw them from.
+// The data of the charts in report.html, from which the page's scripts draw.
 #include "analysis/report/charts/charts.hpp"
 #include "analysis/report/export/json_text.hpp"
 #include "analysis/report/page/sections.hpp"
@@ -11,7 +11,7 @@
 namespace sonde {
 namespace {
 
-/// JSON that may stand inside a script element: no tag or comment begins in it.
+/// JSON that is safe inside a script element: it contains no tag or comment.
 std::string script_json(const Json& json) {
   static const std::regex tag("<");
   return std::regex_replace(dump(json), tag, "\\u003c");
@@ -21,7 +21,7 @@ void add(Json& charts, const char* name, Json own) {
   if (!own.empty()) charts[name] = std::move(own);
 }
 
-/// [{"label", "charts"}] of the devices that have charts of their own.
+/// [{"label", "charts"}] of the devices with charts of their own.
 Json chosen_devices(const RunResult& run, const FleetAnalysis& analysis, const RawLatencies& raw) {
   Json devices = Json::array();
   for (const std::size_t index : drawn_devices(run, analysis, most_chosen_devices)) {

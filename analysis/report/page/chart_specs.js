@@ -1,7 +1,7 @@
 'use strict';
-// What Vega draws of each kind of chart. Colours are those of style.css, so that a dark screen and
-// paper need no second drawing; those of lines are distinct for colour-blind readers (Okabe and Ito
-// 2008, Tol 2021).
+// Vega specifications for each kind of chart. Colours come from style.css, so a dark screen and
+// paper need no second drawing. Colour-blind readers can distinguish the colours of lines (Okabe and
+// Ito 2008, Tol 2021).
 const ink = 'var(--ink)', dim = 'var(--dim)', rule = 'var(--rule)', well = 'var(--well)';
 const colours = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#999933', '#882255', '#44aa99',
   '#aa4499', '#332288'];
@@ -23,7 +23,7 @@ const mark = (type, data, update, more) => ({type, from: {data}, encode: {update
 const label = (data, update, more) => mark('text', data, {fill: value(ink), fontSize: value(11), ...update}, more);
 const viridis = {scheme: 'viridis'};
 
-// Dashed lines with their names above the chart, in as few lines as keep these apart.
+// Dashed lines; their names stand above the chart, in as few rows as possible without overlaps.
 function named_marks(marks, x, width) {
   const ends = [];
   const values = marks.filter(one => one.x >= x.domain[0] && one.x <= x.domain[1])
@@ -49,7 +49,7 @@ function named_marks(marks, x, width) {
     ],
   };
 }
-// Powers of two, or, of a narrow range, multiples of one.
+// Powers of two; for a narrow range, multiples of one.
 function round_bytes([low, high], type) {
   if (type !== 'log') {
     const step = 2 ** Math.max(0, Math.floor(Math.log2((high - low) / 4)));
@@ -65,8 +65,8 @@ const in_bytes = "datum.value >= 1073741824 ? format(datum.value / 1073741824, '
   "'.6~g') + ' KiB' : datum.value + ' B'";
 
 const makers = {
-  // Lines by name through points {line, x, y, text}, with a band from low to high if they have these;
-  // devices that are well are grey.
+  // Lines through points {line, x, y, text}, with a band if they have low and high. Healthy devices
+  // are grey.
   lines(chart, room) {
     const {x, y} = chart;
     const width = Math.min(room - 90, chart.wide ? 860 : 460);
@@ -141,7 +141,7 @@ const makers = {
       }],
     };
   },
-  // The SMs of a device, a row for each GPC.
+  // The SMs of a device; a row for each GPC.
   map({cells, low, high, unit}, room) {
     const columns = extent(cells.map(one => one.x))[1] + 1;
     const cell = Math.min(34, (room - 90 - (room < 600 ? 0 : 90)) / columns);
@@ -167,11 +167,11 @@ const makers = {
       ],
     };
   },
-  // The values of a metric, node by node, so that a bad node shows as such.
+  // The values of a metric, ordered by node, so that a bad node stands out.
   strip({title, median, unit, dots, nodes}) {
     const room = Math.max(0.01 * Math.abs(median), 1e-9);  // scatter below 1 % looks small
     const [least, most] = extent([...dots.map(one => one.value), median - room, median + room]);
-    const edge = dots.filter(one => one.out).length > 1 ? 0.2 : 0.1;  // names want room
+    const edge = dots.filter(one => one.out).length > 1 ? 0.2 : 0.1;  // room for names
     const range = [least - edge * (most - least), most + edge * (most - least)];
     const ticks = nodes.length === 1 ? dots.map(dot => [dot.place, dot.rank])
       : nodes.map(node => [node.from + (node.n - 1) / 2, node.node]);

@@ -1,6 +1,6 @@
 'use strict';
-// Draws the charts of the data in this page with Vega, as wide as there is room (chart_specs.js makes
-// what Vega draws), and lets readers choose among devices, maps and metrics.
+// Draws the charts from the data in this page with Vega, as wide as the page (specifications:
+// chart_specs.js), and lets readers choose devices, maps and metrics.
 const charts = JSON.parse(document.getElementById('charts').textContent);
 const parts = [  // name, heading, note; in the order of the page
   ['sweep', 'Over the sweep', 'Medians of the GPUs of a model, of the metrics that change most; the band goes from the smallest to the ' +
@@ -20,7 +20,7 @@ const parts = [  // name, heading, note; in the order of the page
 const of_one_device = new Set((charts.devices || []).flatMap(device => Object.keys(device.charts)));
 const place_of = id => document.getElementById(id);
 function draw(place, chart) {
-  const room = place.clientWidth || place_of('all_charts').clientWidth;  // 0 where it is folded
+  const room = place.clientWidth || place_of('all_charts').clientWidth;  // 0 if folded
   const spec = makers[chart.kind](structuredClone(chart), room);
   if (spec.width && !spec.autosize) {
     spec.autosize = {type: 'fit-x', contains: 'padding'};
@@ -34,7 +34,7 @@ function draw(place, chart) {
   }
   new vega.View(vega.parse({padding: 8, ...spec}, theme), {renderer: 'svg', container: place, hover: true}).runAsync();
 }
-function draw_into(place, chart) {  // several stand beside each other
+function draw_into(place, chart) {  // one chart, or several side by side
   place.replaceChildren();
   if (!Array.isArray(chart)) return draw(place, chart);
   for (const one of chart) draw(place.appendChild(document.createElement('div')), one);
@@ -62,7 +62,7 @@ function draw_map() {
       .map(cell => ({...cell, value: map.values[cell.sm], out: map.out.includes(cell.sm)}));
     draw_into(place_of('map'), {kind: 'map', cells, low, high, unit: map.unit === '1' ? '' : map.unit});
   }
-  function choose_metric() {  // the one in which SMs differ most
+  function choose_metric() {  // the metric in which SMs differ most
     const maps = charts.map[device_box.value].maps;
     choose(metric_box, maps.map(map => map.metric));
     metric_box.value = maps.indexOf(maps.reduce((one, other) => (spread(other) > spread(one) ? other : one)));
@@ -74,7 +74,7 @@ function draw_map() {
   if (metric_box.options.length === 0) choose_metric(); else show();
 }
 
-// Where each device of a group stands in a strip, and the nodes below them.
+// Computes the place of each device of a group in a strip, and the nodes below them.
 function lay_out(group) {
   const order = group.devices.map((_, i) => i).sort((a, b) =>
     in_words.compare(group.devices[a].node, group.devices[b].node) || group.devices[a].rank - group.devices[b].rank);
@@ -129,7 +129,7 @@ function draw_all() {
   if (charts.map) draw_map();
 }
 
-const below = {  // what a part has besides its chart, above it or below
+const below = {  // controls of a part, above or below its chart
   map: `<p class="map_choice"><select id="map_device" aria-label="device"></select>
     <select id="map_metric" aria-label="map"></select>
     <label><input type="checkbox" id="map_own"> own colour range</label></p>`,
@@ -139,7 +139,7 @@ const below = {  // what a part has besides its chart, above it or below
 function add_parts() {
   const section = place_of('all_charts');
   const shown = parts.filter(([name]) => charts[name] || of_one_device.has(name));
-  const narrow = matchMedia('(max-width: 599px)').matches;  // there only the first two stand open
+  const narrow = matchMedia('(max-width: 599px)').matches;  // then only two parts are open
   const choice = element('p', {className: 'one_device', innerHTML:
     '<label>Charts of one GPU: <select id="drawn_device"></select></label><b id="drawn_device_name"></b>'});
   choice.hidden = (charts.devices || []).length < 2;

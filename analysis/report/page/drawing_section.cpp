@@ -1,4 +1,4 @@
-// The drawings at the head of the page: nested boxes, which style.css lays out for every width.
+// The drawings at the head of the page: nested boxes; style.css arranges them for every width.
 #include "analysis/report/drawing/consensus.hpp"
 #include "analysis/report/page/sections.hpp"
 #include "base/escape.hpp"
@@ -14,9 +14,9 @@
 namespace sonde {
 namespace {
 
-constexpr double low_confidence = 0.9;  // below it a value cannot fail a device (quorum.cpp)
+constexpr double low_confidence = 0.9;  // with less a value cannot fail a device (quorum.cpp)
 
-/// Line by line: an escaped line break would be shown as what it is escaped to.
+/// Escapes each line; an escaped line break would be shown as text.
 std::string title_of(std::string_view remark) {
   std::string title;
   while (!remark.empty()) {
@@ -73,7 +73,7 @@ std::string drawing_html(std::span<const DrawnFrame> frames) {
 
 std::string drawings_section(const RunResult& run, const FleetAnalysis& analysis) {
   std::string text;
-  std::set<std::string_view> models;  // each is drawn once
+  std::set<std::string_view> models;  // each model is drawn once
   for (const ComparisonGroup& group : analysis.groups) models.insert(group.model);
   for (const GroupDrawing& one : draw_groups(run, analysis)) text += group_html(run, one);
   if (text.empty()) return "";

@@ -1,4 +1,4 @@
-// Findings of a device as tables, and the probes behind them.
+// Findings of a device as tables, with the probes that they come from.
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts/charts.hpp"
 #include "analysis/report/content.hpp"
@@ -21,7 +21,7 @@ constexpr std::size_t most_detailed_devices = 16;
 constexpr std::size_t shortest_folded_list = 4;
 constexpr std::size_t most_listed_values = 64;
 
-/// "32.1, 33, 40 cycle": a unit that all have is said once.
+/// "32.1, 33, 40 cycle": a common unit is written once.
 std::string listed(std::vector<std::string> texts) {
   const auto unit_of = [](const std::string& text) {
     return text.substr(std::min(text.size(), text.find(' ')));
@@ -59,7 +59,7 @@ std::string value_html(const Finding& finding, const std::string& unit, const st
   return is_long ? list_html(*values, unit) : folded_html(text);
 }
 
-/// How many probes stand behind the findings, and where. @param first row of them in the file
+/// Number of probes of a job, and their rows. @param first row of the first probe in the file
 std::string evidence_html(const JobResult& job, std::size_t first) {
   if (job.probes.empty()) return "";
   return fmt::format(
@@ -68,7 +68,7 @@ std::string evidence_html(const JobResult& job, std::size_t first) {
       first + job.probes.size() - 1);
 }
 
-/// "cache.l1: 31 findings, 7 not resolvable": what a folded job says of itself.
+/// "cache.l1: 31 findings, 7 not resolvable": the summary of a folded job.
 std::string job_summary(const JobResult& job) {
   std::size_t unresolved = 0;
   for (const Finding& finding : job.findings) {
@@ -101,7 +101,7 @@ std::string job_html(const FleetAnalysis& analysis, std::size_t device, const Jo
       html_table(table, "findings cards", {id_of, cell_of}), evidence_html(job, first_row));
 }
 
-/// Whether something that the job found is warned of, or it did not end well.
+/// True if a finding of the job has a warning, or if the job failed.
 bool has_problem(const FleetAnalysis& analysis, std::size_t device, const JobResult& job) {
   const auto is_blamed = [&](std::size_t i) {
     const Charge& finding = analysis.charges[i];
@@ -112,7 +112,7 @@ bool has_problem(const FleetAnalysis& analysis, std::size_t device, const JobRes
          std::ranges::any_of(analysis.verdicts[device].charges, is_blamed);
 }
 
-/// @param row of its first probe in the file
+/// @param row of the device's first probe in the file
 std::string device_html(const RunResult& run, const FleetAnalysis& analysis, std::size_t index,
                         std::size_t row) {
   const DeviceResult& device = run.devices[index];
@@ -142,7 +142,7 @@ bool has_findings(const RunResult& run, const FleetAnalysis& analysis, std::size
 
 std::string findings_section(const RunResult& run, const FleetAnalysis& analysis) {
   std::string text;
-  std::size_t row = 0;  // in the file, those of a device lie behind those of the devices before it
+  std::size_t row = 0;  // rows of the file are ordered by device
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
     if (has_findings(run, analysis, i)) text += device_html(run, analysis, i, row);
     for (const JobResult& job : run.devices[i].jobs) row += job.probes.size();

@@ -1,4 +1,4 @@
-// report.html: one page with a run inside, made of the files of page/.
+// report.html: one page that contains a run, made from the files of page/.
 #include "analysis/report/content.hpp"
 #include "analysis/report/key_numbers.hpp"
 #include "analysis/report/page/sections.hpp"
@@ -17,19 +17,19 @@
 namespace sonde {
 namespace {
 
-constexpr std::size_t most_listed_devices = 8;  // from 9 up those that pass are folded
+constexpr std::size_t most_listed_devices = 8;  // with more devices those that pass are folded
 constexpr std::size_t most_open_rows = 30;      // of a table
 constexpr std::size_t most_narrow_rows = 8;     // on a phone, where each row is a card
 constexpr std::size_t longest_open_text = 160;  // bytes; longer cells are folded
 constexpr std::size_t shown_of_folded = 90;
-// The script of the page folds it where the screen is narrow.
+// The page's script folds this on narrow screens.
 constexpr std::string_view folded_if_narrow = " class=\"narrow\" open";
 
 std::string titled(std::string_view title, const std::string& html) {
   return html.empty() ? "" : fmt::format("<h2>{}</h2>\n{}", title, html);
 }
 
-/// A link to the finding that a problem rests on.
+/// A link to the finding of a problem.
 std::string evidence_link(const RunResult& run, const FleetAnalysis& analysis,
                           const Problem& problem) {
   if (!problem.device || !has_findings(run, analysis, *problem.device) ||
@@ -63,7 +63,7 @@ std::string paste_html(const RunResult& run, const FleetAnalysis& analysis) {
                       : "<h2>To paste (nothing of this was run)</h2>\n<pre>" + text + "</pre>\n";
 }
 
-/// Worst first; those that pass stand behind the others, in a large fleet folded.
+/// Worst first; devices that pass come last, folded in a large fleet.
 std::string device_tables(const RunResult& run, const FleetAnalysis& analysis) {
   TextTable table = device_table(run, analysis);
   std::string text;
@@ -81,7 +81,7 @@ std::string device_tables(const RunResult& run, const FleetAnalysis& analysis) {
   return text;
 }
 
-/// The script filters them by verdict and any word, and groups them by node.
+/// The page's script can filter devices by verdict and words, and group them by node.
 std::string devices_html(const RunResult& run, const FleetAnalysis& analysis) {
   if (run.devices.size() < 2) return "";
   return fmt::format(
@@ -91,7 +91,7 @@ std::string devices_html(const RunResult& run, const FleetAnalysis& analysis) {
       run.provenance.axes.empty() ? "" : "setting ", device_tables(run, analysis));
 }
 
-/// A table that is longer than a screen stands folded.
+/// Folds tables that are longer than a screen.
 std::string folded_table(const TextTable& table, std::string_view style, std::string_view what) {
   if (table.rows.empty()) return "";
   const std::string html = html_table(table, fmt::format("{} cards", style));
@@ -101,7 +101,7 @@ std::string folded_table(const TextTable& table, std::string_view style, std::st
                      is_short ? folded_if_narrow : "", table.rows.size(), what, html);
 }
 
-/// The answer to a sweep, of each model of GPU.
+/// The results of a sweep, for each GPU model.
 std::string sweep_html(const RunResult& run, const FleetAnalysis& analysis) {
   const SweepAnswer answer = answer_sweep(run, analysis);
   std::string text;

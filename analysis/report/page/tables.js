@@ -1,7 +1,7 @@
 'use strict';
-// Tables that can be filtered, ordered and grouped, and links into what is folded. Without scripts
-// the tables stand as they were written. A .filterable says in its data what its rows are; while
-// nothing is asked for they stay where they are, else those that match stand in a table of their own.
+// Tables that can be filtered, ordered and grouped, and links into folded parts. Without scripts
+// the tables stay as written. A .filterable describes its rows in data attributes. Without a filter
+// or an order rows stay where they are; else the matching rows move to a result table.
 const in_words = new Intl.Collator('en', {numeric: true});  // node9 before node10
 function element(name, properties, ...children) {
   const made = Object.assign(document.createElement(name), properties);
@@ -13,7 +13,7 @@ function counted(values) {
   for (const value of values) counts.set(value, (counts.get(value) || 0) + 1);
   return counts;
 }
-// What is not said comes last.
+// Empty texts come last.
 const compare = (one, other) => (one === '') - (other === '') || in_words.compare(one, other);
 function make_filterable(section) {
   const {table: style, rows: what, choice, group, hint} = section.dataset;
@@ -21,13 +21,13 @@ function make_filterable(section) {
   if (homes.length === 0) return () => {};
   const titles = [...homes[0].tHead.rows[0].cells].map(cell => cell.textContent);
   const cell = (row, title) => row.cells[titles.indexOf(title)].textContent;
-  // A column of the table, or what a part of the page around it says.
+  // A column of the table, or the data attribute of a surrounding element.
   const told = (row, name) => titles.includes(name) ? cell(row, name)
     : row.closest(`[data-${name}]`).dataset[name];
   const entries = homes.flatMap(home => [...home.tBodies[0].rows].map(row => (
     {row, home: home.tBodies[0], choice: told(row, choice), group: told(row, group)})));
   const choices = counted(entries.map(entry => entry.choice));
-  const ranks = new Map([...choices.keys()].map((name, i) => [name, i]));  // worst first, as written
+  const ranks = new Map([...choices.keys()].map((name, i) => [name, i]));  // worst first
   const groups = counted(entries.map(entry => entry.group));
   const always_grouped = !titles.includes(group) && groups.size > 1;
 
@@ -75,7 +75,7 @@ function make_filterable(section) {
   function bodies(found) {
     const rows = of => of.map(entry => entry.row);
     if (!by_group.checked && !always_grouped) return [element('tbody', {}, ...rows(found))];
-    const by_name = new Map();  // the group of the first entry first: the worst, if nothing else is asked
+    const by_name = new Map();  // in the order of first entries: worst first by default
     for (const entry of found) by_name.set(entry.group, [...by_name.get(entry.group) || [], entry]);
     return [...by_name].map(([name, members]) =>
       element('tbody', {}, heading(name, members), ...rows(members)));
@@ -98,7 +98,7 @@ function make_filterable(section) {
       head.ariaSort = ordered ? (downwards ? 'descending' : 'ascending') : null;
     }
   }
-  function order(title) {  // up, down, as it was
+  function order(title) {  // ascending, descending, original order
     const again = order_by.value === title;
     if (!again || downwards) order_by.value = again ? '' : title;
     downwards = again && !downwards;
@@ -128,18 +128,18 @@ function make_filterable(section) {
 }
 const resets = [...document.querySelectorAll('.filterable')].map(make_filterable);
 
-// On a phone long tables stand folded.
+// Folds long tables on a phone.
 if (matchMedia('(max-width: 599px)').matches) {
   for (const one of document.querySelectorAll('.narrow')) one.open = false;
 }
-// Browsers without ::details-content print what is open.
+// Browsers without ::details-content print only open parts.
 let opened = [];
 addEventListener('beforeprint', () => {
   opened = [...document.querySelectorAll('details:not([open])')];
   for (const one of opened) one.open = true;
 });
 addEventListener('afterprint', () => { for (const one of opened) one.open = false; });
-// A link into a folded part unfolds it.
+// Unfolds the part to which a link leads.
 function unfold() {
   const id = decodeURIComponent(location.hash.slice(1));
   if (!id) return;

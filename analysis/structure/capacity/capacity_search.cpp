@@ -1,4 +1,4 @@
-// Doubling, then bisection.
+// Doubles, then bisects.
 #include "analysis/structure/capacity/capacity_search.hpp"
 
 #include <algorithm>
@@ -28,9 +28,9 @@ CapacityBound narrow_capacity_bound(const CapacityLimits& limits, CapacityBound 
 
 namespace {
 
-/// Asks at `size`, then at sizes beyond it (or below, if that overflows already) until the answer
+/// Asks at `size`, then at larger sizes (or at smaller ones, if `size` overflows) until the answer
 /// changes.
-/// @param beyond, below give the next size, before limits
+/// @param beyond, below give the next size, which is then clamped to the limits
 CapacityBound find_bracket(const CapacityLimits& limits, std::uint64_t size,
                            const std::function<std::uint64_t(std::uint64_t size)>& beyond,
                            const std::function<std::uint64_t(std::uint64_t size)>& below,

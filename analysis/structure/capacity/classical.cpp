@@ -1,4 +1,4 @@
-// Shares of misses are read off mean latencies; each method's rules are then applied to them.
+// Computes shares of misses from mean latencies, and applies each method's rules to them.
 #include "analysis/structure/capacity/classical.hpp"
 
 #include "analysis/structure/latency/latency_classes.hpp"
@@ -12,13 +12,13 @@
 namespace sonde {
 namespace {
 
-// Shares of misses are read off means. Misses of few lines may all be near or far ones of a divided
-// L2 (280 and 456 cycles, or 0.58 of the way from an L1 hit), so "all" begins above that.
+// In a divided L2 the misses of few lines may all be near ones (280 cycles, far ones 456): that
+// looks like a share of 0.58 between an L1 hit and a far miss. "All" begins above it.
 constexpr double most_of_none = 0.1;
 constexpr double least_of_all = 0.65;
 constexpr double share_tolerance = 0.15;
 
-/// Shares of misses, if latencies between the two means are those of hits and misses mixed.
+/// Shares of misses, if each mean is a mixture of hit and miss latency.
 std::vector<double> miss_shares(const std::vector<double>& cycles, double hit_cycles,
                                 double miss_cycles) {
   std::vector<double> shares;
@@ -30,7 +30,7 @@ std::vector<double> miss_shares(const std::vector<double>& cycles, double hit_cy
 
 ClassicalAnswer no_ways(std::string reason) { return {std::nullopt, std::move(reason)}; }
 
-/// Neither ways nor a reason if the longest stride still misses always.
+/// Neither ways nor a reason if even at the longest stride every load misses.
 ClassicalAnswer conclude_row(const std::vector<double>& strides_bytes,
                              const std::vector<double>& shares, double footprint_bytes) {
   const auto is_all = [](double share) { return share >= least_of_all; };
@@ -61,10 +61,10 @@ ClassicalAnswer conclude_row(const std::vector<double>& strides_bytes,
   return {footprint_bytes / strides_bytes[static_cast<std::size_t>(fall - shares.begin())], {}};
 }
 
-/// Rises of a curve that stand out, and how far they lie apart.
+/// Rises of a curve that stand out.
 struct Stairs {
-  std::vector<std::size_t> at;  // the first point of each
-  double limit = 0;             // half of the highest: what is lower is none
+  std::vector<std::size_t> at;  // index of the first point of each
+  double limit = 0;             // half of the highest rise; lower rises are no stairs
 };
 
 Stairs find_stairs(const std::vector<double>& shares) {

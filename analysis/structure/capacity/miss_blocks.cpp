@@ -1,5 +1,4 @@
-// The commonest distance between neighbouring misses; of texels, every rectangle of powers of two
-// is tried.
+// Counts distances between neighbouring misses; for texels, tries every rectangle of powers of two.
 #include "analysis/structure/capacity/miss_blocks.hpp"
 
 #include <algorithm>
@@ -8,7 +7,7 @@
 namespace sonde {
 namespace {
 
-constexpr double least_agreement = 0.9;  // the rest: outliers
+constexpr double least_agreement = 0.9;  // the rest are outliers
 
 std::uint64_t misses_in(const TexelMisses& texels, std::size_t top, std::size_t left,
                         const TexelBlock& block) {
@@ -77,10 +76,10 @@ bool misses_as_often(double missing_share, double other_share) {
 
 std::optional<std::size_t> doublings_to_entry(const std::vector<double>& missing_shares) {
   constexpr double notable_share = 0.2;
-  // Of smaller blocks all miss, unless victims are drawn at random or new entries leave first.
+  // Smaller blocks all miss, unless replacement is random or the newest entries leave first.
   constexpr double nearly_all = 0.95;
-  // Half as many blocks as the level has entries overfill sets by chance, of one way with half of
-  // them; then a quarter as many overfill some, too.
+  // Half as many blocks as entries overfill some sets by chance: with one way, half of the blocks.
+  // A quarter as many then overfill some sets, too.
   constexpr double most_by_chance = 0.5;
   constexpr double hardly_any = 0.05;
   std::size_t entry = 0;

@@ -1,4 +1,4 @@
-// Rises of the cost that a notable share of pages has.
+// Looks for rises of the cost in a notable share of the pages.
 #include "analysis/structure/capacity/tlb_levels.hpp"
 
 #include "analysis/statistics.hpp"
@@ -12,18 +12,17 @@
 namespace sonde {
 namespace {
 
-// Dense chases meet a new entry of 16 MiB in one place of 64.
+// In a dense chase only one access in 64 reaches a new entry of 16 MiB.
 constexpr double least_share = 0.004;
-// Misses as rare as this may be switches between page-table windows (512 MiB on Kepler
-// and Maxwell).
+// Rarer misses may be switches between page-table windows (512 MiB on Kepler and Maxwell).
 constexpr std::uint64_t rarest_miss_bytes = 128ULL << 20;
 constexpr double common_quantile = 0.97;
-// So many pages, nearly always within the reach of a first level, show the noise.
+// This many pages nearly always lie within the reach of a first level; they show the noise.
 constexpr std::size_t noise_pages = 28;
-// If more of a chase than this cost more than the chases before, it is beyond the first level.
+// If a larger share of a chase costs more than all chases before, it exceeds the first level.
 constexpr double most_noisy_share = 0.15;
-// An outer level costs at least this much more (twice, on every GPU published): less is the spread
-// of the same level over more samples.
+// An outer level costs at least this much more (on every published GPU twice as much); a smaller
+// ratio is the spread of the same level over more samples.
 constexpr double least_ratio = 1.3;
 
 std::vector<double> costs_above(const std::vector<double>& costs, double threshold_cycles) {
@@ -33,10 +32,10 @@ std::vector<double> costs_above(const std::vector<double>& costs, double thresho
   return above;
 }
 
-/// The lower of two groups of costs, where one chase overflows two levels: most of its misses are
-/// those of the outer one, and twice as dear (as on every GPU published). Else all of them.
+/// If one chase overflows two levels, the lower of the two groups of costs: most misses are those
+/// of the outer level, and cost at least twice as much (as on every published GPU). Else all costs.
 std::vector<double> costs_of_lowest_level(std::vector<double> above, double least_step_cycles) {
-  constexpr std::size_t few_of_all = 12;  // one in so many may lie far from the others by chance
+  constexpr std::size_t few_of_all = 12;  // this fraction may lie far from the others by chance
   constexpr double dearer = 2;
   std::ranges::sort(above);
   const std::size_t least = std::max<std::size_t>(3, above.size() / few_of_all);
@@ -55,8 +54,7 @@ std::size_t costs_below(const std::vector<double>& costs, double threshold_cycle
       std::ranges::count_if(costs, [=](double cost) { return cost < threshold_cycles; }));
 }
 
-/// How far noise takes the costs of a chase up: as far as down, where nothing else takes them. It
-/// is more where fewer lines were tried.
+/// Noise of the costs of a chase. It reaches upwards as far as downwards, where only noise does.
 double noise_of(const PageChaseCosts& chase) {
   return std::max(0.0, -quantile(chase.cost_cycles, 1 - common_quantile));
 }
@@ -66,7 +64,7 @@ double share_above(const PageChaseCosts& chase, double threshold_cycles) {
          static_cast<double>(chase.cost_cycles.size());
 }
 
-/// Highest cost in the smallest chases, up to one of which a part costs more.
+/// Highest cost in the smallest chases, before the first chase of which a notable share costs more.
 double find_noise(const std::vector<PageChaseCosts>& chases, double least_step_cycles) {
   double highest_cycles = 0;
   std::size_t pages = 0;
@@ -82,8 +80,8 @@ double find_noise(const std::vector<PageChaseCosts>& chases, double least_step_c
   return highest_cycles;
 }
 
-/// Whether a notable share of a longer chase is above a cost, and most of it far cheaper: then the
-/// pages of this one were lines that the data caches had lost.
+/// True if in a longer chase a notable share of pages costs more than the plateau, but far less
+/// than here: then the data caches had lost lines of this chase.
 bool is_undercut(std::span<const PageChaseCosts> longer, const std::vector<double>& above,
                  double plateau_cycles, double least_step_cycles) {
   return std::ranges::any_of(longer, [&](const PageChaseCosts& chase) {
@@ -95,19 +93,19 @@ bool is_undercut(std::span<const PageChaseCosts> longer, const std::vector<doubl
   });
 }
 
-/// Whether a chase of twice the span has far fewer pages that cost so much: then some pages of this
-/// one only lay further away (three by 6 cycles, in one of 26 runs on an H200). Where a
-/// level overflows, at least as many miss.
+/// True if a chase of twice the span has less than half as many such pages: then some pages of this
+/// chase only lay further away (three by 6 cycles, in one of 26 runs on an H200). If a level
+/// overflowed, at least as many would miss.
 bool is_gone(std::span<const PageChaseCosts> longer, std::size_t above, double least_cycles) {
   return !longer.empty() &&
          2 * costs_above(longer.front().cost_cycles, least_cycles).size() < above;
 }
 
-/// Whether the last of these chases may cross page-table windows where it pays so much: rarely, and
-/// the one before did so at the same distances, as the pages of a level do not that it still holds.
+/// True if the last chase may only cross page-table windows: it has few such costs, and the chase
+/// before has them at the same distances, although a level that still fits would have none.
 bool may_cross_windows(std::span<const PageChaseCosts> chases, std::size_t above,
                        double least_cycles) {
-  constexpr double few_switches = 2;  // where a chase begins anew, and where its end is cut off
+  constexpr double few_switches = 2;  // at the start of the chase, and at its end
   const PageChaseCosts& last = chases.back();
   if (above > last.span_bytes / rarest_miss_bytes + 1) return false;
   if (chases.size() == 1) return true;
@@ -118,14 +116,14 @@ bool may_cross_windows(std::span<const PageChaseCosts> chases, std::size_t above
   return seen + few_switches >= expected / 2;
 }
 
-/// The top of a level's costs, without those of lines that the data caches had lost.
+/// The top of a level's costs, without lines that the data caches had lost.
 double find_plateau(std::vector<double> above, double penalty_cycles, double least_step_cycles) {
   std::erase_if(
       above, [&](double cost) { return cost > penalty_cycles * least_ratio + least_step_cycles; });
   return quantile(above, common_quantile);
 }
 
-/// Whether a notable share of pages costs as much as misses of the level.
+/// True if a notable share of the pages costs as much as a miss of the level.
 bool costs_so_much(const PageChaseCosts& chase, const TlbLevel& level, double least_step_cycles) {
   std::vector<double> costs = costs_above(chase.cost_cycles, level.threshold_cycles);
   std::erase_if(costs, [&](double cost) {
@@ -150,7 +148,7 @@ std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
     const std::vector<double> above = costs_of_lowest_level(all_above, least_step_cycles);
     const auto pages = static_cast<double>(chases[i].cost_cycles.size());
     if (above.empty() || static_cast<double>(above.size()) < least_share * pages) continue;
-    // Pairs of which either access lost its line.
+    // As many costs lie far below zero: in these pairs of accesses either one lost its line.
     if (above.size() <= costs_below(chases[i].cost_cycles, -least_cycles)) continue;
     if (is_gone(std::span(chases).subspan(i + 1), above.size(), least_cycles)) continue;
     if (may_cross_windows(std::span(chases).first(i + 1), above.size(), least_cycles)) continue;
@@ -162,8 +160,7 @@ std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
     level.penalty_cycles = median(above);
     level.threshold_cycles = (plateau_cycles + level.penalty_cycles) / 2;
     level.overflowing_bytes = chases[i].span_bytes;
-    // Where misses begin to show, not every entry may be pushed out yet: in steps of less than an
-    // entry twice as many do where a set of two was spared.
+    // At the first misses some entries may remain: if far more miss next, that span counts.
     constexpr double notably_more = 1.5;
     if (i + 1 < chases.size() &&
         share_above(chases[i + 1], level.threshold_cycles) >
@@ -184,7 +181,8 @@ std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
     levels.push_back(level);
     plateau_cycles = find_plateau(above, level.penalty_cycles, least_step_cycles);
     ratio = least_ratio;
-    if (!is_second_here && above.size() < all_above.size()) --i;  // this chase tells of another one
+    if (!is_second_here && above.size() < all_above.size())
+      --i;  // this chase also shows the next level
   }
   return levels;
 }

@@ -1,5 +1,4 @@
-// Levels of a TLB from chases over ever more pages: what a translation costs beyond that of a page
-// just accessed, and from how much memory on.
+// Finds TLB levels from chases over more and more pages, by the cost of their translations.
 #pragma once
 
 #include <cstdint>
@@ -7,27 +6,26 @@
 
 namespace sonde {
 
-/// Cost of each page's translation in a steady cyclic chase over `span_bytes`.
+/// Cost of each page's translation in a steady cyclic chase, beyond that of a page just accessed.
 struct PageChaseCosts {
   std::uint64_t span_bytes = 0;
   std::vector<double> cost_cycles;
 };
 
-/// One level: its misses cost `penalty_cycles` (hits of the next level); up to `fitting_bytes`
+/// One level. A miss costs `penalty_cycles` (a hit of the next level); up to `fitting_bytes`
 /// nothing misses, at `overflowing_bytes` most entries do.
 struct TlbLevel {
   double penalty_cycles = 0;
-  double threshold_cycles = 0;  // a cost above it is a miss of this level
+  double threshold_cycles = 0;  // a higher cost is a miss of this level
   std::uint64_t fitting_bytes = 0;
   std::uint64_t overflowing_bytes = 0;
 };
 
-/// Levels from chases over growing spans, ascending, in the order of addresses. In an overflowing
-/// LRU level every entry misses once a pass, so a level shows as a higher cost of a notable share
-/// of the pages, above what the smallest chases show as noise. Pages that cost more but are few
-/// (crossing a page-table window) make no level, nor do those that longer chases do not have; nor
-/// does a higher cost that comes with the first misses of the level before (caches of page tables,
-/// which some of those find).
+/// Levels, from chases over growing spans in ascending order of addresses. In an overflowing LRU
+/// level every entry misses in each pass: a notable share of the pages costs more than in the
+/// smallest chases. These are no level: a few expensive pages (switches of the page-table window),
+/// pages that longer chases do not confirm, and a second cost with the first misses of the level
+/// before (caches of page tables).
 /// @param least_step_cycles smaller rises are noise
 std::vector<TlbLevel> find_tlb_levels(const std::vector<PageChaseCosts>& chases,
                                       double least_step_cycles);

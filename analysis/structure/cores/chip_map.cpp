@@ -1,4 +1,4 @@
-// Maps of SMs: what clusters say, and how far several methods agree.
+// Maps of SMs: from clusters, and how far several methods agree.
 #include "analysis/structure/cores/chip_map.hpp"
 
 #include "base/random.hpp"
@@ -16,18 +16,18 @@
 namespace sonde {
 namespace {
 
-// The largest TPC that there has been (GT200: Wong 2010).
+// The largest TPC of all GPUs (GT200: Wong 2010).
 constexpr int most_sms_of_tpc = 3;
 constexpr double when_contradicted = 0.4;
-constexpr double when_outvoted = 0.7;  // more methods agree than contradict: enough to build on
+constexpr double when_outvoted = 0.7;  // more methods agree than contradict
 
-constexpr std::uint64_t seed_of_halves = 1;  // any will do
+constexpr std::uint64_t seed_of_halves = 1;  // arbitrary
 
 int known_sms(const SmGroups& groups) {
   return std::accumulate(groups.sizes.begin(), groups.sizes.end(), 0);
 }
 
-/// Whether all SMs of a group belong to one TPC, as far as is known.
+/// True if all SMs of a group may belong to one TPC.
 bool may_be_one_tpc(const std::vector<int>& sms, const SmGroups& tpcs) {
   if (tpcs.sizes.empty()) return sms.size() <= most_sms_of_tpc;
   std::set<int> here;
@@ -35,7 +35,7 @@ bool may_be_one_tpc(const std::vector<int>& sms, const SmGroups& tpcs) {
   return here.size() == 1 && !here.contains(-1);
 }
 
-/// The groups but for those whose SMs may all belong to one TPC: such a one is no GPC.
+/// Removes groups whose SMs may all belong to one TPC: such a group is no GPC.
 SmGroups without_tpcs(const SmGroups& groups, const SmGroups& tpcs) {
   std::vector<int> left = groups.group_of_sm;
   for (const std::vector<int>& group : sms_by_group(groups)) {
@@ -97,7 +97,7 @@ MapVerdict combine_maps(std::span<const MapEvidence> evidence) {
 }
 
 SmGroups gpcs_of_clusters(std::span<const Cluster> clusters, const SmGroups& tpcs, int sm_count) {
-  // Drawn halves: launches of a size repeat each other, so every second cluster may be the same.
+  // Random halves: launches of a size repeat each other, so every second cluster may be the same.
   Random random(seed_of_halves);
   std::array<std::vector<Cluster>, 2> halves;
   for (const Cluster& cluster : clusters) halves[random.below(2)].push_back(cluster);

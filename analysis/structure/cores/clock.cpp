@@ -1,4 +1,4 @@
-// Every step of the device-wide timer that a lane saw ties its clock to the time of the device.
+// Each step of the device-wide timer that a lane saw relates its clock to the device's time.
 #include "analysis/structure/cores/clock.hpp"
 
 #include "analysis/statistics.hpp"
@@ -11,14 +11,13 @@
 namespace sonde {
 namespace {
 
-/// Two offsets agree within six standard deviations of their mean: a hundred SMs that share a clock
-/// are then never parted by chance.
+/// Offsets agree within six standard deviations: chance then separates no SMs that share a clock.
 constexpr double resolution_sigmas = 6;
-/// The way to the timer differs between SMs: on an H200 by up to 10 cycles within a GPC, whose SMs
-/// share one clock, while the clocks of two GPCs lie millions of cycles apart.
+/// The distance to the timer differs between SMs: on an H200 by up to 10 cycles within a GPC, whose
+/// SMs share a clock. Clocks of different GPCs differ by millions of cycles.
 constexpr double least_resolution_cycles = 24;
 
-/// A timer step, and the clock halfway between the readings before and behind it.
+/// A timer step, and the clock halfway between the readings before and after it.
 struct TimerStep {
   double timer_ns = 0;
   double clock_cycles = 0;
@@ -37,8 +36,8 @@ std::vector<TimerStep> find_timer_steps(const LaneTrace& lane, std::uint64_t tim
   return timer_steps;
 }
 
-/// Slope between the first and the last third of the steps: as good as least squares here, and a
-/// step that came late (a preempted reading) moves it by a median only.
+/// Slope between the first and the last third of the steps: about as good as least squares, and a
+/// late step (a preempted reading) matters little to a median.
 double cycles_per_ns(const std::vector<TimerStep>& timer_steps) {
   const std::size_t third = std::max<std::size_t>(1, timer_steps.size() / 3);
   std::vector<double> slopes;
@@ -50,7 +49,7 @@ double cycles_per_ns(const std::vector<TimerStep>& timer_steps) {
   return median(std::move(slopes));
 }
 
-/// A step lies anywhere between its two readings; the mean over all steps is that much better.
+/// A step lies anywhere between its two readings; a mean over n steps is sqrt(n) times better.
 double offset_resolution(double interval_cycles, std::size_t steps) {
   const double one_step = interval_cycles / std::sqrt(12.0);
   return std::max(least_resolution_cycles,
@@ -161,7 +160,7 @@ double timer_step_ns(const std::vector<LaneTrace>& lanes) {
     steps.insert(steps.end(), lane_steps.begin(), lane_steps.end());
     if (!lane.globaltimer_ns.empty()) pairs += lane.globaltimer_ns.size() - 1;
   }
-  // Readings denser than the steps see each step on its own; sparser ones see multiples of it.
+  // Readings denser than the steps show single steps, sparser ones multiples of them.
   if (2 * steps.size() < pairs) return median(std::vector<double>(steps.begin(), steps.end()));
   return common_step(std::span(&steps, 1));
 }

@@ -1,5 +1,5 @@
-// What the clocks of a GPU are like, from timestamps that its SMs took: step, rate, and which SMs
-// read the same clock. Input of jobs/clock.cpp; everything that times anything rests on it.
+// Properties of the clocks of a GPU, from timestamps of its SMs: step, rate, and which SMs share a
+// clock. For jobs/clock.cpp; every timing relies on them.
 #pragma once
 
 #include "trace/trace.hpp"
@@ -11,47 +11,45 @@
 
 namespace sonde {
 
-/// The step in which a counter moves: the largest number of which at least 99 % of the values of
-/// every kind are multiples. The values are differences of two readings; several kinds of them
-/// (loads, loops, empty windows) are needed, since one alone may always last the same. Zeros do not
-/// count. 0 if there is nothing else.
+/// The step of a counter: the largest number that divides at least 99 % of the differences of each
+/// kind. Several kinds are needed (loads, loops, empty windows), because one kind may always take
+/// the same time. Zeros do not count. 0 if there is no other difference.
 double common_step(std::span<const std::vector<std::uint64_t>> differences_by_kind);
 
-/// How sure that step is: of n different values that are multiples of it, all would be so by chance
-/// once in step^(n - 1).
+/// Confidence in the step: n different multiples of it are all multiples by chance with a
+/// probability of 1 / step^(n - 1).
 double step_confidence(std::span<const std::vector<std::uint64_t>> differences_by_kind,
                        double step);
 
-/// Differences of neighbouring readings, without those that stood still or ran backwards (a counter
-/// that was set anew).
+/// Differences of neighbouring readings; without those that stood still or ran backwards (reset).
 std::vector<std::uint64_t> counter_moves(const std::vector<std::uint64_t>& readings);
 
-/// How one SM's clock lies against the device-wide timer. The timer moves in coarse steps, so only
-/// the readings next to a step say when it happened; the offset is a mean over all steps seen.
+/// One SM's clock against the device-wide timer. The timer moves in coarse steps; only readings
+/// next to a step say when it happened, so the offset is a mean over all steps.
 struct ClockLine {
   int sm = -1;
   double hz = 0;
   double offset_cycles = 0;      // clock at the common reference time of fit_clocks
-  double resolution_cycles = 0;  // what the offset may be wrong by
-  std::uint64_t steps = 0;       // of the timer, seen
+  double resolution_cycles = 0;  // largest error of the offset
+  std::uint64_t steps = 0;       // timer steps seen
 };
 
-/// One line for each lane that saw the timer move at least three times. All lines share the median
-/// rate, so that the offsets of SMs that ran at slightly different times compare.
+/// One line for each lane that saw at least three timer steps. All lines share the median rate, so
+/// that offsets of SMs that ran at slightly different times are comparable.
 std::vector<ClockLine> fit_clocks(const std::vector<LaneTrace>& lanes);
 
-/// Group number of each SM (index: SM; -1: no line) such that SMs whose offsets agree within the
-/// resolution share one. Groups are numbered by their lowest SM.
+/// Group of each SM (-1: no line). SMs whose offsets agree within the resolution share a group.
+/// Groups are numbered by their lowest SM.
 std::vector<int> group_clocks(const std::vector<ClockLine>& lines, int sm_count);
 
-/// "sm", "tpc", "gpc" or "device": what shares one clock register. TPCs are of one size, so groups
-/// that are not are GPCs. TPCs of GT200 (compute capability 1) have three SMs (Wong 2010), of every
-/// later part one or two.
+/// The units that share a clock register: "sm", "tpc", "gpc" or "device". TPCs have equal sizes,
+/// GPCs may differ. TPCs of GT200 (compute capability 1) have three SMs (Wong 2010), later ones one
+/// or two.
 /// @param compute_major of the GPU's compute capability
-/// @return empty where groups of three may be TPCs as well as GPCs
+/// @return empty if groups of three may be TPCs or GPCs
 std::string_view name_clock_scope(const std::vector<int>& group_of_sm, int compute_major);
 
-/// Step of the device-wide timer in ns, whether readings are denser than its steps or not.
+/// Step of the device-wide timer in ns, from readings denser or sparser than its steps.
 double timer_step_ns(const std::vector<LaneTrace>& lanes);
 
 }  // namespace sonde

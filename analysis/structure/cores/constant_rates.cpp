@@ -1,4 +1,4 @@
-// Sums and comparisons of rates; the thresholds leave room for what a launch's start costs.
+// Sums and comparisons of rates; the thresholds allow for the cost of starting a launch.
 #include "analysis/structure/cores/constant_rates.hpp"
 
 #include "analysis/statistics.hpp"
@@ -11,16 +11,16 @@
 namespace sonde {
 namespace {
 
-/// Blocks begin within a microsecond of each other, of some twenty that a launch lasts.
+/// Blocks start within a microsecond of each other; a launch lasts about twenty.
 constexpr double plateau_tolerance = 0.07;
 constexpr double least_span = 1.5;
-/// Rates that differ by less are the same, by more are not; what lies between says nothing.
+/// Larger ratios count as equal rates, smaller ones than other_share as different; else unclear.
 constexpr double same_share = 0.9;
 constexpr double other_share = 0.8;
 
 enum class Comparison { same, more, unclear };
 
-/// Whether a group gets more than all SMs do.
+/// Compares the rate of a group alone with that of all SMs.
 Comparison compare(double in_group, double in_all) {
   if (!std::isfinite(in_group) || !(in_all > 0)) return Comparison::unclear;
   if (in_all >= same_share * in_group) return Comparison::same;

@@ -1,5 +1,6 @@
-// What streams of constants say: bytes per cycle of a launch, where more blocks bring no more, and
-// which group of SMs shares what limits them. Input of jobs/constant_throughput.cpp.
+// Conclusions from streams of constants: bytes per cycle of a launch, the plateau against the
+// number of blocks, and the group of SMs that shares the bottleneck. For
+// jobs/constant_throughput.cpp.
 #pragma once
 
 #include "trace/trace.hpp"
@@ -11,23 +12,23 @@
 
 namespace sonde {
 
-/// Bytes per cycle of all lanes together, until the last of them had ended: less than the rate in
-/// between, if some end early. NaN without lanes or durations.
-/// @param load_bytes that one load brings
+/// Bytes per cycle of all lanes together, until the last lane ends: less than the true rate if some
+/// end early. NaN without lanes or durations.
+/// @param load_bytes bytes of one load
 double total_bytes_per_cycle(std::span<const LaneTrace> lanes, double load_bytes);
 
-/// Where a curve of rates rises no more.
+/// The part of a curve where the rate no longer rises.
 struct Plateau {
   double bytes_per_cycle = 0;  // median of its points
   double first_blocks = 0;     // number of blocks at which it begins
 };
 
-/// The plateau at the end of the curve: all rates within 7 % of their median, over half as many
-/// blocks again at least. Nothing if there is none: the rate still rises.
-/// @param blocks ascending; as many as rates
+/// The plateau at the end of the curve: all rates within 7 % of their median, and the last number
+/// of blocks at least 1.5 times the first. Nothing if the rate still rises.
+/// @param blocks ascending, one for each rate
 std::optional<Plateau> find_plateau(std::span<const double> blocks, std::span<const double> rates);
 
-/// What each SM gets, by who works beside it. NaN: not known.
+/// Rate of each SM, depending on the SMs that work with it. NaN: unknown.
 struct GroupRates {
   double alone = 0;
   double in_tpc = 0;  // all SMs of its TPC work
@@ -35,9 +36,9 @@ struct GroupRates {
   double in_all = 0;
 };
 
-/// "sm", "tpc", "gpc" or "device": the smallest group that gets no more by itself than when all SMs
-/// work, so that what limits it lies within; "gpc or device" if GPCs are not known. Nothing if
-/// rates differ too little to say so, or TPCs are not known.
+/// "sm", "tpc", "gpc" or "device": the smallest group whose SMs get no more when it works alone
+/// than when all SMs work: it contains the bottleneck. "gpc or device" if GPCs are unknown. Nothing
+/// if the rates are unclear or TPCs unknown.
 std::optional<std::string_view> find_bottleneck(const GroupRates& rates);
 
 }  // namespace sonde

@@ -9,11 +9,11 @@
 namespace sonde {
 namespace {
 
-constexpr std::size_t stamps = 4;  // before, path begin, path end, behind
+constexpr std::size_t stamps = 4;  // before, path begin, path end, after
 constexpr std::size_t half_warp = 16;
 constexpr std::size_t warp = 32;
 
-/// Times of some threads, if all of them have one.
+/// Earliest and latest time of some threads; nothing if one of them has no time.
 struct Passing {
   std::uint64_t first = 0;
   std::uint64_t last = 0;

@@ -1,6 +1,5 @@
-// What the stamps of diverged warps say: in which order their paths ran, whether paths of one warp
-// or of several ran at the same time, and what dividing and joining cost. Input of
-// jobs/control/job.cpp.
+// Conclusions from the stamps of diverged warps: the order of their paths, whether paths of one or
+// several warps run at the same time, and the cost of dividing and joining.
 #pragma once
 
 #include "trace/trace.hpp"
@@ -13,7 +12,7 @@
 
 namespace sonde {
 
-/// One path of one warp: from the first of its threads to the last.
+/// One path of one warp: from the begin of its first thread to the end of its last.
 struct PathSpan {
   int path = 0;
   int warp = 0;
@@ -23,43 +22,43 @@ struct PathSpan {
 
 /// Stamps of one warp.
 struct WarpStamps {
-  std::vector<PathSpan> paths;            // those that threads took, by begin
-  std::uint64_t before_cycles = 0;        // the earliest of all threads
-  std::uint64_t first_behind_cycles = 0;  // the earliest of all threads
-  std::uint64_t last_behind_cycles = 0;   // the latest
+  std::vector<PathSpan> paths;            // paths that threads took, by begin
+  std::uint64_t before_cycles = 0;        // earliest of all threads
+  std::uint64_t first_behind_cycles = 0;  // earliest of all threads
+  std::uint64_t last_behind_cycles = 0;   // latest of all threads
 };
 
-/// @param lane clock_cycles as a BranchProbe gives them
-/// @param path_of_thread as it was asked for
-/// @throws Error if the lane has not four stamps for each thread
+/// @param lane clock_cycles of a BranchProbe
+/// @param path_of_thread path that the probe gave to each thread
+/// @throws Error if the lane does not have four stamps for each thread
 WarpStamps read_warp(const LaneTrace& lane, std::span<const int> path_of_thread);
 
-/// Path numbers in the order of their begin.
+/// Path numbers in order of their begin.
 std::vector<int> path_order(const WarpStamps& warp);
 
-/// Whether some two of the spans ran at the same time for at least half of the shorter one.
+/// True if some two spans ran at the same time for at least half of the shorter one.
 bool some_overlap(std::span<const PathSpan> paths);
 
-/// Which side of its branches a diverged warp runs first, by the order of the paths of an else
-/// chain (Wong 2010, figure 8): the last path first if the taken sides go first.
+/// The side of its branches that a diverged warp runs first, from the order of the paths of an else
+/// chain (Wong 2010, figure 8): if taken sides run first, the last path runs first.
 /// @return "taken" or "fall_through"; nothing for any other order
 std::optional<std::string> first_run(std::span<const int> order);
 
-/// From before the branch until all threads are behind it.
+/// From before the branch until all threads are past it.
 double total_cycles(const WarpStamps& warp);
 
 /// Mean length of the paths.
 double path_cycles(const WarpStamps& warp);
 
-/// From the end of the last path until all threads are behind the branch.
+/// From the end of the last path until all threads are past the branch.
 double tail_cycles(const WarpStamps& warp);
 
-/// What a barrier counts, by the stamps of a diverged warp at it and of the arrivals of another one
-/// (Wong 2010, listing 7). "thread": both halves pass with the first arrival. "warp": each half
-/// needs an arrival of its own. "path": each half counts as a warp, so that both pass before the
-/// other warp comes.
+/// The unit that a barrier counts, from the stamps of a diverged warp and the arrivals of another
+/// warp (Wong 2010, listing 7). "thread": both halves pass with the first arrival. "warp": each
+/// half needs an arrival. "path": each half counts as a warp; both pass before the other warp
+/// comes.
 /// @param cycles of the 64 threads of a WaitProbe with WaitProgram::diverged_barrier
-/// @return nothing if the stamps fit none of them
+/// @return nothing if the stamps fit none of these
 std::optional<std::string> barrier_participant(std::span<const std::uint64_t> cycles);
 
 }  // namespace sonde

@@ -1,4 +1,4 @@
-// Finds the two SMs of each lane, and sums up pairs by rank, by reach and by reader.
+// Finds the two SMs of each lane, and summarizes pairs by rank and by reader.
 #include "analysis/structure/cores/dsm_pairs.hpp"
 
 #include "analysis/statistics.hpp"
@@ -9,9 +9,8 @@
 namespace sonde {
 namespace {
 
-constexpr double cut_fraction = 0.1;  // of the windows of a pair, at each end
+constexpr double cut_fraction = 0.1;  // of the windows of a pair, cut at each end
 
-/// Number of the first lane of the cluster that this lane belongs to.
 std::size_t first_of_cluster(std::size_t lane, std::size_t lanes_per_cluster) {
   return lane / lanes_per_cluster * lanes_per_cluster;
 }

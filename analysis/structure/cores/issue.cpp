@@ -12,14 +12,14 @@
 namespace sonde {
 namespace {
 
-/// Beyond it times climb: loops and their jumps add some percent.
+/// Times above this factor rise; loops and their jumps add a few percent.
 constexpr double climb_factor = 1.05;
-/// A fit that is further off explains nothing; those of real and simulated SMs are within 1 %.
+/// A worse fit explains nothing; fits of real and simulated SMs are within 1 %.
 constexpr double largest_error = 0.02;
-/// By which the best fit must beat all others.
+/// Factor by which the best fit must be better than all others.
 constexpr double least_advantage = 2;
 constexpr int most_schedulers = 8;
-/// Stairs that must be seen from begin to end.
+/// Stairs that must be seen completely.
 constexpr std::size_t least_stairs = 2;
 
 int warps_of_fullest(std::size_t warps, int schedulers) {
@@ -27,8 +27,7 @@ int warps_of_fullest(std::size_t warps, int schedulers) {
                           static_cast<std::size_t>(schedulers));
 }
 
-/// The best latency and interval for so many schedulers; nothing if times do not climb for long
-/// enough.
+/// The best latency and interval for a number of schedulers; nothing if the times rise too briefly.
 std::optional<IssueShape> fit_stairs(std::span<const double> step_cycles, int schedulers) {
   IssueShape shape{.schedulers = schedulers, .latency_cycles = step_cycles.front()};
   std::vector<double> intervals;

@@ -1,5 +1,5 @@
-// What times of chains of operations say of an SM: how many schedulers deal with its warps, and
-// whether the units of two operations work at the same time. Input of jobs/arithmetic.cpp.
+// Conclusions from times of chains of operations: number of schedulers of an SM, and whether the
+// units of two operations work at the same time. For jobs/arithmetic.cpp.
 #pragma once
 
 #include "trace/trace.hpp"
@@ -10,10 +10,9 @@
 
 namespace sonde {
 
-/// Time of one step of all chains of an SM, by lane: what a longer run of chains took beyond a
-/// shorter one, over the steps that it made beyond it. What begins and ends a run, and the reading
-/// of the clock, drops out.
-/// @param shorter, longer traces of the same ArithmeticProbe but for its steps, lane by lane
+/// Time of one step of all chains of an SM, by lane: the extra time of a longer run divided by its
+/// extra steps. Start, end and clock reads cancel out.
+/// @param shorter, longer traces of ArithmeticProbes that differ only in the number of steps
 /// @throws Error if lanes differ
 std::vector<double> step_cycles(const Trace& shorter, const Trace& longer, double shorter_steps,
                                 double longer_steps);
@@ -21,23 +20,22 @@ std::vector<double> step_cycles(const Trace& shorter, const Trace& longer, doubl
 /// How the schedulers of an SM share its warps.
 struct IssueShape {
   int schedulers = 0;
-  double latency_cycles = 0;   // of a step while all warps find their turn
+  double latency_cycles = 0;   // latency of a step while every warp is issued at once
   double interval_cycles = 0;  // between the steps of warps of one scheduler
-  double error = 0;            // by which the times differ from that, relative, on average
+  double error = 0;            // mean relative difference between these values and the times
 };
 
-/// Warps are dealt to the schedulers one by one, and the last warp to end belongs to the fullest
-/// one: with n schedulers, a step of w warps takes max(latency, ceil(w / n) x interval). So the
-/// time climbs in stairs, n warps wide.
-/// @param step_cycles [w - 1]: of w warps
-/// @return nothing if there are no two stairs, or they fit no number of schedulers better than
-///   all others
+/// Warps are dealt to the schedulers in turn, and the last warp to end belongs to the fullest
+/// scheduler: with n schedulers a step of w warps takes max(latency, ceil(w / n) x interval). The
+/// time rises in stairs n warps wide.
+/// @param step_cycles [w - 1]: with w warps
+/// @return nothing without two stairs, or if no number of schedulers fits better than all others
 std::optional<IssueShape> infer_issue(std::span<const double> step_cycles);
 
-/// How much of the faster of two operations is made while the slower one is: 1 if both units work
-/// at the same time, 0 if one waits for the other.
-/// @param first_cycles, second_cycles of a step of each alone
-/// @param both_cycles of a step of each, side by side
+/// Part of the faster operation that runs during the slower one: 1 if both units work at the same
+/// time, 0 if one waits for the other.
+/// @param first_cycles, second_cycles of a step of each operation alone
+/// @param both_cycles of a step of both together
 double overlap_of(double first_cycles, double second_cycles, double both_cycles);
 
 }  // namespace sonde

@@ -1,4 +1,3 @@
-// Finds the rules that explain every observation, and what they agree on.
 #include "analysis/structure/cores/occupancy_rule.hpp"
 
 #include <algorithm>
@@ -8,7 +7,7 @@ namespace sonde {
 namespace {
 
 constexpr int warp_size = 32;
-/// Register files are multiples of it: 16,384 registers of the GT200 and all since (Wong 2010).
+/// Register files have a multiple of 1,024: 16,384 on the GT200 (Wong 2010), more on later GPUs.
 constexpr int register_step = 1024;
 constexpr std::array register_units{1, 2, 4, 8, 16, 32};
 constexpr std::array thread_quanta{1, 2, 4, 8, 16, 32, 64, 128, 256};
@@ -16,17 +15,17 @@ constexpr std::array part_counts{1, 2, 4};
 
 int round_up(int value, int step) { return (value + step - 1) / step * step; }
 
-/// Blocks that the registers of an SM suffice for.
+/// Number of blocks for which the registers of an SM suffice.
 int blocks_by_registers(const OccupancyRule& rule, int registers_per_thread, int block_threads) {
   const int registers = round_up(registers_per_thread, rule.register_unit);
   const int threads = round_up(block_threads, rule.thread_quantum);
   if (rule.parts == 1) return rule.registers_per_sm / (registers * threads);
-  // Warps go where most is left, so that all parts fill alike.
+  // A warp goes to the part with most free registers, so all parts fill evenly.
   const int warps_of_part = rule.registers_per_sm / rule.parts / (registers * warp_size);
   return rule.parts * warps_of_part / (round_up(threads, warp_size) / warp_size);
 }
 
-/// Blocks that such an SM holds.
+/// Number of blocks that an SM holds by this rule.
 int blocks_by_rule(const OccupancyRule& rule, int registers_per_thread, int block_threads) {
   const int warp_slots = rule.most_threads / warp_size;
   const int warps = round_up(block_threads, warp_size) / warp_size;
@@ -40,7 +39,6 @@ bool explains(const OccupancyRule& rule, std::span<const HeldBlocks> held) {
   });
 }
 
-/// Keeps a property that all rules share.
 class Common {
  public:
   void add(int value) {
@@ -54,8 +52,8 @@ class Common {
   bool differs_ = false;
 };
 
-/// The most registers per SM that any rule may have: those of the shape that holds most, and as
-/// many again, as a further block may just not fit.
+/// Upper limit of the registers per SM: the most that a shape used, rounded up to the coarsest
+/// units.
 int most_registers(std::span<const HeldBlocks> held) {
   int most = register_step;
   for (const HeldBlocks& shape : held) {
@@ -92,7 +90,7 @@ FoundRule find_occupancy_rule(std::span<const HeldBlocks> held) {
     for (int unit : register_units) {
       rule.register_unit = unit;
       for (int quantum : thread_quanta) {
-        // Warps lie in parts as a whole.
+        // A warp lies in one part.
         if (parts > 1 && quantum < warp_size) continue;
         rule.thread_quantum = quantum;
         for (int all = register_step; all <= most; all += register_step) {

@@ -1,5 +1,4 @@
-// Sorts readings by launch and by time; the thresholds are those by which clocks of GPUs in service
-// differ.
+// Sorts readings by launch and by time. The thresholds come from the clocks of GPUs in service.
 #include "analysis/structure/cores/pace.hpp"
 
 #include "analysis/statistics.hpp"
@@ -18,13 +17,12 @@ constexpr double steady_tolerance = 0.005;
 constexpr std::size_t steady_run = 3;
 constexpr double steady_share = 0.9;
 constexpr std::size_t fewest_points = 6;
-/// GPUs in service were seen to keep up 0.79 to 1 of their highest clock; those that hold it lie
-/// within a percent of it.
+/// GPUs in service kept 0.79 to 1 of their highest clock; those that hold it are within a percent.
 constexpr double least_share_of_highest = 0.9;
-/// Devices are compared to 3 %: a clock that load moves by less does not show.
+/// Devices are compared to 3 %: a smaller change of the clock does not show.
 constexpr double most_change_by_load = 0.02;
 
-/// Begin and end of a launch, as all of its blocks saw them.
+/// Begin and end of a launch over all of its blocks.
 struct LaunchSpan {
   std::uint64_t first_begin_ns = UINT64_MAX;
   std::uint64_t last_begin_ns = 0;
@@ -39,7 +37,7 @@ bool is_steady(const PacePoint& point, double hz) {
   return std::abs(point.hz - hz) <= steady_tolerance * hz;
 }
 
-/// Number of the first point of a steady run; that of points if there is none.
+/// Index of the first point of a steady run; the number of points if there is none.
 std::size_t find_steady_run(std::span<const PacePoint> points, double hz) {
   for (std::size_t first = 0; first + steady_run <= points.size(); ++first) {
     const auto run = points.subspan(first, steady_run);

@@ -1,4 +1,4 @@
-// Two levels of latency, conflict or not, over the distance of two words.
+// Divides the latencies of all distances into two levels: conflict or not.
 #include "analysis/structure/cores/shared_banks.hpp"
 
 #include "analysis/statistics.hpp"
@@ -9,17 +9,17 @@
 namespace sonde {
 namespace {
 
-/// Least part of the variance that "conflict or not" must explain: a uniform spread of latencies
-/// cut in two explains 0.75, two levels with a cycle of jitter over 0.95.
+/// Least part of the variance that two levels must explain: a uniform spread of latencies, cut in
+/// two, explains 0.75; two levels with a cycle of jitter explain more than 0.95.
 constexpr double least_explained = 0.9;
-/// A conflict costs at least a cycle more: nothing serialises in less.
+/// A conflict costs at least one cycle more.
 constexpr double least_conflict_cycles = 1.0;
 
 }  // namespace
 
 std::optional<SharedBanks> infer_banks(std::span<const double> pair_latency_cycles) {
   if (pair_latency_cycles.size() < 2) return std::nullopt;
-  // Distance 0 is one word for both threads: a broadcast, never a conflict.
+  // Distance 0 is one word for both threads: a broadcast, no conflict.
   const TwoModes levels =
       split_in_two({pair_latency_cycles.begin() + 1, pair_latency_cycles.end()});
   const double cost = levels.high.center - levels.low.center;

@@ -1,4 +1,4 @@
-// The banks of shared memory, from latencies under chosen conflicts. Input of jobs/shared.cpp.
+// The banks of shared memory, from latencies under chosen conflicts. For jobs/shared.cpp.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,22 @@
 
 namespace sonde {
 
-/// Two threads of a warp, the second `i` words of 4 bytes behind the first: pair_latency_cycles[i].
-/// Words that conflict lie in one bank but not in one row of it.
+/// pair_latency_cycles[i]: two threads of a warp, the second one `i` words of 4 bytes after the
+/// first. Words conflict if they lie in one bank, but in different rows of it.
 struct SharedBanks {
   std::uint64_t count = 0;
   std::uint64_t bank_bytes = 0;
 };
 
-/// The first distance in conflict is one row of all banks (count x bank size); the distances in
-/// conflict within the next row are the words of one bank row, so their number gives the size.
-/// Holds for 4-byte banks and for both modes of 8-byte ones (Mei and Chu 2016, figures 17 and 19).
-/// nullopt if no distance is in conflict, or the scan ends before the second row does.
+/// The first distance with a conflict is one row of all banks (count x bank size). Within the next
+/// row the distances with a conflict are the words of one bank row: their number gives the bank
+/// size. Holds for banks of 4 bytes and both modes of 8-byte banks (Mei and Chu 2016, figures 17
+/// and 19).
+/// nullopt if no distance has a conflict, or if the scan ends within the second row.
 std::optional<SharedBanks> infer_banks(std::span<const double> pair_latency_cycles);
 
-/// One offset for each of `threads` threads such that every `ways` of them meet in a bank, each in
-/// a row of its own. @pre ways divides threads
+/// One offset for each thread, such that every `ways` threads meet in one bank, each in its own
+/// row. @pre ways divides threads
 std::vector<std::uint32_t> conflict_offsets(int threads, int ways, const SharedBanks& banks,
                                             int element_bytes);
 

@@ -14,19 +14,17 @@
 namespace sonde {
 namespace {
 
-// Of a healthy map, by each of the two: its own scatter and the floor. The gap that is asked for,
-// too, makes it rarer.
+// Probability for a healthy map, by its scatter and by the floor each; the gap lowers it further.
 constexpr double false_alarm = 1e-3;
 constexpr double least_fraction = 0.02;
 constexpr std::size_t fewest_units = 4;
 constexpr std::size_t units_for_each_named = 30;
-// The median absolute deviation tells the scale as well as so large a part of the values would by
-// their standard deviation (Rousseeuw and Croux 1993).
+// The median absolute deviation estimates the scale as well as the standard deviation of this part
+// of the values (Rousseeuw and Croux 1993).
 constexpr double mad_efficiency = 0.37;
 
-/// How far out a value lies among units, of which some one lies further by chance with a
-/// probability of `share` each: by the scatter of the units, whose scale is itself uncertain, and
-/// by the floor, which is known.
+/// The distance that no unit of a healthy device exceeds, except with probability `false_alarm`: by
+/// the scatter of the units, whose scale is itself an estimate, and by the floor.
 class Cut {
  public:
   Cut(const std::vector<double>& known, double floor)
@@ -40,7 +38,7 @@ class Cut {
            worse > scale_ * boost::math::quantile(complement(scatter_, false_alarm / units_));
   }
   double score(double worse) const { return worse / std::max(scale_, floor_); }
-  /// That no unit of a healthy device lies so far out.
+  /// Confidence that no unit of a healthy device is this far from the median.
   double confidence(double worse) const {
     const double by_floor = floor_ > 0 ? cdf(complement(normal_, worse / floor_)) : 0;
     const double by_scatter = scale_ > 0 ? cdf(complement(scatter_, worse / scale_)) : 0;

@@ -1,5 +1,4 @@
-// Which SM, TPC or GPC of a device is worse than its peers, from maps that have a value for each.
-// Input of jobs/placement.cpp.
+// Finds SMs, TPCs or GPCs that are worse than their peers, from maps of a value for each.
 #pragma once
 
 #include "analysis/metric_kind.hpp"
@@ -11,33 +10,32 @@
 
 namespace sonde {
 
-/// One value for each unit of a kind; NaN: not known.
+/// One value for each unit of a kind; NaN: unknown.
 struct UnitMap {
   std::string what;  // "L1 latency"
   std::string unit;  // of the values: "cycle"
   Better better = Better::lower;
-  double floor = 0;  // values of equal units differ by this (a standard deviation) at least
+  double floor = 0;  // least standard deviation of the values of equal units
   std::vector<double> values;
 };
 
-/// The mean of each group; NaN for a group with an SM whose value is not known.
+/// The mean of each group; NaN for a group with an SM of unknown value.
 UnitMap by_group(const UnitMap& of_sms, const SmGroups& groups);
 
 struct SlowUnit {
   int number = -1;
   double value = 0;
   double usual = 0;        // median of all units of the map
-  double fraction = 0;     // by which it is worse than that
-  double score = 0;        // distance from the median in robust standard deviations
-  double confidence = 0;   // that no healthy unit would lie so far out
+  double fraction = 0;     // by which it is worse than usual
+  double score = 0;        // distance from the median in standard deviations
+  double confidence = 0;   // that no healthy unit would be so far from its peers
   std::string what, unit;  // of the map
 };
 
-/// Units that stand apart from their peers for the worse, the worst first: by more than the scatter
-/// of the peers and the floor explain, given how many units there are (less than one of
-/// 1000 healthy devices shows one by chance, were its units normal), by 2 %, and so far that
-/// nothing lies between them and the rest. They are few: one in thirty, or one. A map of fewer than
-/// four units names none.
+/// Units that are worse than their peers, the worst first: beyond the scatter of the peers and the
+/// floor, given the number of units (less than one in 1000 healthy devices would show one by
+/// chance, if its units were normal); by at least 2 %; and with no other unit near them. At most
+/// one unit in thirty, or one. A map of fewer than four units has none.
 std::vector<SlowUnit> find_slow_units(const UnitMap& map);
 
 /// "<value> where its peers have <usual>, <fraction> worse: <what>"

@@ -1,5 +1,4 @@
-// The function of the address that chooses the set, as the search finds it from labelled lines and
-// as layouts and reports use it.
+// The function of the address that chooses the set, found from labelled lines.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +8,9 @@
 
 namespace sonde {
 
-/// Label of a line that is in none of the labelled sets.
+/// Label of a line that lies in none of the labelled sets.
 inline constexpr std::uint32_t other_set = ~0U;
 
-/// One line and the label of the set it was seen in.
 struct PlacedLine {
   std::uint64_t offset_bytes = 0;
   std::uint32_t set = 0;
@@ -23,59 +21,58 @@ enum class IndexKind { one_set, bit_field, xor_fold, xor_masks, modulo, unresolv
 struct IndexFunction {
   IndexKind kind = IndexKind::unresolved;
   /// Bit i of the set number is the parity of the address under masks[i]. Reduced row echelon form
-  /// with the lowest bits as pivots: of all bases that give the same sets the one with most single
-  /// bits. A bit field has one bit in each mask. Of a fold, every n-th bit from one on.
+  /// with the lowest bits as pivots: no other basis for the same sets has more single bits. A bit
+  /// field has one bit in each mask; a fold has every n-th bit from its lowest bit on.
   std::vector<std::uint64_t> masks = {};
-  std::uint64_t buffer_address = 0;     // of offset 0
+  std::uint64_t buffer_address = 0;     // address of offset 0
   std::uint64_t granularity_bytes = 0;  // modulo: set = (address / granularity_bytes) mod sets;
-                                        // fold: what is folded begins with this bit
+                                        // fold: its lowest bit, as a power of two
   std::uint32_t sets = 0;
-  double agreement = 0;          // share of lines that follow the function
-  std::uint64_t known_bits = 0;  // address bits that varied, and not only along with lower ones;
-                                 // nothing is known of the others
-  std::string reason = {};       // unresolved: why
+  double agreement = 0;          // fraction of the lines that follow the function
+  std::uint64_t known_bits = 0;  // address bits that varied independently of lower bits; the effect
+                                 // of the other bits is unknown
+  std::string reason = {};       // why it is unresolved
 };
 
-/// Whether the function tells the set of every line, and sets are few enough to be listed.
+/// True if the function gives the set of every line, and the sets are few enough to be listed.
 bool can_number_sets(const IndexFunction& index);
 
-/// Number of the set of a line. @pre can_number_sets
+/// @pre can_number_sets
 std::uint64_t set_of(const IndexFunction& index, std::uint64_t offset_bytes);
 
 /// "one set", "bits 7-8", "bits 9-11, 7^13, 8^14", "(address / 32 B) mod 1792",
 /// "(address / 32 MiB) folded by XOR to 8 bits", "unresolved".
 std::string describe(const IndexFunction& function);
 
-/// Reads what `describe` wrote; unresolved where it cannot. Bits are all that it knows.
+/// Reads a text of `describe`; unresolved if it cannot.
 IndexFunction parse_index_function(const std::string& text);
 
-/// The address from bit `low_bit` on, cut into groups of `bits` bits that are XORed with each
-/// other.
+/// Cuts the address from `low_bit` on into groups of `bits` bits; their XOR is the set.
 IndexFunction make_fold(int low_bit, int bits);
 
-/// A growing set of independent vectors, each reduced by the others at its pivot, its lowest bit.
+/// Independent vectors. The pivot of each is its lowest bit, which no other vector has.
 class Gf2Basis {
  public:
-  /// What is left of `vector` when every pivot is cancelled; 0 if it lies in the span.
+  /// Cancels every pivot in `vector`; the result is 0 if the vector lies in the span.
   std::uint64_t reduce(std::uint64_t vector) const;
 
-  /// Adds a vector. @return whether it was independent of those before
+  /// @return whether the vector was independent of those before
   bool insert(std::uint64_t vector);
 
   std::size_t rank() const { return rows_.size(); }
 
-  /// Reduced row echelon form, ascending by lowest bit: the same for every basis of the span. A
-  /// single bit that lies in the span is a row of its own.
+  /// Reduced row echelon form, ascending by lowest bit: the same for every basis of the span. Each
+  /// single bit in the span is a row of its own.
   const std::vector<std::uint64_t>& rows() const { return rows_; }
 
  private:
   std::vector<std::uint64_t> rows_;
 };
 
-/// All masks within `bits` whose parity is even on every vector of `span`.
+/// All masks within `bits` that have even parity on every vector of `span`.
 Gf2Basis orthogonal_complement(const Gf2Basis& span, std::uint64_t bits);
 
-/// Parities of `value` under each mask, the first in bit 0. @pre at most 64 masks
+/// Bit i is the parity of `value` under masks[i]. @pre at most 64 masks
 std::uint64_t fold_bits(std::uint64_t value, const std::vector<std::uint64_t>& masks);
 
 }  // namespace sonde

@@ -1,5 +1,5 @@
-// Each kind of function is fitted; the one that most lines follow is believed if enough do, and if
-// the lines are more than what fixes it.
+// Fits each kind of function. Accepts the one that most lines follow, if enough lines do, and if
+// there are more lines than those that determine the function.
 #include "analysis/structure/index/index_search.hpp"
 
 #include "analysis/structure/index/index_function.hpp"
@@ -18,16 +18,16 @@
 namespace sonde {
 namespace {
 
-// Labels may be wrong (about 1 %); a wrong function misses half of some sets at least.
+// About 1 % of the labels may be wrong; a wrong function misplaces at least half of some sets.
 constexpr double least_agreement = 0.97;
-// Lines of other sets agree with most wrong functions, too.
+// Lines of other sets also agree with most wrong functions.
 constexpr double least_agreement_of_one_set = 0.995;
-// A set may have gone unseen: of 128 two, of 7 or 8 none.
+// Some sets may be unseen: two of 128, but none of 7 or 8.
 constexpr double least_seen_sets = 0.98;
 
 bool follows(const IndexSample& sample, const IndexCandidate& found) {
   if (!sample.shows_all_sets()) {
-    // Lines of the set are few among the others, but surer: those were seen to conflict with it.
+    // The labelled lines are few, but more certain: each was seen to conflict with the set.
     const double most_misplaced =
         std::max(1.0, (1 - least_agreement) * static_cast<double>(sample.labelled));
     return found.match.agreement >= least_agreement_of_one_set &&
@@ -37,8 +37,8 @@ bool follows(const IndexSample& sample, const IndexCandidate& found) {
          static_cast<double>(found.match.matched) >= least_seen_sets * found.index.sets;
 }
 
-/// Whether labelled lines exceed what fixes the function: chance that the others follow it all the
-/// same below 2^-10.
+/// True if there are more labelled lines than determine the function: a wrong function fits the
+/// rest with a chance below 2^-10.
 bool has_evidence(const IndexSample& sample, const IndexFunction& index) {
   constexpr double least_evidence_bits = 10;
   if (index.kind == IndexKind::one_set) return true;
@@ -95,7 +95,7 @@ IndexFunction fit_index_function(const std::vector<PlacedLine>& lines, std::uint
 
 namespace {
 
-/// Lines that a function and the labels put into the same two sets.
+/// Lines that lie in one set of the function and in one labelled set.
 struct SharedLines {
   std::uint64_t index_set = 0;
   std::uint32_t label = 0;
@@ -112,7 +112,7 @@ std::vector<SharedLines> count_shared_lines(const IndexSample& sample, const Ind
   return counts;
 }
 
-/// Those that are the largest part of both sets.
+/// Pairs of sets that share more lines with each other than with any third set.
 std::vector<SharedLines> match_sets(const std::vector<SharedLines>& counts) {
   std::map<std::uint64_t, const SharedLines*> most_of_index_set;
   std::map<std::uint32_t, const SharedLines*> most_of_label;
@@ -129,11 +129,11 @@ std::vector<SharedLines> match_sets(const std::vector<SharedLines>& counts) {
   return matching;
 }
 
-// A try of some 40 pairs is clean with 0.98^40 = 0.45 at 1 % wrong labels.
+// At 1 % wrong labels a try of about 40 pairs has only right ones with a chance of 0.98^40 = 0.45.
 constexpr int most_tries = 100;
 
-/// Random pairs of lines of one set, until a dozen in a row add nothing: what they have in common
-/// is then common to all, but once in 2^12.
+/// Adds random pairs of lines of one set until twelve in a row add nothing. The chance that
+/// something is missing is then 2^-12.
 template <class Add>
 void add_random_pairs(const IndexSample& sample, Random& random, Add add) {
   constexpr int enough = 12;
@@ -144,7 +144,7 @@ void add_random_pairs(const IndexSample& sample, Random& random, Add add) {
   }
 }
 
-/// The span of the differences within sets.
+/// The span of the differences of lines within sets.
 Gf2Basis span_of_sets(const IndexSample& sample) {
   Gf2Basis span;
   for (const auto& [label, set] : sample.sets) {
@@ -166,12 +166,12 @@ IndexFunction function_of_masks(std::vector<std::uint64_t> masks, std::uint64_t 
   return index;
 }
 
-/// The function under which no vector of the span changes the set.
+/// The function whose masks have even parity on every vector of the span.
 IndexFunction function_of_span(const Gf2Basis& span, std::uint64_t bits) {
   return function_of_masks(orthogonal_complement(span, bits).rows(), bits);
 }
 
-/// Powers of two, and other multiples of the line up to 64.
+/// Powers of two from the line on; other multiples of the line, up to 64 lines.
 std::vector<std::uint64_t> likely_granularities(const IndexSample& sample,
                                                 std::uint64_t line_bytes) {
   constexpr std::uint64_t most_odd_lines = 64;
@@ -210,7 +210,7 @@ std::uint64_t divisor_of_random_pairs(const IndexSample& sample, std::uint64_t g
   return divisor;
 }
 
-/// Whether most of a few lines of the largest set lie in one set of the function.
+/// True if most of the first lines of the largest set lie in one set of the function.
 bool may_sort(const IndexSample& sample, const IndexFunction& index) {
   constexpr std::size_t few = 12;
   const auto& [label, lines] =
@@ -273,8 +273,9 @@ std::uint64_t independent_bits(const IndexSample& sample) {
 
 void fit_folds(const IndexSample& sample, std::uint64_t line_bytes, IndexCandidate& best) {
   constexpr int most_bits = 16;
-  constexpr int most_coarseness = 6;  // doublings of the line that share a set
-  constexpr int fewest_folded = 2;    // bits that vary; of one it may be chance
+  constexpr int most_coarseness = 6;  // bits between the line and the lowest bit of the fold
+  constexpr int fewest_folded =
+      2;  // varying bits above the first group; a single one may fit by chance
   const std::uint64_t known_bits = independent_bits(sample);
   const int line_bit = std::countr_zero(std::bit_ceil(line_bytes));
   for (int low_bit = line_bit; low_bit <= line_bit + most_coarseness; ++low_bit) {

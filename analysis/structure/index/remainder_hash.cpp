@@ -1,5 +1,5 @@
-// Sums of changes are tried one by one: a page has few thousand of them. The ring of slices is that
-// of one change's steps; the other changes are measured on it.
+// Tries all sums of changes: a page has a few thousand. One change of a single bit gives the ring
+// of slices; the steps of the other changes are measured on this ring.
 #include "analysis/structure/index/remainder_hash.hpp"
 
 #include "analysis/structure/index/index_function.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using Labels = std::vector<std::uint32_t>;
 
-/// A space of offset bits: sums of its vectors, each sum at the number whose bits choose them.
+/// All sums (XORs) of the vectors; bit i of an index tells whether vectors[i] is part of the sum.
 Labels list_sums(const std::vector<std::uint64_t>& vectors) {
   Labels sums{0};
   for (const std::uint64_t vector : vectors) {
@@ -28,10 +28,10 @@ Labels list_sums(const std::vector<std::uint64_t>& vectors) {
   return sums;
 }
 
-/// Slices that lines of one slice go to by one change.
+/// The slices to which one change moves the lines of one slice.
 struct Targets {
   std::array<std::uint32_t, 2> slices{unknown_slice, unknown_slice};
-  bool are_two_others = true;  // at most, and not the slice itself
+  bool are_two_others = true;  // at most two, and none is the slice itself
 
   void add(std::uint32_t from, std::uint32_t to) {
     if (to == from) are_two_others = false;
@@ -46,7 +46,7 @@ struct Targets {
   }
 };
 
-/// Labels of the sums of some changes.
+/// Labels of all sums of some changes.
 class Subspace {
  public:
   Subspace(const Labels& labels, const std::vector<std::uint64_t>& changes) {
@@ -58,7 +58,7 @@ class Subspace {
   std::uint32_t operator[](std::size_t sum) const { return labels_[sum]; }
   const std::set<std::uint32_t>& slices() const { return slices_; }
 
-  /// By each slice the slices it goes to; nothing if one goes to itself or to more than two.
+  /// The targets of each slice; nullopt if a slice moves to itself or to more than two.
   std::optional<std::map<std::uint32_t, Targets>> two_others(std::size_t change) const {
     std::map<std::uint32_t, Targets> targets;
     for (std::size_t sum = 0; sum < labels_.size(); ++sum) {
@@ -74,7 +74,7 @@ class Subspace {
   std::set<std::uint32_t> slices_;
 };
 
-/// Positions of the slices on the ring that one change moves them along, a step each.
+/// Positions of the slices on the ring along which one change moves them by one step.
 std::optional<std::map<std::uint32_t, std::uint32_t>> go_round(
     const std::map<std::uint32_t, Targets>& targets) {
   std::map<std::uint32_t, std::uint32_t> position;
@@ -91,7 +91,7 @@ std::optional<std::map<std::uint32_t, std::uint32_t>> go_round(
   return position;
 }
 
-/// How far each change moves a slice along the ring, from sums without it to sums with it.
+/// Number of steps on the ring by which each change moves a slice, from a sum without it.
 std::optional<std::vector<std::uint32_t>> measure_steps(
     const Subspace& space, const std::map<std::uint32_t, std::uint32_t>& position,
     std::size_t change_count) {
@@ -110,8 +110,8 @@ std::optional<std::vector<std::uint32_t>> measure_steps(
   return steps;
 }
 
-/// Puts the changes in the order of their bits: each moves slices twice as far as the one before,
-/// forwards or backwards. One that moves them backwards has its bit the other way round.
+/// Orders the changes by their bit of x: each moves slices twice as far as the one before, forwards
+/// or backwards. A change that moves them backwards has an inverted bit.
 std::optional<Remainder> order_by_doubling(const std::vector<std::uint64_t>& changes,
                                            const std::vector<std::uint32_t>& steps,
                                            std::uint32_t divisor) {
@@ -135,7 +135,7 @@ std::optional<Remainder> order_by_doubling(const std::vector<std::uint64_t>& cha
   return std::nullopt;
 }
 
-/// The changes of one bit each, out of all sums of `changes`.
+/// The changes of a single bit of x, out of all sums of `changes`.
 std::vector<std::uint64_t> find_single_bits(const Labels& labels,
                                             const std::vector<std::uint64_t>& changes) {
   const Subspace space(labels, changes);
@@ -147,8 +147,8 @@ std::vector<std::uint64_t> find_single_bits(const Labels& labels,
   return found;
 }
 
-/// The mask over the bits of sums by which those of a slice are parted that a change takes to one
-/// slice and to another; nullopt if none does that, if there are three, or if several masks do.
+/// The mask that separates the sums of each slice by the slice to which the change moves them.
+/// nullopt if there is no such mask or are several, or if a slice moves to three others.
 std::optional<std::uint64_t> find_parting_mask(const Subspace& space, std::size_t change) {
   struct OfSlice {
     std::size_t first = 0;
@@ -163,7 +163,7 @@ std::optional<std::uint64_t> find_parting_mask(const Subspace& space, std::size_
     if (slice.other != unknown_slice) return std::nullopt;
     slice.other = to;
   }
-  // Equations over GF(2), the wanted parity in the bit behind those of the sum.
+  // Equations over GF(2); the bit above those of the sum is the wanted parity.
   const auto dimensions = static_cast<std::size_t>(std::countr_zero(space.size()));
   const std::uint64_t odd = space.size();
   Gf2Basis equations;
@@ -178,7 +178,7 @@ std::optional<std::uint64_t> find_parting_mask(const Subspace& space, std::size_
   return mask_of_parities(equations, odd);
 }
 
-/// The changes that keep the parity under a mask over `changes`, and one that does not.
+/// Changes that keep the parity under a mask over `changes`, and one change that does not.
 struct Halves {
   std::vector<std::uint64_t> within;
   std::uint64_t across = 0;

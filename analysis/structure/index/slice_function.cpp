@@ -1,6 +1,6 @@
-// A hash with a remainder shows by what a change of the offset does to slices. Where it changes no
-// bit of x, every line stays in its slice; where it changes one bit of x, each slice goes to two
-// others, those 2^i before and behind it; where it changes more, to more.
+// Changes of the offset reveal the hash. If a change keeps x, every line stays in its slice. If it
+// changes bit i of x, each slice moves to two others, 2^i before and after it. If it changes
+// several bits, each slice moves to more.
 #include "analysis/structure/index/slice_function.hpp"
 
 #include "analysis/structure/index/index_function.hpp"
@@ -20,12 +20,12 @@
 namespace sonde {
 namespace {
 
-/// Of all lines: some may be labelled wrongly.
+/// Of all known lines: some labels may be wrong.
 constexpr double least_explained = 0.99;
 
 using Labels = std::vector<std::uint32_t>;
 
-/// Whether hardly any line leaves its slice when its number changes by `change`.
+/// True if hardly any line leaves its slice when its number changes by `change`.
 bool keeps_slices(std::span<const std::uint32_t> labels, std::uint32_t change) {
   std::size_t moved = 0;
   const auto most_moved =
@@ -39,7 +39,7 @@ bool keeps_slices(std::span<const std::uint32_t> labels, std::uint32_t change) {
   return true;
 }
 
-/// The changes of line numbers that change no bit of the hash.
+/// The changes of line numbers that keep every bit of the hash.
 Gf2Basis find_idle_changes(std::span<const std::uint32_t> labels) {
   Gf2Basis idle;
   for (std::uint32_t change = 1; change < labels.size(); ++change) {
@@ -52,7 +52,7 @@ std::uint32_t most_frequent(const std::map<std::uint32_t, std::size_t>& votes) {
   return std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; })->first;
 }
 
-/// Vectors that complete a basis to one of all line numbers, single bits all.
+/// Single bits that complete the basis to one of all line numbers.
 std::vector<std::uint64_t> complete(Gf2Basis basis, std::size_t dimensions) {
   std::vector<std::uint64_t> added;
   for (std::size_t bit = 0; bit < dimensions; ++bit) {
@@ -62,17 +62,16 @@ std::vector<std::uint64_t> complete(Gf2Basis basis, std::size_t dimensions) {
   return added;
 }
 
-/// The space of line numbers in three parts: changes that do nothing, those that each change one
-/// bit of the slice number that is an XOR, and those of the number behind which a remainder stands.
+/// A basis of line numbers in parts: changes that do nothing, changes of one XOR bit of the slice
+/// number each, and changes of one bit of the number whose remainder is taken.
 struct Parts {
   std::vector<std::uint64_t> idle = {};
   std::vector<std::uint64_t> linear = {};
   Remainder remainder = {};
-  std::uint64_t across = 0;  // takes slices from one of two orders to the other; 0: there is one
+  std::uint64_t across = 0;  // changes between two orders of slices; 0: there is one order
 };
 
-/// Masks of line numbers: those of XOR bits, of the bits of the remainder, and that which chooses
-/// one of two orders, if there are two.
+/// Masks of line numbers: XOR bits, bits of the remainder, then the mask of the order, if any.
 std::vector<std::uint64_t> make_masks(const Parts& parts) {
   std::vector<std::uint64_t> basis = parts.linear;
   basis.insert(basis.end(), parts.remainder.changes.begin(), parts.remainder.changes.end());
@@ -88,8 +87,8 @@ std::vector<std::uint64_t> make_masks(const Parts& parts) {
       equations.insert(basis[i] | (i == bit ? odd : 0));
     masks.push_back(mask_of_parities(equations, odd));
   }
-  // With an XOR bit, or in the other order, all bits of the remainder may change at once: of both
-  // ways, the smaller mask.
+  // A mask that is no remainder bit may be added to all masks of the remainder: this only reverses
+  // the order of slices. Takes the smaller masks.
   if (parts.remainder.changes.empty()) return masks;
   const std::size_t first = parts.linear.size();
   for (std::size_t other = 0; other < hashed; ++other) {
@@ -100,7 +99,6 @@ std::vector<std::uint64_t> make_masks(const Parts& parts) {
   return masks;
 }
 
-/// Which of the orders, and where in it.
 struct SlicePlace {
   std::size_t order = 0;
   std::size_t remainder = 0;
@@ -112,12 +110,11 @@ SlicePlace place_of(const SliceFunction& function, std::uint64_t offset_bytes) {
   return {.order = is_second ? 1U : 0U, .remainder = x % function.divisor};
 }
 
-/// Takes for each remainder of each order the label that most lines have, and counts those that
-/// have it.
+/// Gives each remainder of each order the label of most of its lines, and counts these lines.
 void fill_order(SliceFunction& function, std::span<const std::uint32_t> labels,
                 std::uint64_t line_bytes) {
   const std::size_t orders = function.choosing_mask == 0 ? 1 : 2;
-  using Votes = std::vector<std::map<std::uint32_t, std::size_t>>;  // of each remainder
+  using Votes = std::vector<std::map<std::uint32_t, std::size_t>>;  // by remainder
   std::vector<Votes> votes(orders, Votes(function.divisor));
   for (std::size_t line = 0; line < labels.size(); ++line) {
     if (labels[line] == unknown_slice) continue;
@@ -137,7 +134,7 @@ bool has_all(const std::vector<std::uint32_t>& order, std::size_t slices) {
   return std::set<std::uint32_t>(order.begin(), order.end()).size() == slices;
 }
 
-/// Each line's label, or that of the lines that no change of the hash parts from it.
+/// Gives each line the most frequent label among the lines with the same hash.
 Labels vote_by_hash(std::span<const std::uint32_t> labels, const Gf2Basis& idle) {
   std::map<std::uint64_t, std::map<std::uint32_t, std::size_t>> votes;
   for (std::size_t line = 0; line < labels.size(); ++line) {
@@ -151,8 +148,7 @@ Labels vote_by_hash(std::span<const std::uint32_t> labels, const Gf2Basis& idle)
   return voted;
 }
 
-/// What lines of one slice differ by. Masks that are even on all of it are XOR bits of the slice
-/// number.
+/// Differences of lines in one slice. Masks with even parity on all of them are XOR bits.
 Gf2Basis differences_within_slices(const Labels& labels) {
   std::map<std::uint32_t, std::size_t> first;
   Gf2Basis differences;
@@ -162,7 +158,7 @@ Gf2Basis differences_within_slices(const Labels& labels) {
   return differences;
 }
 
-/// nullopt if the slices are not those of a hash with a remainder.
+/// nullopt if no hash with a remainder gives these slices.
 std::optional<Parts> take_apart(const Labels& labels, std::size_t slices, const Gf2Basis& idle,
                                 std::uint64_t choosing_mask) {
   const Gf2Basis differences = differences_within_slices(labels);
@@ -173,7 +169,7 @@ std::optional<Parts> take_apart(const Labels& labels, std::size_t slices, const 
   if (slices == linear_slices) {
     return differences.rank() == idle.rank() ? std::optional(std::move(parts)) : std::nullopt;
   }
-  std::vector<std::uint64_t> hashed;  // of the differences within slices those that are not idle
+  std::vector<std::uint64_t> hashed;  // differences within slices that are not idle
   Gf2Basis spanned = idle;
   for (const std::uint64_t row : differences.rows()) {
     if (spanned.insert(row)) hashed.push_back(row);
@@ -248,7 +244,7 @@ std::uint32_t slice_of(const SliceFunction& function, std::uint64_t offset_bytes
 
 namespace {
 
-/// "8^11^14": the bits of a mask, from 0 on.
+/// "8^11^14": the numbers of the bits of a mask.
 std::string describe_mask(std::uint64_t mask) {
   std::vector<int> places;
   for (int bit = 0; bit < 64; ++bit) {

@@ -1,4 +1,4 @@
-// Excess latencies cut in the widest gap below that of the line itself, slice by slice.
+// Cuts the delays in their widest gap, slice by slice.
 #include "analysis/structure/index/slice_labels.hpp"
 
 #include "analysis/statistics.hpp"
@@ -13,22 +13,23 @@
 namespace sonde {
 namespace {
 
-// Queues seen on an H200 are hundreds of cycles long; below this, ways of different length and
-// outliers pass for one.
+// Queues of an H200 cost hundreds of cycles; smaller delays may come from paths of different
+// length, or from outliers.
 constexpr double least_wait_cycles = 20;
 constexpr double least_wait_in_scatters = 8;
-/// More slices than any GPU has: 94 on an H200, 96 on an H100.
+/// Far more than any GPU has: 94 on an H200, 96 on an H100.
 constexpr std::uint32_t most_slices = 1024;
-/// Of the slice of the median line: labels with fewer lines are of lines that were overlooked.
+/// Fraction of the slice of the median line. Labels with fewer lines consist of overlooked lines.
 constexpr double least_lines = 0.25;
-/// Lines of overlooked labels; with more, the labels are not worth having.
+/// Largest fraction of lines with such labels; with more, no label is trusted.
 constexpr double most_unknown = 0.01;
 
-/// Gives the lines of labels with few lines up, and numbers the others from 0 on.
+/// Lines of labels with few lines become unknown; the other labels are renumbered from 0.
 void drop_small_labels(SliceLabels& slices) {
   std::vector<double> sizes(slices.slices);
   for (const std::uint32_t label : slices.labels) ++sizes[label];
-  std::vector<double> size_of_line;  // overlooked labels may be many, but have few lines
+  std::vector<double>
+      size_of_line;  // a weight for each line: small labels may be many, but have few lines
   for (const std::uint32_t label : slices.labels) size_of_line.push_back(sizes[label]);
   const double least = least_lines * median_in_place(size_of_line);
   std::vector<std::uint32_t> number(sizes.size(), unknown_slice);
@@ -65,7 +66,7 @@ WaitingLines find_waiting_lines(std::span<const double> alone, std::span<const d
                                 std::size_t own) {
   std::vector<double> excess;
   for (std::size_t i = 0; i < alone.size(); ++i) excess.push_back(contended[i] - alone[i]);
-  // Of two slices half of the lines wait: what lies below the lower quarter surely does not.
+  // With two slices half of the lines wait; those in the lowest quarter surely do not.
   const double common = quantile(excess, 0.25);
   std::vector<double> below;
   for (const double cycles : excess) {
@@ -86,7 +87,7 @@ SliceLabels label_lines(std::span<const double> alone, const ContendedLatencies&
   std::vector<std::size_t> left(alone.size());
   std::iota(left.begin(), left.end(), std::size_t{0});
   std::vector<double> waits;
-  // The last slice has no other lines to be compared with: some of known ones stand in.
+  // Lines of the first slice, for comparison: the last slice has no other lines left.
   std::vector<std::size_t> others;
   while (!left.empty()) {
     const std::size_t own =

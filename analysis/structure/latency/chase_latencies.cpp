@@ -50,7 +50,7 @@ HitBoundary find_hit_boundary(const std::vector<bool>& hits) {
       boundary.position = i + 1;
     }
   }
-  // Hits that begin or end with the positions that were asked for end elsewhere, if at all.
+  // At the ends of the positions it separates nothing: the hits end outside, if at all.
   const std::size_t to_both_ends = hits.size() / 64;
   if (boundary.position <= to_both_ends || boundary.position + to_both_ends >= hits.size())
     return boundary;

@@ -1,5 +1,4 @@
-// What a chase through memory showed: the latency of each position in each pass. Every structural
-// inference on caches and TLBs starts from this; it knows nothing of devices.
+// The latencies that a chase measured: where all inference on caches and TLBs starts.
 #pragma once
 
 #include <cstddef>
@@ -7,36 +6,35 @@
 
 namespace sonde {
 
-/// Latencies of a list of positions that was accessed again and again, clock overhead subtracted.
+/// Latencies of a list of positions, accessed in several passes; without the clock's overhead.
 struct ChaseLatencies {
   std::size_t positions = 0;
-  std::vector<double> cycles;  // pass after pass, `positions` values each
+  std::vector<double> cycles;  // pass by pass, `positions` values each
 
   std::size_t passes() const { return positions == 0 ? 0 : cycles.size() / positions; }
 };
 
-/// Median of each position over the passes: outliers of single accesses are gone.
+/// Median of each position over the passes, which removes single outliers.
 std::vector<double> position_medians(const ChaseLatencies& chase);
 
-/// For each position whether it lay above the threshold in at least `least_passes` passes. One
-/// outlier never repeats at the same position, a missing line does.
+/// For each position, whether it was above the threshold in at least `least_passes` passes. An
+/// outlier does not repeat at a position, a miss does.
 std::vector<bool> positions_above(const ChaseLatencies& chase, double threshold_cycles,
                                   std::size_t least_passes);
 
-/// The same between two bounds: where misses lie close together, most outliers lie elsewhere.
+/// The same between two bounds: if misses lie close together, most outliers lie outside.
 std::vector<bool> positions_between(const ChaseLatencies& chase, double low_cycles,
                                     double high_cycles, std::size_t least_passes);
 
-/// A return pass: down through the lines that a fill has just gone up. Those still there come
-/// first.
+/// A return pass: accesses the lines of a fill in reverse order. Lines that stayed come first.
 struct HitBoundary {
-  std::size_t position = 0;  // first one behind the hits
+  std::size_t position = 0;  // first position after the hits
   std::size_t positions = 0;
-  double agreement = 0;  // share of positions that lie as they should: 1 where hits end in a step
+  double agreement = 0;  // fraction of positions on the right side; 1 if the hits end in a step
 };
 
-/// The position that parts hits before it from misses behind it best. At either end of the
-/// positions it parts nothing: agreement is 0 then.
+/// The position that best separates hits before it from misses after it. agreement is 0 if it lies
+/// at either end of the positions.
 HitBoundary find_hit_boundary(const std::vector<bool>& hits);
 
 std::size_t count_set(const std::vector<bool>& flags);

@@ -1,4 +1,4 @@
-// The main mode of each chase, and modes that are the same put together.
+// Takes the main modes of each chase, and joins modes that overlap.
 #include "analysis/structure/latency/latency_classes.hpp"
 
 #include "analysis/statistics.hpp"
@@ -8,7 +8,7 @@
 namespace sonde {
 namespace {
 
-/// The loads of a chase that one place served, for each that served half of them.
+/// The classes that served at least half of the loads of a chase.
 std::vector<LatencyClass> classes_of(const FootprintChase& chase, double gap_cycles) {
   constexpr double least_share = 0.5;
   std::vector<LatencyClass> classes;
@@ -17,7 +17,7 @@ std::vector<LatencyClass> classes_of(const FootprintChase& chase, double gap_cyc
     for (double cycles : chase.cycles) {
       if (cycles >= mode.low && cycles <= mode.high) served.push_back(cycles);
     }
-    // Single loads that were late bridge no gap.
+    // class_of cuts the tails, so single late loads do not bridge a gap between classes.
     classes.push_back(class_of(served));
   }
   return classes;

@@ -1,4 +1,4 @@
-// Patterns by what they were built to exceed.
+// Compares each pattern with the one that it was built to exceed.
 #include "analysis/structure/latency/latency_patterns.hpp"
 
 #include "analysis/statistics.hpp"
@@ -11,7 +11,7 @@
 namespace sonde {
 namespace {
 
-// What a phase was built for is met often.
+// A smaller group of latencies is not the one that a phase was built for.
 constexpr double least_share = 0.15;
 
 PatternFinding nothing(const std::string& reason) {
@@ -31,7 +31,7 @@ PatternFinding take(const Mode& mode, const std::vector<double>& latencies) {
   finding.low_cycles = mode.low;
   finding.high_cycles = mode.high;
   finding.samples = values.size();
-  // A median would jump by a step of the clock.
+  // A median would change by whole steps of the clock.
   finding.cycles = trimmed_mean(values, cut_share);
   finding.spread_cycles = median_absolute_deviation(values);
   finding.confidence = static_cast<double>(values.size()) / static_cast<double>(latencies.size());
@@ -40,8 +40,8 @@ PatternFinding take(const Mode& mode, const std::vector<double>& latencies) {
 
 enum class Served { by_cache, from_memory };
 
-/// The hits of a cache in two partitions, as one: of two groups as far apart as those are, each a
-/// notable part of all. nullopt if there are no such two.
+/// Joins the two groups of hits in two partitions: at least least_partition_gap_cycles apart, each
+/// a notable part of all. nullopt without two such groups.
 std::optional<Mode> join_partitions(const std::vector<double>& latencies) {
   constexpr double least_share_of_partition = 0.3;
   if (latencies.empty()) return std::nullopt;
@@ -55,7 +55,7 @@ std::optional<Mode> join_partitions(const std::vector<double>& latencies) {
               .count = near.count + far.count};
 }
 
-/// Of hits in two partitions the middle.
+/// The middle of hits in two partitions.
 PatternFinding summarize_divided(const std::vector<double>& latencies) {
   if (latencies.empty()) return nothing("the chase had no such phase");
   const auto both = join_partitions(latencies);
@@ -63,7 +63,7 @@ PatternFinding summarize_divided(const std::vector<double>& latencies) {
   return take(*both, latencies);
 }
 
-/// Of hits the largest group; of memory the faster of at most two partitions.
+/// For hits the largest group; for memory the faster of at most two partitions.
 PatternFinding summarize(const std::vector<double>& latencies, Served served) {
   if (latencies.empty()) return nothing("the chase had no such phase");
   const bool hits = served == Served::by_cache;
@@ -89,10 +89,10 @@ void remove(PatternFinding& finding, const std::string& reason) {
   finding.status = Status::not_present;
 }
 
-/// @param miss_cycles what the translations that a pattern misses cost beyond those of P1
+/// @param miss_cycles cost of the TLB misses of this pattern, beyond P1
 void leave_open_if_lost(PatternFinding& hits, const PatternFinding& p1,
                         std::optional<double> miss_cycles) {
-  // Single misses of an H200 take up to a third more than the usual one.
+  // Some misses of an H200 cost up to a third more than the usual miss.
   constexpr double most_ratio = 1.5;
   constexpr double most_noise_cycles = 20;
   if (hits.status != Status::ok || p1.status != Status::ok || !miss_cycles) return;
@@ -104,9 +104,8 @@ void leave_open_if_lost(PatternFinding& hits, const PatternFinding& p1,
       beyond_cycles, *miss_cycles));
 }
 
-/// Policies that protect old entries keep the translations of most pages: then the commonest
-/// latency is that of a hit, in this level or one before. Hits of a virtually addressed cache cost
-/// nothing, and nearly all of them.
+/// Policies that protect old entries keep most translations; the most common latency is then a TLB
+/// hit. But nearly all hits of a virtually addressed cache cost no more than P1.
 void leave_open_if_kept(PatternFinding& hits, const PatternFinding& p1,
                         std::optional<double> miss_cycles, double least_step_cycles) {
   constexpr double least_ratio = 0.5;
@@ -122,10 +121,10 @@ void leave_open_if_kept(PatternFinding& hits, const PatternFinding& p1,
                           beyond_cycles, *miss_cycles));
 }
 
-/// P2 or P3 where the chase could not show it, or lost its lines.
+/// Computes P2 or P3 from parts, if the chase could not show it or the cache lost its lines.
 void put_together(PatternFinding& hits, const PatternFinding& p1,
                   std::optional<double> miss_cycles) {
-  constexpr double confidence = 0.9;  // what a miss costs was measured in another chase
+  constexpr double confidence = 0.9;  // the cost of a miss comes from another chase
   if (hits.status != Status::not_resolvable || p1.status != Status::ok || !miss_cycles) return;
   hits = p1;
   hits.cycles += *miss_cycles;
@@ -143,7 +142,7 @@ std::array<PatternFinding, pattern_count> infer_patterns(const PatternLatencies&
                                                          double least_step_cycles,
                                                          const KnownTlb& known) {
   std::array<PatternFinding, pattern_count> found;
-  // No access of P1 can have missed anything: two groups of them are of two partitions.
+  // Every access of P1 hits: two groups are two partitions.
   const bool divided =
       join_partitions(latencies[static_cast<std::size_t>(Pattern::p1)]).has_value();
   for (std::size_t i = 0; i < pattern_count; ++i) {

@@ -1,4 +1,4 @@
-// Parts the samples of each replicate by partition.
+// Separates the samples of each replicate by partition.
 #include "analysis/structure/latency/memory_replicates.hpp"
 
 #include "analysis/structure/latency/latency_classes.hpp"
@@ -11,11 +11,11 @@
 namespace sonde {
 namespace {
 
-/// Fewer replicates that see both partitions may do so by chance.
+/// Fewer replicates with both partitions may be chance.
 constexpr double least_share_of_replicates = 0.25;
 constexpr std::size_t least_replicates = 2;
 
-/// The samples of replicates by partition; those without any of one are left out there.
+/// Samples of each replicate by partition; replicates without samples there are left out.
 struct Parted {
   std::vector<std::vector<double>> near;
   std::vector<std::vector<double>> far;
@@ -32,7 +32,7 @@ struct Parted {
   }
 };
 
-/// Of two partitions; closer groups are of one (pages of DRAM, places of its channels).
+/// Two partitions; closer groups lie in one partition (pages and channels of DRAM).
 std::optional<NearFar> split_partitions(const std::vector<double>& samples) {
   const auto groups = split_near_far({&samples, 1});
   const bool far_apart =
@@ -40,8 +40,8 @@ std::optional<NearFar> split_partitions(const std::vector<double>& samples) {
   return far_apart ? groups : std::nullopt;
 }
 
-/// All samples together show the partitions best, if SMs do not differ as much in their distance to
-/// them; else each replicate on its own may.
+/// All samples together show the partitions best, unless SMs differ too much in their distance;
+/// then each replicate is split alone.
 Parted part(std::span<const std::vector<double>> samples) {
   std::vector<double> pooled;
   for (const auto& of_replicate : samples) {

@@ -1,5 +1,5 @@
-// Latency of memory, or of a divided L2, from replicates. Where a device has two partitions, a
-// replicate meets any mix of them: each is a value of its own, and the mix is none.
+// Latency of memory, or of a divided L2, from replicates. With two partitions each replicate
+// accesses a random mix of them: each partition has its own value, the mix has none.
 #pragma once
 
 #include "analysis/replication.hpp"
@@ -12,7 +12,7 @@
 namespace sonde {
 
 struct MemorySummary {
-  ReplicateSummary all;  // of two partitions the middle, with its deviation
+  ReplicateSummary all;  // with two partitions: the middle, and its deviation
   struct Partitions {
     ReplicateSummary near;
     ReplicateSummary far;
@@ -20,12 +20,12 @@ struct MemorySummary {
   std::optional<Partitions> partitions = {};
 };
 
-/// Two groups are looked for in all samples (split_near_far), or, as SMs differ in their distance
-/// to both, in each replicate on its own; if a quarter of the replicates has samples of both,
-/// values and deviations are those of the groups. @pre at least one replicate, each with a sample
+/// Looks for two groups in all samples (split_near_far), or in each replicate alone, as SMs differ
+/// in their distances. If a quarter of the replicates has samples of both groups, values and
+/// deviations are those of the groups. @pre at least one replicate, each with a sample
 MemorySummary summarize_memory_replicates(std::span<const std::vector<double>> samples);
 
-/// The finding of its metric, with the partitions as modes.
+/// The finding of a metric, with the partitions as modes.
 Finding found_memory(std::string metric, const MemorySummary& memory);
 
 }  // namespace sonde

@@ -1,4 +1,4 @@
-// A valley in the density of latencies, believed if it parts their variance.
+// Cuts at a valley in the density of latencies, and checks how much variance the cut explains.
 #include "analysis/structure/latency/near_far.hpp"
 
 #include "analysis/statistics.hpp"
@@ -13,25 +13,23 @@
 namespace sonde {
 namespace {
 
-/// A normal spread cut at its middle explains 0.64 of its variance, a uniform one 0.75.
+/// A normal distribution cut in the middle explains 0.64 of its variance, a uniform one 0.75.
 constexpr double least_explained = 0.82;
-/// Both partitions serve a fair part of the lines, by design of the hash that deals them.
+/// Both partitions serve a fair part of the lines, by design of the hash that distributes them.
 constexpr double least_fraction = 0.1;
-/// A normal group reaches that many standard deviations; what lies beyond is a tail (refreshes and
-/// row conflicts of DRAM) that must not hide the groups.
+/// Standard deviations that a group reaches; beyond lies a tail (refreshes and row conflicts of
+/// DRAM), which must not hide the groups.
 constexpr double group_reach = 3;
-/// SMs in the middle of the chip see both partitions at much the same distance (on an H200 about
-/// every second one, for L2 hits).
+/// SMs in the middle lie equally far from both partitions (on an H200 half of them, for L2 hits).
 constexpr double least_sm_fraction = 0.25;
 constexpr std::size_t grid_points = 128;
 
-/// Equal latencies counted together: they are whole cycles, so few differ.
+/// A latency and its number; latencies are whole cycles, so few values differ.
 struct Count {
   double cycles = 0;
   double count = 0;
 };
 
-/// Ascending.
 std::vector<Count> count_equal(const std::vector<double>& values) {
   std::unordered_map<double, double> counts;
   for (double value : values) ++counts[value];
@@ -42,7 +40,7 @@ std::vector<Count> count_equal(const std::vector<double>& values) {
   return sorted;
 }
 
-/// Density of the values over an even grid from the smallest to the largest: Epanechnikov kernel,
+/// Density of the values on an even grid from the smallest to the largest: Epanechnikov kernel,
 /// bandwidth by Silverman's rule (Silverman 1986, eq. 3.31, and the kernel's factor of 2.34).
 struct Density {
   std::vector<double> at;
@@ -78,8 +76,7 @@ Density estimate_density(const std::vector<double>& values) {
   return density;
 }
 
-/// Where the density is lowest between its highest peak and the one that stands out most next to
-/// it.
+/// The lowest point of the density between its highest peak and the most prominent other peak.
 std::optional<double> find_valley(const Density& density) {
   const std::vector<double>& height = density.height;
   const auto top =
@@ -107,7 +104,7 @@ Group without_tails(std::vector<double> values) {
   Group group{median(values), {}};
   const double reach = group_reach * normal_scale * median_absolute_deviation(values);
   for (double value : values) {
-    // Whole cycles: a group may have no deviation at all.
+    // Latencies are whole cycles: a group may have no deviation.
     if (std::abs(value - group.center) <= std::max(reach, 1.0)) group.members.push_back(value);
   }
   return group;
@@ -127,7 +124,7 @@ double explained_fraction(const Group& near, const Group& far) {
   return between / (between + within);
 }
 
-/// As one SM sees them.
+/// The two groups that one SM sees.
 std::optional<NearFar> split_lines(const std::vector<double>& latencies) {
   const auto [low, high] = std::ranges::minmax_element(latencies);
   if (latencies.size() < 2 || *low == *high) return std::nullopt;
@@ -145,8 +142,7 @@ std::optional<NearFar> split_lines(const std::vector<double>& latencies) {
       .near_cycles = near.center, .far_cycles = far.center, .near_fraction = near_fraction};
 }
 
-/// Whether most lines that are near to one SM are far from the other. False if either sees one
-/// group: its bound is NaN.
+/// True if most lines near to one SM are far from the other. False if a bound is NaN (one group).
 bool are_on_two_sides(const std::vector<double>& one, double bound_of_one,
                       const std::vector<double>& other, double bound_of_other) {
   constexpr double most_lines = 0.8;

@@ -1,4 +1,4 @@
-// Power iteration for the leading singular vectors, of which only the signs count.
+// Power iteration for the leading singular vectors; only their signs are used.
 #include "analysis/structure/latency/two_sides.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 using Map = std::vector<std::vector<double>>;
 
-constexpr int iterations = 30;  // the second singular value of a map of two sides is far smaller
+constexpr int iterations = 30;  // the second singular value of a map with two sides is far smaller
 constexpr double least_explained = 0.5;
 
 Map beyond_sums(const Map& map) {
@@ -54,7 +54,7 @@ std::vector<double> transposed_times(const Map& map, const std::vector<double>& 
   return columns;
 }
 
-/// The row that differs most from the means is a start that no side cancels.
+/// Starts with the row that differs most from the means.
 std::vector<double> strongest_row(const Map& map) {
   const auto square = [](const std::vector<double>& row) {
     double sum = 0;
@@ -64,7 +64,7 @@ std::vector<double> strongest_row(const Map& map) {
   return *std::ranges::max_element(map, {}, square);
 }
 
-/// 0 where values have the sign of `first`.
+/// 0 for values with the sign of `first`.
 std::vector<int> sides_of(const std::vector<double>& values, double first) {
   std::vector<int> sides;
   for (const double value : values) sides.push_back((value < 0) == (first < 0) ? 0 : 1);
@@ -90,11 +90,11 @@ TwoSides find_two_sides(const Map& map) {
     rows = times(beyond, columns);
     columns = transposed_times(beyond, rows);
   }
-  // Where both have the same sign, hits are slow: the columns of a row's own side are the others.
+  // Hits are slow if row and column have the same sign: then the column lies on the other side.
   for (double& column : columns) column = -column;
   TwoSides sides{.side_of_row = sides_of(rows, rows.front()),
                  .side_of_column = sides_of(columns, rows.front())};
-  // Sums of rows and columns take with them what sides of different size have in common.
+  // Row and column means contain a part of unequal sides; signs_of subtracts it.
   const std::vector<double> of_rows = signs_of(sides.side_of_row);
   const std::vector<double> of_columns = signs_of(sides.side_of_column);
   double along = 0;

@@ -1,5 +1,4 @@
-// Elimination: every deterministic model is played; what none explains is tried as random
-// replacement.
+// Plays every deterministic model; if none explains the records, tries random replacement.
 #include "analysis/structure/replacement/match.hpp"
 
 #include "analysis/structure/replacement/random_policies.hpp"
@@ -14,22 +13,22 @@
 namespace sonde {
 namespace {
 
-// Two models are distinguished by this many accesses net (chance at 10^-3 outliers: none), most of
-// those on which they differ.
+// Two models are distinguished by a net lead of this many accesses (never by chance at 10^-3
+// outliers), which are most of the accesses on which they differ.
 constexpr std::size_t least_lead = 8;
 constexpr double least_lead_share = 0.6;
 constexpr double ambiguous_confidence = 0.5;
 
-/// How well a rule met the records. First accesses, which miss under every policy, count only as
-/// accesses; so outliers (slow accesses that were no misses) cost a good rule little, and a rule
-/// that predicts next to no misses gets no credit for all the hits of a large set.
+/// How well a rule explains the records. First accesses miss under every policy, so they count only
+/// as accesses. Outliers then cost a good rule little, and a rule that predicts hardly any misses
+/// does not profit from the many hits of a large set.
 struct OutcomeTally {
   std::uint64_t accesses = 0;
   std::uint64_t explained = 0;
   std::uint64_t predicted_misses = 0;
   std::uint64_t false_alarms = 0;  // predicted misses that were hits
   std::uint64_t seen_misses = 0;
-  std::uint64_t surprises = 0;  // seen misses that were predicted to hit
+  std::uint64_t surprises = 0;  // seen misses that were predicted as hits
 
   void count(bool is_first, bool predicted_miss, bool seen_miss) {
     ++accesses;
@@ -45,8 +44,8 @@ struct OutcomeTally {
     return accesses == 0 ? 0 : static_cast<double>(explained) / static_cast<double>(accesses);
   }
 
-  /// At least 0.99 of the accesses and 0.95 of the predicted misses are met; misses come as a
-  /// surprise as seldom as outliers do (one in 10^4; 3 in 10^3 are tolerated) and a few more.
+  /// At least 0.99 of the accesses and 0.95 of the predicted misses are right, and unpredicted
+  /// misses are as rare as outliers (one in 10^4; 3 in 10^3 are tolerated) plus 0.05 of the misses.
   bool convincing() const {
     constexpr double least_agreement = 0.99;
     constexpr double most_unmet = 0.05;
@@ -61,7 +60,7 @@ struct OutcomeTally {
   }
 };
 
-/// A candidate's outcome for every access of all records, one record after the other.
+/// A rule, and its outcomes for all records, one record after the other.
 struct Candidate {
   const ModelRule* rule = nullptr;
   std::vector<bool> missed;
@@ -76,7 +75,7 @@ std::vector<bool> join_outcomes(const std::vector<AccessRecord>& records) {
   return missed;
 }
 
-/// Whether each access is its line's first in its record.
+/// For each access, whether it is the first one of its line in its record.
 std::vector<bool> mark_first_accesses(const std::vector<AccessRecord>& records) {
   std::vector<bool> first;
   for (const AccessRecord& record : records) {
@@ -116,7 +115,7 @@ bool is_distinguished(const Candidate& best, const Candidate& rival) {
 
 bool usual(const Candidate& candidate) { return candidate.rule->variant.empty(); }
 
-/// Of several candidates alike the one that stands first: usual variants stand before the others.
+/// Of several equally good candidates the first; usual variants stand before others.
 const Candidate& simplest(const std::vector<Candidate>& candidates) {
   const Candidate& best = *std::ranges::max_element(
       candidates, {}, [](const Candidate& c) { return c.tally.explained; });
@@ -124,7 +123,7 @@ const Candidate& simplest(const std::vector<Candidate>& candidates) {
                                [&](const Candidate& c) { return !is_distinguished(best, c); });
 }
 
-/// Other policies that are as usual and explain the records as well.
+/// Other policies, as usual as the chosen one, that explain the records equally well.
 std::vector<Policy> policies_alike(const std::vector<Candidate>& candidates,
                                    const Candidate& chosen) {
   std::vector<Policy> alike;
@@ -145,7 +144,7 @@ std::string name_all(const std::vector<Policy>& policies) {
 
 double confidence_of(double agreement) { return std::clamp(1 - 10 * (1 - agreement), 0.0, 0.99); }
 
-/// One way: every policy does the same.
+/// With one way, all policies behave the same.
 ReplacementFit no_choice() {
   ReplacementFit fit;
   for (const ModelRule& rule : all_model_rules()) {
@@ -160,7 +159,7 @@ ReplacementFit no_choice() {
 void conclude(ReplacementFit& fit, const std::vector<Candidate>& candidates,
               const Candidate& chosen, std::uint32_t ways) {
   std::vector<Policy> others = policies_alike(candidates, chosen);
-  // Other sets, or the same one at other times, may insert lines at random intervals.
+  // Set duelling: other sets, or this set at other times, may insert lines at random intervals.
   if (chosen.rule->policy == Policy::srrip) others.push_back(Policy::set_duelling);
   if (others.empty()) {
     fit.policy = chosen.rule->policy;

@@ -114,7 +114,7 @@ void SetModel::guard(std::uint32_t way) {
   if (!is_guarded(released)) touched_[released] = now_;
 }
 
-/// With no more ways than the guard every way may be guarded: then the one guarded longest.
+/// If the guard is as large as the set, all ways may be guarded: then the oldest guarded way.
 std::uint32_t SetModel::oldest_unguarded() const {
   std::uint32_t oldest = nowhere;
   for (std::uint32_t way = 0; way < ways_; ++way) {
@@ -175,7 +175,7 @@ void SetModel::mark_used(std::uint32_t way) {
   marks_[way] = 1;
 }
 
-/// The first way from the hand on whose used bit is not set.
+/// The first way, from the hand on, whose used bit is not set.
 std::uint32_t SetModel::unused_way() {
   std::uint32_t way = rule_.search == Search::from_way_0 ? 0 : hand_;
   for (std::uint32_t passed = 0; marks_[way] != 0; ++passed) {
@@ -191,7 +191,7 @@ std::uint32_t SetModel::unused_way() {
   return way;
 }
 
-/// The first way at the distant interval, after all have aged until there is one.
+/// The first way at the distant interval, after all intervals have grown until one is distant.
 std::uint32_t SetModel::distant_way() {
   const auto farthest = std::ranges::max_element(marks_);
   const int step = rule_.distant - *farthest;
@@ -199,8 +199,8 @@ std::uint32_t SetModel::distant_way() {
   return static_cast<std::uint32_t>(farthest - marks_.begin());
 }
 
-/// Nodes are numbered as in a heap from 1 on; other than 2^n ways use the left part of the next
-/// larger tree. Every node above a used leaf points to its other child.
+/// Nodes are numbered as in a heap, from 1. If the ways are not 2^n, they use the left part of the
+/// next larger tree. Every node above the used leaf points to its other child.
 void SetModel::point_away(std::uint32_t way) {
   std::uint32_t node = 1;
   for (std::uint32_t half = std::bit_ceil(ways_) / 2; half > 0; half /= 2) {

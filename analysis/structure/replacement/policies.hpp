@@ -1,5 +1,5 @@
-// One cache set under each known deterministic replacement policy: what records of a real set are
-// compared with, and what the chases that distinguish policies are made from.
+// One cache set under each known deterministic replacement policy: compared with records of a real
+// set, and used to make the chases that distinguish policies.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace sonde {
 
-/// set_duelling is no policy of one set: some follow SRRIP, and some insert most lines to leave at
-/// once (BRRIP; Jaleel 2010). It is not looked for.
+/// set_duelling is no policy of one set: some sets follow SRRIP, some insert most lines so that
+/// they leave at once (BRRIP; Jaleel 2010). It is not searched for.
 enum class Policy {
   lru,
   fifo,
@@ -18,8 +18,8 @@ enum class Policy {
   nru,
   clock,
   srrip,
-  guarded_lru,  // lines of the last hits cannot leave, and become youngest when later hits push
-                // them out of that guard; seen in the L1 of the H200 (docs/methods/replacement.md)
+  guarded_lru,  // lines of the last hits cannot leave; they become youngest when later hits push
+                // them out of the guard. Seen in the L1 of the H200 (docs/methods/replacement.md)
   random,
   weighted_ways,
   set_duelling
@@ -28,34 +28,33 @@ enum class Policy {
 /// "LRU", "tree PLRU", "weighted ways", ...
 std::string_view to_text(Policy policy);
 
-/// How one policy, in one of its variants, is played. Invalid ways are filled first, in order,
-/// unless a tree chooses them.
+/// How to play a policy in one of its variants. Fills empty ways first, in order, unless a tree
+/// chooses.
 struct ModelRule {
   Policy policy = Policy::lru;
-  std::string_view variant = {};  // empty: the usual one
+  std::string_view variant = {};  // empty: the usual variant
 
   enum class Fill { as_hit, unmarked, by_tree } fill = Fill::as_hit;
-  /// Used bits: cleared by the last way to be used, only when a victim is looked for and there is
-  /// none, or by a hand that passes.
+  /// Used bits are cleared when the last way is used, when no way is unused, or by a passing hand.
   enum class Clearing { by_last_used, for_victim, by_hand } clearing = Clearing::by_last_used;
   enum class Search { from_way_0, after_last_victim } search = Search::from_way_0;
-  /// Re-reference intervals (SRRIP): the distant one, that of a new line, and what a hit does.
+  /// SRRIP: the distant re-reference interval, that of a new line, and the effect of a hit.
   std::uint8_t distant = 3;
   std::uint8_t inserted = 2;
   enum class Promotion { to_zero, by_one } promotion = Promotion::to_zero;
-  std::uint8_t guarded_hits = 2;  // guarded LRU: so many hits, of one line or of several
+  std::uint8_t guarded_hits = 2;  // guarded LRU: number of guarded hits, of one line or several
 };
 
-/// Every deterministic candidate, the usual variant of each policy before the others.
+/// All deterministic candidates; the usual variants come first.
 std::span<const ModelRule> all_model_rules();
 
-/// A set that starts empty.
+/// A cache set that starts empty.
 class SetModel {
  public:
-  /// @param lines ids of lines are below this number
+  /// @param lines all line ids are below this number
   SetModel(const ModelRule& rule, std::uint32_t ways, std::size_t lines);
 
-  /// Accesses a line. @return whether it missed
+  /// Accesses a line. @return true if it missed
   bool access(std::uint16_t line);
 
   bool holds(std::uint16_t line) const { return way_of_[line] != nowhere; }
@@ -78,10 +77,10 @@ class SetModel {
 
   ModelRule rule_;
   std::uint32_t ways_;
-  std::uint32_t filled_ = 0;            // ways in use: the first ones, unless a tree fills
-  std::vector<std::uint32_t> way_of_;   // by line
+  std::uint32_t filled_ = 0;           // number of ways in use: the first ones, unless a tree fills
+  std::vector<std::uint32_t> way_of_;  // by line
   std::vector<std::uint32_t> line_in_;  // by way; nowhere: empty
-  std::vector<std::uint64_t> touched_;  // LRU: time of last use, FIFO: of fill, guarded: of the
+  std::vector<std::uint64_t> touched_;  // LRU: time of last use; FIFO: of fill; guarded: of the
                                         // fill or of leaving the guard
   std::vector<std::uint32_t> guard_;    // ways of the last hits, oldest first
   std::vector<std::uint8_t> marks_;     // used bits or intervals, by way; tree: by node
@@ -89,7 +88,7 @@ class SetModel {
   std::uint64_t now_ = 0;
 };
 
-/// What a model says of a chase from an empty set: missed or not, access by access.
+/// For each access of a chase that starts with an empty set, whether it misses.
 std::vector<bool> play_trace(const ModelRule& rule, std::uint32_t ways,
                              const std::vector<std::uint16_t>& lines);
 

@@ -1,4 +1,4 @@
-// Plays the known policies while the chase is made, to see where they would differ.
+// Plays all known policies while the chase is made, to find accesses on which they differ.
 #include "analysis/structure/replacement/policy_trace.hpp"
 
 #include "analysis/structure/replacement/policies.hpp"
@@ -11,7 +11,7 @@
 namespace sonde {
 namespace {
 
-// Accesses in a row that are not chosen to distinguish policies.
+// Longest run of accesses that are not chosen to distinguish policies.
 constexpr std::uint32_t longest_segment = 24;
 
 /// Two models and how often the chase has distinguished them.
@@ -64,7 +64,7 @@ class TraceMaker {
     trace_.push_back(id);
   }
 
-  /// Fills the set, touching some old line now and then.
+  /// Fills the set, and sometimes accesses an old line.
   void fill() {
     for (std::uint32_t line = 0; line < ways_; ++line) {
       access(line);
@@ -72,7 +72,7 @@ class TraceMaker {
     }
   }
 
-  /// Long enough to go round small sets, and short next to the accesses that distinguish policies.
+  /// Long enough for a round of a small set; short compared with the distinguishing accesses.
   std::uint64_t segment() { return 1 + random_.below(std::min(ways_ + 1, longest_segment)); }
 
   void go_round() {
@@ -98,7 +98,7 @@ class TraceMaker {
     for (std::uint64_t i = 0; i < 4; ++i) access((start + i) % policy_trace_lines(ways_));
   }
 
-  /// The line held by an LRU set (the first model) that was accessed longest ago.
+  /// Of the lines in an LRU set (the first model), the one that was accessed longest ago.
   std::uint64_t oldest_line() const {
     std::uint64_t oldest = 0;
     for (std::uint64_t line = 0; line < policy_trace_lines(ways_); ++line) {
@@ -117,8 +117,8 @@ class TraceMaker {
     return line;
   }
 
-  /// An old line is hit, another filled, a third hit twice: where hits count later than fills, the
-  /// first two change places in the order of victims.
+  /// Hits an old line, fills another, and hits a third one twice. If hits take effect later than
+  /// fills (guarded LRU), the first two lines swap places in the order of victims.
   void hit_between_fills() {
     for (std::uint64_t i = 0; i < 4; ++i) {
       access(oldest_line());
@@ -129,7 +129,7 @@ class TraceMaker {
     }
   }
 
-  /// A line on which the two rivals distinguished least differ now; of several, a random one.
+  /// A random one of the lines that only one of the two models holds now.
   std::optional<std::uint16_t> dividing_line(const Rivals& pair) {
     std::optional<std::uint16_t> chosen;
     std::uint64_t seen = 0;
@@ -140,8 +140,8 @@ class TraceMaker {
     return chosen;
   }
 
-  /// By how often they were distinguished; those alike keep their order. Few have moved since the
-  /// last time.
+  /// Sorts by the number of distinguishing accesses; equal pairs keep their order. Fast, as few
+  /// pairs have moved since the last time.
   void sort_rivals() {
     for (auto pair = rivals_.begin(); pair != rivals_.end(); ++pair) {
       if (pair == rivals_.begin() || std::prev(pair)->distinguished <= pair->distinguished)
@@ -169,7 +169,7 @@ class TraceMaker {
   Random random_;
   std::vector<std::size_t> last_access_;  // by line
   std::vector<SetModel> models_;
-  std::vector<unsigned char> missed_;  // by model: the last access
+  std::vector<unsigned char> missed_;  // by model: whether the last access missed
   std::vector<Rivals> rivals_;
   std::vector<std::uint16_t> trace_;
 };

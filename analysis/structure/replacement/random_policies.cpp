@@ -1,4 +1,4 @@
-// Shares of the victims, their independence, and a check by simulation.
+// Computes shares of the victims and their independence, and checks by simulation.
 #include "analysis/structure/replacement/random_policies.hpp"
 
 #include "analysis/structure/replacement/policy_trace.hpp"
@@ -23,37 +23,39 @@ namespace {
 struct Victim {
   std::uint32_t way = 0;           // ways are numbered in the order of their first fill
   std::uint32_t recency_rank = 0;  // 1: the line used last before the miss, ways: the oldest
-  std::optional<std::uint32_t> previous_way;  // of the victim before; none at a record's start
+  std::optional<std::uint32_t>
+      previous_way;  // way of the victim before; none at the start of a record
 };
 
-/// How the victims spread over the ways, and whether the one before decides the next.
+/// How victims spread over the ways, and whether one victim depends on the one before.
 struct VictimSpread {
   std::size_t victims = 0;
   std::vector<double> way_share;
-  double uniform_p_value = 1;   // that ways are equal: chi-square (neighbouring ways together where
-                                // they are many), and the favourite way alone
+  double uniform_p_value = 1;   // that ways are equal: the smaller of chi-square (neighbouring ways
+                                // together if they are many) and the most frequent way, times two
   double uniform_distance = 0;  // total variation distance from equal shares, 0..1
-  double history_association = 0;  // Cramer's V of a victim and the one before, bias-corrected:
-                                   // 0 independent .. 1 decided
+  double history_association = 0;  // Cramer's V of a victim and the one before, bias-corrected: 0
+                                   // independent .. 1 determined
 };
 
-// Cochran's rule: chi-square holds with an expected count of 5 in each cell.
+// Cochran's rule: chi-square needs an expected count of 5 in each cell.
 constexpr double least_expected_count = 5;
 
-/// Reads one record until it ends or contradicts itself.
+/// Reads a record until it ends or contradicts itself.
 void trace_record(std::uint32_t ways, const AccessRecord& record, std::vector<Victim>& victims) {
   const auto cold = std::min<std::size_t>(record.missed.size(), ways + 1);
   const auto first_accesses = record.missed | std::views::take(static_cast<std::ptrdiff_t>(cold));
-  if (std::ranges::find(first_accesses, false) != first_accesses.end()) return;  // it was not empty
+  if (std::ranges::find(first_accesses, false) != first_accesses.end())
+    return;  // the set was not empty
   std::vector<std::uint32_t> way_of(ways + 1);
   std::iota(way_of.begin(), way_of.end(), 0U);
-  std::size_t last_miss = ways;  // the first in a full set
+  std::size_t last_miss = ways;  // the first miss in a full set
   std::optional<std::uint32_t> previous_way;
   for (std::size_t i = cold; i < record.lines.size(); ++i) {
-    if (i - last_miss > ways) return;  // every other line was there: a miss was overlooked
+    if (i - last_miss > ways) return;  // all other lines hit: a miss was overlooked
     if (!record.missed[i]) continue;
     const std::uint32_t way = way_of[record.lines[i]];
-    // The victim was used ways + 1 accesses ago; those since the last miss came after its loss.
+    // The victim was used ways + 1 accesses ago; accesses since the last miss came after its loss.
     const auto rank = static_cast<std::uint32_t>(ways + 1 - (i - last_miss));
     victims.push_back({way, rank, previous_way});
     way_of[record.lines[last_miss]] = way;
@@ -62,12 +64,12 @@ void trace_record(std::uint32_t ways, const AccessRecord& record, std::vector<Vi
   }
 }
 
-/// Neighbouring ways share a bin so that `bins` cells suffice.
+/// Neighbouring ways share a bin: there are fewer bins than ways.
 std::size_t bin_of(std::uint32_t way, std::uint32_t ways, std::size_t bins) {
   return std::size_t{way} * bins / ways;
 }
 
-/// Chance that of equal ways any one leaves as often as the one that left most (Bonferroni).
+/// Chance that, of equal ways, any leaves as often as the most frequent one (Bonferroni).
 double favourite_p_value(const std::vector<double>& way_share, std::size_t victims) {
   const auto ways = static_cast<double>(way_share.size());
   const double most =
@@ -93,7 +95,7 @@ double chi_square_p_value(std::uint32_t ways, const std::vector<Victim>& victims
   return boost::math::cdf(boost::math::complement(distribution, statistic));
 }
 
-/// Groups of ways with about as many victims each, by way: few ways may have them all.
+/// Groups of neighbouring ways with about equally many victims; a few ways may have all victims.
 std::vector<std::size_t> even_groups(std::uint32_t ways, const std::vector<Victim>& victims,
                                      std::size_t most_groups) {
   std::vector<std::size_t> counts(ways);
@@ -147,11 +149,11 @@ double history_association(std::uint32_t ways, const std::vector<Victim>& victim
   return std::sqrt(corrected / (corrected_size - 1));
 }
 
-/// Victims of cyclic_trace(ways, ...): exactly one of the ways + 1 lines is absent, so the line
-/// that misses next is the one that the last miss pushed out (Mei and Chu 2016, section 4.5 traces
-/// the Fermi L1 so). Reading of a record ends where it contradicts itself. An outlier swaps
-/// two ways for the rest of its record: many short records are better than one long one.
-/// @throws Error if a record is no cyclic chase from line 0 on
+/// Victims of cyclic_trace(ways, ...): exactly one of the ways + 1 lines is absent, so the next
+/// line that misses is the victim of the last miss (Mei and Chu 2016, section 4.5, for the Fermi
+/// L1). Reads a record until it contradicts itself. An outlier swaps two ways for the rest of its
+/// record: many short records are better than a long one.
+/// @throws Error if a record is no cyclic chase from line 0
 std::vector<Victim> trace_victims(std::uint32_t ways, const std::vector<AccessRecord>& records) {
   std::vector<Victim> victims;
   for (const AccessRecord& record : records) {
@@ -167,7 +169,6 @@ std::vector<Victim> trace_victims(std::uint32_t ways, const std::vector<AccessRe
   return victims;
 }
 
-/// @param ways number of ways; @pre each victim's way is below
 VictimSpread spread_of(std::uint32_t ways, const std::vector<Victim>& victims) {
   VictimSpread spread;
   spread.victims = victims.size();
@@ -185,17 +186,17 @@ VictimSpread spread_of(std::uint32_t ways, const std::vector<Victim>& victims) {
   return spread;
 }
 
-// Fewer victims leave a share uncertain by more than 0.05.
+// With fewer victims a share is uncertain by more than 0.05.
 constexpr std::size_t least_victims = 100;
-// Above it the last victim decides about the next: a rotating pointer has 1, random choice 0;
-// outliers swap ways and leave up to 0.1.
+// Above it the next victim depends on the last one: 1 for a rotating pointer, 0 for random choice.
+// Outliers swap ways and cause up to 0.1.
 constexpr double most_history = 0.2;
-// Equal shares are believed at this chance, or this close however many victims there are.
+// Ways count as equal at this chance, or within this distance however many victims there are.
 constexpr double least_uniform_p = 1e-3;
 constexpr double least_distance = 0.03;
 
-/// Misses of one chase from an empty set, its victims chosen at random.
-/// @param cumulative probability of each way and those before
+/// Misses of one chase from an empty set with random victims.
+/// @param cumulative probability of each way and all ways before it
 std::size_t play_random(const std::vector<double>& cumulative, const AccessRecord& record,
                         Random& random) {
   const std::vector<std::uint16_t>& lines = record.lines;
@@ -224,7 +225,7 @@ std::size_t play_random(const std::vector<double>& cumulative, const AccessRecor
 }
 
 struct MissCheck {
-  double difference = 0;  // |seen - expected| share of misses
+  double difference = 0;  // |seen - expected| fraction of misses
   bool plausible = false;
 };
 
@@ -252,7 +253,7 @@ MissCheck check_misses(const std::vector<double>& probability,
   }
   const double mean = sum / plays;
   const double deviation = std::sqrt(std::max(0.0, squares / plays - mean * mean));
-  // Five deviations, and half a percent of the accesses for outliers and shares that are estimates.
+  // Five deviations, and 0.5 % of the accesses for outliers and for the uncertain shares.
   const double allowed = 5 * deviation + 0.005 * accesses;
   return {.difference = std::abs(seen - mean) / accesses,
           .plausible = std::abs(seen - mean) <= allowed};

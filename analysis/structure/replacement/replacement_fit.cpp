@@ -1,4 +1,4 @@
-// Several sets of one cache: agreement or none.
+// Combines the fits of several sets.
 #include "analysis/structure/replacement/replacement_fit.hpp"
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 namespace sonde {
 namespace {
 
-// Sets that a foreign line disturbed may say nothing or something else; this share must agree.
+// Some sets may be disturbed by another line; this fraction of the sets must agree.
 constexpr double least_agreeing_sets = 0.8;
 
 bool enough(std::size_t count, const std::vector<ReplacementFit>& sets) {
@@ -20,7 +20,7 @@ bool allows(const ReplacementFit& fit, Policy policy) {
   return std::ranges::find(fit.alike, policy) != fit.alike.end();
 }
 
-/// Shares of ways, agreement and confidence as the mean over the sets that allow a policy.
+/// Means over the sets that allow a policy.
 void average(ReplacementFit& cache, const std::vector<ReplacementFit>& sets, Policy policy) {
   double agreeing = 0;
   for (const ReplacementFit& fit : sets) {
@@ -39,7 +39,7 @@ void average(ReplacementFit& cache, const std::vector<ReplacementFit>& sets, Pol
   for (double& share : cache.way_probability) share /= agreeing;
 }
 
-/// The policies that most sets allow, if enough of them do.
+/// The policies that most sets allow, if enough do.
 std::vector<Policy> common_policies(const std::vector<ReplacementFit>& sets) {
   std::vector<Policy> common;
   std::size_t most = 1;

@@ -1,5 +1,4 @@
-// What the records of one set say of its replacement policy; and from several sets to that of their
-// cache.
+// The replacement policy of one set, from its records; and of a cache, from several sets.
 #pragma once
 
 #include "analysis/structure/replacement/policies.hpp"
@@ -10,8 +9,8 @@
 
 namespace sonde {
 
-/// How much of the records one candidate explains. For random replacement: 1 less the
-/// difference between the share of misses seen and expected.
+/// The fraction of the records that a candidate explains. Random replacement: 1 minus the
+/// difference between the seen and the expected fraction of misses.
 struct PolicyScore {
   Policy policy = Policy::lru;
   std::string variant;  // empty: the usual one
@@ -19,17 +18,17 @@ struct PolicyScore {
 };
 
 struct ReplacementFit {
-  std::optional<Policy> policy;  // empty: none, or not one alone
-  std::vector<Policy> alike;     // empty: clear; else all that explain the records equally well
-  double agreement = 0;          // of the policy, or of the best one
-  std::vector<double> way_probability;  // random, weighted ways: of ways in order of first fill
-  double confidence = 0;                // 0.95 and more only if distinguished clearly
-  std::string reason;                   // why none, or which variant
-  std::vector<PolicyScore> scores;      // every candidate tried: the evidence
+  std::optional<Policy> policy;  // empty: none, or several are alike
+  std::vector<Policy>
+      alike;             // if there is no single policy: all that explain the records equally well
+  double agreement = 0;  // of the policy, or of the best candidate
+  std::vector<double> way_probability;  // random, weighted ways: by order of first fill
+  double confidence = 0;                // at least 0.95 only if clearly distinguished
+  std::string reason;                   // why there is none, or the variant
+  std::vector<PolicyScore> scores;      // all candidates
 };
 
-/// The policy of a cache from those of several of its sets: the one that nearly all of them allow,
-/// else none.
+/// The policy of a cache: the one that nearly all of its sets allow, else none.
 ReplacementFit combine_sets(const std::vector<ReplacementFit>& sets);
 
 }  // namespace sonde

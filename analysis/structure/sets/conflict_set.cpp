@@ -1,4 +1,4 @@
-// The shortest overflowing prefix of a pool, reduced to one set; and the other lines of that set.
+// Finds a prefix of a pool that overflows, reduces it to one set, and finds other lines of the set.
 #include "analysis/structure/sets/conflict_set.hpp"
 
 #include "analysis/structure/sets/group_testing.hpp"
@@ -12,8 +12,7 @@
 namespace sonde {
 namespace {
 
-/// Length of the shortest prefix that overflows, if all up to `fitting` fit; 0 if the whole pool
-/// fits.
+/// Length of the shortest prefix that overflows; 0 if the pool fits. The first `fitting` lines fit.
 std::size_t find_overflowing_prefix(const Lines& pool, std::size_t fitting, const MissOracle& ask) {
   std::size_t overflowing = std::max<std::size_t>(2, fitting + 1);
   while (!overflows(slice(pool, 0, overflowing), ask)) {
@@ -29,8 +28,8 @@ std::size_t find_overflowing_prefix(const Lines& pool, std::size_t fitting, cons
   return overflowing;
 }
 
-/// The same, of a prefix that overflows when asked again: outliers in every pass of a long chase
-/// look like an overflow, but hardly twice. Where it never does, a longer one is looked for.
+/// The same, but the prefix must overflow again when it is asked again: outliers in every pass of a
+/// long chase look like an overflow, but seldom twice. If it does not, looks for a longer prefix.
 std::size_t find_sure_prefix(const Lines& pool, const MissOracle& ask) {
   constexpr std::size_t confirmations = 2;
   constexpr int most_searches = 8;
@@ -48,10 +47,10 @@ std::size_t find_sure_prefix(const Lines& pool, const MissOracle& ask) {
 struct ConflictSearch {
   std::optional<EvictionSet> conflict;
   std::string reason;
-  bool hangs_on_order = false;  // what overflows does so in this order of accesses alone
+  bool hangs_on_order = false;  // the lines overflow in this order of accesses alone
 };
 
-/// In so many of other orders of accesses all of the lines fit.
+/// Number of other orders of accesses, out of `orders`, in which all lines fit.
 std::ptrdiff_t count_fitting_orders(const Lines& lines, std::uint64_t orders,
                                     const MissOracle& ask) {
   std::vector<Lines> lists;
@@ -59,7 +58,7 @@ std::ptrdiff_t count_fitting_orders(const Lines& lines, std::uint64_t orders,
   return std::ranges::count(overflow_once(lists, ask), false);
 }
 
-/// How a prefix that overflows, and of which no part does, does in other orders of accesses.
+/// The prefix overflows, but no part of it does: says in how many other orders of accesses it fits.
 ConflictSearch explain_unsteady(const Lines& prefix, const MissOracle& ask) {
   constexpr std::uint64_t asked_orders = 8;
   const auto fitting = count_fitting_orders(prefix, asked_orders, ask);
@@ -71,9 +70,8 @@ ConflictSearch explain_unsteady(const Lines& prefix, const MissOracle& ask) {
   return {{}, std::move(text), fitting == asked_orders};
 }
 
-/// Lines of one set, more than it has ways, cannot all be there when a pass begins: they overflow
-/// in every order of accesses. Gives the reason if in two of six orders these do not; empty if they
-/// do.
+/// Lines of one set, more than it has ways, overflow in every order of accesses. @returns the
+/// reason for doubt if the lines fit in two or more of six orders; else an empty text.
 std::string doubt_conflict(const Lines& lines, const MissOracle& ask) {
   constexpr std::uint64_t asked_orders = 6;
   constexpr std::ptrdiff_t allowed_outliers = 1;
@@ -96,10 +94,10 @@ ConflictSearch search_conflict(const Lines& pool, const MissOracle& ask) {
           .reason = {}};
 }
 
-/// In a group some other set may have been overfull: each line found must miss alone as well.
+/// In a group another set may have overflowed: each line must also miss alone with the residents.
 void drop_unconfirmed(std::set<std::uint64_t>& found, const Lines& residents,
                       const MissOracle& ask) {
-  // Sets of so many ways are few, and half of what fits overfills none of them.
+  // Sets with more ways than this are few, and half of the lines that fit overfill none of them.
   constexpr std::size_t most_ways = 64;
   if (residents.size() > most_ways) return;
   Lines lines(found.begin(), found.end());
@@ -112,8 +110,8 @@ void drop_unconfirmed(std::set<std::uint64_t>& found, const Lines& residents,
   }
 }
 
-/// Where most candidates were found, the few others are asked alone: in a group, the accesses
-/// before theirs may have hidden their misses.
+/// If most candidates are members, asks about each of the few others alone: in a group, earlier
+/// accesses may have prevented their misses.
 void add_overlooked(std::set<std::uint64_t>& found, const Lines& residents, const Lines& candidates,
                     const MissOracle& ask) {
   Lines others = candidates;
@@ -153,8 +151,8 @@ std::vector<bool> find_members(const EvictionSet& conflict, const Lines& candida
   std::set<std::uint64_t> found(residents.begin(), residents.end());
   const std::size_t capacity = std::max(conflict.fitting_lines, conflict.ways());
   const std::size_t group = std::max<std::size_t>(1, capacity / 2);
-  // Once behind the residents and once before them: some policies keep the first lines of a chase,
-  // some the last.
+  // Ask with the residents first, and again with the residents last: some policies keep the first
+  // lines of a chase, others the last.
   std::vector<Lines> lists;
   for (std::size_t first = 0; first < candidates.size(); first += group) {
     Lines behind = residents;
@@ -188,7 +186,8 @@ void sort_by_set(const EvictionSet& conflict, const Lines& lines, const MissOrac
 void find_overlooked(const EvictionSet& conflict, const MissOracle& ask, Lines& members,
                      Lines& others) {
   constexpr std::uint64_t most_rounds = 6;
-  constexpr double worth_another = 0.1;  // of the members known: so many new ones
+  constexpr double worth_another =
+      0.1;  // go on if a round adds more than this fraction of the known members
   for (std::uint64_t round = 1; round <= most_rounds; ++round) {
     const Lines left = shuffled(std::move(others), round);
     const std::size_t known = members.size();

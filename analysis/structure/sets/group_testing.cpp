@@ -1,5 +1,5 @@
-// First the lines that miss are tried alone; where they do not show, lines are dropped in groups;
-// then single lines are left out until each is needed.
+// Tries the missing lines alone first. If they do not overflow, drops lines in groups, and then
+// single lines until each one is needed.
 #include "analysis/structure/sets/group_testing.hpp"
 
 #include <algorithm>
@@ -9,19 +9,19 @@
 namespace sonde {
 namespace {
 
-// Orders in which the missing lines of an overfull prefix are looked at before lines are dropped in
-// groups: enough for replacement in some order and for random replacement in small sets.
+// Number of orders in which the missing lines are collected before lines are dropped in groups.
+// Suffices if the replacement follows an order, or is random in small sets.
 constexpr std::uint64_t orders = 4;
-// Under random replacement a chase shows a few lines of the set; so many chases show most of one of
-// many ways.
+// Under random replacement one chase shows a few lines of the set; this number of chases shows most
+// lines of a set of many ways.
 constexpr std::uint64_t most_glimpses = 48;
 constexpr double least_new_share = 0.25;
 constexpr int most_rounds = 12;
 constexpr std::size_t first_groups = 16;
-// Lists of so many lines in all take half a minute on a GPU; 24 ways in 2048 sets (GTX 780) take
-// fewer.
+// Limits the sum of the lengths of all lists: this many take half a minute on a GPU. 24 ways in
+// 2048 sets (GTX 780) need fewer.
 constexpr std::size_t most_listed = 8'000'000;
-// Each line of a set is left out once, so more of them take the square of the time.
+// Each line of a set is left out once, so the time grows with the square of this number.
 constexpr std::size_t most_ways = 1024;
 
 Lines join(Lines lines, const Lines& more) {
@@ -29,7 +29,7 @@ Lines join(Lines lines, const Lines& more) {
   return lines;
 }
 
-/// Lines that miss, in more and more orders of accesses, until they overflow alone.
+/// Collects lines that miss in several orders of accesses, until they overflow alone.
 std::optional<Lines> collect_missing(const Lines& prefix, const MissOracle& ask) {
   std::set<std::uint64_t> missing{prefix.back()};
   for (std::uint64_t order = 0; order < orders; ++order) {
@@ -45,8 +45,8 @@ std::optional<Lines> collect_missing(const Lines& prefix, const MissOracle& ask)
   return std::nullopt;
 }
 
-/// Lines that missed at least once: of a set under random replacement, and a few outliers. Chases
-/// go on as long as they show lines not seen before.
+/// Lines that missed at least once: lines of a set under random replacement, and a few outliers.
+/// Chases as long as new lines appear.
 std::set<std::uint64_t> glimpse_missing(const Lines& prefix, const MissOracle& ask) {
   std::set<std::uint64_t> seen{prefix.back()};
   for (std::uint64_t order = 0; order < most_glimpses; ++order) {
@@ -64,7 +64,7 @@ std::set<std::uint64_t> glimpse_missing(const Lines& prefix, const MissOracle& a
   return seen;
 }
 
-/// The lines in groups of nearly one size.
+/// Cuts the lines into groups of nearly equal size.
 std::vector<Lines> cut(const Lines& lines, std::size_t groups) {
   const std::size_t length = (lines.size() + groups - 1) / groups;
   std::vector<Lines> parts;
@@ -74,7 +74,7 @@ std::vector<Lines> cut(const Lines& lines, std::size_t groups) {
   return parts;
 }
 
-/// All lines but those of some groups.
+/// All lines except those of the groups `left_out`.
 Lines without(const std::vector<Lines>& groups, std::span<const std::size_t> left_out) {
   Lines rest;
   for (std::size_t group = 0; group < groups.size(); ++group) {
@@ -85,7 +85,7 @@ Lines without(const std::vector<Lines>& groups, std::span<const std::size_t> lef
   return rest;
 }
 
-/// Groups without which the others and the lines kept overflow.
+/// Groups that are not needed: all other groups and the lines `kept` still overflow.
 std::vector<std::size_t> needless_groups(const std::vector<Lines>& groups, const Lines& kept,
                                          const MissOracle& ask) {
   std::vector<Lines> lists;
@@ -100,9 +100,9 @@ std::vector<std::size_t> needless_groups(const std::vector<Lines>& groups, const
   return needless;
 }
 
-/// What is left without as many of the needless groups as can go at once: where several sets are
-/// overfull each group can go, but not all of them. All are tried together, then runs of half as
-/// many, and so on down to single ones. nullopt if none can go.
+/// Drops as many of the needless groups as possible at once. If several sets are overfull, each
+/// group alone can go, but not all together: tries all groups, then runs of half as many, and so on
+/// down to single groups. nullopt if no group can go.
 std::optional<Lines> drop_at_once(const std::vector<Lines>& groups,
                                   std::span<const std::size_t> needless, const Lines& kept,
                                   const MissOracle& ask) {
@@ -125,9 +125,9 @@ std::optional<Lines> drop_at_once(const std::vector<Lines>& groups,
   return std::nullopt;
 }
 
-/// Drops groups of the lines that are not needed for them to overflow together with those kept: in
-/// smaller and smaller groups, down to single lines. Gives back all that are left; empty if the
-/// lines do not overflow after all, or if that takes too long.
+/// Drops groups of lines that are not needed to overflow together with `kept`, in smaller and
+/// smaller groups down to single lines. @returns all lines that are left; empty if they do not
+/// overflow, or if the search takes too long
 Lines drop_groups(Lines lines, const Lines& kept, const MissOracle& ask) {
   std::size_t group_count = first_groups;
   std::size_t listed = 0;
@@ -142,14 +142,13 @@ Lines drop_groups(Lines lines, const Lines& kept, const MissOracle& ask) {
       group_count = std::min(2 * group_count, lines.size());
       continue;
     }
-    // More groups than lines would never be, however often they are halved.
     if (rest->size() > lines.size() / 2) group_count = std::min(2 * group_count, lines.size());
     lines = std::move(*rest);
   }
   return join(std::move(lines), kept);
 }
 
-/// The lines that are needed to overflow, and few others.
+/// Few lines, among them all that are needed to overflow.
 Lines narrow_down(const Lines& prefix, const MissOracle& ask) {
   const std::set<std::uint64_t> glimpsed = glimpse_missing(prefix, ask);
   Lines others = prefix;
@@ -157,9 +156,8 @@ Lines narrow_down(const Lines& prefix, const MissOracle& ask) {
   return drop_groups(std::move(others), Lines(glimpsed.begin(), glimpsed.end()), ask);
 }
 
-/// What is left without as many of the needless lines as can go at once: all, or, where one set is
-/// overfull by several lines or several sets are, the first of them, found by bisection; at least
-/// one.
+/// Drops as many of the needless lines as possible at once: all of them, or (if several lines of a
+/// set or several sets are too many) the first ones, found by bisection; at least one.
 Lines drop_together(const Lines& lines, const Lines& needless, const MissOracle& ask) {
   const auto without_first = [&](std::size_t count) {
     const std::set<std::uint64_t> dropped(needless.begin(),
@@ -177,7 +175,7 @@ Lines drop_together(const Lines& lines, const Lines& needless, const MissOracle&
   return without_first(can_go);
 }
 
-/// The lines without which the others overflow as well.
+/// The lines without any one of which the others still overflow.
 Lines find_needless(const Lines& lines, const MissOracle& ask) {
   std::vector<Lines> lists(lines.size(), lines);
   for (std::size_t i = 0; i < lines.size(); ++i)
@@ -190,8 +188,8 @@ Lines find_needless(const Lines& lines, const MissOracle& ask) {
   return needless;
 }
 
-/// Drops every line without which the others overflow as well. Empty if that does not end in a set
-/// all of whose lines are needed, twice.
+/// Drops every line that is not needed to overflow. Empty if the rounds do not end with lines that
+/// are all needed, as confirmed twice.
 Lines drop_single_lines(Lines lines, const MissOracle& ask) {
   if (lines.size() > most_ways) return {};
   for (int round = 0; round < most_rounds && lines.size() > 1; ++round) {
@@ -206,7 +204,7 @@ Lines drop_single_lines(Lines lines, const MissOracle& ask) {
 }  // namespace
 
 Lines reduce_to_one_set(const Lines& lines, const MissOracle& ask) {
-  constexpr std::size_t few_lines = 64;  // of which each can be left out, needed or not
+  constexpr std::size_t few_lines = 64;  // for so few lines, try to leave out each one
   if (const auto missing = collect_missing(lines, ask)) {
     Lines set = drop_single_lines(*missing, ask);
     if (set.size() > 1) return set;

@@ -1,4 +1,4 @@
-// Each list has lines of many sets, of some more than they hold.
+// Each list has lines of many sets, and overfills some of them.
 #include "analysis/structure/sets/layout_check.hpp"
 
 #include "analysis/structure/sets/line_pool.hpp"
@@ -14,7 +14,8 @@
 namespace sonde {
 namespace {
 
-/// Random lines of known sets, a quarter more than what fits at least. No list if none is of one.
+/// Lists of random lines of known sets; each a quarter longer than `fitting_lines`. A list without
+/// any such line is left out.
 std::vector<Lines> choose_lists(const LinePool& space, const SetOfLine& set_of_line,
                                 std::size_t fitting_lines, std::size_t chases) {
   const auto length =
@@ -30,7 +31,7 @@ std::vector<Lines> choose_lists(const LinePool& space, const SetOfLine& set_of_l
   return lists;
 }
 
-/// What a chase over lines of known sets showed of each of these.
+/// The misses of a chase, for each set of its lines.
 std::map<std::uint64_t, SetMisses> misses_by_set(const Lines& list, const MissCounts& seen,
                                                  const SetOfLine& set_of_line) {
   std::map<std::uint64_t, SetMisses> sets;
@@ -38,15 +39,14 @@ std::map<std::uint64_t, SetMisses> misses_by_set(const Lines& list, const MissCo
   return sets;
 }
 
-/// Sets that a chase contradicts in every order of its lines: those that they overfill and that did
-/// not overflow, and those that overflow without need in all orders. Policies that lose lines from
-/// sets with free ways do so in some.
+/// Number of sets that contradict the ways: overfull sets that did not overflow, and other sets
+/// that overflowed in every order of the lines (some policies do so in some orders).
 std::size_t count_contradicting(const Lines& list, const MissCounts& first,
                                 const std::vector<std::uint32_t>& ways_by_set,
                                 const SetOfLine& set_of_line, const MissOracle& ask) {
   constexpr std::uint64_t orders = 4;
   std::size_t fitting_though_overfull = 0;
-  std::set<std::uint64_t> overflowing;  // that ought to fit
+  std::set<std::uint64_t> overflowing;  // although they should fit
   for (const auto& [set, seen] : misses_by_set(list, first, set_of_line)) {
     const bool is_overfull = seen.lines > ways_by_set[set];
     const bool overflows = set_overflows(seen, first);
@@ -67,7 +67,7 @@ std::size_t count_contradicting(const Lines& list, const MissCounts& first,
 Predictions check_ways(const std::vector<std::uint32_t>& ways_by_set, const SetOfLine& set_of_line,
                        const LinePool& space, std::size_t fitting_lines, const MissOracle& ask) {
   constexpr std::size_t fewest_chases = 6;
-  constexpr std::size_t enough_predictions = 24;  // all right: sure to 0.96
+  constexpr std::size_t enough_predictions = 24;  // all right: confidence 0.96
   const std::size_t chases = std::max(fewest_chases, enough_predictions / ways_by_set.size());
   const std::vector<Lines> lists = choose_lists(space, set_of_line, fitting_lines, chases);
   const std::vector<MissCounts> answers = ask(lists);
@@ -85,7 +85,7 @@ bool others_show_their_ways(const IndexFunction& index, const LinePool& space,
                             const std::vector<std::uint32_t>& ways, std::uint64_t home,
                             std::size_t most_more, const MissOracle& ask) {
   constexpr std::size_t asked_sets = 2;
-  constexpr std::size_t disturbed = 1;  // other misses make a set look smaller
+  constexpr std::size_t disturbed = 1;  // other misses make a set look smaller by a way
   std::vector<std::uint64_t> different;
   for (std::uint64_t set = 0; set < ways.size(); ++set) {
     if (ways[set] != ways[home]) different.push_back(set);
@@ -103,7 +103,7 @@ bool others_show_their_ways(const IndexFunction& index, const LinePool& space,
 }
 
 SmVote vote(const std::vector<std::vector<bool>>& answers, std::size_t least_disagreements) {
-  // One SM in ten may be odd; where more differ from the rest, it is chance that they do.
+  // If more than one SM in ten differs from the rest, the differences are chance.
   constexpr std::size_t most_odd_of = 10;
   constexpr std::size_t fewest_sms = 3;
   SmVote result;

@@ -1,4 +1,4 @@
-// Random lines of a span.
+// Chooses lines of a span, and packs lines that fit together.
 #include "analysis/structure/sets/line_pool.hpp"
 
 #include "base/random.hpp"
@@ -66,7 +66,7 @@ Lines lines_of_other_sets(const IndexFunction& index, const LinePool& space, std
 
 namespace {
 
-/// Keeps those of `added` that fit beside the lines kept so far; the others go to `refused`.
+/// Keeps the lines of `added` that fit with the lines kept so far; the others go to `refused`.
 void add_lines(const Lines& added, const MissOracle& ask, Lines& kept, Lines& refused) {
   Lines list = kept;
   list.insert(list.end(), added.begin(), added.end());
@@ -92,7 +92,7 @@ PackedLines pack_lines(const Lines& pool, std::size_t first_batch, std::size_t b
       add_lines(slice(waiting, first, count), ask, packed.lines, packed.left_over);
     }
     const bool done = packed.lines.size() == before || packed.left_over.empty();
-    // Under random replacement lines of an overfull set may have stayed by chance: then it shows.
+    // Under random replacement some lines of an overfull set may have hit by chance.
     if (done && overflow_twice({packed.lines}, ask).front()) return packed;
     packed.complete = done;
     waiting = shuffled(packed.left_over, round);

@@ -1,4 +1,4 @@
-// Where a search for sets finds its lines.
+// The lines that a search for sets may use.
 #pragma once
 
 #include "analysis/structure/index/index_function.hpp"
@@ -9,57 +9,58 @@
 
 namespace sonde {
 
-/// The lines that a search may use. Lists of lines are ascending.
+/// Lists of lines are ascending.
 struct LinePool {
   std::uint64_t line_bytes = 0;
-  std::uint64_t span_bytes = 0;    // lines lie below this; a power of two shows most address bits
-  std::uint64_t cached_lines = 0;  // what the cache holds, roughly
+  std::uint64_t span_bytes =
+      0;  // all lines lie below this offset; a power of two lets most address bits vary
+  std::uint64_t cached_lines = 0;  // approximate number of lines that the cache holds
   std::uint64_t seed = 0;
-  Lines co_resident = {};  // accessed in every pass of each list: they take ways of their own
-  Lines excluded = {};  // others that no list may access: inner caches keep them along with these
-  /// Where no function tells which sets lines lie in, sets are looked for one by one as long as
-  /// there are no more than these.
+  Lines co_resident = {};  // accessed in every pass of each list; they occupy ways
+  Lines excluded = {};  // no list may access these either: the inner caches keep them together with
+                        // the co-resident lines
+  /// If no index function is found, the search takes set by set, up to this number of sets.
   std::size_t most_single_sets = 64;
-  /// Of offset 0, where sets are chosen by more of the address than a buffer is aligned to.
+  /// Address of offset 0, for index functions with address bits above the alignment of the buffer.
   std::uint64_t buffer_address = 0;
 };
 
-/// Whether no list may access the line.
+/// True if no list may access the line.
 bool is_taken(const LinePool& space, std::uint64_t line);
 
-/// At most `count` lines of the span in a random order, all of which a list may access.
+/// At most `count` lines of the span that a list may access, in a random order.
 Lines choose_lines(const LinePool& space, std::uint64_t count, std::uint64_t seed);
 
-/// The lines of this length that offsets lie in, each once, ascending.
+/// The lines of `line_bytes` bytes in which the offsets lie; each once, ascending.
 Lines lines_under(const Lines& offsets, std::uint64_t line_bytes);
 
 /// At most `count` lines of set number `set`, in a random order.
 Lines lines_of_set(const IndexFunction& index, const LinePool& space, std::uint64_t set,
                    std::size_t count);
 
-/// Up to 4096 lines of other sets: the co-resident ones first, which are known to push lines out of
-/// the inner caches, then those before them, downwards. @pre there are co-resident lines
+/// Up to 4096 lines of other sets. First the co-resident lines, which are known to evict lines from
+/// the inner caches; then the lines below them, downwards. @pre there are co-resident lines
 Lines lines_of_other_sets(const IndexFunction& index, const LinePool& space, std::uint64_t set);
 
-/// Lines that stay together, to which no line of the pool could be added.
+/// Lines that fit into the cache together; no other line of the pool could be added.
 struct PackedLines {
   Lines lines;
-  Lines left_over;        // lines of the pool that found no room
-  bool complete = false;  // in a last round over all that were left over none found room, and
-                          // those packed stay
-  std::size_t asked_chases = 0;  // what it took
+  Lines left_over;  // lines of the pool that do not fit
+  bool complete =
+      false;  // the last round over all left-over lines added none, and the packed lines fit
+  std::size_t asked_chases = 0;
 };
 
-/// Packs the lines of the pool, in its order: `batch` lines at a time are chased with those kept so
-/// far, and the ones of the batch that miss again and again are put aside, to be tried again in
-/// other company, until a round over all of them adds none. Works where a set with too many lines
-/// makes each of them miss (LRU and its kin, in cyclic order). Where lines of an overfull set stay
-/// by chance, more may be packed than there is room for; that shows, and `complete` stays false.
-/// @param pool lines in random order, some times what the cache holds
-/// @param first_batch as many as surely overfill few sets
-/// @param batch about as many as there are sets: of lines that would share the last free way of a
-///        set none is kept, and with one line for each set, one often comes alone
-/// @param most_chases a bound on the time; when it is met, `complete` is false
+/// Chases `batch` lines of the pool at a time together with the lines kept so far. Lines of the
+/// batch that miss repeatedly are put aside and tried again in other batches, until a round adds
+/// none. Works if every line of an overfull set misses (LRU and similar policies in cyclic order).
+/// If some lines of an overfull set hit by chance, too many lines are kept; the last check then
+/// fails, and `complete` stays false.
+/// @param pool lines in random order, several times as many as the cache holds
+/// @param first_batch a size that surely overfills only few sets
+/// @param batch about the number of sets. Larger batches often have several lines for the last free
+/// way of a set, and then none of these is kept.
+/// @param most_chases limits the time; beyond it `complete` is false
 PackedLines pack_lines(const Lines& pool, std::size_t first_batch, std::size_t batch,
                        const MissOracle& ask, std::size_t most_chases);
 

@@ -1,4 +1,4 @@
-// Two questions for each distance and each choice of the line that is moved.
+// Asks two questions for each distance and each line that is moved.
 #include "analysis/structure/sets/line_search.hpp"
 
 #include <algorithm>
@@ -7,13 +7,13 @@
 namespace sonde {
 namespace {
 
-// Lines of one set that are moved in turn: an outlier spoils one of them.
+// At most this many lines of the set are moved in turn; an outlier spoils the answer of one.
 constexpr std::size_t most_choices = 9;
 
-/// A line of the conflict, and what lies a distance from it: with all others of the conflict in
-/// place of the line, and along with the line and all others but one. In one line with it the
-/// former overflows and the latter fits; in another line of the set both overflow; in another set
-/// neither.
+/// Two lists about an address at some distance from a line of the conflict. `in_its_place` has the
+/// address instead of the line; `along_with_it` has both, but misses one other line. In the same
+/// line: the first list overflows, the second fits. In another line of the same set: both overflow.
+/// In another set: none overflows.
 struct Question {
   Lines in_its_place;
   Lines along_with_it;
@@ -32,12 +32,12 @@ Question question_about(const EvictionSet& conflict, std::size_t choice,
   return question;
 }
 
-/// Share of the choices that say that the two are in one line.
+/// Fraction of the answers by which the moved address lies in the same line.
 double share_in_one_line(const EvictionSet& conflict, std::uint64_t distance_bytes,
                          const MissOracle& ask, Direction direction = Direction::up) {
   const std::size_t choices = std::min(conflict.lines.size(), most_choices);
   std::vector<Lines> lists;
-  // A set of few lines is asked more often.
+  // If the conflict has few lines, ask about each several times.
   const std::size_t votes = std::max(most_choices / choices, std::size_t{1}) * choices;
   for (std::size_t vote = 0; vote < votes; ++vote) {
     Question question = question_about(conflict, vote % choices, distance_bytes, direction);
@@ -65,7 +65,7 @@ LineByConflicts find_line(const EvictionSet& conflict, std::uint64_t fetch_bytes
       return line;
     }
   }
-  // Down, as no line lies there behind the last one that may be asked for.
+  // Downwards, because upwards the address may lie beyond the lines that may be accessed.
   const double beyond = share_in_one_line(conflict, limit_bytes, ask, Direction::down);
   line.agreement = std::min(line.agreement, 1 - beyond);
   return line;
@@ -73,8 +73,8 @@ LineByConflicts find_line(const EvictionSet& conflict, std::uint64_t fetch_bytes
 
 namespace {
 
-/// Four sets of eight ways, and one line more in each: the lines of two sets may come to rest, and
-/// on an H200 31 lines of three sets did, after eight orders in which all had missed.
+/// Four sets of eight ways, each with one line too many. With fewer lines the misses may cease: on
+/// an H200 31 lines of three sets did, after eight orders in which all had missed.
 constexpr std::size_t fewest_lines = 36;
 constexpr std::size_t most_lines = 256;
 
@@ -87,8 +87,7 @@ Lines missing_lines(const Lines& chased, const MissOracle& ask) {
   return missing;
 }
 
-/// Those of the lines that miss in every one of eight orders in a row, alone; the others came to
-/// rest.
+/// Repeats the chase until all lines that are left miss in eight orders in a row.
 Lines lines_without_rest(Lines lines, const MissOracle& ask) {
   constexpr std::uint64_t orders = 8;
   constexpr std::uint64_t most_orders = 40;
@@ -102,9 +101,9 @@ Lines lines_without_rest(Lines lines, const MissOracle& ask) {
   return in_a_row == orders ? lines : Lines{};
 }
 
-/// Of the others those that miss beside the busy lines: they lie in the same sets.
+/// The lines of `others` that miss together with the busy lines: they lie in the same sets.
 Lines lines_of_same_sets(const Lines& busy, const Lines& others, const MissOracle& ask) {
-  // Few enough for no other set to be overfull.
+  // few enough that no other set overflows
   constexpr std::size_t at_once = 96;
   Lines same;
   for (std::size_t first = 0; first < others.size(); first += at_once) {

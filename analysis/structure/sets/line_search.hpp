@@ -1,7 +1,6 @@
-// The line of a cache from conflicts: two addresses lie in one line if they take one way of a set
-// that is full. Holds whatever the index function and the replacement, where chases
-// that touch parts of lines tell nothing: sets that are few, of few ways, or unevenly filled.
-// Method: docs/methods/tlb.md (step 5).
+// Finds the line size from conflicts: two addresses lie in one line if they occupy one way of a
+// full set. Works for any index function and any replacement, also where chases with small strides
+// fail: few sets, few ways, or sets that are filled unevenly. Method: docs/methods/tlb.md (step 5).
 #pragma once
 
 #include "analysis/structure/sets/conflict_set.hpp"
@@ -13,26 +12,28 @@ namespace sonde {
 
 struct LineByConflicts {
   std::uint64_t bytes = 0;
-  double agreement = 0;  // 0..1: least share of the choices of a line that agree on one distance
+  double agreement = 0;  // 0..1: of the moved lines, the fraction that agrees on the answer; the
+                         // least over all distances
 };
 
-/// The smallest distance at which another line begins: from `fetch_bytes` on, doubling, up to
-/// `limit_bytes`, which is the answer if none is smaller. If what lies so far away seems to be of
-/// the same line, too, something larger than lines conflicts (pages): then the agreement is low.
+/// The smallest distance at which another line begins. Tries `fetch_bytes`, then doubles it up to
+/// `limit_bytes`, which is the answer if no smaller distance is found. The agreement is low if an
+/// address at `limit_bytes` still seems to lie in the same line: then larger units conflict
+/// (pages).
 /// @param conflict its lines begin at multiples of `limit_bytes`
 LineByConflicts find_line(const EvictionSet& conflict, std::uint64_t fetch_bytes,
                           std::uint64_t limit_bytes, const MissOracle& ask);
 
 struct BusyLines {
-  Lines lines;         // all of which miss, in every order; ascending
-  Lines others;        // of their sets: they miss beside those; ascending
-  std::string reason;  // no lines: why not
+  Lines lines;         // all of them miss, in every order; ascending
+  Lines others;        // other lines of the same sets: they miss together with `lines`; ascending
+  std::string reason;  // why there are no lines
 };
 
-/// Lines of four sets or more, out of longer and longer parts of the pool, that miss again and
-/// again when chased alone, in every one of some orders.
+/// Looks in longer and longer prefixes of the pool for lines of at least four sets that miss
+/// repeatedly when chased alone, in every one of eight orders.
 /// @param pool lines in random order
-/// @param fitting_lines so many of them were seen to fit
+/// @param fitting_lines lines of the pool that are known to fit
 BusyLines find_busy_lines(const Lines& pool, std::size_t fitting_lines, const MissOracle& ask);
 
 }  // namespace sonde

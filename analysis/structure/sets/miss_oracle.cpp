@@ -1,4 +1,4 @@
-// What the answers of a chase mean, and the lists that searches ask of.
+// Interprets the misses of a chase, and builds lists of lines.
 #include "analysis/structure/sets/miss_oracle.hpp"
 
 #include "base/random.hpp"
@@ -31,16 +31,16 @@ bool misses_again(const MissCounts& counts, std::size_t i) {
 }
 
 bool overflows(const MissCounts& counts) {
-  // With more outliers than this in a pass, that every pass has one no longer means a miss.
+  // If a pass has more outliers than this, a miss in every pass may be an outlier.
   constexpr double quiet = 0.2;
   if (4 * counts.passes_with_misses < 3 * counts.passes) return false;
   if (counts.outliers_per_pass <= quiet) return true;
   for (std::size_t i = 0; i < counts.misses.size(); ++i) {
     if (misses_again(counts, i)) return true;
   }
-  // Under random replacement misses hardly come again at a line of very many, but come besides the
-  // outliers, whose number varies by its root.
-  constexpr double surely = 3;  // deviations
+  // Under random replacement a line of a long list seldom misses twice. The misses come in addition
+  // to the outliers, whose number varies by its square root.
+  constexpr double surely = 3;  // standard deviations
   const double outliers = counts.outliers_per_pass * counts.passes;
   const auto misses = std::accumulate(counts.misses.begin(), counts.misses.end(), 0.0);
   return misses >= counts.passes + outliers + surely * std::sqrt(outliers);
@@ -80,7 +80,7 @@ std::vector<bool> overflow_twice(const std::vector<Lines>& lists, const MissOrac
 }
 
 bool any_misses(const MissCounts& counts) {
-  constexpr double quiet = 0.2;  // of outliers in a pass
+  constexpr double quiet = 0.2;  // outliers in a pass
   return overflows(counts) || (counts.outliers_per_pass <= quiet && counts.passes_with_misses > 0);
 }
 

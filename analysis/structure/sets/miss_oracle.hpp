@@ -1,5 +1,5 @@
-// The one question that all searches for sets ask: does a cyclic chase over a list of lines keep
-// missing? Whoever answers (a device, a toy in a test) is the caller's business.
+// All searches for sets ask one question: does a cyclic chase over a list of lines miss in every
+// pass? The caller supplies the MissOracle that answers: a device, or a toy cache in a test.
 #pragma once
 
 #include <algorithm>
@@ -11,64 +11,66 @@
 
 namespace sonde {
 
-/// Offsets of lines: each in another line of the cache.
+/// Offsets of lines in bytes, no two of them in the same line of the cache.
 using Lines = std::vector<std::uint64_t>;
 
-/// What a steady cyclic chase over a list of lines showed.
+/// Result of a cyclic chase over a list of lines, in the steady state.
 struct MissCounts {
   std::vector<std::uint32_t> misses;  // of each line, over all passes
   std::uint32_t passes = 0;
   std::uint32_t passes_with_misses = 0;
-  double outliers_per_pass = 0;  // accesses of one pass that look like misses and are none
+  double outliers_per_pass = 0;  // accesses of one pass that look like misses but are none
 };
 
-/// Chases each list on its own, from an empty cache, until it is steady, and then some passes more.
+/// For each list: starts with an empty cache, chases the list until it is steady, then counts the
+/// misses of some more passes.
 using MissOracle = std::function<std::vector<MissCounts>(std::span<const Lines>)>;
 
-/// Misses of `passes` passes over a list and what was accessed behind it, of which a miss counts if
-/// it comes again, unlike an outlier: that may be much.
-/// @param missed access by access  @param listed lines of the list
+/// Counts the misses of `passes` passes. A pass accesses the list and then other lines. A miss of
+/// another line counts only if the same line misses again: an outlier seldom repeats.
+/// @param missed one entry per access, of all passes
+/// @param listed number of lines of the list
 MissCounts count_misses_of(const std::vector<bool>& missed, std::size_t listed,
                            std::uint64_t passes);
 
-/// Some set was too small for its lines: that costs at least one miss in every pass. Outliers do
-/// not repeat at a line, nor in every pass of a short chase.
+/// True if some set is too small for its lines. Such a set misses at least once in every pass.
+/// Outliers do not repeat at the same line, nor in every pass of a short chase.
 bool overflows(const MissCounts& counts);
 
-/// Whether line `i` missed again and again.
+/// True if line `i` missed in at least two passes (or in the only pass).
 bool misses_again(const MissCounts& counts, std::size_t i);
 
-/// Whether the list overflows when asked once. An empty one does not, and is not asked.
+/// Asks once. An empty list does not overflow.
 bool overflows(const Lines& lines, const MissOracle& ask);
 
-/// Of each list whether it overflows.
+/// For each list, whether it overflows; asks once.
 std::vector<bool> overflow_once(const std::vector<Lines>& lists, const MissOracle& ask);
 
-/// Of each list whether it overflows, and again when asked again: outliers in every pass of a long
-/// chase look like an overflow, but hardly twice.
+/// The same; asks again about lists that overflow. Outliers in every pass of a long chase look like
+/// an overflow, but seldom twice.
 std::vector<bool> overflow_twice(const std::vector<Lines>& lists, const MissOracle& ask);
 
-/// Of each line whether it overflows a set together with these residents of it.
+/// For each line, whether `residents` and this line together overflow.
 std::vector<bool> overflow_with(const Lines& residents, const Lines& lines, const MissOracle& ask);
 
-/// Whether any line missed, if only once, other than by an outlier.
+/// True if any line missed, even once, and outliers do not explain the miss.
 bool any_misses(const MissCounts& counts);
 
-/// Whether `count` of the lines, which share a set, miss in most of twelve orders, if only once:
-/// lines that fit hardly do, and random victims hide most misses of a line too many.
+/// @param lines of one set
+/// @returns true if `count` of the lines miss in more than half of twelve random orders, even once.
+/// Lines that fit seldom do. Random replacement hides most misses of one line too many.
 bool miss_in_most_orders(const Lines& lines, std::size_t count, const MissOracle& ask);
 
-/// `count` of the lines from `first` on, or as many as there are.
+/// At most `count` lines, from index `first` on.
 Lines slice(const Lines& lines, std::size_t first, std::size_t count);
 
-/// The lines in a random order.
 Lines shuffled(Lines lines, std::uint64_t seed);
 
-/// What a chase showed of the lines of one set.
+/// The misses of a chase, summed over the lines of one set.
 struct SetMisses {
   std::uint32_t lines = 0;
   std::uint32_t misses = 0;          // over all passes
-  std::uint32_t most_of_a_line = 0;  // likewise
+  std::uint32_t most_of_a_line = 0;  // largest number of misses of any one line, over all passes
 
   void add(std::uint32_t misses_of_line) {
     ++lines;
@@ -77,9 +79,9 @@ struct SetMisses {
   }
 };
 
-/// Whether lines of one set that missed so often overflow it: at least one in each pass; of four
-/// and more, as of TLBs, noise may cover half. Where something else takes a way once, all are lost,
-/// once.
+/// True if the set overflows: it misses at least once in each pass. With four or more passes (as
+/// for TLBs) noise may hide half of them. False if nearly every line missed exactly once: then
+/// something else took a way of the set once.
 bool set_overflows(const SetMisses& seen, const MissCounts& chase);
 
 }  // namespace sonde

@@ -1,4 +1,4 @@
-// From one conflict to the layout of all sets: by a function of the address, else set by set.
+// From one conflict to the layout of all sets: by an index function, or else set by set.
 #include "analysis/structure/sets/set_layout.hpp"
 
 #include "analysis/structure/index/index_search.hpp"
@@ -19,26 +19,26 @@
 namespace sonde {
 namespace {
 
-// Twice the address bits that can vary in a span: the rank of their differences is then certain.
+// Twice the number of address bits that vary in a span: enough for the rank of their differences.
 constexpr std::size_t fewest_members = 64;
 constexpr std::uint64_t fewest_candidates = 1024;
 constexpr std::uint64_t most_candidates = 1 << 17;
-// A function that is nearly right holds in few sets of other chases.
+// If fewer sets of new chases behave as predicted, the function is wrong.
 constexpr double least_checked_agreement = 0.9;
-// The lines of these sets are few and seen one by one: a function that misses more is none.
+// Here the set of every line was seen: the function must explain nearly all lines.
 constexpr double least_agreement = 0.995;
 
-/// Of the conflict's set, to fit a function to them.
+/// Number of members to which a function is fitted.
 std::size_t wanted_members(const EvictionSet& conflict) {
   return std::max(fewest_members, conflict.ways() + 8);
 }
 
-/// Lines of more sets, where those of one are too few to fix a function: of a cache of few ways, in
-/// a span not much larger. Until there are enough lines other than the first of each set.
+/// Finds lines of more sets if one set has too few for a function (a cache of few ways in a small
+/// span). Ends with enough lines beyond the first line of each set.
 void place_more_sets(const MissOracle& ask, Lines& others, std::vector<PlacedLine>& placed) {
-  constexpr std::uint32_t fewest_sets = 2;  // more
+  constexpr std::uint32_t fewest_sets = 2;
   constexpr std::uint32_t most_sets = 16;
-  // As many as address bits that vary, and some that confirm the function.
+  // One for each address bit that varies, and some more to confirm the function.
   constexpr std::size_t enough_lines = 32;
   std::size_t lines = placed.size() - 1;
   std::string no_conflict;
@@ -58,7 +58,7 @@ void place_more_sets(const MissOracle& ask, Lines& others, std::vector<PlacedLin
   }
 }
 
-/// Fits a function to members of the conflict's set and lines of others.
+/// Fits a function to members of the conflict's set and to lines of other sets.
 void fit_to(const LinePool& space, const Lines& members, Lines others, const MissOracle& ask,
             SetLayout& found) {
   constexpr std::size_t few_members = 12;
@@ -70,8 +70,7 @@ void fit_to(const LinePool& space, const Lines& members, Lines others, const Mis
   found.index = fit_index_function(placed, space.line_bytes, space.buffer_address);
 }
 
-/// Sorts as many of the lines by the conflict's set as it takes to see enough of that set, and fits
-/// a function to them.
+/// Sorts candidates until enough members of the conflict's set are known; fits a function to them.
 void fit_function(const LinePool& space, const Lines& candidates, const MissOracle& ask,
                   SetLayout& found) {
   constexpr std::size_t at_once = 4096;
@@ -86,7 +85,7 @@ void fit_function(const LinePool& space, const Lines& candidates, const MissOrac
   fit_to(space, members, others, ask, found);
 }
 
-/// The ways of all sets by the function, if they come out as seen. Empty with the reason if not.
+/// The ways of all sets by the function; empty, with the reason, if measured ways contradict it.
 std::vector<std::uint32_t> ways_by_function(const LinePool& space, const MissOracle& ask,
                                             SetLayout& found) {
   if (!can_number_sets(found.index)) return {};
@@ -96,8 +95,8 @@ std::vector<std::uint32_t> ways_by_function(const LinePool& space, const MissOra
     found.reason = "not every set showed its ways";
     return {};
   }
-  // Behind inner levels the smallest list that surely overflows may hold a line or two more than
-  // ways: some policies let one more stay now and then.
+  // If inner levels lie in front, the smallest list that surely overflows may have one or two lines
+  // more than the set has ways: some policies keep one more line now and then.
   const std::size_t most_more = space.co_resident.empty() ? 0 : 2;
   const std::uint32_t home = ways[set_of(found.index, found.members.front())];
   if (home > found.conflict->ways() || home + most_more < found.conflict->ways()) {
@@ -119,8 +118,9 @@ std::vector<std::uint32_t> ways_by_function(const LinePool& space, const MissOra
   return ways;
 }
 
-/// How many of `co_resident` lie in the set of these lines, seen with other lines co-resident: each
-/// takes the place of one of as many lines as fit then. nullopt if too few of the lines are known.
+/// Counts the co-resident lines that lie in the set of `lines`. With the other lines co-resident,
+/// fills the set with `lines`, and adds each co-resident line to see if the set overflows. nullopt
+/// if too few of the lines may be accessed.
 std::optional<std::uint32_t> count_in_set(const Lines& co_resident, Lines lines,
                                           const OtherCoResidents& other) {
   if (co_resident.empty()) return 0;
@@ -138,9 +138,8 @@ std::optional<std::uint32_t> count_in_set(const Lines& co_resident, Lines lines,
   return static_cast<std::uint32_t>(std::ranges::count(in_set, true));
 }
 
-/// Of each set, co-resident lines included. Empty with the reason if too few lines of a set are
-/// known, or if more co-resident lines were counted than there are: then something else than their
-/// set overflowed.
+/// Ways of each set, co-resident lines included. Empty, with the reason, if too few lines of a set
+/// are known, or if more co-resident lines were counted than exist: then another set overflowed.
 std::vector<std::uint32_t> count_whole_ways(const LinePool& space, const SingleSets& sets,
                                             const std::optional<OtherCoResidents>& other,
                                             std::string& reason) {
@@ -163,7 +162,7 @@ std::vector<std::uint32_t> count_whole_ways(const LinePool& space, const SingleS
   return ways;
 }
 
-/// Checks the sets, and looks once more for a function, now that all are known.
+/// Checks the sets, and tries once more to fit a function, now to lines of all sets.
 void complete_layout(const LinePool& space, const SingleSets& sets, const MissOracle& ask,
                      SetLayout& found) {
   std::vector<PlacedLine> placed;
@@ -187,8 +186,8 @@ void complete_layout(const LinePool& space, const SingleSets& sets, const MissOr
   found.index.sets = static_cast<std::uint32_t>(sets.ways.size());
 }
 
-/// Looks for set after set in the pool and completes the layout with all of them or with a sample;
-/// or tells why it cannot. @pre found.conflict was found in this pool
+/// Finds set after set in the pool; completes the layout with all sets or with a sample, or gives
+/// the reason why neither is possible. @pre found.conflict was found in this pool
 void find_single_sets(const LinePool& space, const Lines& pool, const MissOracle& ask,
                       const std::optional<OtherCoResidents>& other, SetLayout& found) {
   const std::string no_function = found.reason.empty() ? found.index.reason : found.reason;
@@ -213,7 +212,7 @@ void find_single_sets(const LinePool& space, const Lines& pool, const MissOracle
   found.ways_per_set = std::move(ways);
 }
 
-/// Lines of a pool in which some set overflows for sure, unless sets are very large.
+/// Size of a pool in which some set surely overflows, unless sets are very large.
 std::uint64_t enough_candidates(const LinePool& space) {
   return std::clamp(4 * space.cached_lines, fewest_candidates, most_candidates);
 }

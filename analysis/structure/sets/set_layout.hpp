@@ -1,7 +1,7 @@
-// The sets of a cache: how many there are, their associativity, and which address bits choose them,
-// from conflicts between lines alone. What classical stride chases cannot see (hashed indexes, sets
-// that are no power of two, sets of unequal associativity) comes out of the same three questions.
-// Method: docs/methods/conflict-sets.md.
+// The sets of a cache: their number, their associativity, and the address bits that choose them;
+// all from conflicts between lines. Also finds what stride chases cannot: hashed indexes, a number
+// of sets that is no power of two, sets of unequal associativity. Method:
+// docs/methods/conflict-sets.md.
 #pragma once
 
 #include "analysis/structure/index/index_function.hpp"
@@ -17,31 +17,30 @@
 
 namespace sonde {
 
-/// The same cache with other lines co-resident: shows which sets those of a LinePool lie in, where
-/// no function tells.
+/// The same cache with other co-resident lines. Without an index function this shows in which sets
+/// the co-resident lines of a LinePool lie.
 struct OtherCoResidents {
-  Lines co_resident;  // none of the LinePool's; ascending, as those excluded
+  Lines co_resident;  // none of the LinePool's; ascending, as is `excluded`
   Lines excluded;
   MissOracle ask;
 };
 
 struct SetLayout {
-  std::optional<EvictionSet> conflict =
-      {};              // the evidence: the smallest set of lines that overflows
-  Lines members = {};  // lines of that set, the conflict's first
+  std::optional<EvictionSet> conflict = {};  // the smallest set of lines that overflows
+  Lines members = {};  // lines of the conflict's set, the conflict's lines first
   IndexFunction index = {};
-  std::uint32_t home_ways = 0;                   // of that set, co-resident lines included
+  std::uint32_t home_ways = 0;                   // ways of that set, co-resident lines included
   std::vector<std::uint32_t> ways_per_set = {};  // descending; empty: not resolved
-  std::uint32_t smaller_sets = 0;                // of those: seen with a way less, see even_out
-  std::uint32_t short_sets = 0;                  // of those: memory has no line too many of them
-  // Of a dozen sets, where nothing tells where very many others are.
+  std::uint32_t smaller_sets = 0;  // sets that seemed to have one way less, see even_out
+  std::uint32_t short_sets = 0;    // sets of which memory has too few lines to overfill them
+  // If not all sets can be found: the ways of a sample of twelve.
   std::vector<std::uint32_t> seen_ways = {};
   Predictions checked =
-      {};  // sets in chases that no inference had seen, that overflowed as they should
+      {};  // sets of chases that the search has not used, which overflowed as predicted
   std::string reason = {};  // why something is missing
 
   bool resolved() const { return !ways_per_set.empty(); }
-  /// In the ways of the sets, 0 to 1.
+  /// Confidence in the ways of the sets, 0..1.
   double confidence() const {
     constexpr double taken_from_others = 0.9;
     const double sure = checked.confidence();
@@ -50,15 +49,14 @@ struct SetLayout {
   std::uint64_t lines() const;  // sum of all ways
 };
 
-/// Finds a set, its other lines, the function that explains them, and the ways of every set; checks
-/// the result on chases of its own. Where no function explains the lines, sets are looked for one
-/// by one, as long as they are few; if lines are co-resident, only with others to be accessed in
-/// their place.
+/// Finds a set and its other lines, a function that explains them, and the ways of every set; then
+/// checks the result with new chases. If no function explains the lines, looks for set after set,
+/// as long as they are few. With co-resident lines that needs `other`.
 SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,
                           const std::optional<OtherCoResidents>& other = {});
 
-/// One or two sets of very many (64 or more) that keep a way less than all others are taken to be
-/// like them, and counted in `smaller_sets`: docs/decisions/0024-a-way-less.md. For TLBs.
+/// Of 64 or more sets, at most two that have one way less than all others get the ways of the
+/// others, and are counted in `smaller_sets`: docs/decisions/0024-a-way-less.md. For TLBs.
 void even_out(SetLayout& layout);
 
 }  // namespace sonde

@@ -1,4 +1,4 @@
-// Set after set out of a pool, until what is left fits.
+// Takes set after set out of a pool until the rest fits.
 #include "analysis/structure/sets/single_sets.hpp"
 
 #include <fmt/format.h>
@@ -9,10 +9,10 @@
 namespace sonde {
 namespace {
 
-// If there must be far more sets than can be looked for, some show how many ways they have.
+// Number of sets that are measured if there are too many to find all.
 constexpr std::size_t sample_of_sets = 12;
 
-/// Whether most of a few lines of the conflict miss with as many of a known set as fit.
+/// True if most of the conflict's first three lines miss together with `ways` lines of the set.
 bool is_in_set(const EvictionSet& conflict, const Lines& set, std::uint32_t ways,
                const MissOracle& ask) {
   constexpr std::size_t asked_lines = 3;
@@ -24,7 +24,7 @@ bool is_in_set(const EvictionSet& conflict, const Lines& set, std::uint32_t ways
   return 2 * static_cast<std::size_t>(std::ranges::count_if(ask(lists), any_misses)) > lists.size();
 }
 
-/// Of each known set as many lines as fit, and one more.
+/// For each known set a list: as many of its lines as fit, and `line`.
 std::vector<Lines> with_known_sets(std::uint64_t line, const SingleSets& sets) {
   std::vector<Lines> lists;
   for (std::size_t set = 0; set < sets.lines.size(); ++set) {
@@ -34,9 +34,9 @@ std::vector<Lines> with_known_sets(std::uint64_t line, const SingleSets& sets) {
   return lists;
 }
 
-/// The known set that the conflict lies in: some policies hide members from a search in groups, and
-/// those left in the pool make a conflict of their own. Of each set one line is asked first. Random
-/// victims let it miss now and then only.
+/// The known set in which the conflict lies, if any: with some policies a search in groups
+/// overlooks members, which later form a conflict of their own. Asks about one line per set first;
+/// under random replacement it may miss only now and then.
 std::optional<std::size_t> find_known_set(const EvictionSet& conflict, const SingleSets& sets,
                                           const MissOracle& ask) {
   const std::vector<MissCounts> answers = ask(with_known_sets(conflict.lines.back(), sets));
@@ -47,9 +47,9 @@ std::optional<std::size_t> find_known_set(const EvictionSet& conflict, const Sin
   return std::nullopt;
 }
 
-/// Whether a line misses, again and again, with as many of some known set as fit.
+/// True if the line misses in three rounds together with as many lines of some known set as fit.
 bool is_in_some_set(std::uint64_t line, const SingleSets& sets, const MissOracle& ask) {
-  constexpr int rounds = 3;  // single outliers do not come again
+  constexpr int rounds = 3;  // an outlier does not repeat
   std::vector<Lines> lists = with_known_sets(line, sets);
   for (int round = 0; round < rounds && !lists.empty(); ++round) {
     const std::vector<MissCounts> answers = ask(lists);
@@ -61,8 +61,8 @@ bool is_in_some_set(std::uint64_t line, const SingleSets& sets, const MissOracle
   return !lists.empty();
 }
 
-/// Whether most of a few of the lines left over are of no known set: of sets of which the pool has
-/// too few to overfill them.
+/// True if most of the left-over lines, by a sample, lie in no known set: the pool has too few
+/// lines of other sets to overfill them.
 bool lie_elsewhere(const Lines& left_over, const SingleSets& sets, const MissOracle& ask) {
   constexpr std::size_t asked_lines = 8;
   const Lines asked = slice(left_over, 0, std::min(asked_lines, left_over.size()));
@@ -71,7 +71,7 @@ bool lie_elsewhere(const Lines& left_over, const SingleSets& sets, const MissOra
   return 2 * static_cast<std::size_t>(elsewhere) > asked.size();
 }
 
-/// Adds the conflict and all lines of the pool that share its set, and takes them from the pool.
+/// Moves the conflict and all lines of its set from the pool to `sets`.
 void take_set(const EvictionSet& conflict, Lines& pool, const MissOracle& ask, SingleSets& sets) {
   Lines members;
   Lines others;

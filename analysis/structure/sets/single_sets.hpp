@@ -1,5 +1,4 @@
-// Sets looked for one by one, where no function of the address tells them. A part of
-// find_set_layout.
+// Finds set after set if no function of the address gives the set. A part of find_set_layout.
 #pragma once
 
 #include "analysis/structure/sets/conflict_set.hpp"
@@ -12,15 +11,16 @@
 
 namespace sonde {
 
-/// By number of the set.
+/// Vectors are indexed by the number of the set.
 struct SingleSets {
-  std::vector<Lines> lines;         // the conflict's first
-  std::vector<std::uint32_t> ways;  // left by co-resident lines
-  std::string reason;               // why not all are found; empty: all are
+  std::vector<Lines> lines;         // the conflict's lines first
+  std::vector<std::uint32_t> ways;  // without those that co-resident lines occupy
+  std::string reason;               // why not all sets are found; empty if all are
 };
 
-/// All sets that lines of the pool overflow; or a dozen of them, with the reason, where there must
-/// be far more than can be looked for. @param first a conflict found in the pool
+/// Finds all sets that the pool can overfill. If there are far too many sets, finds twelve and
+/// gives the reason.
+/// @param first a conflict found in the pool
 SingleSets take_single_sets(const LinePool& space, Lines pool, const EvictionSet& first,
                             const MissOracle& ask);
 

@@ -1,4 +1,4 @@
-// All sets at a time, from the ways of the first one up or down.
+// Asks about all sets at a time, with lists of more and more or fewer and fewer lines.
 #include "analysis/structure/sets/ways_per_set.hpp"
 
 #include "analysis/structure/sets/miss_oracle.hpp"
@@ -14,19 +14,18 @@
 namespace sonde {
 namespace {
 
-constexpr std::uint32_t most_ways_apart = 8;  // sets differ by at most so many ways
+constexpr std::uint32_t most_ways_apart = 8;  // largest difference between two sets
 
-/// The search for the ways of one set: with more and more of its lines if the first number of them
-/// fits, else with fewer and fewer.
+/// The search for the ways of one set: if the first number of lines fits, tries more, else fewer.
 struct WaysSearch {
   std::uint32_t lines = 0;  // asked next
   enum class Course { unknown, more, fewer, settled, too_few_lines } course = Course::unknown;
-  std::uint32_t ways = 0;  // if settled; of too few lines as many as there are, which fit
+  std::uint32_t ways = 0;  // if settled; with too few lines, all of which fit, their number
 
   bool is_open() const { return course != Course::settled && !is_short(); }
   bool is_short() const { return course == Course::too_few_lines; }
 
-  /// @param lines of the set that may be accessed
+  /// @param available lines of the set that may be accessed
   void bound(std::uint32_t available) {
     if (!is_open() || lines <= available) return;
     ways = available;
@@ -39,7 +38,7 @@ struct WaysSearch {
 
   void take(bool overflows) {
     if (course == Course::unknown) course = overflows ? Course::fewer : Course::more;
-    const bool leaves_none = overflows && lines == 1;  // to other lines than co-resident ones
+    const bool leaves_none = overflows && lines == 1;  // co-resident lines occupy all ways
     if (leaves_none || overflows == (course == Course::more)) {
       ways = overflows ? lines - 1 : lines;
       course = Course::settled;
@@ -49,12 +48,12 @@ struct WaysSearch {
   }
 };
 
-/// Lines of every set, `count` or as many as the span has.
+/// For every set `count` of its lines, or fewer if the span has fewer.
 std::vector<Lines> sort_lines(const IndexFunction& index, const LinePool& space,
                               std::size_t count) {
   std::vector<Lines> lines_by_set(index.sets);
   const std::uint64_t available = space.span_bytes / space.line_bytes;
-  // An odd step accesses every line once and leaves no order that a set could depend on.
+  // An odd step accesses every line once, in an order that does not follow the sets.
   const std::uint64_t step = (available * 5 / 8) | 1;
   const std::uint64_t enough = 4 * count * index.sets;
   for (std::uint64_t i = 0; i < available && i < enough; ++i) {
@@ -72,7 +71,7 @@ struct JointList {
   std::vector<std::size_t> sets;
 };
 
-/// Lines of every open set, as many sets in a list as fit into `capacity` lines.
+/// Lists of the lines of every open set; a list has as many sets as fit into `capacity` lines.
 std::vector<JointList> pack_lists(const std::vector<WaysSearch>& searches,
                                   const std::vector<Lines>& lines_by_set, std::size_t capacity) {
   std::vector<JointList> lists(1);
@@ -89,7 +88,6 @@ std::vector<JointList> pack_lists(const std::vector<WaysSearch>& searches,
   return lists;
 }
 
-/// Asks every open set once.
 void ask_open_sets(std::vector<WaysSearch>& searches, const std::vector<Lines>& lines_by_set,
                    std::size_t capacity, const MissOracle& ask) {
   const std::vector<JointList> lists = pack_lists(searches, lines_by_set, capacity);
@@ -108,15 +106,15 @@ void ask_open_sets(std::vector<WaysSearch>& searches, const std::vector<Lines>& 
 
 enum class Outcome { settled, unseen };
 
-/// Co-resident lines by number of the set.
+/// Number of co-resident lines by number of the set.
 std::vector<std::uint32_t> count_residents(const IndexFunction& index, const LinePool& space) {
   std::vector<std::uint32_t> residents(index.sets);
   for (std::uint64_t line : space.co_resident) ++residents[set_of(index, line)];
   return residents;
 }
 
-/// Sets of which no line may be accessed cannot be asked: they are taken to have as many ways as
-/// the conflict's, with the co-resident lines of each.
+/// Sets without any line that may be accessed cannot be measured. They get the ways of the
+/// conflict's set, less the co-resident lines of each.
 void settle_taken_sets(std::vector<WaysSearch>& searches, const std::vector<Lines>& lines_by_set,
                        const IndexFunction& index, const std::vector<std::uint32_t>& residents,
                        const EvictionSet& conflict) {
@@ -130,8 +128,7 @@ void settle_taken_sets(std::vector<WaysSearch>& searches, const std::vector<Line
   }
 }
 
-/// Asks until all sets are settled, or have no more lines to be asked; unseen if one has far more
-/// or fewer ways than the first.
+/// Asks until all sets are settled or have too few lines. Unseen if one is far from the first set.
 Outcome settle_ways(std::vector<WaysSearch>& searches, const std::vector<Lines>& lines_by_set,
                     std::size_t capacity, const MissOracle& ask) {
   for (std::uint32_t step = 0; step <= 2 * most_ways_apart; ++step) {
@@ -146,7 +143,7 @@ Outcome settle_ways(std::vector<WaysSearch>& searches, const std::vector<Lines>&
   return Outcome::unseen;
 }
 
-/// Sets that are few among all with their number of ways.
+/// Sets whose number of ways occurs in at most 2 % of all sets.
 std::vector<std::size_t> find_rare(const std::vector<WaysSearch>& searches) {
   constexpr std::size_t few_of_many = 50;
   std::map<std::uint32_t, std::vector<std::size_t>> sets_by_ways;
@@ -159,8 +156,8 @@ std::vector<std::size_t> find_rare(const std::vector<WaysSearch>& searches) {
   return rare;
 }
 
-/// Sets that have more ways than most, or fewer, co-resident lines included, if they are not many.
-/// Of two numbers as common as each other the larger one is the ways of most.
+/// Sets with more ways than usual (or fewer: `compare`), co-resident lines included; empty if there
+/// are more than 16. Of two equally common numbers the larger is the usual one.
 template <class Compare>
 std::vector<std::size_t> find_few(const std::vector<WaysSearch>& searches,
                                   const std::vector<std::uint32_t>& residents, Compare compare) {
@@ -176,7 +173,7 @@ std::vector<std::size_t> find_few(const std::vector<WaysSearch>& searches,
   return few.size() <= most_sets ? few : std::vector<std::size_t>{};
 }
 
-/// Takes ways from sets that look larger, if they are few, while as many lines miss in most orders.
+/// If the sets are few, takes ways off while that many lines still miss in most orders.
 void settle_larger(std::vector<WaysSearch>& searches, const std::vector<std::size_t>& sets,
                    const std::vector<Lines>& lines_by_set, const MissOracle& ask) {
   constexpr std::size_t few_of_all = 4;
@@ -187,10 +184,9 @@ void settle_larger(std::vector<WaysSearch>& searches, const std::vector<std::siz
   }
 }
 
-/// Asks for the ways of these sets again, each alone and several times, in other orders of their
-/// lines, and takes the largest answer: more lines than ways miss in every pass whatever the order,
-/// while lines that would fit miss for other reasons, too (a line lost to another cache, a page of
-/// the program itself that takes a way of a TLB's set).
+/// Measures the ways of these sets again, each set alone and in six orders of its lines, and takes
+/// the largest answer. More lines than ways miss in every order; fitting lines may miss for other
+/// reasons: a line lost to another cache, or a page of the program that takes a way of a TLB's set.
 Outcome settle_again(std::vector<WaysSearch>& searches, const std::vector<std::size_t>& sets,
                      std::vector<Lines> lines_by_set, std::uint32_t first, const MissOracle& ask) {
   constexpr std::uint64_t rounds = 6;
@@ -207,9 +203,8 @@ Outcome settle_again(std::vector<WaysSearch>& searches, const std::vector<std::s
   return Outcome::settled;
 }
 
-/// Sets of which all lines fit are taken to have as many ways as most of those that overflowed,
-/// with the co-resident lines of each. @returns how many; nullopt if they are more than half of
-/// all, or hold more than that
+/// Sets whose lines all fit get the ways of most other sets, less their co-resident lines. @returns
+/// their number; nullopt if they are more than half, or if one holds more lines than these ways
 std::optional<std::uint32_t> settle_short(std::vector<WaysSearch>& searches,
                                           const std::vector<std::uint32_t>& residents) {
   std::map<std::uint32_t, std::size_t> counts;

@@ -1,4 +1,4 @@
-// How many ways each set has, once the set of every line is known. A part of find_set_layout.
+// Measures the ways of each set, once the set of every line is known. A part of find_set_layout.
 #pragma once
 
 #include "analysis/structure/index/index_function.hpp"
@@ -12,16 +12,17 @@ namespace sonde {
 
 struct WaysBySet {
   std::vector<std::uint32_t> ways;  // by number of the set
-  std::uint32_t short_sets = 0;     // of these: all their lines that could be asked fitted
+  std::uint32_t short_sets = 0;     // sets whose lines all fit, as far as they may be accessed
 };
 
-/// Ways by number of the set, from those of one of them. The very few sets that differ from the
-/// others, and a few that look smaller, are asked again, each alone, in six orders of its lines,
-/// and the largest answer counts: other misses make a set look smaller than it is. A few that look
-/// larger than most have fewer if their lines miss in most of several orders: random victims hide
-/// most misses of a line too many. Sets of which memory has no line too many are taken to be like
-/// most others, if they are half of all at most. Empty if more are, or if some set has far other
-/// ways than the first.
+/// Ways by number of the set. Starts with the ways of the conflict's set.
+/// - Sets that seem to differ from the others are measured again if they are few, each alone in six
+/// orders of its lines. The largest answer counts: other misses make a set look smaller than it is.
+/// - Of few sets that look larger than most, ways are taken off while their lines still miss in
+/// most of several orders: random replacement hides most misses of one line too many.
+/// - Sets with too few lines in memory to overfill them get the ways of most others.
+/// Empty if more than half of the sets have too few lines, or if the ways of a set are far from
+/// those of the conflict's set.
 /// @pre can_number_sets(index)
 WaysBySet measure_ways(const IndexFunction& index, const LinePool& space,
                        const EvictionSet& conflict, const MissOracle& ask);
