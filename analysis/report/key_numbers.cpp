@@ -73,7 +73,7 @@ class KeyNumbers {
     table_.columns.push_back({"theoretical"});
     table_.columns.push_back({"share", Align::right});
     if (group.reference != nullptr)
-      table_.columns.push_back({fmt::format("{} GPUs before", group.reference->gpus)});
+      table_.columns.push_back({fmt::format("reference ({} GPUs)", group.reference->gpus)});
   }
 
   /// What the devices give, of those that give anything.

@@ -211,7 +211,8 @@ std::string groups_text(const RunResult& run, const FleetAnalysis& analysis, boo
       text +=
           title(colour, n == 1 ? "KEY NUMBERS: " + group.label
                                : fmt::format("KEY NUMBERS: {}, median of {} GPUs", group.label, n));
-      text += plain_table(numbers, "  ");
+      text += plain_table(numbers, "  ") +
+              "  FLOP/s are those of bursts of microseconds; the job soak measures what lasts\n";
     }
     if (!with_structure) continue;
     const TextTable structure = structure_summary(run, group);

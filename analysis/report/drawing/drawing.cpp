@@ -146,11 +146,11 @@ DrawnUnit draw_unit(const DeviceResult& device, const Source& source) {
     add_rows(device, is_tlb ? std::span<const Row>(tlb_rows) : cache_rows, source.prefix, facts);
   }
   add_rows(device, source.rows, source.prefix, facts);
-  const bool has_size =
-      !facts.empty() && (facts.front().label == "size" || facts.front().label == "reach");
-  if (has_size) {
-    unit.size = facts.front().text;
-    facts.erase(facts.begin());
+  const auto size = std::ranges::find_if(
+      facts, [](const DrawnFact& fact) { return fact.label == "size" || fact.label == "reach"; });
+  if (size != facts.end()) {
+    unit.size = size->text;
+    facts.erase(size);
   }
   if (source.name == "L1") {
     if (const auto serves = loads_of_l1(device)) facts.insert(facts.begin(), *serves);

@@ -63,7 +63,7 @@ inline constexpr Row l2_rows[] = {
     {"written", {"{l2.write_bytes_per_s}"}},
     {"slices", {"{cache.l2.slices}", "{cache.l2.slice_bytes}"}, " of "},
     {"each side", {"{cache.l2.side_slices} slices"}},
-    {"slice sets", {"{cache.l2.slice_sets}", "{cache.l2.slice_ways}"}, " x "},
+    {"slice sets", {"{cache.l2.slice_sets}", "{cache.l2.slice_ways} in a slice"}, " x "},
     {"their policy", {"{cache.l2.slice_replacement}"}}};
 inline constexpr Row memory_rows[] = {
     {"size", {"{device.memory_bytes}"}},
