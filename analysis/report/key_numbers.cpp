@@ -178,7 +178,7 @@ TextTable key_number_table(const RunResult& run, const FleetAnalysis& analysis, 
         limits.push_back(rate.theoretical_per_s);
       }
     }
-    numbers.add(name, "FLOP/s", measured, limits);
+    numbers.add(fmt::format("{}, burst", name), "FLOP/s", measured, limits);
   }
   for (const Row& row : link_rows) numbers.add(row);
   const auto from_peers = [](const DeviceResult& device) {

@@ -24,7 +24,6 @@ constexpr std::size_t most_listed_devices = 8;  // a node
 constexpr std::size_t label_width = 10;         // of the lines of a problem
 // Of a summary; the rest stands in the report and the exports.
 constexpr std::size_t most_actions = 2;
-constexpr std::size_t most_notes = 3;
 constexpr std::size_t most_groups = 2;
 
 std::string paint(Colour colour, const char* code, std::string_view text) {
@@ -182,15 +181,13 @@ std::string problems_text(const std::vector<Problem>& wrong, Colour colour, Deta
   return text;
 }
 
-std::string notes_text(const std::vector<std::string>& remarks, std::size_t most, Colour colour,
-                       std::size_t width) {
+std::string notes_text(const std::vector<std::string>& remarks, Colour colour, std::size_t width) {
   std::string text = remarks.empty() ? "" : title(colour, "NOTES (no verdict)");
   const std::size_t note_width = width > 6 ? width - 6 : std::numeric_limits<std::size_t>::max();
-  for (std::size_t i = 0; i < std::min(most, remarks.size()); ++i) {
-    const std::vector<std::string> lines = wrap_text(remarks[i], note_width);
+  for (const std::string& remark : remarks) {
+    const std::vector<std::string> lines = wrap_text(remark, note_width);
     for (const std::string& part : lines) text += line(&part == &lines[0] ? "  " : "      ", part);
   }
-  if (remarks.size() > most) text += fmt::format("  and {} more\n", remarks.size() - most);
   return text;
 }
 
@@ -211,8 +208,7 @@ std::string groups_text(const RunResult& run, const FleetAnalysis& analysis, boo
       text +=
           title(colour, n == 1 ? "KEY NUMBERS: " + group.label
                                : fmt::format("KEY NUMBERS: {}, median of {} GPUs", group.label, n));
-      text += plain_table(numbers, "  ") +
-              "  FLOP/s are those of bursts of microseconds; the job soak measures what lasts\n";
+      text += plain_table(numbers, "  ");
     }
     if (!with_structure) continue;
     const TextTable structure = structure_summary(run, group);
@@ -240,7 +236,7 @@ std::string all_values_text(const RunResult& run, const FleetAnalysis& analysis,
     text += title(colour, run.devices.size() > 1 ? "TIME (median of the devices)" : "TIME") +
             plain_table(times, "  ");
   }
-  return text;
+  return text + notes_text(notes(run, analysis), colour, width);
 }
 
 }  // namespace
@@ -259,9 +255,7 @@ std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
   if (detail == Detail::values) text += all_values_text(run, analysis, colour, width);
   if (detail == Detail::summary && !is_sweep)
     text += groups_text(run, analysis, wrong.empty(), colour);
-  const std::size_t shown =
-      detail == Detail::values ? std::numeric_limits<std::size_t>::max() : most_notes;
-  return text + notes_text(notes(run, analysis), shown, colour, width);
+  return text;
 }
 
 }  // namespace sonde

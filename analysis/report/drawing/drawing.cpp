@@ -158,7 +158,7 @@ DrawnUnit draw_unit(const DeviceResult& device, const Source& source) {
   if (source.name == "Shared memory" && device.info.shared_bytes_per_sm > 0) {
     unit.size = format_bytes(device.info.shared_bytes_per_sm);
   }
-  unit.wide = source.name == "L2" || source.name == "Memory";
+  unit.wide = source.frame == device_frame && (source.name == "L2" || source.prefix.empty());
   return unit;
 }
 
