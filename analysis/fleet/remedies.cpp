@@ -28,31 +28,30 @@ std::string_view take_until(std::string_view& text, std::string_view separator) 
 
 std::vector<std::string> remedies(Trouble trouble, std::string_view uuid) {
   constexpr std::string_view indent = "    ";
+  constexpr std::string_view index =
+      "$(nvidia-smi -i UUID --query-gpu=index --format=csv,noheader)";
   std::string_view page = page_after(fmt::format("`{}`", key_of(trouble)));
   take_until(page, "\n\n");
   std::vector<std::string> all;
   while (page.starts_with(indent)) {
-    std::string_view line = take_until(page, "\n").substr(indent.size());
-    std::string& remedy = all.emplace_back();
-    while (line.find("UUID") != std::string_view::npos) {
-      remedy += std::string(take_until(line, "UUID")) + quote_shell(uuid);
-    }
-    remedy += line;
+    const std::string_view line = take_until(page, "\n").substr(indent.size());
+    const std::string of_any = replace_all(std::string(line), "INDEX", index);
+    all.push_back(replace_all(of_any, "UUID", quote_shell(uuid)));
   }
   return all;
 }
 
 XidMeaning meaning_of_xid(int code) {
-  std::string_view row = page_after(fmt::format("\n| {} | ", code));
+  std::string_view row = page_after(fmt::format("**{}** ", code));
   if (row.empty()) {
     return {.text = "not in the table of sonde",
             .remedy =
                 "Look the code up in NVIDIA's catalogue: "
                 "https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html"};
   }
+  std::string_view codes = take_until(row, " | ");  // the rest of those that share the row
   XidMeaning meaning;
-  meaning.text = take_until(row, " | ");
-  take_until(row, " | ");  // the cause
+  meaning.text = take_until(codes, "; ");
   const std::string_view severity = take_until(row, " | ");
   for (const Severity one : {Severity::info, Severity::warn, Severity::fail}) {
     if (severity == to_text(one)) meaning.severity = one;

@@ -63,13 +63,6 @@ std::string replace_each(std::string_view text, std::span<const Escape> escapes)
   return escaped;
 }
 
-std::string replace_all(std::string text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
-  }
-  return text;
-}
-
 /// The bytes before the first one that is below `least` or not printable ASCII.
 std::string_view plain_start(std::string_view text, char least) {
   const auto end = std::ranges::find_if(
@@ -106,6 +99,13 @@ std::string escape_bytes(std::string_view text, const MustEscape& must_escape) {
 }
 
 }  // namespace
+
+std::string replace_all(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
 
 std::string repair_utf8(std::string_view text) {
   return escape_bytes(text, [](std::uint32_t) { return false; });

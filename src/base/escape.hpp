@@ -8,6 +8,9 @@
 
 namespace sonde {
 
+/// Replaces each `from`, which is not empty; what it puts there is not searched again.
+std::string replace_all(std::string text, std::string_view from, std::string_view to);
+
 /// Valid UTF-8: each invalid byte is written as \xf6. Valid text is returned unchanged.
 std::string repair_utf8(std::string_view text);
 
