@@ -6,7 +6,7 @@ try:
     sys.argv = sys.argv[1:]
     runpy.run_path(sys.argv[0], run_name="__main__")
 except ModuleNotFoundError as error:
-    if error.name.split(".")[0] in ("sonde", "tables", "frames"):
+    if error.name.split(".")[0] in ("sonde", "tables", "frames", "make_file"):
         raise
     print(f"skipped: {error} (apt: python3-{error.name})")
     sys.exit(77)
