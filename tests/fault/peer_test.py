@@ -107,7 +107,7 @@ class MatrixTest(PeerTest):
         for rank, findings in enumerate(self.findings()):
             self.check_row(findings, rank, {0, 1})
             self.assertEqual(findings["peer.slowest"]["status"], "not_resolvable")
-        _, text = self.said_by("analyze", "run.h5")
+        _, text = self.said_by("export", "run.h5", "--format", "table")
         self.assertIn("GPU TO GPU", text)
         self.assertRegex(text, r"peer.read_bytes_per_s, GB/s \(nvlink\)\n +from rank +rank 0 +rank 1"
                                r"\n +0 +- +3\d\d")

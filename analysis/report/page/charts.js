@@ -104,7 +104,8 @@ function strip_of(metric) {
 function draw_strips() {
   const {groups, metrics} = charts.strips;
   groups.forEach(lay_out);
-  const first = metrics.filter(metric => metric.out.length).slice(0, 6);
+  const out = metrics.filter(metric => metric.out.length).slice(0, 6);
+  const first = out.length > 0 ? out : metrics.slice(0, 1);
   draw_into(place_of('strips'), first.map(strip_of));
   const box = place_of('strip_metric'), more = metrics.filter(metric => !first.includes(metric));
   box.parentElement.hidden = more.length === 0;
