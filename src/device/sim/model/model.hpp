@@ -223,6 +223,7 @@ struct Tile : Section {
 struct PathModel {
   AddressSpace space = AddressSpace::global;
   bool at_home = false;             // answered at a line's home, never by a copy
+  bool fetches_ahead = false;       // code that follows is fetched while the block before runs
   std::optional<Tile> tile;         // texture_2d: rows are stored tile by tile
   std::vector<std::size_t> tlbs;    // as PageModel::tlb counts
   std::vector<std::size_t> caches;  // places in Model::caches
