@@ -25,6 +25,8 @@ constexpr Row device_rows[] = {
     {"device.sm_count", units, "multiprocessors"},
     {"device.memory_bytes", Quantity{"byte", structural, higher}, "global memory"},
     {"device.reported_l2_bytes", size, "L2 size as the driver prints it"},
+    {"device.shared_bytes_per_sm", size, "shared memory of an SM, at most"},
+    {"device.shared_bytes_per_block", size, "shared memory of a block (CTA), at most"},
     {"device.max_sm_clock_hz", highest_clock, "highest SM clock"},
     {"device.max_memory_clock_hz", highest_clock, "highest memory clock"},
     {"device.memory_bus_bits", units, "width of the memory bus"},

@@ -29,6 +29,9 @@ void run_device(JobRun& run) {
   report_told(run, "device.sm_count", gpu.sm_count);
   report_told(run, "device.memory_bytes", static_cast<double>(gpu.memory_bytes));
   report_told(run, "device.reported_l2_bytes", static_cast<double>(gpu.l2_bytes));
+  report_told(run, "device.shared_bytes_per_sm", static_cast<double>(gpu.shared_bytes_per_sm));
+  report_told(run, "device.shared_bytes_per_block",
+              static_cast<double>(gpu.shared_bytes_per_block));
   report_told(run, "device.max_sm_clock_hz", gpu.sm_clock_hz);
   report_told(run, "device.max_memory_clock_hz", gpu.memory_clock_hz);
   report_told(run, "device.memory_bus_bits", gpu.memory_bus_bits);

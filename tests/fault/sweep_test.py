@@ -288,6 +288,15 @@ class JobOptionTest(SweepTest):
                          ["ok", "not_present", "ok"])
         self.assertIn("at most 64 KiB can be chased through constant", constant[4]["reason"])
 
+    def test_what_the_other_sms_chase_must_fit_too(self):
+        for others, status, reason in (("8KiB", "not_present", "at most 64 KiB can be chased"),
+                                       ("384", "not_resolvable", "whole strides")):
+            _, found = self.latencies("--sms", "0-1", "--set", "chase.path=constant", "--set",
+                                      "chase.footprint_bytes=60KiB", "--set", "chase.stride_bytes=256",
+                                      "--set", f"chase.others_bytes={others}", backend="sim:gtx280")
+            self.assertEqual(found[0]["status"], status)
+            self.assertIn(reason, found[0]["reason"])
+
     def test_options_of_jobs_that_do_not_run_are_bad_usage(self):
         for item in ("tlb.carveout_bytes=1", "latency.carveout_bytes=64KiB", "chase.path=west",
                      "chase.stride_bytes=0.5"):

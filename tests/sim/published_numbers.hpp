@@ -100,6 +100,7 @@ inline constexpr PublishedNumber published_numbers[] = {
     {gtx560ti, "tlb.l2.reach_bytes", 130 * mib},
     {gtx560ti, "tlb.l2.sets", 7.0},
     {gtx560ti, "tlb.l2.replacement", "LRU"},
+    {gtx560ti, "latency.ca.l2_cycles", 404.0 - 20.0},
     {gtx560ti, "latency.p1_cycles", 96.0},
     {gtx560ti, "latency.p2_cycles", 384.0},
     {gtx560ti, "latency.p3_cycles", 468.0},

@@ -115,6 +115,14 @@ TEST(ArithmeticSimTest, the_gtx280_is_as_published) {
               sim.number(metric("float_rsqrt", "latency_cycles")) +
                   sim.number(metric("float_reciprocal", "latency_cycles")),
               0.5);
+  // Divisions of integers and of double precision are subroutines, those of floats a few
+  // instructions.
+  for (const char* name : {"int_divide", "double_divide"}) {
+    EXPECT_GT(sim.number(metric(name, "latency_cycles")),
+              3 * sim.number(metric("float_divide", "latency_cycles")));
+    EXPECT_LT(sim.number(metric(name, "throughput_per_cycle_per_sm")),
+              sim.number(metric("float_divide", "throughput_per_cycle_per_sm")) / 3);
+  }
   // Fitted: products on both kinds of units.
   EXPECT_NEAR(sim.number(metric("float_mul", "throughput_per_cycle_per_sm")), 11.2, 0.15);
   // The special function units work beside the others, and sums and logic take turns.

@@ -73,6 +73,31 @@ TEST(SharedPeakSimTest, published_peaks_and_warps_are_recovered) {
   }
 }
 
+/// Wong 2010, table I, and Mei and Chu 2016, table III: of an SM, and of a block.
+TEST(SharedMemoryTest, its_sizes_are_those_of_the_papers) {
+  struct Paper {
+    const char* model;
+    double kib_per_sm, kib_per_block;
+  };
+  for (const Paper& paper : {Paper{"gtx280", 16, 16}, Paper{"gtx560ti", 48, 48},
+                             Paper{"gtx780", 48, 48}, Paper{"gtx980", 96, 48}}) {
+    JobOnSim sim(paper.model, {"device"}, SuiteLevel::quick);
+    EXPECT_EQ(sim.number("device.shared_bytes_per_sm"), 1024 * paper.kib_per_sm) << paper.model;
+    EXPECT_EQ(sim.number("device.shared_bytes_per_block"), 1024 * paper.kib_per_block)
+        << paper.model;
+  }
+}
+
+/// Mei 2014, table 1, and Mei and Chu 2016, table III: half a warp is served at a time.
+TEST(SharedBanksSimTest, the_gtx280_has_16_banks_of_4_bytes) {
+  JobOnSim sim("gtx280", {"clock", "shared"}, SuiteLevel::quick);
+
+  EXPECT_EQ(sim.number("shared.bank_count"), 16);
+  EXPECT_EQ(sim.number("shared.bank_bytes"), 4);
+  EXPECT_GT(sim.number("shared.conflict_cycles.2"), sim.number("shared.latency_cycles") + 2);
+  EXPECT_NEAR(sim.number("shared.conflict_cycles.32"), sim.number("shared.conflict_cycles.16"), 1);
+}
+
 TEST(SharedStrideSimTest, conflict_degree_is_gcd_of_stride_and_banks_on_fermi_and_maxwell) {
   for (const auto& [model, alone] : {std::pair{"gtx560ti", 50.0}, std::pair{"gtx980", 28.0}}) {
     JobOnSim sim(model, {"clock", "shared"}, SuiteLevel::quick);

@@ -30,6 +30,11 @@ TEST(BankConflictsTest, wide_words_take_two_groups_on_narrow_banks_only) {
 TEST(BankConflictsTest, sixteen_banks_serve_half_a_warp_at_a_time) {
   EXPECT_EQ(passes(banks(16, 4), BankMode::four_bytes, 1), 2u);
   EXPECT_EQ(passes(banks(16, 4), BankMode::four_bytes, 2), 4u);
+  const auto of = [](std::vector<std::uint32_t> offsets) {
+    return count_passes(banks(16, 4), BankMode::four_bytes, 4, offsets);
+  };
+  EXPECT_EQ(of({0}), 2u) << "the other half has its turn, too";
+  EXPECT_EQ(of({0, 64}), 3u) << "two in conflict";
 }
 
 TEST(BankConflictsTest, one_thread_never_conflicts) {

@@ -30,10 +30,10 @@ inline std::uint32_t passes_of_group(const SharedModel& shared, std::uint32_t wo
       std::max<std::size_t>(1, std::ranges::max(rows | std::views::transform(count))));
 }
 
-/// Passes over the banks for one access of a warp. A group is as many threads as fill one row of
-/// all banks, at most the warp, and takes as many passes as its busiest bank has different rows to
-/// read. All words in one row of a bank come in one pass, so a broadcast costs nothing (Mei and Chu
-/// 2016, section 6.2).
+/// Passes over the banks for one access: the threads go in as many groups as their words fill all
+/// banks, and each group takes as many passes as its busiest bank has different rows to read; one
+/// if none of its threads reads. Words in one row of a bank come in the same pass, so a broadcast
+/// costs nothing (Mei and Chu 2016, section 6.2).
 inline std::uint32_t count_passes(const SharedModel& shared, BankMode mode, int element_bytes,
                                   std::span<const std::uint32_t> offsets_bytes) {
   const std::uint32_t word_bytes = mode == BankMode::eight_bytes ? 8 : 4;
@@ -42,7 +42,8 @@ inline std::uint32_t count_passes(const SharedModel& shared, BankMode mode, int 
   const std::size_t groups = std::max<std::size_t>(1, full_warp_bytes / row_bytes);
   const std::size_t group_threads = warp_threads / groups;
   std::uint32_t passes = 0;
-  for (std::size_t first = 0; first < offsets_bytes.size(); first += group_threads) {
+  for (std::size_t group = 0; group < groups; ++group) {
+    const std::size_t first = std::min(group * group_threads, offsets_bytes.size());
     const std::size_t count = std::min(group_threads, offsets_bytes.size() - first);
     passes +=
         passes_of_group(shared, word_bytes, element_bytes, offsets_bytes.subspan(first, count));

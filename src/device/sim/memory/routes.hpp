@@ -47,6 +47,7 @@ struct Route {
   /// Distance of each slice, [partition][slice]; empty if there are no slices.
   std::span<const std::int32_t> slice_cycles;
   Stream stream;
+  std::uint64_t next_code = 0;  // address behind the block that was executed last
 
   bool translated() const { return path->space == AddressSpace::global; }
   bool executes() const { return path->space == AddressSpace::code; }

@@ -120,17 +120,20 @@ std::uint64_t least_step(const PageModel& pages) {
 
 std::uint64_t odd_part(std::uint64_t number) { return number >> std::countr_zero(number); }
 
-/// The odd part of the period of a modulo index over sets of unequal width; otherwise 1. What fits
-/// into such sets depends on where in the period a buffer begins.
+/// The odd part of the period of a modulo index or a table over sets of unequal width; otherwise 1.
+/// What fits into such sets depends on where in the period a buffer begins.
 std::uint64_t odd_period(const CacheModel& cache) {
   std::uint64_t period = 1;
   for (const Geometry& geometry : cache.geometries) {
+    const DeclaredIndex& index = geometry.index;
     const std::uint64_t sets = geometry.ways_per_set.size();
-    if (geometry.index.kind != DeclaredIndex::Kind::modulo ||
+    const bool is_table = index.kind == DeclaredIndex::Kind::table;
+    if ((index.kind != DeclaredIndex::Kind::modulo && !is_table) ||
         geometry.lines() == sets * geometry.most_ways()) {
       continue;
     }
-    period = std::lcm(period, odd_part(geometry.index.granularity_bytes * sets));
+    const std::uint64_t parts = is_table ? index.table.size() : sets;
+    period = std::lcm(period, odd_part(index.granularity_bytes * parts));
   }
   return period;
 }
@@ -190,13 +193,7 @@ std::string make_uuid(std::uint64_t seed_of_die) {
 
 std::uint64_t draw_memory_address(const Model& model, std::uint64_t seed_of_die) {
   constexpr std::uint64_t address_space_bytes = 1ULL << 47;  // of a process on x86-64
-  Steps steps = steps_of(model, address_space_bytes);
-  // As published for the TLBs of Fermi and Kepler: the memory begins with a period of their tables.
-  for (const CacheModel& tlb : model.pages.tlbs)
-    for (const Geometry& geometry : tlb.geometries)
-      if (geometry.index.kind == DeclaredIndex::Kind::table)
-        steps.odd = std::lcm(steps.odd, odd_part(geometry.index.table.size()));
-  const std::uint64_t step_bytes = steps.choose(address_space_bytes);
+  const std::uint64_t step_bytes = steps_of(model, address_space_bytes).choose(address_space_bytes);
   Random random(derive_seed(seed_of_die, "address of the memory"));
   return random.below((address_space_bytes - model.device.memory_bytes) / step_bytes) * step_bytes;
 }

@@ -224,6 +224,7 @@ struct Tile : Section {
 struct PathModel {
   AddressSpace space = AddressSpace::global;
   bool at_home = false;             // answered at a line's home, never by a copy
+  bool fetches_ahead = false;       // code that follows is fetched while the block before runs
   std::optional<Tile> tile;         // texture_2d: rows are stored tile by tile
   std::vector<std::size_t> tlbs;    // numbers for PageModel::tlb
   std::vector<std::size_t> caches;  // indices in Model::caches

@@ -184,6 +184,9 @@ PathModel read_path(Fields& fields, LoadPath kind, const Model& model) {
   if (kind == LoadPath::texture_2d) path.tile = fields.object_or_none<Tile>("tile");
   const std::vector<std::string> outcomes = outcome_names(path, model.pages);
   path.caches = read_cache_places(fields, model);
+  if (kind == LoadPath::instruction && !path.caches.empty()) {
+    path.fetches_ahead = fields.flag("fetches_ahead");
+  }
   fields.object("latency_cycles", [&](Fields& latencies) {
     for (std::size_t place : path.caches) {
       path.hit.push_back(read_row(latencies, model.caches[place].name, outcomes));
