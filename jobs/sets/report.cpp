@@ -58,7 +58,7 @@ void report_index(const SetsProbe& probe, const SetLayout& layout, double confid
     return probe.run().report(not_resolvable(metric, index.reason));
   }
   const std::string seen =
-      fmt::format("address bits that were tested: {}-{}", std::countr_zero(index.known_bits),
+      fmt::format("tested on address bits {}-{}", std::countr_zero(index.known_bits),
                   std::bit_width(index.known_bits) - 1);
   probe.run().report(found(metric, describe(index), confidence, layout.checked.asked), seen);
 }

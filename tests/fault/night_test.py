@@ -36,7 +36,7 @@ class FillTest(NightTest):
 
     def stand(self):
         """How many repeats the run says it has."""
-        said = re.search(r"the time budget is over: (\d+) repeat\(s\) stand", self.said)
+        said = re.search(r"the time budget is over: (\d+) complete repeat\(s\) are kept", self.said)
         self.assertIsNotNone(said, self.said)
         return int(said.group(1))
 

@@ -227,8 +227,8 @@ TEST_F(SuperviseAgainTest, only_jobs_that_a_signal_ends_are_said_to_have_some_ti
   };
   const auto measure = [this] { supervise_with([](const std::string&) { return Fate::well; }); };
 
-  EXPECT_EXIT(stop_while(judge_all), testing::ExitedWithCode(0), Not(HasSubstr("told to stop")));
-  EXPECT_EXIT(stop_while(measure), testing::ExitedWithCode(0), HasSubstr("told to stop"));
+  EXPECT_EXIT(stop_while(judge_all), testing::ExitedWithCode(0), Not(HasSubstr("stop requested")));
+  EXPECT_EXIT(stop_while(measure), testing::ExitedWithCode(0), HasSubstr("stop requested"));
 }
 
 TEST(AskDevicesTest, a_crash_while_listing_gpus_is_an_error_of_the_device) {
