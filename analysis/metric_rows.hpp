@@ -90,20 +90,20 @@ inline constexpr std::string_view global_page = "docs/methods/global-throughput.
 
 // Reason why a metric is not compared.
 inline constexpr std::string_view whole_cycles =
-    "a difference of two medians in whole cycles, of which one is up to a tenth of it";
+    "it is a difference of two medians in whole cycles: one cycle can be a tenth of it";
 
 /// Load paths, and the level that serves them. Only plain and read-only loads use the first cache.
 inline constexpr Factor paths[] = {
     {"ca.l1", "plain loads that hit the first cache"},
     {"ca.l2", "plain loads that hit the L2"},
-    {"ca.dram", "plain loads that memory serves, translation at hand"},
+    {"ca.dram", "plain loads served by memory, without TLB misses"},
     {"cg.l2", "loads past the L1 that hit the L2"},
-    {"cg.dram", "loads past the L1 that memory serves, translation at hand"},
+    {"cg.dram", "loads past the L1 served by memory, without TLB misses"},
     {"nc.l1", "read-only loads that hit the first cache"},
     {"nc.l2", "read-only loads that hit the L2"},
-    {"nc.dram", "read-only loads that memory serves, translation at hand"},
+    {"nc.dram", "read-only loads served by memory, without TLB misses"},
     {"cv.l2", "volatile loads that hit the L2"},
-    {"cv.dram", "volatile loads that memory serves, translation at hand"},
+    {"cv.dram", "volatile loads served by memory, without TLB misses"},
 };
 inline constexpr Row path_rows[] = {
     {"latency.{}_cycles", latency, "latency of {}"},
@@ -112,7 +112,8 @@ inline constexpr Row path_rows[] = {
 
 inline constexpr Factor pattern_paths[] = {{"", ""}, {"cg.", ", L1 bypassed"}};
 inline constexpr std::string_view translations_vary =
-    "what page tables in caches make of a miss changes from run to run, by 3 to 4 % on one H200";
+    "a TLB miss costs more or less depending on which page tables lie in caches: 3 to 4 % from run "
+    "to run on one H200";
 inline constexpr Row pattern_rows[] = {
     {"latency.{}p1_cycles", latency, "data cache hit, L1 TLB hit{}"},
     {"latency.{}p2_cycles", latency, "data cache hit, L1 TLB miss, L2 TLB hit{}"},
@@ -155,7 +156,7 @@ inline constexpr Row cache_rows[] = {
      "largest footprint without a miss: less than the size if sets are unequal ({})",
      "Meltzer 2013"},
     {"cache.{}.line_bytes", size, "bytes under one tag ({})"},
-    {"cache.{}.sector_bytes", size, "smallest part of a line seen to arrive on its own ({})"},
+    {"cache.{}.sector_bytes", size, "smallest part of a line that arrives on its own ({})"},
     {"cache.{}.fetch_bytes", size, "bytes that one miss brings ({})", mei_4_2},
 };
 inline constexpr Row set_rows[] = {
@@ -172,12 +173,12 @@ inline constexpr Row set_rows[] = {
     {"cache.{}.prefetch_bytes", size, "how far ahead of a stream of misses lines are fetched ({})",
      mei_4_3},
     {"cache.{}.write_policy", text,
-     "what a store does to a line that is there, and to one that is not ({})"},
+     "what a store does to a resident line and to a missing line ({})"},
 };
 
 // One healthy H200 needed 98 cycles to its second constant cache, another one 104.
 inline constexpr std::string_view ways_differ =
-    "it is that of one SM, whose way to the cache is longer or shorter on another GPU; placement.* "
+    "it is measured on one SM, whose distance to the cache differs between GPUs; placement.* "
     "compares all SMs";
 inline constexpr Row latency_rows_of_loads[] = {
     {"cache.{}.hit_latency_cycles", latency, "latency of a hit ({})"},
@@ -198,26 +199,29 @@ inline constexpr Row latency_rows_of_outer[] = {
 inline constexpr Row sharing_rows[] = {
     {"sharing.{}.scope", text,
      "which SMs share it: sm, tpc, gpc, part of a gpc, partition or device ({})", wong_fig_20},
-    {"sharing.{}.sms", of_one_die, "SMs that share it with SM 0, that one counted ({})",
-     wong_fig_20},
+    {"sharing.{}.sms", of_one_die, "SMs that share it with SM 0, SM 0 included ({})", wong_fig_20},
 };
 inline constexpr Row array_rows[] = {
     {"sharing.l1_readonly", text, "whether plain and read-only loads have one first cache"},
-    {"sharing.l1_texture_l1", text, "whether plain loads and texture fetches do"},
-    {"sharing.readonly_texture_l1", text, "whether read-only loads and texture fetches do"},
-    {"sharing.l1_constant_l1", text, "whether plain loads and constants do"},
-    {"sharing.readonly_constant_l1", text, "whether read-only loads and constants do"},
-    {"sharing.texture_l1_constant_l1", text, "whether texture fetches and constants do"},
+    {"sharing.l1_texture_l1", text, "whether plain loads and texture fetches have one first cache"},
+    {"sharing.readonly_texture_l1", text,
+     "whether read-only loads and texture fetches have one first cache"},
+    {"sharing.l1_constant_l1", text, "whether plain loads and constants have one first cache"},
+    {"sharing.readonly_constant_l1", text,
+     "whether read-only loads and constants have one first cache"},
+    {"sharing.texture_l1_constant_l1", text,
+     "whether texture fetches and constants have one first cache"},
     {"sharing.l1_shared_memory", text, "whether the L1 loses what shared memory gets", cache_page},
     {"sharing.constant_l1_code", text,
-     "the cache of code that is one array with the first cache of constants, or no", wong_fig_21},
-    {"sharing.constant_l2_code", text, "the same of their second cache", wong_fig_21},
-    {"sharing.constant_l3_code", text, "the same of their third cache", wong_fig_21},
+     "the cache of code that is one array with the first cache of constants; no: none is",
+     wong_fig_21},
+    {"sharing.constant_l2_code", text, "the same for the second cache of constants", wong_fig_21},
+    {"sharing.constant_l3_code", text, "the same for the third cache of constants", wong_fig_21},
 };
 
 inline constexpr Row every_sm_rows[] = {
-    {"cache.{}.alike_sms", count, "SMs that have this structure ({})"},
-    {"cache.{}.odd_sms", list, "SMs that have another ({})"},
+    {"cache.{}.alike_sms", count, "number of SMs that have this structure ({})"},
+    {"cache.{}.odd_sms", list, "SMs that have another structure ({})"},
 };
 
 inline constexpr Factor tlb_levels[] = {
@@ -236,14 +240,14 @@ inline constexpr Row tlb_level_rows[] = {
     {"{}.sets", count, "number of sets ({})"},
     {"{}.ways", count, "entries of one set; the mean where sets differ ({})"},
     {"{}.ways_per_set", count, "ways of each set, largest first ({})"},
-    {"{}.tag_reach_bytes", size, "entries of all sets x memory under one ({})"},
+    {"{}.tag_reach_bytes", size, "entries of all sets x memory under one entry ({})"},
     {"{}.index_function", text, "from the offset to the set ({})", index_page},
     {"{}.replacement", text, "how the victim in a full set is chosen ({})", policy_page},
     {"{}.way_probability", number,
      "chance of each way to be the victim, in the order of first fill ({})", policy_page},
     {"{}.scope", text, "which SMs share it: sm, tpc, gpc or device ({})"},
     {"{}.miss_penalty_cycles", cycles,
-     "what a miss of this level costs beyond a hit of the first ({})", "", whole_cycles},
+     "cost of a miss of this level beyond a hit of the first level ({})", "", whole_cycles},
 };
 
 }  // namespace sonde::registry

@@ -76,18 +76,19 @@ constexpr Row l2_rows[] = {
 constexpr Row texel_rows[] = {
     {"cache.texture_l1.tile_bytes", size,
      "texels of a two-dimensional texture that one miss brings"},
-    {"cache.texture_l1.tile_rows", count, "rows that they lie in"},
+    {"cache.texture_l1.tile_rows", count, "rows of texels that one miss brings"},
 };
 
 constexpr Row tlb_rows[] = {
-    {"tlb.page_bytes", size, "smallest part of memory that is translated anew"},
-    {"tlb.page_window_bytes", size, "memory whose page tables are active at a time", mei_5_2},
+    {"tlb.page_bytes", size, "smallest part of memory with a translation of its own"},
+    {"tlb.page_window_bytes", size, "memory whose page tables are active at the same time",
+     mei_5_2},
 };
 
 constexpr Row latency_rows[] = {
     {"latency.l1_cycles", latency, "latency of an L1 hit, plain loads"},
     {"latency.l2_cycles", latency, "latency of an L2 hit, loads past the L1"},
-    {"latency.dram_cycles", latency, "latency of memory, translation at hand"},
+    {"latency.dram_cycles", latency, "latency of memory, without TLB misses"},
     {"latency.l2_near_cycles", latency, "latency of a hit in the near partition of the L2"},
     {"latency.l2_far_cycles", latency, "latency of a hit in the far partition of the L2"},
     {"latency.dram_near_cycles", latency, "latency of memory behind the near partition"},

@@ -106,8 +106,8 @@ ScopeName name_scope(const std::vector<int>& sharing, int sm_count, const KnownG
       return {"tpc", groups.tpc_confidence};
   } else if (sharing.size() == usual_tpc && in_a_row(sharing)) {
     return {"tpc", confidence_by_size,
-            "which SMs form a TPC is not known: these have numbers in a row, and a GPC of so few "
-            "would look the same"};
+            "which SMs form a TPC is not known: these SMs have consecutive numbers, but a GPC with "
+            "so few SMs would look the same"};
   }
   if (!all_known(groups.gpc_of_sm, sm_count)) return {};
   return {name_by_gpcs(sharing, groups.gpc_of_sm), groups.gpc_confidence};

@@ -137,18 +137,21 @@ void report_schedulers(JobRun& run) {
   }
   if (!most) {
     return run.report(not_resolvable(
-        metric, !refusals.empty() ? refusals
-                                  : "the time of a step against warps climbs in no stairs that "
-                                    "one number of schedulers explains"));
+        metric,
+        !refusals.empty()
+            ? refusals
+            : "the time of a step against the number of warps fits no number of schedulers"));
   }
   if (most->schedulers == 1) {
     return run.report(not_resolvable(
-        metric, "warps take their turns one by one: one scheduler, or units that all share"));
+        metric,
+        "warps issue one by one: either there is one scheduler, or all schedulers share one unit"));
   }
-  run.report(found(metric, static_cast<double>(most->schedulers), scheduler_confidence,
-                   std::size(stair_ops) * static_cast<std::size_t>(most_warps(run.info()))),
-             fmt::format("a step takes {:.2f} cycles, and {:.2f} for each warp of a scheduler",
-                         most->latency_cycles, most->interval_cycles));
+  run.report(
+      found(metric, static_cast<double>(most->schedulers), scheduler_confidence,
+            std::size(stair_ops) * static_cast<std::size_t>(most_warps(run.info()))),
+      fmt::format("a step takes {:.2f} cycles, then {:.2f} cycles for each warp of a scheduler",
+                  most->latency_cycles, most->interval_cycles));
 }
 
 /// Cycles of a step of both operations of a pair, and of each alone.
@@ -290,7 +293,8 @@ void run_arithmetic(JobRun& run) {
     most_steps_per_cycle = std::max(most_steps_per_cycle, report_op(run, op));
   }
   if (run.has_settings()) {
-    return run.report_rest("", Status::skipped, "not with one number of warps or one ilp");
+    return run.report_rest("", Status::skipped,
+                           "not measured with a single number of warps or a single ilp");
   }
   report_warp_sweeps(run);
   report_ilp_sweeps(run);

@@ -119,7 +119,7 @@ void report_structures(JobRun& run, const std::vector<Carveout>& carveouts,
   report("cache.l1.replacement_by_carveout", fmt::format("{}", fmt::join(policies, "; ")));
   if (probabilities.empty()) {
     run.report(not_present("cache.l1.way_probability_by_carveout",
-                           "replacement is random with none of them"));
+                           "replacement is random with none of these carve-outs"));
   } else {
     report("cache.l1.way_probability_by_carveout", std::move(probabilities));
   }
@@ -129,7 +129,7 @@ void report_no_carveouts(JobRun& run) {
   for (const Metric& metric : all_metrics()) {
     if (metric.name.find("carveout") == std::string_view::npos) continue;
     run.report_rest(metric.name, Status::not_present,
-                    "shared memory and this cache do not share an array of variable parts");
+                    "this cache and shared memory do not divide one array");
   }
 }
 
@@ -179,10 +179,11 @@ std::optional<CacheUnderTest> find_first_cache(JobRun& run, LoadPath path,
   cache.seed = derive_seed(run.seed(), name);
   const auto threshold_cycles = separate_hits(hits, l2_latencies, least_first_cache_gap_cycles);
   if (!threshold_cycles) {
-    run.report_rest("", Status::not_present,
-                    fmt::format("{} loads take {:.0f} cycles at best, loads that pass the L1 by "
-                                "{:.0f}: no cache serves them",
-                                to_text(path), median(hits), median(l2_latencies)));
+    run.report_rest(
+        "", Status::not_present,
+        fmt::format(
+            "{} loads take {:.0f} cycles at best, loads past the L1 {:.0f}: no cache serves them",
+            to_text(path), median(hits), median(l2_latencies)));
     return std::nullopt;
   }
   cache.threshold_cycles = *threshold_cycles;
@@ -191,8 +192,9 @@ std::optional<CacheUnderTest> find_first_cache(JobRun& run, LoadPath path,
 
 std::string explain_carveout(const ChaseSetup& chase) {
   if (!chase.shared_carveout_bytes) return {};
-  return fmt::format("seen with {} of shared memory, the least that holds the record",
-                     format_bytes(*chase.shared_carveout_bytes));
+  return fmt::format(
+      "measured with {} of shared memory, the least that holds the record of the chase",
+      format_bytes(*chase.shared_carveout_bytes));
 }
 
 Replicates measure_hits(const CacheUnderTest& cache) {
@@ -224,7 +226,7 @@ void report_first_latencies(const CacheUnderTest& cache, std::uint64_t size_byte
   const std::string of_misses = cache.name + ".miss_latency_cycles";
   report_latency(cache.run, cache.name + ".hit_latency_cycles", hits);
   if (!misses.samples.empty()) return report_latency(cache.run, of_misses, misses);
-  cache.run.report(not_resolvable(of_misses, "four times its size still fits"));
+  cache.run.report(not_resolvable(of_misses, "no load misses, even over four times its size"));
 }
 
 /// Searches for the sets before the size is reported, as they give the size if plain footprints

@@ -119,14 +119,13 @@ void report_far_hits_of_sms(JobRun& run, const LoadedElsewhere& parts) {
 void report_without_far_hits(const CacheUnderTest& cache, const LoadedElsewhere& parts,
                              CacheGeometry& geometry) {
   if (parts.kind != L2Parts::several) {
-    return report_one_part(
-        cache.run,
-        "no latency between hit and memory appears beyond the size, and all SMs are as near to the "
-        "same lines: one part");
+    return report_one_part(cache.run,
+                           "no latency between hit and memory appears beyond the size, and all SMs "
+                           "are equally near to the same lines: one part");
   }
   geometry.no_size =
-      "lines that another SM loaded are near or far, but a footprint meets no far hits beyond what "
-      "one SM fills: that is one partition, or both";
+      "lines that another SM loaded are near or far, but a footprint beyond the measured size has "
+      "no far hits: this size is that of one partition, or of both";
   cache.run.report(not_resolvable("cache.l2.segment_bytes", geometry.no_size));
   report_far_hits_of_sms(cache.run, parts);
 }
@@ -135,7 +134,7 @@ void report_without_far_hits(const CacheUnderTest& cache, const LoadedElsewhere&
 void report_parts_alone(const CacheUnderTest& cache, const LoadedElsewhere& parts) {
   if (parts.kind == L2Parts::several) report_far_hits_of_sms(cache.run, parts);
   if (parts.kind == L2Parts::one) {
-    report_one_part(cache.run, "lines that another SM has just loaded are as near to all SMs");
+    report_one_part(cache.run, "lines that another SM has just loaded are equally near to all SMs");
   }
 }
 

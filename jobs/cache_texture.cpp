@@ -52,9 +52,9 @@ void report_tile(JobRun& run, const PathSurvey& survey) {
   std::optional<TexelBlock> block;
   const auto refusal = refusal_of([&] { block = find_texel_block(chase_texels(run, survey)); });
   if (!block) {
-    return run.leave_open("cache.texture_l1.tile_",
-                          refusal.value_or("first misses in a square of texels do not part "
-                                           "it into rectangles"));
+    return run.leave_open(
+        "cache.texture_l1.tile_",
+        refusal.value_or("first misses in a square of texels do not divide it into rectangles"));
   }
   const std::uint64_t row_bytes = block->columns * texel_bytes;
   run.report(found("cache.texture_l1.tile_bytes", static_cast<double>(block->rows * row_bytes),

@@ -149,9 +149,9 @@ void run_chase(JobRun& run) {
                                      "loops of several SMs do not begin and end together"));
   }
   if (setup.path == LoadPath::instruction) {
-    return run.report(
-        not_resolvable("chase.amortised_cycles",
-                       "a loop over code holds the reading of the order, which takes longer"));
+    return run.report(not_resolvable(
+        "chase.amortised_cycles",
+        "a loop over code also reads the order of accesses, which takes longer than the access"));
   }
   const Replicates looped = measure_replicates(run, "chase in a loop", [&](const Draw& draw) {
     const ChasePlan plan = plan_chase(run, setup, draw.seed);

@@ -81,11 +81,13 @@ void report_scope(JobRun& run, const std::vector<ClockLine>& lines) {
   constexpr double confidence_by_size = 0.9;
   const bool by_size = scope == "tpc";
   if (scope.empty()) {
-    run.report(not_resolvable("clock.scope", "three SMs share one: a TPC, or a GPC of so few"));
+    run.report(not_resolvable(
+        "clock.scope", "groups of three SMs share a clock: a TPC, or a GPC with so few SMs"));
   } else {
-    run.report(found("clock.scope", scope,
-                     by_size ? std::min(complete, confidence_by_size) : complete, lines.size()),
-               by_size ? "groups of a TPC's size: a GPC of so few would look the same" : "");
+    run.report(
+        found("clock.scope", scope, by_size ? std::min(complete, confidence_by_size) : complete,
+              lines.size()),
+        by_size ? "groups have the size of a TPC: a GPC with so few SMs would look the same" : "");
   }
   run.report(found("clock.group_of_sm", std::vector<double>(groups.begin(), groups.end()), complete,
                    lines.size()));

@@ -90,8 +90,8 @@ void report_groups(JobRun& run, const LevelPlan& plan, const BlockShape& shape, 
   const std::string metric = plan.prefix + "bottleneck";
   run.report(scope ? found(metric, std::string(*scope), 0.95 * plan.confidence, 4)
                    : not_resolvable(metric,
-                                    "what an SM gets alone, in its TPC, in its GPC and "
-                                    "beside all others does not tell the groups apart"));
+                                    "the rates of an SM alone, with its TPC, with its GPC and with "
+                                    "all SMs show no limiting group"));
 }
 
 void measure_level(JobRun& run, const LevelPlan& plan, const std::vector<double>& blocks) {
@@ -102,7 +102,7 @@ void measure_level(JobRun& run, const LevelPlan& plan, const std::vector<double>
   const auto best = find_best_shape(run, plan);
   if (!best) {
     return run.leave_open(plan.prefix,
-                          "SMs find lines that others brought into the cache before this one");
+                          "SMs hit lines that other SMs loaded into the cache before this one");
   }
   run.report(found(plan.prefix + "best_shape",
                    fmt::format("{} warps x {} threads", best->warps, best->warp_threads),

@@ -10,7 +10,7 @@ namespace {
 /// Reports a number if the driver reports it.
 void report_told(JobRun& run, const char* metric, double value) {
   run.report(value > 0 ? found(metric, value, 1, 1)
-                       : not_resolvable(metric, "the driver does not tell"));
+                       : not_resolvable(metric, "the driver does not report it"));
 }
 
 void report_count(JobRun& run, const char* metric, double value) {

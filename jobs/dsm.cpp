@@ -62,7 +62,7 @@ void report_reach(JobRun& run, const std::string& metric, const std::vector<Pair
   }
   run.report(not_resolvable(metric, !tpcs.are_known()
                                         ? "it is not known which SMs form a TPC (job topology)"
-                                        : "no cluster had two SMs that lie so"));
+                                        : "no cluster had two SMs in this position"));
 }
 
 Pairs chase_clusters(JobRun& run, int blocks, double overhead_cycles) {

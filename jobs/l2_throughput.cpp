@@ -73,7 +73,7 @@ bool report_best(JobRun& run, const std::string& metric, const StreamProbe& stre
   return measure_part(run, {metric}, [&] {
     if (shapes.empty()) {
       throw NoAnswer(Status::not_resolvable,
-                     "the L2 is too small for as many lines under way as keep it at work");
+                     "the L2 is too small for the lines in flight that would saturate it");
     }
     const Shape shape = choose_shape(run, stream, measure_surface(run, stream, shapes), how);
     report_rate(run, metric, measure_best(run, stream, shape, 1, rule));

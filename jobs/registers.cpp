@@ -131,11 +131,12 @@ void report_property(JobRun& run, const std::string& metric, const std::optional
         found(metric, static_cast<double>(*value), observed.agreement, observed.held.size()));
   }
   run.report(not_resolvable(
-      metric, rule.rules == 0
-                  ? "no rule of registers, their unit and a quantum of threads explains how many "
-                    "blocks were held"
-                  : fmt::format("{} rules that differ in it explain how many blocks were held",
-                                rule.rules)));
+      metric,
+      rule.rules == 0
+          ? "no number of registers, with any allocation unit and thread quantum, explains how "
+            "many blocks an SM held"
+          : fmt::format("{} rules with different values of it explain how many blocks an SM held",
+                        rule.rules)));
 }
 
 void report_rule(JobRun& run, const Observed& observed) {
@@ -177,7 +178,7 @@ void report_shared(JobRun& run, int registers) {
 void run_registers(JobRun& run) {
   const std::vector<int> known = run.device().register_counts();
   if (known.empty()) {
-    return run.leave_open("", "there are no kernels with chosen numbers of registers");
+    return run.leave_open("", "there are no kernels with a chosen number of registers");
   }
   measure_part(run, {""}, [&] {
     const std::vector<int> possible = possible_counts(run, known);
@@ -185,7 +186,7 @@ void run_registers(JobRun& run) {
       return run.leave_open("", "no block fits on an SM");
     }
     run.report(found("registers.max_per_thread", static_cast<double>(possible.back()), 1, 1),
-               possible == known ? "the most of any kernel that there is" : "");
+               possible == known ? "no kernel has more registers" : "");
     const std::vector<int> counts = choose_counts(possible);
     Observed observed;
     observe_registers(run, observed, counts);

@@ -119,7 +119,7 @@ void report_peak(JobRun& run, const SharedChases& setup, const std::optional<Sha
   const auto sm_count = static_cast<std::uint64_t>(run.info().sm_count);
   const double warp_bytes = 4.0 * setup.warp_threads;
   run.report(found("shared.peak_bytes_per_cycle_per_sm", peak, 1, scanned_words),
-             "if every bank gives a word in every cycle");
+             "assumes that every bank delivers a word in every cycle");
   run.report(
       found("shared.efficiency", *run.number("shared.bytes_per_cycle_per_sm") / peak, 1, sm_count));
   run.report(found("shared.littles_law_warps",

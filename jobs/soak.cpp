@@ -59,7 +59,7 @@ void report_change(JobRun& run, const std::string& metric, const Rounds& rounds,
                    const std::vector<double>& values) {
   const Trend trend = fit_trend(rounds.time_s, values);
   if (!(trend.first > 0)) {
-    return run.report(not_resolvable(metric, "the rounds have no rate or no time"));
+    return run.report(not_resolvable(metric, "the rounds have no rates or no times"));
   }
   Finding finding = found(metric, trend.last / trend.first, 1, values.size());
   finding.repeatability =

@@ -163,9 +163,9 @@ constexpr std::array jobs{
                           "cache.constant_l1", "cache.constant_l2", "cache.constant_l3",
                           "topology")),
     with_options(
-        over_all_sms(make_job("soak", full, run_soak,
-                              "reads and arithmetic until the GPU is warm: what becomes of "
-                              "rate, clock and temperature")),
+        over_all_sms(make_job(
+            "soak", full, run_soak,
+            "reads and arithmetic until the GPU is warm: how rate, clock and temperature change")),
         of_a_soak),
     // Last of the jobs on one GPU: it looks for errors that earlier jobs caused.
     make_job("host", quick, run_host,

@@ -94,7 +94,7 @@ void check_by_ports(JobRun& run, const std::vector<std::vector<int>>& units, Map
   const std::string ports = fmt::format("{} of {} ports", check.seen, check.groups);
   if (check.contradicted > 0) {
     map.contradict.push_back(
-        fmt::format("{}, of which {} hold up others, too", ports, check.contradicted));
+        fmt::format("{}, {} of which also slow down other groups", ports, check.contradicted));
   } else {
     map.agree.push_back(ports);
   }
@@ -125,14 +125,14 @@ MapAnswer find_tpcs(JobRun& run, const ClusterEvidence& clusters) {
       check_by_ports(run, sms, map);
     }
   });
-  return {std::move(map),
-          fmt::format("{}, its clocks are not shared by TPCs, and {}",
-                      clusters.pairs.empty()
-                          ? "the GPU has no thread block clusters"
-                          : "clusters of two do not tell TPCs from other pairs of SMs",
-                      refusal ? "no streams tell of ports: " + *refusal
-                              : "SMs with numbers in a row do not hold each other up, two by two, "
-                                "when both read")};
+  return {
+      std::move(map),
+      fmt::format("{}, its clocks are not shared by TPCs, and {}",
+                  clusters.pairs.empty()
+                      ? "the GPU has no thread block clusters"
+                      : "clusters of two do not distinguish TPCs from other pairs of SMs",
+                  refusal ? "its ports could not be measured: " + *refusal
+                          : "pairs of consecutive SMs do not slow each other down when both read")};
 }
 
 MapAnswer find_gpcs(JobRun& run, const ClusterEvidence& clusters, const SmGroups& tpcs) {
@@ -144,14 +144,14 @@ MapAnswer find_gpcs(JobRun& run, const ClusterEvidence& clusters, const SmGroups
   if (!map.groups.sizes.empty()) {
     refusal_of([&] { check_by_ports(run, sms_of_units(tpcs, sm_count), map); });
     if (!tpcs.sizes.empty() && !maps_into(tpcs, map.groups)) {
-      map.contradict.push_back("TPCs that reach across them");
+      map.contradict.push_back("TPCs that span several groups");
     }
   }
   return {std::move(map),
           fmt::format("{}, and its clocks are not shared by GPCs",
                       clusters.all.empty() ? "the GPU has no thread block clusters"
-                                           : "its clusters do not reach beyond TPCs, or join "
-                                             "other SMs in one half of the launches")};
+                                           : "its clusters do not reach beyond TPCs, or half of "
+                                             "the launches gives other groups")};
 }
 
 void report_groups(JobRun& run, const std::string& unit, const MapAnswer& answer) {

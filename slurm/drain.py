@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Asks, node by node, whether to drain those whose GPUs failed in a run, and drains those it is told to.
+"""Asks for each node with failed GPUs whether to drain it.
 
     drain.py fleet.h5                  asks; y drains, n does not, q ends
     drain.py fleet.h5 --dry-run        prints the commands alone

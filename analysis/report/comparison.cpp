@@ -18,9 +18,9 @@ std::string render_comparison(const RunComparison& comparison) {
       fmt::format("{} {} in both runs, {} changed {}\n", gpus, gpus == 1 ? "GPU" : "GPUs",
                   comparison.changes.size(), comparison.changes.size() == 1 ? "value" : "values");
   if (!comparison.other_options.empty()) {
-    text += fmt::format(
-        "the runs were not asked for the same: {}; what differs in structure may come from that\n",
-        escape_terminal(comparison.other_options));
+    text +=
+        fmt::format("the runs have different options: {}; structure may differ for this reason\n",
+                    escape_terminal(comparison.other_options));
   }
   const bool is_sweep = std::ranges::any_of(
       comparison.changes, [](const Change& change) { return !change.setting.empty(); });

@@ -56,7 +56,7 @@ std::string remark_of(const Finding& finding, const std::string& unit) {
     parts.push_back(fmt::format("modes {}", fmt::join(modes, " and ")));
   }
   if (finding.interval) {
-    parts.push_back(fmt::format("gradual edge from {} to {}",
+    parts.push_back(fmt::format("gradual loss from {} to {}",
                                 format_quantity(finding.interval->low, unit),
                                 format_quantity(finding.interval->high, unit)));
   }
@@ -72,9 +72,10 @@ std::string few_peers_line(const ComparisonGroup& group) {
             "and its own SMs"
           : fmt::format("compared with reference values from {} GPUs of this model",
                         group.reference->gpus);
-  return fmt::format("{}: {}, {}", group.label,
-                     group.devices.size() == 1 ? "no peers in this run" : "two GPUs are no group",
-                     before);
+  return fmt::format(
+      "{}: {}, {}", group.label,
+      group.devices.size() == 1 ? "no peers in this run" : "two GPUs are too few for a group",
+      before);
 }
 
 }  // namespace
@@ -178,7 +179,7 @@ std::string verdict_line(const RunResult& run, const FleetAnalysis& analysis) {
                                   : fmt::format("Of {}: {}", gpus(all), fmt::join(bad, ", "));
   const std::vector<std::string> left_out = jobs_left_out(run, analysis.registry);
   if (left_out.empty()) return verdict;
-  return fmt::format("{}. Not looked at: {}", verdict, join_some(left_out, most_named_jobs));
+  return fmt::format("{}. Not measured: {}", verdict, join_some(left_out, most_named_jobs));
 }
 
 TextTable device_table(const RunResult& run, const FleetAnalysis& analysis) {

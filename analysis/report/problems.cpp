@@ -302,10 +302,11 @@ std::vector<Problem> problems(const RunResult& run, const FleetAnalysis& analysi
   add_devices(Verdict::warn);
   add_common(Severity::warn);
   for (const UnauditedDevice& device : run.unaudited) {
-    all.push_back({.badge = "WARN",
-                   .where = fmt::format("{}  {}", device.node, device.uuid),
-                   .lines = {{"what", "seen but not measured: there were fewer ranks than GPUs"}},
-                   .actions = {"start one rank per GPU"}});
+    all.push_back(
+        {.badge = "WARN",
+         .where = fmt::format("{}  {}", device.node, device.uuid),
+         .lines = {{"what", "detected but not measured: there were fewer ranks than GPUs"}},
+         .actions = {"start one rank per GPU"}});
   }
   return all;
 }

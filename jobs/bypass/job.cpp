@@ -50,8 +50,8 @@ Model report_learnt(JobRun& run, const std::vector<ProgramSweep>& all) {
   const auto law = fit_wait(taught, least_wait_cycles);
   if (!law) {
     run.leave_open("bypass.exponent",
-                   "no program waits on the way through the L1, with all warps using it: it would "
-                   "take more warps, or fewer resources for misses");
+                   "no program waits for the L1 when all warps use it: that needs more warps, or "
+                   "fewer resources for misses");
   } else {
     run.report(found("bypass.exponent_r2", law->r2, 1, law->points));
     if (law->r2 >= least_r2) {
@@ -60,14 +60,14 @@ Model report_learnt(JobRun& run, const std::vector<ProgramSweep>& all) {
     } else {
       run.report(not_resolvable(
           "bypass.exponent",
-          fmt::format("what warps wait follows no power of the part of them that uses the L1 (best "
-                      "{:.2f}, R2 {:.2f}): those that bypass it wait too, so it would take a count "
-                      "of reservation failures, which the device does not give",
+          fmt::format("waiting time follows no power law of the share of warps that use the L1 "
+                      "(best exponent {:.2f}, R2 {:.2f}): warps that bypass it wait too; only a "
+                      "count of reservation failures would show it, and the device has none",
                       law->exponent, law->r2)));
     }
   }
   if (taught.empty()) {
-    run.report(not_resolvable("bypass.e", "none of the programs that teach it could be played"));
+    run.report(not_resolvable("bypass.e", "no training program could be run"));
     model.e = 0.5;
     return model;
   }
@@ -156,10 +156,10 @@ void report_judgement(JobRun& run, const std::vector<ProgramSweep>& all, const M
     if (one.sweep.performance[chosen] >= (1 - near_fraction) * best) ++near;
   }
   run.report(found("bypass.gaining_patterns", gaining, 1, all.size()));
-  run.report(gaining > 0 ? found("bypass.near_fraction", near / gaining, 1, all.size())
-                         : not_resolvable("bypass.near_fraction",
-                                          "no pattern that the model was not taught gains 5 % by "
-                                          "bypassing"));
+  run.report(gaining > 0
+                 ? found("bypass.near_fraction", near / gaining, 1, all.size())
+                 : not_resolvable("bypass.near_fraction",
+                                  "no pattern outside the training set gains 5 % by bypassing"));
 }
 
 }  // namespace

@@ -168,8 +168,9 @@ void report_every_sm(const CacheUnderTest& cache, CacheProbe& probe, const SetFi
   const std::string alike = cache.name + ".alike_sms";
   const std::string odd = cache.name + ".odd_sms";
   if (!can_be_asked(found) || probe.sharing_sms() == 0) {
-    const std::string reason = probe.sharing_sms() == 0 ? "SMs share it, so none can be asked alone"
-                                                        : "no sets were found to ask other SMs for";
+    const std::string reason = probe.sharing_sms() == 0
+                                   ? "SMs share it, so no SM can be measured alone"
+                                   : "no sets were found that could be looked for on other SMs";
     cache.run.report(not_resolvable(alike, reason));
     return cache.run.report(not_resolvable(odd, reason));
   }
@@ -192,14 +193,14 @@ void report_every_sm(const CacheUnderTest& cache, CacheProbe& probe, const SetFi
   odd_sms.erase(std::unique(odd_sms.begin(), odd_sms.end()), odd_sms.end());
   const auto sms = static_cast<std::uint64_t>(cache.run.info().sm_count);
   cache.run.report(sonde::found(alike, static_cast<double>(sms - odd_sms.size()), 1, sms),
-                   fmt::format("{} sets of each SM asked for their ways{}", asked_sets,
-                               by_rule ? ", one for its replacement" : ""));
+                   fmt::format("the ways of {} sets were measured on each SM{}", asked_sets,
+                               by_rule ? ", and the replacement of one set" : ""));
   if (odd_sms.empty()) {
-    return cache.run.report(not_present(odd, "all SMs answer alike"));
+    return cache.run.report(not_present(odd, "all SMs give the same result"));
   }
   cache.run.report(
       sonde::found(odd, std::vector<double>(odd_sms.begin(), odd_sms.end()), 1, sms),
-      fmt::format("SM {} answered otherwise than most every time", fmt::join(odd_sms, ", ")));
+      fmt::format("in every try, SM {} differed from most SMs", fmt::join(odd_sms, ", ")));
 }
 
 }  // namespace sonde

@@ -139,7 +139,7 @@ std::optional<CacheGeometry> measure_geometry(const CacheUnderTest& of, std::str
   const CapacityBound coarse = measure_coarse_bound(cache, unit_bytes);
   if (coarse.fitting_bytes == 0 || coarse.overflowing_bytes == 0) {
     const std::uint64_t met_bytes = std::max(coarse.fitting_bytes, coarse.overflowing_bytes);
-    reason = fmt::format("every footprint asked for {}, {} at last",
+    reason = fmt::format("every footprint {}, the last one had {}",
                          coarse.fitting_bytes == 0 ? "overflows" : "fits", format_bytes(met_bytes));
     return std::nullopt;
   }

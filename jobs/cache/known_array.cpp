@@ -66,7 +66,7 @@ void report_as_known(const CacheUnderTest& cache, const KnownArray& known) {
     finding.confidence = std::min(finding.confidence, all.confidence());
     if (!finding.reason.empty()) finding.reason += "; ";
     finding.reason += fmt::format(
-        "the array of {}: {} of {} chases through this path did as its structure predicts",
+        "the same array as {}: {} of {} chases through this path behaved as its structure predicts",
         known.name, all.right, all.asked);
     run.report(std::move(finding));
   }

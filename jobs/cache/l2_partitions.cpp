@@ -89,7 +89,7 @@ void report_l2_partitions(JobRun& run) {
   if (!partitions ||
       partitions->far_cycles - partitions->near_cycles < least_partition_gap_cycles) {
     return report_none(Status::not_present,
-                       "atomics to all lines of a page take one time: one partition");
+                       "atomics to all lines of a page take the same time: one partition");
   }
   const std::uint64_t samples = latencies.size() * latencies.front().size();
   run.report(found("cache.l2.atomic_near_cycles", partitions->near_cycles, 1, samples));

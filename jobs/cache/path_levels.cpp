@@ -39,7 +39,7 @@ std::optional<InnerCaches> describe_inner(JobRun& run, const CachePath& path,
     if (path.path == LoadPath::instruction)
       line_bytes = std::max(line_bytes.value_or(0), static_cast<double>(access_bytes(path.path)));
     if (!size_bytes || !line_bytes) {
-      reason = fmt::format("{} lies before it, and its size, or what a miss brings, is not known",
+      reason = fmt::format("the size or the fetch of {}, a level before it, is not known",
                            path.caches[i]);
       return std::nullopt;
     }
@@ -55,8 +55,8 @@ void report_behaviour(const CacheUnderTest& cache, const CacheGeometry& geometry
   if (cache.space_bytes > 0) {
     cache.run.report(not_present(cache.name + ".write_policy", "nothing stores to constants"));
     if (2 * geometry.size_bytes() > cache.space_bytes) {
-      return cache.run.report(not_resolvable(
-          cache.name + ".prefetch_bytes", "it holds more than half of all that can be asked for"));
+      return cache.run.report(not_resolvable(cache.name + ".prefetch_bytes",
+                                             "it holds more than half of the memory of this path"));
     }
   } else {
     report_write_policy(cache, geometry.line_bytes);
@@ -70,10 +70,10 @@ Unanswered report_full(const CacheUnderTest& cache, const CachePath& path,
   if (const auto fetch = measure_fetch(cache)) report_fetch(cache, *fetch);
   cache.run.report(found_median(cache.name + ".hit_latency_cycles", hits.cycles));
   const bool constant = path.path == LoadPath::constant;
-  return {Status::not_resolvable, fmt::format("holds {}: {} or more",
-                                              constant ? "the whole constant bank"
-                                                       : "every footprint that can be asked for",
-                                              format_bytes(path.survey_bytes))};
+  return {Status::not_resolvable,
+          fmt::format("holds {}: {} or more",
+                      constant ? "the whole constant bank" : "every possible footprint",
+                      format_bytes(path.survey_bytes))};
 }
 
 /// See report_structure. @throws ProbeTooLargeError if a list is longer than the device can chase
@@ -267,7 +267,7 @@ void sort_classes(JobRun& run, const CachePath& path, const std::vector<Footprin
                     *run.number("cache.l2.hit_latency_cycles"));
     survey.behind = std::move(classes[l2]);
   } else if (served < classes.size()) {
-    survey.no_more = fmt::format("misses are served by the memory, after {:.0f} cycles",
+    survey.no_more = fmt::format("misses are served by memory after {:.0f} cycles",
                                  median(classes[served].cycles));
     survey.behind = std::move(classes[served]);
   } else {

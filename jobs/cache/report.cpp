@@ -44,11 +44,11 @@ void report_size(const CacheUnderTest& cache, const CacheGeometry& geometry,
     const bool is_plain = !filled || geometry.filled_bytes == first_miss_bytes;
     cache.run.report(
         std::move(size),
-        is_plain ? remark
-                 : join(fmt::format("the lines of all sets; of a plain footprint the first misses "
-                                    "come at {}",
-                                    format_bytes(first_miss_bytes)),
-                        remark));
+        is_plain
+            ? remark
+            : join(fmt::format("the lines of all sets; a footprint in one piece misses beyond {}",
+                               format_bytes(first_miss_bytes)),
+                   remark));
   }
   Finding first_miss =
       found_bytes(cache.name + ".first_miss_bytes", first_miss_bytes, confidence, lines);
@@ -61,7 +61,7 @@ void report_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
   if (geometry.hides_lines) {
     return cache.run.report(not_resolvable(
         metric,
-        fmt::format("from {} to {}: code is executed by the block",
+        fmt::format("from {} to {}: code is executed in whole blocks",
                     format_bytes(geometry.fetch.bytes), format_bytes(geometry.line_bytes))));
   }
   if (geometry.line_is_known()) {
@@ -69,19 +69,19 @@ void report_line(const CacheUnderTest& cache, const CacheGeometry& geometry) {
                                         geometry.bound.fitting_bytes / geometry.line_bytes));
   }
   cache.run.report(not_resolvable(
-      metric,
-      fmt::format("chases over parts of blocks miss neither as if a block were a line nor as "
-                  "if it were several: {} would fit best, by a contrast of {:.2f}",
-                  format_bytes(geometry.line_bytes), geometry.line_confidence)));
+      metric, fmt::format("chases over parts of blocks do not show whether a block is one line or "
+                          "several: best fit {}, contrast {:.2f}",
+                          format_bytes(geometry.line_bytes), geometry.line_confidence)));
 }
 
 /// Why the fetch is not resolvable; empty if most misses have the same distance.
 std::string explain_no_fetch(const BlockSize& fetch) {
   constexpr double least_agreement = 0.6;
   if (fetch.agreement >= least_agreement) return {};
-  return fmt::format("misses of a first access lie {} apart in {:.0f} % of {} cases only",
-                     format_bytes(static_cast<double>(fetch.bytes)), 100 * fetch.agreement,
-                     fetch.observations);
+  return fmt::format(
+      "the most common distance between misses of first accesses, {}, occurs in only {:.0f} % of "
+      "{} cases",
+      format_bytes(static_cast<double>(fetch.bytes)), 100 * fetch.agreement, fetch.observations);
 }
 
 /// The fetch is the sector, unless it is larger than what the inner cache asked for: then it may be
@@ -101,13 +101,12 @@ void report_sector(const CacheUnderTest& cache, const CacheGeometry& geometry,
     if (of_stores) {
       return cache.run.report(
           found_bytes(metric, *of_stores, geometry.fetch.agreement, geometry.fetch.observations),
-          fmt::format(
-              "a fill brings {}, but {} that were stored can be loaded without what follows",
-              format_bytes(geometry.fetch.bytes), format_bytes(*of_stores)));
+          fmt::format("a fill brings {}, but after a store of {} only these bytes hit",
+                      format_bytes(geometry.fetch.bytes), format_bytes(*of_stores)));
     }
     return cache.run.report(not_resolvable(
         metric,
-        fmt::format("a fill brings {}, {} asks for {}: sectors may be either",
+        fmt::format("a fill brings {}, but {} fetches {}: sectors may have either size",
                     format_bytes(geometry.fetch.bytes), inner_cache, format_bytes(*inner_fetch))));
   }
   cache.run.report(
@@ -136,17 +135,16 @@ std::string explain_unequal_ways(const SetFindings& found) {
   if (ways.front() > ways.back() + 1 && !has_function && !has_policy) {
     // In some orders, a set of 13 ways under tree PLRU keeps a line more or less than that.
     return fmt::format(
-        "{} sets of {} to {} ways by no function and under no known policy: lines of one may have "
-        "been taken for those of another",
+        "{} sets of {} to {} ways fit no index function and no known policy: some lines may have "
+        "been put into wrong sets",
         ways.size(), ways.back(), ways.front());
   }
   if (found.pool.co_resident.empty() || ways.front() == ways.back()) return {};
   // 14 caches of 90 random GPUs (seeds 101 to 128, 201 to 232, 301 to 330) had this reason, and
   // their sets were equal.
   return fmt::format(
-      "{} sets of {} to {} ways were found behind eviction lists that take some of them: which "
-      "ways "
-      "those took is not sure",
+      "{} sets of {} to {} ways were found behind eviction lists that occupy some ways; which ones "
+      "is not known",
       ways.size(), ways.back(), ways.front());
 }
 
@@ -155,7 +153,7 @@ std::string explain_no_sets(const SetFindings& found, const CacheGeometry& geome
   if (std::string unequal = explain_unequal_ways(found); !unequal.empty()) return unequal;
   const std::uint64_t held_bytes = found.layout.lines() * geometry.line_bytes;
   if (geometry.spread || held_bytes >= geometry.bound.fitting_bytes) return {};
-  return fmt::format("{} sets hold {} of the {} that stay in it at once",
+  return fmt::format("{} sets hold {}, but {} stay in the cache at once",
                      found.layout.ways_per_set.size(), format_bytes(held_bytes),
                      format_bytes(geometry.bound.fitting_bytes));
 }
@@ -182,13 +180,14 @@ CacheStructure characterize_sets(const CacheUnderTest& cache, CacheProbe& probe,
     if (line.bear_out()) geometry.line_confidence = line.confidence();
     if (line.asked > 0 && !line.bear_out()) {
       geometry.line_confidence = 0;
-      found.reason =
-          fmt::format("of {} chases over parts of the lines of a set {} did as lines of {} would",
-                      line.asked, line.right, format_bytes(geometry.line_bytes));
+      found.reason = fmt::format(
+          "of {} chases over parts of the lines of a set, {} behaved as lines of {} would",
+          line.asked, line.right, format_bytes(geometry.line_bytes));
     }
   }
   if (found.reason.empty() && !geometry.line_is_known())
-    found.reason = "the line is not known: sets of longer blocks look like sets, too";
+    found.reason =
+        "the line size is not known: with longer blocks for lines, the sets would look the same";
   found.line_confidence = geometry.line_confidence;
   if (found.reason.empty()) {
     geometry.filled_bytes = bytes_of_sets(found, geometry);
@@ -202,7 +201,7 @@ CacheStructure characterize_sets(const CacheUnderTest& cache, CacheProbe& probe,
 std::string explain_no_size(const CacheGeometry& geometry) {
   if (!geometry.no_size.empty() || geometry.size_is_known()) return geometry.no_size;
   return fmt::format(
-      "lines are lost gradually, the first between {} and {}: no footprint gives the size",
+      "lines are lost gradually, the first line between {} and {}: no footprint gives the size",
       format_bytes(geometry.spread->low), format_bytes(geometry.spread->high));
 }
 

@@ -107,11 +107,11 @@ void report_write_policy(const CacheUnderTest& cache, std::uint64_t line_bytes) 
   constexpr double least_distance = 0.6;
   const double confidence = std::min(distance_from_half(kept), distance_from_half(allocated));
   const std::string seen = fmt::format(
-      "after a store of 8 bytes {:.0f} % of {} resident lines hit, {:.0f} % of as many cold ones, "
-      "and {:.0f} % of the words behind those",
+      "after stores of 8 bytes, {:.0f} % of {} resident lines hit, {:.0f} % of as many missing "
+      "lines, and {:.0f} % of the next words of the missing lines",
       100 * kept, lines_to_store(cache), 100 * allocated, 100 * words_behind);
   if (confidence < least_distance) return cache.run.report(not_resolvable(metric, seen));
-  const std::string policy = fmt::format("a store {} a line that is there, and {} one that is not",
+  const std::string policy = fmt::format("a store {} a resident line, and {} a missing line",
                                          kept > 0.5 ? "keeps" : "invalidates",
                                          allocated > 0.5 ? "allocates" : "does not allocate");
   cache.run.report(found(metric, policy, confidence, 2 * lines_to_store(cache)), seen);
@@ -156,13 +156,13 @@ void report_prefetch(const CacheUnderTest& cache, std::uint64_t fetch_bytes) {
       runs_bytes.begin(), runs_bytes.end(), [&](double bytes) { return bytes > 0.98 * longest; }));
   if (alike < 2 && cache.space_bytes > 0) {
     // In a cyclic chase, one run may be what random replacement left from the pass before.
-    return cache.run.report(
-        not_resolvable(metric, fmt::format("of {} runs of hits behind a miss one is as long as {}",
-                                           runs_bytes.size(), format_bytes(longest))));
+    return cache.run.report(not_resolvable(
+        metric, fmt::format("of {} runs of hits after a miss, only one is as long as {}",
+                            runs_bytes.size(), format_bytes(longest))));
   }
-  cache.run.report(found(metric, longest, alike >= 2 ? 1 : 0.8, runs_bytes.size()),
-                   fmt::format("{} of {} runs of hits behind a cold miss are as long", alike,
-                               runs_bytes.size()));
+  cache.run.report(
+      found(metric, longest, alike >= 2 ? 1 : 0.8, runs_bytes.size()),
+      fmt::format("{} of {} runs of hits after a cold miss are as long", alike, runs_bytes.size()));
 }
 
 }  // namespace sonde

@@ -165,7 +165,7 @@ EntryChase entry_chase(const EntryChaseRequest& request) {
   const std::uint64_t targets_end_bytes = request.target_count * request.target_step_bytes;
   const std::uint64_t first = targets_end_bytes / evictors.page_step_bytes + 1;
   const std::uint64_t end = request.evictors_end_bytes / evictors.page_step_bytes;
-  require(first < end, "the pages that evict must reach behind the targets");
+  require(first < end, "the pages that evict must reach beyond the targets");
   EntryChase chase;
   // Pages under one entry of an inner level are accessed as far apart as possible. Otherwise the
   // inner level would answer for all of them but the first.

@@ -275,7 +275,7 @@ ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::st
                              const ChasePlan& plan) {
   const std::uint64_t length = plan.offsets.size();
   require(plan.skipped < length && plan.skipped + plan.recorded <= length,
-          "a chase cannot record behind its end");
+          "a chase cannot record beyond its end");
   const std::uint64_t recorded = plan.recorded > 0 ? plan.recorded : length - plan.skipped;
   const bool passes_run_on = plan.preparation == Preparation::as_is && recorded == length;
   const std::uint64_t at_once = recordable_at_once(setup, plan);
@@ -324,7 +324,7 @@ std::uint64_t count_between(JobRun& run, const ChaseSetup& setup, const std::str
 }
 
 std::uint64_t address_of_buffer(JobRun& run, const ChaseSetup& setup) {
-  require(setup.buffer_bytes > 0, "a buffer that each list has anew has no one address");
+  require(setup.buffer_bytes > 0, "each list has a new buffer, so there is no single address");
   ChaseProbe probe = prepare_probe(setup, ChasePlan{.offsets = {0}});
   probe.timed_accesses = 1;
   probe.recorded_accesses = 1;

@@ -93,8 +93,9 @@ void report_order(JobRun& run) {
   run.report(found("control.order_depends_on", cause, 1, 4));
   const auto first = first_run(order);
   if (!first) {
-    return run.report(not_resolvable("control.first_path",
-                                     "neither all taken nor all other sides of a chain ran first"));
+    return run.report(not_resolvable(
+        "control.first_path",
+        "in a chain of branches, the taken side ran first in some branches and not in others"));
   }
   run.report(found("control.first_path", *first, 1, order.size()));
 }
@@ -132,7 +133,7 @@ void report_timelines(JobRun& run) {
   run.report(found("control.paths", std::string(overlap_within ? "overlap" : "one after the other"),
                    1, samples));
   if (overlap_within) {
-    return run.report(not_resolvable("control.warps", "paths of one warp overlap already"));
+    return run.report(not_resolvable("control.warps", "even the paths of one warp overlap"));
   }
   run.report(found("control.warps",
                    std::string(some_overlap(all) ? "overlap" : "one after the other"), 1, samples));

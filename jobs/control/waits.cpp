@@ -35,10 +35,11 @@ void report_wait(JobRun& run, const char* label, WaitProgram program, const char
   std::set<Answer> answers;
   for (const LaneTrace& lane : trace.lanes) answers.insert(answer_of(lane.clock_cycles));
   const Answer& first = *answers.begin();
-  run.report(answers.size() == 1 && first
-                 ? found(metric, *first, 1, trace.lanes.size())
-                 : not_resolvable(
-                       metric, "SMs gave different answers, or one that fits no known mechanism"));
+  run.report(
+      answers.size() == 1 && first
+          ? found(metric, *first, 1, trace.lanes.size())
+          : not_resolvable(
+                metric, "SMs gave different answers, or an answer that fits no known mechanism"));
 }
 
 Answer model_of(std::span<const std::uint64_t> cycles) {

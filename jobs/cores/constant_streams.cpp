@@ -68,7 +68,8 @@ LevelPlan plan_first_level(const JobRun& run) {
   constexpr std::uint64_t row_bytes = constant_loads_in_flight * 4;
   plan.footprint_bytes = static_cast<std::uint64_t>(size_bytes / 2) / row_bytes * row_bytes;
   if (plan.footprint_bytes == 0 || size_bytes > static_cast<double>(constant_bank_bytes)) {
-    throw NoAnswer(Status::not_resolvable, fmt::format("{} is no size of such a cache", metric));
+    throw NoAnswer(Status::not_resolvable,
+                   fmt::format("{} is not a possible size of such a cache", metric));
   }
   return plan;
 }

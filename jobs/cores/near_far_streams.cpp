@@ -43,8 +43,7 @@ struct Sides {
 /// @throws NoAnswer
 void find_homes(JobRun& run, const Draw& draw, std::uint64_t footprint_bytes, Sides& sides) {
   if (footprint_bytes < 2 * stream_chunk_bytes) {
-    throw NoAnswer(Status::not_resolvable,
-                   "what the L2 is said to hold is less than two blocks of 4 KiB");
+    throw NoAnswer(Status::not_resolvable, "the size of the L2 is less than two blocks of 4 KiB");
   }
   ChaseSetup setup = at_draw(set_up_chase(run, LoadPath::atomic, RecordSpace::longest), draw);
   setup.buffer_bytes = footprint_bytes;
@@ -59,7 +58,7 @@ void find_homes(JobRun& run, const Draw& draw, std::uint64_t footprint_bytes, Si
   const auto groups = split_near_far(std::vector<std::vector<double>>{latencies});
   if (!groups) {
     throw NoAnswer(Status::not_present,
-                   "atomics to all lines take one time: the L2 has one partition");
+                   "atomics to all lines take the same time: the L2 has one partition");
   }
   const double middle_cycles = (groups->near_cycles + groups->far_cycles) / 2;
   sides.gap_cycles = groups->far_cycles - groups->near_cycles;
@@ -72,7 +71,8 @@ void find_homes(JobRun& run, const Draw& draw, std::uint64_t footprint_bytes, Si
       std::min(sides.of[0].chunks_bytes.size(), sides.of[1].chunks_bytes.size());
   if (fewest * 8 < latencies.size() / 2) {
     throw NoAnswer(Status::not_resolvable,
-                   "too few blocks of 4 KiB lie whole in one partition, or nearly all in the same");
+                   "too few blocks of 4 KiB lie entirely in one partition, or nearly all of them "
+                   "lie in the same partition");
   }
   for (Side& side : sides.of) side.chunks_bytes.resize(fewest);
 }
@@ -101,7 +101,7 @@ void find_sms(JobRun& run, const Draw& draw, std::uint64_t footprint_bytes, Side
     const double difference_cycles = median(windows[1]) - median(windows[0]);
     if (std::abs(difference_cycles) < sides.gap_cycles / 2) {
       throw NoAnswer(Status::not_resolvable,
-                     fmt::format("SM {} is as far from both partitions", lane.sm));
+                     fmt::format("SM {} is equally far from both partitions", lane.sm));
     }
     sides.of[difference_cycles > 0 ? 0 : 1].sms.push_back(lane.sm);
   }
@@ -191,7 +191,7 @@ void report_near_far(JobRun& run, std::span<const StreamProbe> streams) {
     for (std::size_t i = 0; i < answers.size(); ++i) {
       const std::vector<std::vector<double>>& samples = answers[i].rates.samples;
       if (samples.empty()) {
-        run.report(not_resolvable(questions[i].metric, "no shape of such a stream was found"));
+        run.report(not_resolvable(questions[i].metric, "no shape of this stream could be run"));
       } else if (std::ranges::any_of(samples, &std::vector<double>::empty)) {
         run.report(
             not_resolvable(questions[i].metric, "the device refuses streams of groups of SMs"));

@@ -15,9 +15,9 @@
 namespace sonde {
 namespace {
 
-constexpr const char* not_told = "the driver does not tell";
+constexpr const char* not_told = "the driver does not report it";
 constexpr const char* no_nvlink = "the driver knows of no NVLink";
-constexpr const char* not_told_before = "the driver did not tell when the job device asked";
+constexpr const char* not_told_before = "the driver did not report it when the job device ran";
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// A link below its maximum may be saving power: the driver was asked while copies ran, but perhaps

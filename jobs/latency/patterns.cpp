@@ -202,10 +202,10 @@ Finding as_finding(const JobRun& run, const std::string& metric, const PatternFi
       const bool are_switches = switch_cycles && std::abs(of_memory.modes.back() - *switch_cycles) <
                                                      least_partition_gap_cycles;
       if (are_switches) return found_replicated(metric, memory.partitions->near);
-      return not_resolvable(
-          metric, fmt::format("groups of {:.0f} and {:.0f} cycles, which are not those of "
-                              "partitions of the memory: the translations of some were at hand",
-                              of_memory.modes.front(), of_memory.modes.back()));
+      return not_resolvable(metric,
+                            fmt::format("groups of {:.0f} and {:.0f} cycles, which are not the "
+                                        "near and the far partition: some accesses hit the TLB",
+                                        of_memory.modes.front(), of_memory.modes.back()));
     }
     of_memory.confidence = finding.confidence;
     return of_memory;
@@ -245,7 +245,7 @@ void report_path(JobRun& run, LoadPath path, const std::string& prefix) {
   const Finding* window = run.answer("tlb.page_window_bytes");
   if (window != nullptr && window->status == Status::not_present && tlb.known.exists) {
     p6.status = Status::not_present;
-    p6.reason = "the job tlb saw no page-table window";
+    p6.reason = "the job tlb found no page-table window";
   }
   constexpr std::array names{"p1", "p2", "p3", "p4", "p5", "p6"};
   for (std::size_t i = 0; i < pattern_count; ++i) {

@@ -65,7 +65,8 @@ void report_link(JobRun& run, const PeerRow& row) {
     return run.report(found("peer.link", fmt::format("{}", fmt::join(texts, ", ")), 1, 1));
   }
   if (kinds_seen.front() == text_of(PeerLink::unknown)) {
-    return run.report(not_resolvable("peer.link", "the driver does not say (NVML is not there)"));
+    return run.report(
+        not_resolvable("peer.link", "the driver does not report it (NVML is missing)"));
   }
   run.report(found("peer.link", kinds_seen.front(), 1, 1), row.remark());
 }
@@ -95,7 +96,7 @@ void report_slowest(JobRun& run, const PeerRow& row) {
   constexpr double confidence = 0.99;  // no healthy link deviates so far (docs/methods/peer.md)
   if (row.links() < least_links) {
     return run.report(not_resolvable(
-        "peer.slowest", fmt::format("{} link(s) (what is usual shows among {} or more)",
+        "peer.slowest", fmt::format("{} link(s) (at least {} are needed to know what is usual)",
                                     row.links(), least_links)));
   }
   std::vector<SlowPeer> slow;
@@ -124,7 +125,7 @@ void report_all_at_once(JobRun& run, const PeerRow& row, const StreamProbe& shap
   const std::size_t next = row.next();
   if (!row.has(next)) {
     return run.report(
-        not_resolvable(metric, "the next GPU cannot be asked: " + row.refusals[next]));
+        not_resolvable(metric, "the next GPU cannot be measured: " + row.refusals[next]));
   }
   const Appointment appointment = turns.meet();
   if (!appointment.refusal.empty()) {
@@ -142,9 +143,9 @@ void report_all_at_once(JobRun& run, const PeerRow& row, const StreamProbe& shap
     if (inside) samples[next].push_back(piece.rates);
   }
   if (samples[next].size() < least_pieces) {
-    return run.report(not_resolvable(
-        metric, fmt::format("{} of {} pieces lie in the time in which all GPUs were at work",
-                            samples[next].size(), pieces.size())));
+    return run.report(
+        not_resolvable(metric, fmt::format("all GPUs were at work during only {} of {} pieces",
+                                           samples[next].size(), pieces.size())));
   }
   report_row(run, row, metric, samples);
 }

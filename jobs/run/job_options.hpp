@@ -85,7 +85,7 @@ inline constexpr JobOption of_one_chase[]{
      .unit = "",
      .choices = chase_orders,
      .usual = "random",
-     .help = "in which they are accessed"},
+     .help = "order of the accesses"},
     {.name = "others_bytes",
      .unit = "byte",
      .least = 128,

@@ -99,7 +99,8 @@ std::optional<ReplacementFit> match_set(SetsProbe& probe, const SetFindings& fou
   }
   const auto access_evictors = probe.find_access_evictors(found, lines);
   if (!access_evictors) {
-    reason = "too few lines of other sets are known to push those of one set out of inner levels";
+    reason =
+        "too few lines of other sets are known to evict the lines of one set from the inner levels";
     return std::nullopt;
   }
   return match_lines(probe, lines, *access_evictors, ways, known);

@@ -17,19 +17,20 @@ constexpr std::size_t enough_seen_sets = 8;
 std::string explain(const SetLayout& layout) {
   constexpr std::size_t most_listed = 20;
   const Lines& lines = layout.conflict->lines;
-  std::string text = fmt::format("{} lines make the smallest set that overflows", lines.size());
+  std::string text =
+      fmt::format("the smallest set of lines that overflows has {} lines", lines.size());
   if (lines.size() <= most_listed) text += fmt::format(" (at {:#x})", fmt::join(lines, ", "));
-  text += fmt::format("; {:.2f} % of {} sets in other chases did as predicted",
+  text += fmt::format("; {:.2f} % of {} sets behaved as predicted in other chases",
                       100 * layout.checked.share(), layout.checked.asked);
   if (layout.short_sets > 0) {
     text += fmt::format(
-        "; memory has too few lines of {} of them to overfill those: taken to be like the others",
+        "; memory has too few lines to overfill {} of them: assumed to be like the others",
         layout.short_sets);
   }
   if (layout.smaller_sets > 0) {
-    text +=
-        fmt::format("; {} of them kept a way less in this run, and {} taken to be like the others",
-                    layout.smaller_sets, layout.smaller_sets == 1 ? "is" : "are");
+    text += fmt::format(
+        "; {} of them kept one way less in this run, and {} assumed to be like the others",
+        layout.smaller_sets, layout.smaller_sets == 1 ? "is" : "are");
   }
   return text;
 }
@@ -57,7 +58,7 @@ void report_index(const SetsProbe& probe, const SetLayout& layout, double confid
     return probe.run().report(not_resolvable(metric, index.reason));
   }
   const std::string seen =
-      fmt::format("seen of the address: bits {}-{}", std::countr_zero(index.known_bits),
+      fmt::format("tested on address bits {}-{}", std::countr_zero(index.known_bits),
                   std::bit_width(index.known_bits) - 1);
   probe.run().report(found(metric, describe(index), confidence, layout.checked.asked), seen);
 }
@@ -88,7 +89,7 @@ void report_seen_ways(const SetsProbe& probe, const std::vector<std::uint32_t>& 
   probe.run().report(
       found(probe.name() + ".ways", static_cast<double>(usual->first),
             static_cast<double>(usual->second) / static_cast<double>(seen.size()), seen.size()),
-      fmt::format("{} of {} sets seen have so many", usual->second, seen.size()));
+      fmt::format("{} of {} measured sets have this number", usual->second, seen.size()));
 }
 
 void report_replacement(const SetsProbe& probe, const ReplacementFit& fit, double line_confidence) {

@@ -17,8 +17,8 @@ bool choose_pass_evictors(SetsProbe& probe, SetFindings& found) {
   auto evictors = probe.find_pass_evictors(found.pool.span_bytes);
   if (!evictors) {
     found.reason =
-        "no compact region of lines pushes others out of the inner levels and leaves most of this "
-        "one free";
+        "no compact region of lines evicts other lines from the inner levels and leaves most of "
+        "this level free";
     return false;
   }
   found.pool.co_resident = evictors->co_resident;

@@ -17,8 +17,7 @@ namespace sonde {
 /// The search exceeded its limit of device time or accesses.
 class SearchOverTime : public Error {
  public:
-  SearchOverTime()
-      : Error("the search for sets was ended: the GPU was at work on it for too long") {}
+  SearchOverTime() : Error("the search for sets was stopped: it took too much time of the GPU") {}
 };
 
 /// The inner-level eviction list per pass. Accessed after each list of a search in every pass, it

@@ -45,13 +45,14 @@ Tries try_together(JobRun& run, const CoRunCache& one, const CoRunCache& other,
   constexpr std::uint64_t probes_of_try = 3;
   verdict.probes = probes_of_try * tries.size();
   if (!refusal && std::ranges::none_of(tries, held)) return tries;
-  verdict.reason = refusal.value_or("caches before them answer many of the accesses");
+  verdict.reason = refusal.value_or("caches before them serve many of the accesses");
   return {};
 }
 
 std::string explain(const TwoChases& pair) {
   return fmt::format(
-      "chases of them miss {:.0f} and {:.0f} % alone, {:.0f} and {:.0f} % beside each other",
+      "chases through them miss {:.0f} and {:.0f} % alone, {:.0f} and {:.0f} % when they run "
+      "together",
       100 * pair.alone[0].missed, 100 * pair.alone[1].missed, 100 * pair.both[0].missed,
       100 * pair.both[1].missed);
 }
@@ -75,11 +76,11 @@ ArrayVerdict differ_in_size(const CoRunCache& one, const CoRunCache& other) {
 /// A verdict without chases; nullopt if it needs chases.
 std::optional<ArrayVerdict> compare_shapes(const SharedCache& one, const SharedCache& other) {
   if (!one.sms.empty() && !other.sms.empty() && one.sms != other.sms) {
-    return ArrayVerdict{
-        .one_array = false,
-        .reason = fmt::format("{} SMs share one of them, {} the other one, or other SMs",
-                              one.sms.size(), other.sms.size()),
-        .confidence = confidence_measured};
+    return ArrayVerdict{.one_array = false,
+                        .reason = fmt::format(
+                            "{} SMs share one of them and {} SMs the other one, or the SMs differ",
+                            one.sms.size(), other.sms.size()),
+                        .confidence = confidence_measured};
   }
   if (one.holds_bank) {
     if (other.cache.size_bytes >= one.cache.size_bytes) return std::nullopt;

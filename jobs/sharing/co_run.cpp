@@ -108,12 +108,12 @@ double most_held(const std::vector<AccessShares>& shares) {
 
 std::string TwoChases::obstacle() const {
   if (both.empty()) {
-    return fmt::format("caches before it answer {:.0f} % of a chase that is to fill it",
+    return fmt::format("caches before it serve {:.0f} % of a chase that should fill it",
                        100 * most_held(alone));
   }
   if (both_lose(Loss::some)) return {};
   return fmt::format(
-      "a chase that is to fill it misses {:.0f} % alone and {:.0f} % beside a second one on the "
+      "a chase that should fill it misses {:.0f} % alone, and {:.0f} % with a second chase on the "
       "same SM",
       100 * most_missed(alone), 100 * std::min(both[0].missed, both[1].missed));
 }

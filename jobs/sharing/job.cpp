@@ -117,7 +117,7 @@ Candidate find_candidate(JobRun& run, const KnownCache& known) {
     const Finding* size = run.answer(name + ".size_bytes");
     const bool absent = size != nullptr && size->status == Status::not_present;
     return {.status = absent ? Status::not_present : Status::not_resolvable,
-            .reason = absent ? size->reason : "what its hits and misses take is not known"};
+            .reason = absent ? size->reason : "its hit or miss latency is not known"};
   }
   CoRunCache cache = set_up_cache(run, known, *hit_cycles);
   cache.size_bytes = held_bytes.value_or(0);

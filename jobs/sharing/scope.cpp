@@ -56,7 +56,8 @@ class LoadedLines {
     missed_.fresh = load({}, 0).missed;  // of lines that no SM has loaded
     if (tell_lines_apart(missed_)) return {};
     return fmt::format(
-        "of lines that SM 0 has just loaded it misses {:.0f} %, of new ones {:.0f} %",
+        "SM 0 misses {:.0f} % of the lines that it has just loaded, and {:.0f} % of lines that are "
+        "new",
         100 * missed_.own, 100 * missed_.fresh);
   }
 
@@ -178,7 +179,7 @@ void search(JobRun& run, CacheSharing& sharing, Try first, Try second) {
       find_sharers(others, [&](const std::vector<int>& sms) { return first.found_of(sms); });
   sharing.probes += first.probes();
   if (!sharers.unclear.empty()) {
-    sharing.reason = fmt::format("of lines of {} of {} SMs SM 0 finds neither all nor none",
+    sharing.reason = fmt::format("SM 0 hits only some of the lines of {} of {} SMs",
                                  sharers.unclear.size(), others.size());
     return;
   }
@@ -186,7 +187,7 @@ void search(JobRun& run, CacheSharing& sharing, Try first, Try second) {
   const bool confirmed = is_confirmed(second, sharers.sms, others);
   sharing.probes += second.probes();
   if (!confirmed) {
-    sharing.reason = "a second try at another place did not see the same";
+    sharing.reason = "a second try at another place did not confirm it";
     return;
   }
   sharing.sms = sharers.sms;
@@ -211,7 +212,7 @@ std::uint64_t fit_length(JobRun& run, const CoRunCache& cache, CacheSharing& sha
     const bool shorter = own.missed > most_missed_of_own;
     if (shorter ? is_longer || lines == 1 : lines == most_lines) {
       sharing.reason = fmt::format(
-          "of {} lines that SM 0 has just loaded it misses {:.0f} % and finds {:.0f} % in caches "
+          "of {} lines that SM 0 has just loaded, it misses {:.0f} %, and hits {:.0f} % in caches "
           "before this one",
           lines, 100 * own.missed, 100 * own.held_before);
       return 0;

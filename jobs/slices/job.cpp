@@ -198,10 +198,11 @@ void report_count(JobRun& run, const std::vector<Page>& pages) {
   std::vector<double> waits;
   for (const Page& page : pages) waits.push_back(page.labels.slices.wait_cycles);
   const auto lines = pages.size() * pages.front().labels.slices.labels.size();
-  run.report(found("cache.l2.slices", static_cast<double>(pages.front().labels.slices.slices),
-                   known_share(pages), lines),
-             fmt::format("{} pages, the first one asked by SM {} beside {} others", pages.size(),
-                         pages.front().labels.prober, pages.front().labels.co_runners));
+  run.report(
+      found("cache.l2.slices", static_cast<double>(pages.front().labels.slices.slices),
+            known_share(pages), lines),
+      fmt::format("{} pages, the first one measured by SM {} while {} other SMs made reductions",
+                  pages.size(), pages.front().labels.prober, pages.front().labels.co_runners));
   run.report(found("cache.l2.slice_wait_cycles", median(waits), 1, waits.size()));
 }
 
@@ -223,13 +224,13 @@ void report_function(JobRun& run, const std::vector<Page>& pages) {
   }
   run.report(found("cache.l2.slice_function", describe(pages.front().function),
                    static_cast<double>(explained) / static_cast<double>(known), known),
-             fmt::format("of {} lines, {} do not follow it", known, known - explained));
+             fmt::format("of {} lines, {} contradict it", known, known - explained));
 }
 
 /// Reports which slices and SMs lie on which side of the chip, and what the far side costs.
 void report_sides(JobRun& run, const SliceMap& map) {
   if (map.sides.side_of_row.empty()) {
-    const std::string reason = "all slices are as near, but for what each SM and each slice adds";
+    const std::string reason = "no second side: latencies are explained by SM and slice alone";
     run.report(not_present("cache.l2.side_slices", reason));
     run.report(not_present("cache.l2.far_side_cycles", reason));
     return run.report(not_present("placement.side_of_sm", reason));
@@ -255,9 +256,9 @@ void report_map(JobRun& run, const SliceMap& map) {
       {.what = "hits", .unit = "cycles", .floor = map_noise_cycles, .values = latencies});
   run.report(found("cache.l2.slice_latency_cycles", std::move(latencies), 1, map.samples,
                    fit.residual_cycles));
-  run.report(found("cache.l2.slice_fit_r2", fit.r2, 1, map.samples),
-             fmt::format("the shares of an SM, a slice and the side leave {:.1f} cycles",
-                         fit.residual_cycles));
+  run.report(
+      found("cache.l2.slice_fit_r2", fit.r2, 1, map.samples),
+      fmt::format("SM, slice and side leave {:.1f} cycles unexplained", fit.residual_cycles));
   if (slow.empty()) {
     return run.report(not_present("cache.l2.slowest_slice", "no slice stands out from the others"));
   }
@@ -281,7 +282,7 @@ void run_slices(JobRun& run) {
   if (last.slices == 0) return run.leave_open("", last.reason);
   if (!agree(pages)) {
     return run.leave_open(
-        "cache.l2.", fmt::format("pages disagree: {} and {} groups of lines that wait together",
+        "cache.l2.", fmt::format("pages disagree: {} and {} groups of lines that share a queue",
                                  pages.front().labels.slices.slices, last.slices));
   }
   report_count(run, pages);

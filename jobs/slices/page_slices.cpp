@@ -229,7 +229,8 @@ SliceLines collect_slice_lines(JobRun& run, const Draw& draw, std::uint64_t line
   chase.set_co_runner_sms(co_runners);
   const SliceOfLine slice = look_at_first_page(run, chase, line_bytes);
   if (!slice.is_clear) {
-    found.reason = "reductions on a line made others wait in three pages, but not in one more";
+    found.reason =
+        "reductions on a line delayed other lines in three pages, but not in a further page";
     return found;
   }
   for (std::uint64_t page = 1; page <= pages; ++page) {

@@ -119,11 +119,12 @@ void report_room(JobRun& run, const PackedLines& packed, std::uint32_t ways,
     const std::string reason =
         packed.asked_chases > most_chases
             ? fmt::format("{} chases were too few to fill all sets", most_chases)
-            : "lines that were packed one by one do not stay together: sets keep some of too many";
+            : "lines that fitted when added one by one do not all fit together: a set with too "
+              "many lines still keeps some of them";
     return run.leave_open("cache.l2.slice_", reason);
   }
   run.report(found("cache.l2.slice_bytes", static_cast<double>(lines * line_bytes), 1, lines),
-             fmt::format("{} lines stay together, none of {} others finds room beside them", lines,
+             fmt::format("{} lines fit together, and none of {} other lines fits with them", lines,
                          packed.left_over.size()));
   const Finding* slices = run.finding("cache.l2.slices");
   if (slices != nullptr) {
@@ -131,14 +132,14 @@ void report_room(JobRun& run, const PackedLines& packed, std::uint32_t ways,
     const double all = std::get<double>(slices->value) * parts;
     run.report(found("cache.l2.slice_total_bytes", all * static_cast<double>(lines * line_bytes),
                      slices->confidence, lines),
-               fmt::format("{} slices of {} in {} of the L2", all,
+               fmt::format("{} slices of {}, in {} of the L2", all,
                            format_bytes(static_cast<double>(lines * line_bytes)),
                            parts == 1 ? "the one part" : "both partitions"));
   }
   if (lines % ways != 0) {
     return run.report(not_resolvable(
         "cache.l2.slice_sets",
-        fmt::format("{} lines stay together: not all sets of {} ways are full", lines, ways)));
+        fmt::format("{} lines fit together: not all sets of {} ways are full", lines, ways)));
   }
   const std::size_t sets = lines / ways;
   run.report(found("cache.l2.slice_sets", static_cast<double>(sets), 1, lines));
@@ -180,8 +181,8 @@ SliceSets measure_slice_sets(JobRun& run, const PageSlices& page, std::uint64_t 
   const auto cache = slice_under_test(run, draw, slice);
   if (!cache) {
     found.reason = fmt::format(
-        "all {} lines of a slice stay in the L2, several times what it would hold if "
-        "each slice had sets of its own",
+        "all {} lines of a slice fit in the L2: several times more than a slice with its own sets "
+        "would hold",
         slice.offsets.size());
     return found;
   }
@@ -199,9 +200,9 @@ void report_slice_sets(JobRun& run, const SliceSets& sets, std::uint64_t line_by
     return run.leave_open("cache.l2.slice_",
                           fmt::format("sets of {} and of {} ways were found", fewest, most));
   }
-  run.report(
-      found("cache.l2.slice_ways", static_cast<double>(most), 1, sets.ways.size()),
-      fmt::format("of {} sets: {} lines are the fewest that overflow", sets.ways.size(), most + 1));
+  run.report(found("cache.l2.slice_ways", static_cast<double>(most), 1, sets.ways.size()),
+             fmt::format("{} sets measured: at least {} lines are needed to overflow",
+                         sets.ways.size(), most + 1));
   report_policy(run, sets.replacement);
   report_room(run, sets.packed, most, line_bytes);
 }

@@ -65,13 +65,13 @@ constexpr std::uint64_t page_tables_span_bytes = 4_GiB;
 
 void report_page(JobRun& run, const std::vector<BlockSize>& granularities) {
   if (granularities.empty()) {
-    return run.report(not_resolvable("tlb.page_bytes", "no translation ever cost anything"));
+    return run.report(not_resolvable("tlb.page_bytes", "no access ever paid for a translation"));
   }
   const auto smallest = std::ranges::min_element(granularities, {}, &BlockSize::bytes);
   if (smallest->bytes > large_page_bytes) {
     return run.report(not_resolvable(
         "tlb.page_bytes",
-        fmt::format("an entry covers {}, several neighbouring pages: none is seen alone",
+        fmt::format("an entry covers {}, several neighbouring pages: a single page cannot be seen",
                     format_bytes(smallest->bytes))));
   }
   run.report(found("tlb.page_bytes", static_cast<double>(smallest->bytes), smallest->agreement,
@@ -100,10 +100,11 @@ void report_no_window(JobRun& run, const std::vector<double>& cold_cycles, bool 
   constexpr const char* metric = "tlb.page_window_bytes";
   if (differ_by_themselves(cold_cycles)) {
     return run.report(not_resolvable(
-        metric, seen + ", but they differ by more than a switch between windows may cost"));
+        metric,
+        seen + ", but these accesses differ by more than a switch between windows may cost"));
   }
   if (all_are_new) return run.report(not_present(metric, seen));
-  run.report(not_resolvable(metric, seen + ", and how much an entry covers is not known"));
+  run.report(not_resolvable(metric, seen + ", and the memory under one entry is not known"));
 }
 
 /// Looks for pages whose first access is clearly slower, at regular distances. Their absence is
@@ -132,29 +133,29 @@ void report_page_table_window(const PageChaseSetup& setup, const TlbLevels& leve
   const bool all_are_new = knows_entries || take_as_long(cold, 1 - largest_share);
   const std::size_t count = count_set(switches);
   const auto distance = miss_distance(switches, page_step_bytes);
-  const std::string seen = fmt::format("first accesses to {} of {}", format_bytes(page_step_bytes),
-                                       format_bytes(span_bytes));
+  const std::string seen = fmt::format("first accesses in steps of {} over {}",
+                                       format_bytes(page_step_bytes), format_bytes(span_bytes));
   const auto report_none = [&](const std::string& reason) {
     report_no_window(run, cold, all_are_new, seen + reason);
   };
   const auto leave_open = [&](const std::string& reason) {
     run.report(not_resolvable("tlb.page_window_bytes",
-                              fmt::format("{}: {} slower ones{}", seen, count, reason)));
+                              fmt::format("{}: {} slow accesses{}", seen, count, reason)));
   };
-  if (count == 0) return report_none(": none at regular distances is slower");
+  if (count == 0) return report_none(": no slow access");
   if (static_cast<double>(count) > largest_share * static_cast<double>(cold.size()))
-    return leave_open(", more than windows of four would have");
-  if (!distance) return report_none(": one slower one");
+    return leave_open(", more than windows of four steps would have");
+  if (!distance) return report_none(": one slow access");
   if (distance->observations < least_distances) {
     const bool would_repeat = 2 * distance->observations * distance->bytes < span_bytes;
     if (!would_repeat) return leave_open(", too few to repeat");
     return report_none(
-        fmt::format(": {} slower ones, and none as far from them as they are apart", count));
+        fmt::format(": {} slow accesses, which do not repeat at their distance", count));
   }
   if (distance->agreement < least_agreement) return leave_open(", not at one distance");
   if (distance->bytes < least_window_bytes) {
     return run.report(not_resolvable(
-        "tlb.page_window_bytes", fmt::format("{}: slower ones every {}, which may be pages", seen,
+        "tlb.page_window_bytes", fmt::format("{}: slow accesses every {}, which may be pages", seen,
                                              format_bytes(distance->bytes))));
   }
   run.report(found("tlb.page_window_bytes", static_cast<double>(distance->bytes),

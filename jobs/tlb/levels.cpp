@@ -96,7 +96,8 @@ void report_entries(const TlbUnderTest& tlb, const Reach& reach, const SetLayout
     const std::string remark =
         sets.lines() == tlb.entries
             ? std::string()
-            : fmt::format("of all sets; {} from the start of a buffer on fit", tlb.entries);
+            : fmt::format("entries of all sets; {} consecutive ones from the start of a buffer fit",
+                          tlb.entries);
     return tlb.run.report(
         found(metric, static_cast<double>(sets.lines()), sets.confidence(), samples), remark);
   }
@@ -113,7 +114,7 @@ bool is_of_page_tables(std::uint64_t entry_bytes, const InnerTlbs& inner) {
 
 /// Why the units of a level are not measured; "" if they are.
 std::string unknown_units(const TlbUnderTest& tlb, const std::optional<BlockSize>& granularity) {
-  if (!granularity) return "an entry is too large to see two of them";
+  if (!granularity) return "entries are so large that a chase cannot span two of them";
   return tlb.level.fitting_bytes == 0 ? "even the shortest chase misses" : "";
 }
 
@@ -137,24 +138,24 @@ void measure_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
   if (tlb.entry_bytes == 0) {
     return report_unknown_units(
         tlb, chases,
-        "which pages share an entry does not show: at random places others miss than "
-        "at equal distances, or fewer and fewer of larger parts");
+        "it is not clear which pages share an entry: random pages miss differently from pages at "
+        "equal distances, or the share of misses falls gradually with block size");
   }
   if (is_of_page_tables(tlb.entry_bytes, tlb.inner)) {
     return tlb.run.report_rest(
         tlb.name + ".", Status::not_present,
-        fmt::format("what costs more from {} on is a cache of page tables: one entry covers {}",
-                    format_bytes(tlb.level.overflowing_bytes), format_bytes(tlb.entry_bytes)));
+        fmt::format(
+            "the higher cost from {} on comes from a cache of page tables: one entry covers {}",
+            format_bytes(tlb.level.overflowing_bytes), format_bytes(tlb.entry_bytes)));
   }
   report_penalty(tlb, chases);
   const CapacityBound bound = measure_reach(tlb, tlb.step_bytes());
   if (bound.overflowing_bytes == 0 || bound.fitting_bytes == 0) {
     return tlb.run.leave_open(
         tlb.name + ".",
-        fmt::format(
-            "chases in steps of {} do not overflow it in {}: what larger steps met may be a "
-            "cache of page tables",
-            format_bytes(tlb.step_bytes()), format_bytes(tlb.level.overflowing_bytes)));
+        fmt::format("chases in steps of {} do not overflow it within {}: larger steps may have "
+                    "overflowed a cache of page tables",
+                    format_bytes(tlb.step_bytes()), format_bytes(tlb.level.overflowing_bytes)));
   }
   tlb.entries = bound.fitting_bytes / tlb.entry_bytes;
   const std::uint64_t samples = bound.fitting_bytes / tlb.step_bytes();
@@ -164,8 +165,7 @@ void measure_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
     report_reach(tlb, settle_reach(smallest, bound, {}), samples);
     return tlb.run.leave_open(
         tlb.name + ".",
-        fmt::format("an inner level answers for all of {}, and no conflict shows how small entries "
-                    "are",
+        fmt::format("an inner level serves all of {}, and no conflict shows the size of an entry",
                     format_bytes(tlb.inner.answered_bytes)));
   }
   report_units(tlb, *granularity);
@@ -197,10 +197,10 @@ std::string why_not_absent(const std::vector<PageChaseCosts>& chases, const TlbL
   const std::uint64_t pages = chases.back().cost_cycles.size();
   const std::uint64_t step_bytes = chases.back().span_bytes / pages;
   if (step_bytes > inner.step_bytes && pages <= most_entries)
-    return fmt::format("of which {} pages were accessed: a level of more entries would not show",
-                       pages);
+    return fmt::format(
+        "of which {} pages were accessed: a level with more entries would go unnoticed", pages);
   if (!found.steps_bytes.empty() && found.steps_bytes.back() == 0 && inner.step_bytes == 0)
-    return "but no entry of an inner level is known: two levels may overflow at once";
+    return "but the entries of an inner level are not known: two levels may overflow at once";
   return "";
 }
 

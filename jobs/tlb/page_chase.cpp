@@ -287,7 +287,7 @@ std::vector<std::vector<double>> pair_costs(const PageChaseSetup& setup, const s
 std::vector<double> second_access_cycles(const PageChaseSetup& setup, const std::string& label,
                                          const Offsets& places) {
   require(setup.second_access == SecondAccess::same_line,
-          "a second access to another line says nothing about the first one's");
+          "a second access to another line says nothing about the first line");
   constexpr std::uint64_t passes = 5;
   const ChasePlan plan{
       .offsets = twice_each(places), .passes = passes, .evidence = Evidence::of_a_search};

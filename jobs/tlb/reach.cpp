@@ -39,13 +39,13 @@ Reach settle_reach(const TlbUnderTest& tlb, const CapacityBound& bound, const Se
     return {.bytes = sets.lines() * tlb.entry_bytes, .confidence = sets.confidence()};
   const std::uint64_t asked_bytes = page_step_over(tlb, bound.fitting_bytes, tlb.step_bytes());
   if (asked_bytes > tlb.entry_bytes) {
-    return {.reason = fmt::format("up to {}, but one entry in each {} was asked for",
+    return {.reason = fmt::format("{} or less: only one entry in each {} was accessed",
                                   format_bytes(bound.fitting_bytes), format_bytes(asked_bytes))};
   }
   const Predictions tried = try_reach(tlb, bound);
   if (tried.bear_out()) return {.bytes = bound.fitting_bytes, .confidence = tried.confidence()};
-  return {.reason = fmt::format("first misses at {} at one place; at others {} of {} chases did "
-                                "otherwise: the index is hashed, or entries are lost by chance",
+  return {.reason = fmt::format("first misses at {} at one place; at other places {} of {} chases "
+                                "contradict it: the index is hashed, or entries are lost by chance",
                                 format_bytes(bound.overflowing_bytes), tried.asked - tried.right,
                                 tried.asked)};
 }

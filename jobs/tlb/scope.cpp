@@ -134,18 +134,18 @@ std::vector<int> report_tlb_scope(const TlbUnderTest& tlb) {
   const std::string metric = tlb.name + ".scope";
   const PairChases chases(tlb);
   if (chases.span_bytes() > tlb.limit_bytes || chases.entries() <= tlb.inner.entries) {
-    tlb.run.report(
-        not_resolvable(metric, chases.span_bytes() > tlb.limit_bytes
-                                   ? "two SMs cannot overfill it with the memory there is"
-                                   : "what one SM may fill of it fits an inner level"));
+    tlb.run.report(not_resolvable(
+        metric, chases.span_bytes() > tlb.limit_bytes
+                    ? "two SMs cannot overfill it: there is too little memory"
+                    : "the entries that one SM may fill of it fit in an inner level"));
     return {};
   }
   const OneSm one_sm = ask_one_sm(chases);
   if (!one_sm.tells(chases)) {
     tlb.run.report(not_resolvable(
         metric,
-        fmt::format("of {} entries {:.0f} % miss when one SM chases them alone, and {:.0f} and "
-                    "{:.0f} % when the same SM chases as many others at once",
+        fmt::format("of {} entries, {:.0f} % miss when one SM chases them alone, and {:.0f} and "
+                    "{:.0f} % when the same SM chases as many other entries at once",
                     chases.entries(), 100 * std::ranges::max(one_sm.alone), 100 * one_sm.both[0],
                     100 * one_sm.both[1])));
     return {};

@@ -137,7 +137,7 @@ void characterize(PageChaseSetup setup, const TlbLevels& plain) {
   const std::vector<PageChaseCosts> chases = measure_growing_chases(setup);
   if (find_tlb_levels(chases, setup.least_step_cycles).empty()) {
     return setup.run.leave_open(both_levels,
-                                "no translation cost anything, though it does for plain loads");
+                                "no access paid for a translation, though plain loads do");
   }
   if (!take_translations(swept, plain)) setup.swept = swept;
   const auto refusal = refusal_of([&] { characterize_tlb_levels(setup, chases, texture_names); });
@@ -168,12 +168,12 @@ void report_texture_tlbs(PageChaseSetup loads, const TlbLevels& plain) {
   if (compared > 0) return report_same(run, levels, compared);
   if (is_unclear) {
     return run.leave_open(both_levels,
-                          "no page of plain loads misses where their levels should overflow");
+                          "plain loads miss no page where their levels should overflow");
   }
   if (plain.levels.empty()) {
-    run.leave_open(both_levels, "no translation of plain loads ever cost anything");
+    run.leave_open(both_levels, "no plain load ever paid for a translation");
   } else {
-    run.report_rest(both_levels, Status::not_present, "no linear texture of that size");
+    run.report_rest(both_levels, Status::not_present, "no linear texture can be so large");
   }
 }
 

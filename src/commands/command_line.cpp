@@ -113,7 +113,8 @@ void add_options(CLI::App& app, MergeOptions& options) {
 
 void add_options(CLI::App& app, ListOptions& options) {
   add_choice(app, "what", options.topic, list_topic_names, "")->required();
-  app.add_option("--backend", options.backend, "whose devices")->capture_default_str();
+  app.add_option("--backend", options.backend, "backend whose devices are listed")
+      ->capture_default_str();
   add_choice(app, "--format", options.format, list_format_names, "table or markdown");
 }
 
@@ -123,7 +124,7 @@ void add_options(CLI::App& app, StatusOptions& options) {
 
 void add_options(CLI::App& app, DoctorOptions& options) {
   app.add_option("--backend", options.run.backend, "as for run")->capture_default_str();
-  app.add_option("--suite", options.run.suite, "whose needs")
+  app.add_option("--suite", options.run.suite, "suite to be run")
       ->check(CLI::IsMember(list_names(suite_level_names)))
       ->capture_default_str();
   app.add_option("-o,--output", options.run.output, "the run file to be")->capture_default_str();
@@ -188,7 +189,8 @@ std::optional<Command> parse_command_line(int argc, const char* const* argv) {
   add_command<MergeOptions>(app, chosen, "merge", "make one run file of several, or of shards");
   add_command<ListOptions>(app, chosen, "list", "list jobs, metrics, models or devices");
   add_command<StatusOptions>(app, chosen, "status", "show the progress of a run");
-  add_command<DoctorOptions>(app, chosen, "doctor", "check in ten seconds whether this machine can measure");
+  add_command<DoctorOptions>(app, chosen, "doctor",
+                             "check in ten seconds whether this machine can measure");
   try {
     app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::Success& success) {

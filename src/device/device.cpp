@@ -31,8 +31,8 @@ void check_times(const Trace& trace) {
   for (const double repeat_ns : trace.repeat_ns) {
     if (std::isfinite(repeat_ns) && repeat_ns > 0) continue;
     throw DeviceError(
-        "a repeat took a time that is none, such as NaN (the timer of the GPU cannot be trusted) "
-        "look at dmesg");
+        "a repeat has no valid time (NaN, zero or negative: the timer of the GPU cannot be "
+        "trusted) look at dmesg");
   }
 }
 

@@ -46,8 +46,8 @@ BoundTable<MetricStatistics> fleet_table(const RunResult& run, const FleetAnalys
       .add("outliers", "", "UUIDs of devices furthest out, separated by blanks", outliers)
       .add("kind", "", "what kind of metric",
            [](const Row& row) { return name_of(metric_kind_names, row.kind); })
-      .add("summary", "", "of a map of SMs: which number of it", &Row::summary)
-      .add("scale", "1", "what scores are divided by", &Row::scale)
+      .add("summary", "", "which summary of a map of SMs", &Row::summary)
+      .add("scale", "1", "divisor of the scores", &Row::scale)
       .add("threshold", "1", "score that healthy devices stay below; 0: no verdict by score",
            &Row::threshold)
       .add("ambiguous", "1", "structural metrics: no value has most votes", &Row::ambiguous);
@@ -66,7 +66,7 @@ BoundTable<Charge> flag_table(const RunResult& run) {
       .add("uuid", "", "UUID of the device; empty: a node or the group",
            of_device([](const DeviceResult& device) { return device.info.uuid; }))
       .add("node", "", "its host", &Charge::node)
-      .add("setting", "", "of the device in a sweep; empty in a run without",
+      .add("setting", "", "setting of the device in a sweep; empty in a run without a sweep",
            of_device([&run](const DeviceResult& device) {
              return describe_setting(run.provenance, device.point_index);
            }))
@@ -74,15 +74,16 @@ BoundTable<Charge> flag_table(const RunResult& run) {
       .add("severity", "", "info, warn or fail", text_of(&Charge::severity))
       .add("likely_class", "", "most likely cause", text_of(&Charge::trouble))
       .add("value", "", "the device's value", &Charge::value)
-      .add("reference", "", "that of its peers", &Charge::reference)
-      .add("deviation_fraction", "1", "from the reference; NaN if there is none", &Charge::size)
+      .add("reference", "", "value of its peers", &Charge::reference)
+      .add("deviation_fraction", "1", "deviation from the reference; NaN if there is none",
+           &Charge::size)
       .add("score", "1", "robust score; NaN if there is none", &Charge::score)
       .add("n", "1", "devices compared", &Charge::n)
-      .add("unit", "", "part of the device concerned: \"SM 17\", \"slice 3\", \"GPU\"",
+      .add("unit", "", "affected part of the device: \"SM 17\", \"slice 3\", \"GPU\"",
            text_of(&Charge::unit))
       .add("ground", "", "what the device is compared with", text_of(&Charge::ground))
       .add("reason", "", "what differs, by how much", &Charge::reason)
-      .add("evidence", "", "how sure that is", &Charge::evidence);
+      .add("evidence", "", "certainty", &Charge::evidence);
 }
 
 BoundTable<DeviceVerdict> verdict_table(const RunResult& run, const FleetAnalysis& analysis) {

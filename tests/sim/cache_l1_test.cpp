@@ -30,7 +30,7 @@ TEST(KnownArrayTest, what_another_path_has_shown_is_tried_and_not_searched_again
     sim.run("cache.readonly");
 
     const Finding& sets = sim.find("cache.readonly.sets");
-    EXPECT_EQ(sets.reason.find("the array of cache.l1: 84 of 84 chases") != std::string::npos,
+    EXPECT_EQ(sets.reason.find("the same array as cache.l1: 84 of 84 chases") != std::string::npos,
               is_same)
         << model << ": " << sets.reason;
     if (is_same) {

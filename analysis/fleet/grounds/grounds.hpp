@@ -54,7 +54,7 @@ void judge_links(const RunResult& run, FleetAnalysis& analysis);
 
 /// Charges SMs and slices that are worse than all others of their device, in maps with a better
 /// direction. Peers do not vote on this. Only if the same unit deviates by the same amount on more
-/// than two thirds of at least five devices, GPUs of the model are built so: then one note says it.
+/// than two thirds of at least five devices, this is by design: then one note says it.
 void judge_units(const RunResult& run, FleetAnalysis& analysis);
 
 /// Describes and judges one series. Charges devices that are worse than the majority. Without a

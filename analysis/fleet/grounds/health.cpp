@@ -60,12 +60,12 @@ void judge_throttling(const ChargedDevice& device, const DeviceConditions& condi
 void judge_neighbours(const ChargedDevice& device) {
   const int most = foreign_processes(device.result);
   if (most <= 0) return;
-  const bool one = most == 1;
   device
-      .add(Severity::warn, Trouble::contention, "health.foreign_processes", fmt::format("{}", most),
-           fmt::format("{} process{} of others {} on this GPU while it was measured: its numbers "
-                       "are not its own, and it is not judged by them",
-                       most, one ? "" : "es", one ? "was" : "were"))
+      .add(
+          Severity::warn, Trouble::contention, "health.foreign_processes", fmt::format("{}", most),
+          fmt::format(
+              "{} other process{} ran on this GPU while it was measured: its values are not judged",
+              most, most == 1 ? "" : "es"))
       .cause = "another process was on this GPU";
 }
 

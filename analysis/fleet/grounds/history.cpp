@@ -131,7 +131,7 @@ void compare_device(const DeviceResult& before, const RunResult& run, std::size_
     Charge& charge = change->charge;
     if (!comparison.other_options.empty() && std::isnan(charge.size)) {
       charge.severity = std::min(charge.severity, Severity::warn);
-      charge.reason += ", or the suites are: they look at other things";
+      charge.reason += ", or the suites differ: they measure other things";
     }
     charge.device = row;
     charge.node = after.node;

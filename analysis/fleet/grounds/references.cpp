@@ -50,11 +50,10 @@ Charge charge_for(const Finding& finding, const Metric& metric, const Interval& 
                 .size = size,
                 .certainty = finding.confidence,
                 .n = model.gpus + 1};
-  charge.reason = fmt::format("{} is {} what {} other GPUs of this model had, {}", charge.value,
-                              side_text(size), model.gpus, charge.reference);
-  charge.evidence =
-      fmt::format("{:.1f} x the {:g} % that are granted to other machines; reference: {}",
-                  std::abs(size) / warn, 100 * warn, fmt::join(model.sources, ", "));
+  charge.reason = fmt::format("{} is {} the values of {} other GPUs of this model, {}",
+                              charge.value, side_text(size), model.gpus, charge.reference);
+  charge.evidence = fmt::format("{:.1f} x the allowed {:g} % for other machines; reference: {}",
+                                std::abs(size) / warn, 100 * warn, fmt::join(model.sources, ", "));
   return charge;
 }
 

@@ -149,7 +149,7 @@ struct GroupUnits {
 };
 
 /// True if the same unit deviates by a similar amount on more than two thirds of at least five
-/// devices: GPUs of this model are built so.
+/// devices: this is by design.
 bool is_built_in(const OutlyingUnit& unit, const GroupUnits& all) {
   constexpr std::size_t least_devices = 5;
   constexpr double same_size = 0.25;  // of the larger deviation
@@ -198,8 +198,8 @@ void judge_map(const RunResult& run, const ComparisonGroup& group, const Metric&
          .n = all.maps});
     Charge& note = charges.back();
     note.reason = fmt::format(
-        "{} stands apart by the same amount on more than two thirds of {} GPUs: "
-        "they are built so",
+        "{} differs from its peers by the same amount on more than two thirds of {} GPUs: this is "
+        "by design",
         to_text(note.unit), all.maps);
   }
   for (const auto& [device, units] : all.out) {
@@ -214,8 +214,8 @@ std::string_view part_of(const Metric& metric) {
 }
 
 /// A cycle or two in one map is too little for a verdict; but an SM that deviates even slightly in
-/// maps of two parts does not do so by chance. Leaves out SMs that already have a charge or are
-/// built so.
+/// maps of two parts does not do so by chance. Leaves out SMs that already have a charge or
+/// deviate by design.
 /// @param charges of judge_map; adds to them
 void judge_faint_sms(const RunResult& run, const ComparisonGroup& group,
                      std::span<const Metric> registry, std::vector<Charge>& charges) {

@@ -29,7 +29,7 @@ std::string incomplete_reason(const DeviceResult& device) {
     parts.push_back(fmt::format("{} {}{}", job.job, to_text(job.status),
                                 job.reason.empty() ? "" : " (" + job.reason + ")"));
   }
-  return parts.empty() ? "not all jobs were done" : fmt::format("{}", fmt::join(parts, ", "));
+  return parts.empty() ? "not all jobs ended" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
 /// True if the trouble comes from error counters of the driver or a failed job, not from a value.
@@ -93,9 +93,9 @@ void settle_undecided(FleetAnalysis& analysis) {
     if (!charge.undecided || !charge.weighs()) continue;
     const auto worse = explained.find(place_of(charge));
     if (told.contains(place_of(charge))) {
-      charge.reason += "; past or reference values tell";
+      charge.reason += "; past or reference values decide";
     } else if (charge.best && worse != explained.end() && worse->second) {
-      charge.reason += "; what the others show by themselves explains it";
+      charge.reason += "; faults found on the other devices explain it";
     } else {
       continue;
     }

@@ -99,7 +99,7 @@ std::string second_text(const Charge& charge, const Charge* came_back, const Fin
                         std::string_view unit) {
   const std::vector<double>* map = vector_of(again);
   if (charge.unit.kind == Unit::Kind::slice) {
-    return came_back != nullptr ? came_back->value : "none of its slices stands apart";
+    return came_back != nullptr ? came_back->value : "none of its slices differs from the others";
   }
   if (!charge.unit.is_named() || map == nullptr) return value_text(again, unit);
   std::vector<std::string> parts;
@@ -177,7 +177,7 @@ void settle(const RunResult& run, const FleetAnalysis& second, FleetAnalysis& an
                                    is_out_now)) {
       charge.severity = Severity::info;
       charge.reason += fmt::format(
-          "; measured again {}, but a peer measured beside it was out then too: no verdict", read);
+          "; measured again {}, but then a peer measured with it deviated too: no verdict", read);
     } else {
       if (charge.unit.kind != Unit::Kind::slice) {
         charge.unit.numbers = common_units(charge, *came_back);

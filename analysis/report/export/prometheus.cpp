@@ -65,8 +65,7 @@ std::string info_lines(const RunResult& run) {
 std::string verdict_lines(const RunResult& run, const FleetAnalysis& analysis) {
   std::string verdicts =
       head("sonde_device_verdict", "0 pass, 1 warn, 2 incomplete, 3 fail, 4 lost");
-  std::string causes =
-      head("sonde_device_likely_cause", "what likely stands behind a verdict; always 1");
+  std::string causes = head("sonde_device_likely_cause", "likely cause of a verdict; always 1");
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
     const DeviceVerdict& judged = analysis.verdicts[i];
     const std::string labels = labels_of(run, run.devices[i]);

@@ -8,9 +8,9 @@ const parts = [  // name, heading, note; in the order of the page
   ['strips', 'Where devices differ most', 'One dot a GPU, node by node. Line: the median; the right scale is the distance from it. Orange, ' +
     'named: GPUs with a finding about this metric.'],
   ['staircase', 'Latency against footprint', 'Dashed: capacities of caches, dotted: reach of TLBs, as most devices ' +
-    'found them. Grey: devices that are well. Triangles: beyond the axis.'],
+    'found them. Grey: healthy devices. Triangles: beyond the axis.'],
   ['map', 'Map of the SMs', 'Rows are GPCs, pairs of cells are TPCs, numbers are SMs. Healthy devices differ here: ' +
-    'the map is a fingerprint of the die. Red frame: an SM that stands apart.'],
+    'the map is a fingerprint of the die. Red frame: an SM that differs from the others.'],
   ['roofline', 'Roofline', 'Solid: what memories give, all SMs together. Dashed: what units compute; a ' +
     'multiply-add is two operations. Both scales are logarithmic.'],
   ['stairs', 'Staircases of caches and TLBs', 'Mean latency of the chases of one GPU that looked for a capacity, ' +

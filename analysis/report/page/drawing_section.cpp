@@ -81,10 +81,9 @@ std::string drawings_section(const RunResult& run, const FleetAnalysis& analysis
     text += fmt::format("<p>and {} smaller groups</p>\n", models.size() - most_drawings);
   }
   return "<section id=\"device\">\n<h2>The device</h2>\n" + text +
-         "<p class=\"note\">Small numbers are the confidence if it is below 0.9. A dashed box: "
-         "which "
-         "SMs share the unit was not found out. The pointer over a value shows its metric.</p>\n"
-         "</section>\n";
+         "<p class=\"note\">Small numbers are the confidence if it is below 0.9. A dashed box: it "
+         "is not known which SMs share the unit. Point at a value to see its "
+         "metric.</p>\n</section>\n";
 }
 
 }  // namespace sonde

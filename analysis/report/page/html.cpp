@@ -36,9 +36,8 @@ std::string evidence_link(const RunResult& run, const FleetAnalysis& analysis,
       find_finding(run.devices[*problem.device], problem.metric) == nullptr) {
     return "";
   }
-  return fmt::format(
-      "<dt>see</dt><dd><a href=\"#{}\">its values, and the probes behind them</a></dd>\n",
-      escape_markup(finding_anchor(*problem.device, problem.metric)));
+  return fmt::format("<dt>see</dt><dd><a href=\"#{}\">its values, and their probes</a></dd>\n",
+                     escape_markup(finding_anchor(*problem.device, problem.metric)));
 }
 
 std::string problem_html(const Problem& problem, const std::string& evidence) {
@@ -135,8 +134,8 @@ std::string key_numbers_html(const RunResult& run, const FleetAnalysis& analysis
   if (text.empty()) return "";
   return titled("Key numbers",
                 text +
-                    "<p class=\"note\">Theoretical: what bus, links and clocks give by their "
-                    "width, and for the L2 the size that the driver says. FLOP/s are those of a "
+                    "<p class=\"note\">Theoretical: computed from the width and clock of bus and "
+                    "links; for the L2, the size that the driver reports. FLOP/s are those of a "
                     "burst of microseconds; the job soak shows what lasts.</p>\n");
 }
 

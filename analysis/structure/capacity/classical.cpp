@@ -38,7 +38,7 @@ ClassicalAnswer conclude_row(const std::vector<double>& strides_bytes,
   const std::string where = fmt::format("over {}", format_bytes(footprint_bytes));
   const auto first_full = std::ranges::find_if(shares, is_all);
   if (first_full == shares.end()) {
-    return no_ways(where + " no stride misses always, as it would under LRU");
+    return no_ways(where + " no stride makes all loads miss, as it would under LRU");
   }
   const auto line = static_cast<std::size_t>(first_full - shares.begin());
   for (std::size_t i = 0; i < line; ++i) {
@@ -113,7 +113,7 @@ ClassicalAnswer conclude_saavedra(const SaavedraCurves& curves, double size_byte
     }
     ways = answer.ways;
   }
-  return ways ? ClassicalAnswer{ways, {}} : no_ways("the longest stride still misses always");
+  return ways ? ClassicalAnswer{ways, {}} : no_ways("all loads still miss at the longest stride");
 }
 
 ClassicalAnswer conclude_wong(const WongCurve& curve) {
@@ -135,12 +135,12 @@ ClassicalAnswer conclude_wong(const WongCurve& curve) {
   const std::size_t last = stairs.at.back();
   if (!is_flat(shares, 0, first, stairs.limit) ||
       !is_flat(shares, last, points, std::max(stairs.limit, most_of_none))) {
-    return no_ways("no flat parts before and behind the stairs");
+    return no_ways("no flat parts before and after the stairs");
   }
   const std::size_t distance = stairs.at.size() > 1 ? stairs.at[1] - first : 1;
   for (std::size_t i = 1; i < stairs.at.size(); ++i) {
     if (stairs.at[i] - stairs.at[i - 1] != distance) {
-      return no_ways("stairs in unequal distance");
+      return no_ways("stairs at unequal distances");
     }
     if (!is_flat(shares, stairs.at[i - 1], stairs.at[i], stairs.limit)) {
       return no_ways("no flat parts between the stairs");

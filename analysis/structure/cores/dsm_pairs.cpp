@@ -17,7 +17,7 @@ std::size_t first_of_cluster(std::size_t lane, std::size_t lanes_per_cluster) {
 
 void check_lanes(std::span<const LaneTrace> lanes, std::size_t lanes_per_cluster) {
   require(lanes_per_cluster > 0 && lanes.size() % lanes_per_cluster == 0,
-          "the lanes of a trace are not those of whole clusters");
+          "the lanes of a trace do not form whole clusters");
 }
 
 }  // namespace

@@ -50,10 +50,10 @@ std::optional<IssueShape> fit_stairs(std::span<const double> step_cycles, int sc
 
 std::vector<double> step_cycles(const Trace& shorter, const Trace& longer, double shorter_steps,
                                 double longer_steps) {
-  require(shorter.lanes.size() == longer.lanes.size(), "two runs of chains have other lanes");
+  require(shorter.lanes.size() == longer.lanes.size(), "two runs of chains have different lanes");
   std::vector<double> cycles;
   for (std::size_t i = 0; i < longer.lanes.size(); ++i) {
-    require(shorter.lanes[i].sm == longer.lanes[i].sm, "two runs of chains have other SMs");
+    require(shorter.lanes[i].sm == longer.lanes[i].sm, "two runs of chains have different SMs");
     const double more = static_cast<double>(longer.lanes[i].elapsed_cycles) -
                         static_cast<double>(shorter.lanes[i].elapsed_cycles);
     cycles.push_back(more / (longer_steps - shorter_steps));

@@ -135,11 +135,11 @@ std::vector<std::string> doubts_of(const ClockState& state) {
   const double hz = state.under_load->hz;
   if (state.highest_hz > 0 && hz < least_share_of_highest * state.highest_hz) {
     doubts.push_back(
-        fmt::format("under load it is {:.0f} % of the highest", 100 * hz / state.highest_hz));
+        fmt::format("under load it is {:.0f} % of the highest clock", 100 * hz / state.highest_hz));
   }
   if (state.idle_hz > 0 && std::abs(hz / state.idle_hz - 1) > most_change_by_load) {
     doubts.push_back(
-        fmt::format("under load it is {:.1f} % of what it is without", 100 * hz / state.idle_hz));
+        fmt::format("under load it is {:.1f} % of the idle clock", 100 * hz / state.idle_hz));
   }
   return doubts;
 }

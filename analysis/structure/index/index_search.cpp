@@ -58,11 +58,10 @@ std::vector<PlacedLine> to_addresses(std::vector<PlacedLine> lines, std::uint64_
 
 std::string why_none(const IndexSample& sample, const IndexCandidate& best) {
   if (!has_evidence(sample, best.index)) {
-    return fmt::format("{} lines are too few to tell how sets are chosen", sample.labelled);
+    return fmt::format("{} lines are too few to determine the index function", sample.labelled);
   }
   std::string text = fmt::format(
-      "neither XORs of bits nor a remainder sorts more than {:.1f} % of {} lines "
-      "as they conflict",
+      "no XOR of bits and no remainder puts more than {:.1f} % of {} lines into the measured sets",
       100 * best.match.agreement, sample.lines.size());
   return sample.shows_all_sets() ? text + fmt::format(" ({} sets)", sample.sets.size()) : text;
 }

@@ -215,7 +215,8 @@ SliceFunction fit_slice_function(std::span<const std::uint32_t> labels, std::uin
   }
   const auto parts = take_apart(voted, slices.size(), idle, choosing_mask / line_bytes);
   if (!parts) {
-    return no_function(known, fmt::format("{} slices by no hash with a remainder", slices.size()));
+    return no_function(
+        known, fmt::format("no hash with a remainder gives these {} slices", slices.size()));
   }
   SliceFunction function;
   function.divisor = static_cast<std::uint32_t>(slices.size());

@@ -99,13 +99,13 @@ SliceLabels label_lines(std::span<const double> alone, const ContendedLatencies&
     const auto place = static_cast<std::size_t>(std::ranges::find(lines, own) - lines.begin());
     const WaitingLines waiting = find_waiting_lines(alone_of_lines, ask(lines, own), place);
     if (!waiting.is_clear) {
-      return no_slices(fmt::format(
-          "reductions on a line make loads of it wait {:.0f} cycles longer than most others, which "
-          "scatter by {:.1f}",
-          waiting.wait_cycles, waiting.scatter_cycles));
+      return no_slices(
+          fmt::format("reductions on a line delay its own loads by {:.0f} cycles beyond the common "
+                      "delay: too little against a scatter of {:.1f}",
+                      waiting.wait_cycles, waiting.scatter_cycles));
     }
     if (slices.slices == most_slices) {
-      return no_slices(fmt::format("more than {} groups of lines wait together", most_slices));
+      return no_slices(fmt::format("more than {} groups of lines share a queue", most_slices));
     }
     waits.push_back(waiting.wait_cycles);
     std::vector<std::size_t> rest;
@@ -128,8 +128,8 @@ SliceLabels label_lines(std::span<const double> alone, const ContendedLatencies&
   drop_small_labels(slices);
   const auto unknown = std::ranges::count(slices.labels, unknown_slice);
   if (static_cast<double>(unknown) > most_unknown * static_cast<double>(alone.size())) {
-    return no_slices(
-        fmt::format("{} of {} lines wait with hardly any other", unknown, alone.size()));
+    return no_slices(fmt::format("{} of {} lines share a queue with hardly any other line", unknown,
+                                 alone.size()));
   }
   return slices;
 }

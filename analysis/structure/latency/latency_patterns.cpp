@@ -59,7 +59,7 @@ std::optional<Mode> join_partitions(const std::vector<double>& latencies) {
 PatternFinding summarize_divided(const std::vector<double>& latencies) {
   if (latencies.empty()) return nothing("the chase had no such phase");
   const auto both = join_partitions(latencies);
-  if (!both) return nothing("its latencies are not those of two partitions");
+  if (!both) return nothing("its latencies are not those of a near and a far partition");
   return take(*both, latencies);
 }
 
@@ -69,7 +69,7 @@ PatternFinding summarize(const std::vector<double>& latencies, Served served) {
   const bool hits = served == Served::by_cache;
   const auto modes =
       find_modes(latencies, hits ? least_hit_gap_cycles : least_partition_gap_cycles, least_share);
-  if (modes.empty()) return nothing("its latencies do not gather in one place");
+  if (modes.empty()) return nothing("its latencies form no clear group");
   if (hits) {
     return take(*std::ranges::max_element(modes, {}, &Mode::count), latencies);
   }
@@ -98,10 +98,10 @@ void leave_open_if_lost(PatternFinding& hits, const PatternFinding& p1,
   if (hits.status != Status::ok || p1.status != Status::ok || !miss_cycles) return;
   const double beyond_cycles = hits.cycles - p1.cycles;
   if (beyond_cycles <= most_ratio * *miss_cycles + most_noise_cycles) return;
-  hits = nothing(fmt::format(
-      "it costs {:.0f} cycles more than P1, and what it misses of the TLB {:.0f}: the cache lost "
-      "its lines",
-      beyond_cycles, *miss_cycles));
+  hits =
+      nothing(fmt::format("it costs {:.0f} cycles more than P1, but its TLB misses cost only "
+                          "{:.0f}: the cache lost its lines",
+                          beyond_cycles, *miss_cycles));
 }
 
 /// Policies that protect old entries keep most translations; the most common latency is then a TLB
@@ -115,9 +115,8 @@ void leave_open_if_kept(PatternFinding& hits, const PatternFinding& p1,
   if (beyond_cycles >= least_ratio * *miss_cycles) return;
   if (beyond_cycles < least_step_cycles && hits.confidence >= nearly_all) return;
   hits =
-      nothing(fmt::format("it costs {:.0f} cycles more than P1, and what it is to miss of the TLB "
-                          "{:.0f}: that kept most "
-                          "of its pages",
+      nothing(fmt::format("it costs {:.0f} cycles more than P1, but its TLB misses should cost "
+                          "{:.0f}: the TLB kept most pages",
                           beyond_cycles, *miss_cycles));
 }
 
@@ -131,8 +130,8 @@ void put_together(PatternFinding& hits, const PatternFinding& p1,
   hits.confidence = std::min(p1.confidence, confidence);
   hits.is_of_parts = true;
   hits.reason = fmt::format(
-      "P1 and what such a miss of the TLB costs, {:.0f} cycles: the cache "
-      "keeps too few lines to show both at once",
+      "P1 plus the cost of a TLB miss, {:.0f} cycles: the cache keeps too few lines to measure "
+      "both at once",
       *miss_cycles);
 }
 
@@ -169,7 +168,7 @@ std::array<PatternFinding, pattern_count> infer_patterns(const PatternLatencies&
   const bool lacks_tlb = no_tlb && !known.exists;
   if (no_tlb && !lacks_tlb) {
     for (auto* pattern : {&p5, &p6})
-      *pattern = nothing("pages that were to be new cost no more: the TLB held them");
+      *pattern = nothing("pages meant to be new cost no more: the TLB still held them");
   }
   if (lacks_tlb) {
     for (auto* pattern : {&p2, &p3, &p5, &p6})
@@ -179,9 +178,9 @@ std::array<PatternFinding, pattern_count> infer_patterns(const PatternLatencies&
       remove(*pattern, "hits need no translation: the cache is addressed virtually");
     }
   } else if (no_outer_level && known.exists) {
-    p3 = nothing("pages that were to miss all levels of the TLB cost no more than those of P2");
+    p3 = nothing("pages meant to miss all levels of the TLB cost no more than those of P2");
   } else if (no_outer_level) {
-    remove(p3, "no outer level of the TLB shows");
+    remove(p3, "there is no sign of an outer level of the TLB");
   }
   const bool meets_l2 = known.translated_cycles && p1.cycles >= *known.translated_cycles;
   const bool is_translated =

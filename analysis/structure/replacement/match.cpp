@@ -152,7 +152,7 @@ ReplacementFit no_choice() {
   }
   fit.alike.insert(fit.alike.end(), {Policy::set_duelling, Policy::random, Policy::weighted_ways});
   fit.agreement = 1;
-  fit.reason = "one way leaves nothing to choose";
+  fit.reason = "with one way, all policies behave the same";
   return fit;
 }
 
@@ -203,7 +203,7 @@ ReplacementFit match_replacement(std::uint32_t ways,
     conclude(fit, candidates, chosen, ways);
     return fit;
   }
-  fit.reason = fmt::format("no known rule explains the accesses ({} meets {:.1f} %)",
+  fit.reason = fmt::format("no known rule explains the accesses ({} explains {:.1f} %)",
                            to_text(chosen.rule->policy), 100 * fit.agreement);
   return match_random(ways, policy_records, cyclic_records, std::move(fit));
 }

@@ -266,7 +266,7 @@ ReplacementFit match_random(std::uint32_t ways, const std::vector<AccessRecord>&
   const VictimSpread spread = spread_of(ways, trace_victims(ways, cyclic_records));
   if (spread.victims < least_victims) {
     fit.reason += fmt::format(
-        "; {} victims in cyclic chases are too few to tell random replacement from rules",
+        "; {} victims in cyclic chases are too few to distinguish random replacement from rules",
         spread.victims);
     return fit;
   }
@@ -280,13 +280,13 @@ ReplacementFit match_random(std::uint32_t ways, const std::vector<AccessRecord>&
   fit.scores.push_back({Policy::random, "", 1 - as_random.difference});
   fit.scores.push_back({Policy::weighted_ways, "", 1 - as_weighted.difference});
   if (spread.history_association > most_history) {
-    fit.reason += "; victims in cyclic chases depend on the victim before: not random";
+    fit.reason += "; victims in cyclic chases depend on the previous victim: not random";
     return fit;
   }
   const MissCheck& check = uniform ? as_random : as_weighted;
   if (!check.plausible) {
     fit.reason +=
-        fmt::format("; random replacement would miss {:.1f} % of the accesses more or less often",
+        fmt::format("; under random replacement the share of misses would differ by {:.1f} %",
                     100 * check.difference);
     return fit;
   }

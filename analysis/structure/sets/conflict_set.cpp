@@ -62,10 +62,11 @@ std::ptrdiff_t count_fitting_orders(const Lines& lines, std::uint64_t orders,
 ConflictSearch explain_unsteady(const Lines& prefix, const MissOracle& ask) {
   constexpr std::uint64_t asked_orders = 8;
   const auto fitting = count_fitting_orders(prefix, asked_orders, ask);
-  std::string text =
-      fmt::format("{} lines overflow, but no smallest part of them does reliably", prefix.size());
+  std::string text = fmt::format(
+      "{} lines overflow, but no smallest part was found that overflows reliably", prefix.size());
   if (fitting > 0) {
-    text += fmt::format(": in {} of {} other orders of accesses they fit", fitting, asked_orders);
+    text += fmt::format(": all of them fit in {} of {} other orders of accesses", fitting,
+                        asked_orders);
   }
   return {{}, std::move(text), fitting == asked_orders};
 }

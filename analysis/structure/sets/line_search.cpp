@@ -138,7 +138,9 @@ BusyLines find_busy_lines(const Lines& pool, std::size_t fitting_lines, const Mi
     std::ranges::sort(busy.others);
     return busy;
   }
-  return {.lines = {}, .others = {}, .reason = "no lines of a few sets miss in every order"};
+  return {.lines = {},
+          .others = {},
+          .reason = "no small group of lines was found that misses in every order of accesses"};
 }
 
 }  // namespace sonde

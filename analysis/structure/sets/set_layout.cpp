@@ -92,7 +92,7 @@ std::vector<std::uint32_t> ways_by_function(const LinePool& space, const MissOra
   const WaysBySet by_set = measure_ways(found.index, space, *found.conflict, ask);
   const std::vector<std::uint32_t>& ways = by_set.ways;
   if (ways.empty()) {
-    found.reason = "not every set showed its ways";
+    found.reason = "the ways of some sets could not be measured";
     return {};
   }
   // If inner levels lie in front, the smallest list that surely overflows may have one or two lines
@@ -100,7 +100,7 @@ std::vector<std::uint32_t> ways_by_function(const LinePool& space, const MissOra
   const std::size_t most_more = space.co_resident.empty() ? 0 : 2;
   const std::uint32_t home = ways[set_of(found.index, found.members.front())];
   if (home > found.conflict->ways() || home + most_more < found.conflict->ways()) {
-    found.reason = "by the function that fits one set, that set has other ways than seen";
+    found.reason = "the function gives the set other ways than measured";
     return {};
   }
   const SetOfLine by_function = [&](std::uint64_t line) { return set_of(found.index, line); };
@@ -111,7 +111,7 @@ std::vector<std::uint32_t> ways_by_function(const LinePool& space, const MissOra
   }
   const std::uint64_t first = set_of(found.index, found.members.front());
   if (!others_show_their_ways(found.index, space, ways, first, most_more, ask)) {
-    found.reason = "the function that fits one set joins or parts others";
+    found.reason = "the function joins or splits other sets";
     return {};
   }
   found.short_sets = by_set.short_sets;
@@ -155,8 +155,8 @@ std::vector<std::uint32_t> count_whole_ways(const LinePool& space, const SingleS
     counted += *more;
   }
   if (counted > space.co_resident.size()) {
-    reason = fmt::format("{} co-resident lines were counted in all sets, and there are {}", counted,
-                         space.co_resident.size());
+    reason = fmt::format("{} co-resident lines were counted in all sets, but there are only {}",
+                         counted, space.co_resident.size());
     return {};
   }
   return ways;
@@ -181,7 +181,7 @@ void complete_layout(const LinePool& space, const SingleSets& sets, const MissOr
   found.index = fit_index_function(placed, space.line_bytes, space.buffer_address);
   if (found.index.kind != IndexKind::unresolved && found.index.agreement < least_agreement) {
     found.index.kind = IndexKind::unresolved;
-    found.index.reason = "the best function puts some lines into other sets than was seen";
+    found.index.reason = "the best function puts some lines into other sets than measured";
   }
   found.index.sets = static_cast<std::uint32_t>(sets.ways.size());
 }

@@ -100,19 +100,20 @@ SingleSets take_single_sets(const LinePool& space, Lines pool, const EvictionSet
   while (const auto conflict = find_eviction_set_in_any_order(pool, ask, no_conflict)) {
     if (sets.ways.size() == enough) {
       sets.reason = fmt::format(
-          "no function of the address puts lines into sets as seen, and "
-          "there are more than {} sets to be looked for one by one",
+          "no function of the address gives the measured sets, and there are more than {} sets, "
+          "too many to search one by one",
           space.most_single_sets);
       return sets;
     }
     take_set(*conflict, pool, ask, sets);
   }
   if (!pool.empty() && overflows(pool, ask)) {
-    sets.reason = fmt::format("behind {} sets, {}", sets.ways.size(), no_conflict);
+    sets.reason = fmt::format("after {} sets: {}", sets.ways.size(), no_conflict);
   }
   if (sets.reason.empty() && lie_elsewhere(pool, sets, ask)) {
     sets.reason = fmt::format(
-        "some of the {} lines left over by {} sets lie in none of them: other sets have too few",
+        "some of the {} left-over lines lie in none of the {} sets found: the pool has too few "
+        "lines of other sets",
         pool.size(), sets.ways.size());
   }
   return sets;

@@ -19,7 +19,7 @@ namespace sonde {
 namespace {
 
 constexpr const char* usage =
-    " (it says what is measured) use cuda, or sim:<model>[,<model>...] as 'sonde list models' "
+    " (it names what is measured). Use cuda, or sim:<model>[,<model>...] as 'sonde list models' "
     "shows them";
 
 #ifdef SONDE_HAS_CUDA

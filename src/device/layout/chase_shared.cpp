@@ -52,8 +52,8 @@ SharedPlan plan_chase(const DeviceInfo& info, const ChaseProbe& probe) {
   const auto is_code = [](const ChaseLane& lane) { return lane.path == LoadPath::instruction; };
   if (probe.amortised_accesses > 0 && std::ranges::any_of(probe.lanes, is_code)) {
     throw DeviceError(
-        "a chase through code cannot be amortised (its loop would hold the reading of the order, "
-        "too). Time the accesses one by one");
+        "a chase through code cannot be amortised (its loop would also read the order of "
+        "accesses). Time the accesses one by one");
   }
   if (common_path(probe)) {
     return plan_shared(info, needed_bytes_of(probe), probe.shared_carveout_bytes);

@@ -14,8 +14,8 @@ CodeMap map_code(std::vector<std::uint64_t> addresses, std::uint64_t instruction
   for (std::size_t i = 1; i < addresses.size(); ++i) {
     if (addresses[i] - addresses[i - 1] == code_block_bytes) continue;
     throw_device_error(
-        "the blocks of code lie {} bytes apart instead of {} (the compiler for this GPU made "
-        "something else of them). Build sonde for this GPU's own architecture",
+        "the blocks of code lie {} bytes apart instead of {} (the compiler laid them out "
+        "differently for this GPU). Build sonde for this GPU's own architecture",
         addresses[i] - addresses[i - 1], code_block_bytes);
   }
   require(addresses.size() > 2, "a map of code needs blocks");

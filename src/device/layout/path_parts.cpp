@@ -42,8 +42,8 @@ void check_paths(const std::vector<LoadPath>& paths) {
 void check_manner(const ChaseProbe& probe) {
   if (probe.concurrency != Concurrency::together) {
     throw_device_error(
-        "lanes of different load paths run one after the other (their kernels run at once and know "
-        "no turns). Let them run together");
+        "lanes of different load paths run one after the other (their kernels run at the same "
+        "time). Let them run together");
   }
   if (!probe.co_runners.empty()) {
     throw_device_error(

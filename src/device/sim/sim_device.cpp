@@ -201,7 +201,7 @@ XidLog SimDevice::xids() {
   for (const LoggedXid& xid : faults_.xids) {
     if (launches_ >= xid.launch) log.codes.push_back(xid.code);
   }
-  if (!model_.units.host) log.unreadable = "the model declares no way to the host";
+  if (!model_.units.host) log.unreadable = "the model declares no link to the host";
   return log;
 }
 
@@ -220,7 +220,7 @@ void SimDevice::meet_faults() {
   if (has_begun(faults_.gone_launch)) gone_die() = die_.seed + 1;
   if (launches_ == faults_.crash_launch) crash();
   if (has_begun(faults_.gone_launch)) {
-    throw DeviceLostError(fmt::format("{} (it answers no more) look at dmesg", gone_mark));
+    throw DeviceLostError(fmt::format("{} (it no longer answers) look at dmesg", gone_mark));
   }
   if (launches_ == faults_.hang_launch && !lost_) {
     lost_ = true;

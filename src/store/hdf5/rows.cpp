@@ -50,7 +50,7 @@ BoundTable<DeviceRow> device_table() {
       .add("max_cluster_blocks", "1", "most blocks of a thread block cluster",
            info(&DeviceInfo::max_cluster_blocks))
       .add("memory_bytes", "byte", "device memory", info(&DeviceInfo::memory_bytes))
-      .add("l2_bytes", "byte", "L2 size as the driver tells it", info(&DeviceInfo::l2_bytes))
+      .add("l2_bytes", "byte", "L2 size as the driver reports it", info(&DeviceInfo::l2_bytes))
       .add("shared_bytes_per_block", "byte", "most shared memory of a block",
            info(&DeviceInfo::shared_bytes_per_block))
       .add("shared_bytes_per_sm", "byte", "shared memory of an SM",
@@ -91,7 +91,7 @@ BoundTable<OutcomeRow> outcome_table() {
       .add("status", "", "outcome of the job", result(&JobResult::status))
       .add("reason", "", "why it is not ok", result(&JobResult::reason))
       .add("elapsed_s", "s", "wall time of the job", result(&JobResult::elapsed_s))
-      .add("device_s", "s", "of these, the time in which the device was at work on probes",
+      .add("device_s", "s", "part of elapsed_s in which the device worked on probes",
            result(&JobResult::device_s))
       .add_range("probe", "its probes in /probes", keys::probes, &OutcomeRow::probes)
       .add_range("finding", "its findings in /findings", keys::findings, &OutcomeRow::findings);
@@ -110,7 +110,7 @@ BoundTable<ProbeRow> probe_table() {
            at(&ProbeRow::record, &ProbeRecord::trace, &Trace::shared_carveout_bytes))
       .add("buffer_offset_bytes", "byte", "address of the buffer (simulated: in the memory)",
            at(&ProbeRow::record, &ProbeRecord::trace, &Trace::buffer_offset_bytes))
-      .add("device_s", "s", "time in which the device was at work on it",
+      .add("device_s", "s", "time in which the device worked on it",
            at(&ProbeRow::record, &ProbeRecord::trace, &Trace::device_s))
       .add("sm_clock_hz", "Hz", "SM clock", condition(&Conditions::sm_clock_hz))
       .add("memory_clock_hz", "Hz", "memory clock", condition(&Conditions::memory_clock_hz))
@@ -183,16 +183,17 @@ BoundTable<FindingRow> finding_table() {
       .add("confidence", "1", "0 to 1: that the value is right", finding(&Finding::confidence))
       .add("samples", "1", "measurements behind the value", finding(&Finding::samples))
       .add("repeatability", "1",
-           "standard deviation of those of one replicate, in the metric's unit",
+           "standard deviation of the measurements within one replicate, in the metric's unit",
            finding(&Finding::repeatability))
       .add("reproducibility", "1", "standard deviation of the values of replicates, likewise",
            finding(&Finding::reproducibility))
-      .add("replicates", "1", "of the measurement, each with other pages, SM and order",
+      .add("replicates", "1",
+           "replicates of the measurement, each with other pages, another SM and another order",
            finding(&Finding::replicates))
       .add_range("mode", "its modes, in mode_values", keys::modes, &FindingRow::modes)
-      .add("interval_low", "1", "where a gradual edge begins, else NaN",
+      .add("interval_low", "1", "where a gradual loss begins, else NaN",
            at(&FindingRow::interval, &Interval::low))
-      .add("interval_high", "1", "where a gradual edge ends, else NaN",
+      .add("interval_high", "1", "where a gradual loss ends, else NaN",
            at(&FindingRow::interval, &Interval::high));
 }
 

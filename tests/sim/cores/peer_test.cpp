@@ -186,7 +186,7 @@ TEST_F(AllAtOnceTest, without_enough_time_together_there_is_none) {
   const Finding finding = measured();
 
   EXPECT_EQ(finding.status, Status::not_resolvable);
-  EXPECT_THAT(finding.reason, HasSubstr("lie in the time in which all GPUs were at work"));
+  EXPECT_THAT(finding.reason, HasSubstr("all GPUs were at work during only"));
 }
 
 TEST_F(AllAtOnceTest, refusals_are_the_reason) {

@@ -180,7 +180,7 @@ std::unique_ptr<PathLanes> make_script_lanes(Session& session, const ChaseProbe&
   if (probe.amortised_accesses > 0) {
     throw_device_error(
         "an amortised chase reads a sector more often than the {} words it has on the path {} (its "
-        "loop would hold the reading of the order, too). Read each sector less often, or time the "
+        "loop would also read the order of accesses). Read each sector less often, or time the "
         "accesses one by one",
         layout::word_layout(path).group_words, to_text(path));
   }

@@ -102,8 +102,8 @@ void run_placed(Session& session, std::span<PlacedKernel> kernels,
   if (more) unplaced = run_once();
   if (unplaced == nullptr) return;
   throw_device_error(
-      "only {} of {} SMs took a block (the probe must run on all of them). Look for other "
-      "processes on the GPU, or for disabled SMs",
+      "only {} of {} SMs got a block (the probe must run on all of them). Look for other processes "
+      "on the GPU, or for disabled SMs",
       unplaced->claimed(), unplaced->wanted());
 }
 

@@ -85,8 +85,8 @@ Trace play(Session& session, const OccupancyProbe& probe) {
   const kernels::OccupancyState& found = state.host.front();
   if (found.timed_out != 0) {
     throw_device_error(
-        "blocks came and came (an SM cannot be filled while another process uses the GPU). Look "
-        "for other processes on the GPU");
+        "new blocks kept starting (an SM cannot be filled while another process uses the GPU). "
+        "Look for other processes on the GPU");
   }
   Trace trace;
   trace.shared_carveout_bytes = info.largest_carveout_bytes();

@@ -25,8 +25,8 @@ std::string_view name_change(const MachineChange& machine) {
   if (machine.scheduler) return "scheduler of warps";
   if (machine.l1_index) return "index of the L1";
   if (machine.l1_bytes) return "size of the L1 beyond its carve-out";
-  if (machine.dynamic) return "L1 for one that chooses what bypasses it";
-  return "L1 for one that protects lines";
+  if (machine.dynamic) return "L1 (dynamic bypass)";
+  return "L1 (protected lines)";
 }
 
 void refuse(const DeviceInfo& info, const ProgramProbe& probe) {

@@ -49,14 +49,15 @@ void PeerMemory::enable(Held& held) {
   if (held.enabled) return;
   int can = 0;
   check(cudaDeviceCanAccessPeer(&can, own_ordinal_, held.peer.ordinal), held.peer.uuid,
-        "asking for the way to");
+        "asking for peer access to");
   if (can == 0) {
     throw_device_error(
         "no peer access to GPU {} (the driver refuses it: MIG, an IOMMU, or no common PCIe root or "
         "NVLink). See nvidia-smi topo -p2p rw",
         held.peer.uuid);
   }
-  check(cudaDeviceEnablePeerAccess(held.peer.ordinal, 0), held.peer.uuid, "opening the way to");
+  check(cudaDeviceEnablePeerAccess(held.peer.ordinal, 0), held.peer.uuid,
+        "enabling peer access to");
   held.enabled = true;
 }
 
@@ -73,8 +74,8 @@ void PeerMemory::reserve(Held& held, std::uint64_t size_bytes) {
   held.size_bytes = size_bytes;
   // Zeroed only here: when all GPUs work, it would wait for the kernels of the peer, and the own
   // kernel for it. The host waits, as the kernels of the own GPU do not wait for this.
-  check(cudaMemset(held.memory, 0, size_bytes), held.peer.uuid, "wiping memory of");
-  check(cudaStreamSynchronize(nullptr), held.peer.uuid, "wiping memory of");
+  check(cudaMemset(held.memory, 0, size_bytes), held.peer.uuid, "zeroing memory of");
+  check(cudaStreamSynchronize(nullptr), held.peer.uuid, "zeroing memory of");
 }
 
 std::byte* PeerMemory::buffer(const std::string& uuid, std::uint64_t size_bytes) {

@@ -34,8 +34,8 @@ void Pool::take() {
   for (int left = tries; !memory_.try_reserve(to_pages(wanted)); wanted -= wanted / 32) {
     if (--left > 0) continue;
     throw_device_error(
-        "the GPU gives no {} of memory in one piece, nor somewhat less (probes lie at drawn places "
-        "of it). Look for other processes on the GPU, or ask for a smaller --memory-percent",
+        "the GPU gives no {} of memory in one piece, nor a little less (buffers are placed in it "
+        "at random). Look for other processes on the GPU, or ask for a smaller --memory-percent",
         format_bytes(static_cast<double>(wanted)));
   }
   // Addresses are aligned, not only offsets: a TLB counts from address 0.

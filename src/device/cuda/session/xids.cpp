@@ -66,7 +66,7 @@ XidLog find_xids(std::string_view log, std::string_view pci_bus_id) {
                                 std::regex::icase);
   std::cmatch gpu;
   if (!match_start(pci_bus_id, place, gpu)) {
-    found.unreadable = "the driver does not tell where on the bus the GPU is";
+    found.unreadable = "the driver does not report where on the bus the GPU is";
     return found;
   }
   bool first = true;

@@ -40,7 +40,7 @@ class MemoryBudget {
   void spend(const Fields& fields, const std::string& key, double size_bytes) {
     spent_bytes_ += size_bytes;
     if (spent_bytes_ <= limits::host_bytes) return;
-    fields.fail(key, "brings what the simulated GPU may take of the host's memory to " +
+    fields.fail(key, "raises the host memory that the simulated GPU takes to " +
                          format_bytes(spent_bytes_) + " (at most " +
                          format_bytes(limits::host_bytes) +
                          " are allowed) declare fewer or smaller sets, fewer SMs or larger pages");

@@ -55,7 +55,7 @@ struct Written {
 };
 
 const HostModel& host_of(const Written& fault, const Model& model) {
-  if (!model.units.host) fault.refuse("needs a model that declares the way to the host");
+  if (!model.units.host) fault.refuse("needs a model that declares the link to the host");
   return *model.units.host;
 }
 
@@ -68,7 +68,7 @@ int slices(const Written& fault, const Model& model) {
   return model.slices->count * model.partitions.count;
 }
 int ranks(const Written& fault, const Model& model) {
-  if (!model.units.peer) fault.refuse("needs a model that declares the way to its peers");
+  if (!model.units.peer) fault.refuse("needs a model that declares the links to its peers");
   return 1 << 20;  // the most of a run
 }
 int lanes(const Written& fault, const Model& model) { return host_of(fault, model).pcie_width; }

@@ -81,7 +81,7 @@ void check_constant_ports(const Model& model, const std::string& origin) {
     const CacheModel* cache = model.find_cache(port.cache);
     if (cache != nullptr && cache->addressing == Addressing::virtual_address) continue;
     throw ConfigError(origin + ".constants.ports names '" + port.cache +
-                      "', which is no virtual cache (its port would hold nothing up)");
+                      "', which is no virtual cache (its port would delay nothing)");
   }
 }
 

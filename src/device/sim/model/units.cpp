@@ -79,7 +79,7 @@ void read_instructions(Fields& fields, PipelinesModel& model) {
   for (const std::string& name : fields.texts("name")) {
     model.instructions.push_back({.name = name, .executions = executions});
     if (static_cast<double>(model.instructions.size()) > limits::instructions) {
-      fields.fail("name", "is that of one instruction too many");
+      fields.fail("name", "exceeds the number of instructions");
     }
   }
 }

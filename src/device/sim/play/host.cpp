@@ -10,7 +10,7 @@ namespace sonde::sim {
 namespace {
 
 const HostModel& host_of(const Launch& launch) {
-  return declared(launch.model.units.host, "way to the host");
+  return declared(launch.model.units.host, "link to the host");
 }
 
 /// Share of the declared rate that the link has with its faults: each lane carries an equal part,

@@ -48,7 +48,7 @@ inline const PeerModel& find_link(const std::vector<LinkedPeer>& peers, const st
   const auto peer = std::ranges::find(peers, uuid, &LinkedPeer::uuid);
   if (peer == peers.end()) throw DeviceError("GPU " + uuid + " is no peer of this GPU");
   if (peer->link) return *peer->link;
-  throw DeviceError("no peer access to GPU " + uuid + " (no way leads from GPU to GPU)");
+  throw DeviceError("no peer access to GPU " + uuid + " (there is no link between the two GPUs)");
 }
 
 }  // namespace sonde::sim

@@ -20,7 +20,8 @@ constexpr int simulated_passes = 32;
 
 void check_mode(const SharedModel& shared, BankMode mode) {
   if (mode == BankMode::eight_bytes && !shared.modes) {
-    throw DeviceError("this GPU has no choice of bank width (only Kepler has) ask for 4 bytes");
+    throw DeviceError(
+        "this GPU has no choice of bank width (only Kepler has one). Ask for 4 bytes");
   }
 }
 

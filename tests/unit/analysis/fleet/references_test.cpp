@@ -61,7 +61,7 @@ TEST_F(ReferencesTest, what_is_worse_than_all_of_them_warns_and_at_twice_the_tol
   EXPECT_EQ(found[0].metric, read);
   EXPECT_EQ(found[0].severity, Severity::warn);
   EXPECT_EQ(found[0].trouble, Trouble::memory_rate);
-  EXPECT_THAT(found[0].reason, HasSubstr("6.1 % below what 3 other GPUs of this model had"));
+  EXPECT_THAT(found[0].reason, HasSubstr("6.1 % below the values of 3 other GPUs of this model"));
   EXPECT_THAT(found[0].evidence, HasSubstr("docs/results/some.txt"));
 
   scale(0, read, 0.9);

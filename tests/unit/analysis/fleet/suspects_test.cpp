@@ -89,12 +89,11 @@ TEST(SuspectsTest, the_second_look_settles_what_the_first_one_saw) {
     const char* verdicts;
     const char* says;
   };
-  const Case cases[] = {
-      {6, {{5, 1.25}}, "pppppp", "did not come back when measured again (4."},
-      {6, {{5, 1.01}, {2, 1.001}}, "pppppf", "measured again, 3."},
-      {6, {{5, 1.0}, {2, 0.8}}, "pppppp", "a peer measured beside it was out then too"},
-      {2, {{0, 1.0}, {1, 1.25}}, "pp", "did not come back"},
-      {2, {{0, 1.0}, {1, 1.0}}, "ww", "measured again"}};
+  const Case cases[] = {{6, {{5, 1.25}}, "pppppp", "did not come back when measured again (4."},
+                        {6, {{5, 1.01}, {2, 1.001}}, "pppppf", "measured again, 3."},
+                        {6, {{5, 1.0}, {2, 0.8}}, "pppppp", "a peer measured with it deviated too"},
+                        {2, {{0, 1.0}, {1, 1.25}}, "pp", "did not come back"},
+                        {2, {{0, 1.0}, {1, 1.0}}, "ww", "measured again"}};
   for (const Case& one : cases) {
     RunResult run = healthy_fleet(one.devices, 1);
     scale_finding(run.devices.back(), read, 0.8);

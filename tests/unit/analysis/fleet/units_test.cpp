@@ -188,7 +188,7 @@ TEST(UnitsTest, the_same_sm_by_the_same_amount_on_most_of_five_is_how_they_are_b
   EXPECT_EQ(analysis.counts.passed, 5u);
   EXPECT_EQ(std::ranges::count_if(analysis.charges,
                                   [](const Charge& charge) {
-                                    return charge.reason.find("built so") != std::string::npos;
+                                    return charge.reason.find("by design") != std::string::npos;
                                   }),
             1);
   maker::slow_sm(run.devices[3], "placement.l1_latency_cycles", 17, 60);

@@ -74,17 +74,17 @@ TEST(TerminalTest, jobs_that_no_device_ran_are_named) {
   std::vector<Metric> registry{metric_of("ran_on_one"), metric_of("one"), metric_of("one")};
   analysis.registry = registry;
   EXPECT_THAT(render_terminal(run, analysis),
-              StartsWith("ALL WELL: 4 GPUs passed. Not looked at: one\n"));
-  EXPECT_THAT(render_html(run, analysis), HasSubstr("4 GPUs passed. Not looked at: one</h1>"));
+              StartsWith("ALL WELL: 4 GPUs passed. Not measured: one\n"));
+  EXPECT_THAT(render_html(run, analysis), HasSubstr("4 GPUs passed. Not measured: one</h1>"));
 
   for (const char* job : {"two", "three", "four", "five", "six", "seven", "eight"}) {
     registry.push_back(metric_of(job));
   }
   analysis.registry = registry;
   EXPECT_THAT(render_terminal(run, analysis),
-              HasSubstr(". Not looked at: one, two, three, four, five, six and 2 more\n"));
+              HasSubstr(". Not measured: one, two, three, four, five, six and 2 more\n"));
   analysis.registry = {registry.data(), 1};
-  EXPECT_THAT(render_terminal(run, analysis), Not(HasSubstr("Not looked at")));
+  EXPECT_THAT(render_terminal(run, analysis), Not(HasSubstr("Not measured")));
 }
 
 TEST(TerminalTest, colour_is_off_unless_asked_for) {
@@ -108,7 +108,7 @@ TEST(TerminalTest, replicated_findings_show_how_replicates_differ) {
   const std::string text = render_terminal(run, analysis);
 
   EXPECT_THAT(text, testing::ContainsRegex("latency.dram_cycles .* 2.5 cycle +7 "));
-  EXPECT_THAT(text, HasSubstr("modes 620 cycle and 680 cycle; gradual edge from 600 cycle to 700"));
+  EXPECT_THAT(text, HasSubstr("modes 620 cycle and 680 cycle; gradual loss from 600 cycle to 700"));
   EXPECT_THAT(text, Not(HasSubstr("4321")));
   const auto json = nlohmann::json::parse(text_of(write_json, run, analysis));
   const auto& finding = json.at("devices").at(0).at("findings").at("latency.dram_cycles");

@@ -65,8 +65,8 @@ TEST(PaceTest, what_speaks_against_a_clock_is_named) {
   const std::vector<std::string> doubts = doubts_of(state);
   ASSERT_THAT(doubts, SizeIs(3));
   EXPECT_THAT(doubts[0], HasSubstr("0x44"));
-  EXPECT_THAT(doubts[1], HasSubstr("85 % of the highest"));
-  EXPECT_THAT(doubts[2], HasSubstr("85.0 % of what it is without"));
+  EXPECT_THAT(doubts[1], HasSubstr("85 % of the highest clock"));
+  EXPECT_THAT(doubts[2], HasSubstr("85.0 % of the idle clock"));
 
   state.under_load.reset();
   state.throttle_reasons = 0x01;  // idle: no harm

@@ -145,7 +145,8 @@ TEST(SetSearchTest, gives_up_where_chases_overflow_by_chance) {
 
   EXPECT_GT(overflown, 0U);
   EXPECT_FALSE(found.conflict);
-  EXPECT_NE(found.reason.find("no smallest part of them does reliably"), std::string::npos);
+  EXPECT_NE(found.reason.find("no smallest part was found that overflows reliably"),
+            std::string::npos);
 }
 
 /// A toy behind inner caches: every chase accesses these lines, too.
