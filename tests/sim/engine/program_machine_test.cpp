@@ -109,7 +109,7 @@ TEST(ProgramMachineTest, instructions_take_issue_slots) {
   probe.program.kernels[0].instructions = 100;
   const Trace with = play(fermi(), probe);
   EXPECT_EQ(count(with, ProgramCount::instructions), 256u * 101);
-  EXPECT_NEAR(static_cast<double>(cycles(with) - cycles(without)), 256.0 * 100 * 2, 1500);
+  EXPECT_NEAR(static_cast<double>(cycles(with) - cycles(without)), 256.0 * 100, 1500);
 }
 
 TEST(ProgramMachineTest, misses_fail_when_mshrs_run_out_and_loads_past_the_l1_do_not) {
