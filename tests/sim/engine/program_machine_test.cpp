@@ -137,6 +137,17 @@ TEST(ProgramMachineTest, misses_fail_when_the_miss_queue_is_full) {
   EXPECT_EQ(count(play(slow, rows(1)), ProgramCount::reservation_failures), 0u);
 }
 
+TEST(ProgramMachineTest, hits_do_not_wait_behind_loads_that_bypass) {
+  nlohmann::json slow = fermi();
+  slow["lsu"]["request_cycles"] = 8;
+  ProgramProbe probe = alone(rows(2));
+  probe.cached = 1;
+  probe.windows = true;
+  const auto windows = latencies(play(slow, probe), slow, 0);
+  ASSERT_GT(windows.size(), 256u) << "the warp that hits is ahead of the one that bypasses";
+  EXPECT_EQ(count_at_least(windows, 60 + 32), (windows.size() + 31) / 32) << "first of each line";
+}
+
 /// All warps of the block load the same lines.
 ProgramProbe shared_rows(std::uint32_t warps) {
   ProgramProbe probe = rows(1);
@@ -174,6 +185,17 @@ TEST(ProgramMachineTest, stores_go_to_the_l2_and_by_policy_leave_or_drop_the_lin
   nlohmann::json evicting = fermi();
   evicting["caches"][0]["write_policy"]["hit"] = "invalidate";
   EXPECT_EQ(count(play(evicting, alone(updates())), ProgramCount::l1_hits), 0u);
+}
+
+TEST(ProgramMachineTest, stores_take_entries_of_the_miss_queue_unless_their_warp_bypasses) {
+  nlohmann::json slow = fermi();
+  slow["lsu"]["request_cycles"] = 8;
+  const auto failures = [&](ProgramProbe probe, int cached) {
+    probe.cached = cached;
+    return count(play(slow, alone(probe)), ProgramCount::reservation_failures);
+  };
+  EXPECT_GT(failures(updates(), 1), 10 * failures(rows(1, 128), 1)) << "as many loads";
+  EXPECT_EQ(failures(updates(), 0), 0u);
 }
 
 TEST(ProgramMachineTest, few_active_warps_keep_their_lines) {
