@@ -81,7 +81,7 @@ PaperProgram gesummv() {
 /// block alone until a run ends.
 PaperProgram syr2k() {
   constexpr std::uint32_t size = 2048;
-  constexpr std::int32_t products = 128;
+  constexpr std::int32_t products = 64;
   constexpr std::uint64_t elements = std::uint64_t{size} * size;
   const auto of_row = [](std::uint32_t array) {
     return ProgramAccess{

@@ -137,17 +137,6 @@ TEST(ProgramMachineTest, misses_fail_when_the_miss_queue_is_full) {
   EXPECT_EQ(count(play(slow, rows(1)), ProgramCount::reservation_failures), 0u);
 }
 
-TEST(ProgramMachineTest, hits_do_not_wait_behind_loads_that_bypass) {
-  nlohmann::json slow = fermi();
-  slow["lsu"]["request_cycles"] = 8;
-  ProgramProbe probe = alone(rows(2));
-  probe.cached = 1;
-  probe.windows = true;
-  const auto windows = latencies(play(slow, probe), slow, 0);
-  ASSERT_GT(windows.size(), 256u) << "the warp that hits is ahead of the one that bypasses";
-  EXPECT_EQ(count_at_least(windows, 60 + 32), (windows.size() + 31) / 32) << "first of each line";
-}
-
 /// All warps of the block load the same lines.
 ProgramProbe shared_rows(std::uint32_t warps) {
   ProgramProbe probe = rows(1);
@@ -221,6 +210,14 @@ TEST(ProgramMachineTest, xor_spreads_a_power_of_two_and_modulo_does_not) {
   EXPECT_EQ(count(play(fermi(), probe), ProgramCount::l1_hits), 0u);
   probe.machine.l1_index = L1Index::xor_bits;
   EXPECT_EQ(count(play(fermi(), probe), ProgramCount::l1_hits), 64u * 31);
+}
+
+TEST(ProgramMachineTest, rows_of_16_kib_spread_over_all_sets) {
+  ProgramProbe probe = alone(rows(2, 64));  // 64 rows, two lines of each
+  probe.program.kernels[0].grid_x = 1;
+  probe.program.kernels[0].body[0].per_thread_x = 1 << 12;
+  probe.program.array_elements = {std::uint64_t{1} << 20};
+  EXPECT_GT(count(play(fermi(), probe), ProgramCount::l1_hits), 64u * 2 * 30);
 }
 
 TEST(ProgramMachineTest, the_l1_can_be_left_out_or_made_large) {

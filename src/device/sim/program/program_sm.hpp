@@ -1,7 +1,7 @@
-// An SM that plays a kernel of a program: schedulers that choose among its warps, and two paths to
-// the memory side, each of which takes one line a cycle, in order. The L1 path stalls while an
-// access finds no resource; the bypass path needs none (Dai 2016, figure 1 and section 2.2). All
-// SMs of a machine play the kernel together, on one memory side.
+// An SM that plays a kernel of a program: schedulers that choose among its warps, and a load-store
+// unit that takes one line a cycle, in order, and stalls while a miss finds no resource (Dai 2016,
+// section 2.2 and table 1). Bypassing accesses stand in the same order (GPGPU-Sim 3.2, the paper's
+// simulator: ldst_unit::memory_cycle). All SMs of a machine play it together, on one memory side.
 #pragma once
 
 #include "base/error.hpp"
@@ -16,7 +16,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <limits>
 #include <queue>
@@ -29,7 +28,7 @@ struct SmModel {
   int schedulers = 2;
   double issue_cycles = 1;  // of a scheduler for one instruction
   double l1_hit_cycles = 0;
-  LsuModel lsu;  // the queue of the bypass path is as long as its miss queue
+  LsuModel lsu;  // whose miss queue is also that of the way past the L1
 };
 
 /// Who chooses how many units use the L1, and who counts what this SM does for it; or null.
@@ -77,8 +76,9 @@ class ProgramSm {
                     model.schedulers, warps_.count(), begin),
         result_(result),
         failures_before_(count(ProgramCount::reservation_failures)),
-        l1_path_{.free = begin, .queue = Places(model.lsu.miss_queue_entries)},
-        bypass_path_{.free = begin, .queue = Places(model.lsu.miss_queue_entries)},
+        unit_free_(begin),
+        miss_queue_(model.lsu.miss_queue_entries),
+        bypass_queue_(model.lsu.miss_queue_entries),
         now_(begin),
         end_(begin) {
     result_.warps.resize(warps_.count());
@@ -90,16 +90,12 @@ class ProgramSm {
 
   /// When it can do something next. @pre not done()
   double time() const { return now_; }
-  bool done() const {
-    return work_.done() && l1_path_.accesses.empty() && bypass_path_.accesses.empty();
-  }
+  bool done() const { return work_.done() && unit_count_ == 0; }
   /// What is to be done at that time.
   void step() {
-    for (Path* path : {&l1_path_, &bypass_path_}) {
-      if (!path->accesses.empty() && path->free <= now_) advance(*path);
-    }
+    if (unit_count_ > 0 && unit_free_ <= now_) advance_unit();
     for (int scheduler = 0; scheduler < schedulers_.count() && !work_.done(); ++scheduler) {
-      const auto slot = schedulers_.choose(scheduler, now_, is_l1_full());
+      const auto slot = schedulers_.choose(scheduler, now_, unit_count_ == unit_entries);
       if (slot) issue(scheduler, *slot);
     }
     find_next_time();
@@ -108,9 +104,9 @@ class ProgramSm {
   double end() const { return end_; }
 
  private:
-  /// Accesses on the L1 path: one at work, one waiting. Those on the bypass path wait for nothing
-  /// but the network, so that it holds as many as the warps make.
-  static constexpr std::size_t l1_entries = 2;
+  /// Accesses that the load-store unit holds: one at work, one waiting.
+  static constexpr std::size_t unit_entries = 2;
+  /// An access in the load-store unit.
   struct Entry {
     AccessLines lines;
     std::uint32_t next = 0;
@@ -118,14 +114,10 @@ class ProgramSm {
     int unit = 0;  // warp of its block, or block of the SM
     bool store = false;
     bool cached = false;  // leaves its lines in the L1
-    bool begun = false;   // its present line has been tried
+    bool uses_l1 = false;
+    bool begun = false;  // its present line has been tried
     double issued = 0;
     double ready = 0;
-  };
-  struct Path {
-    std::deque<Entry> accesses = {};
-    double free = 0;  // when the first of them can go on
-    Places queue;     // of requests that wait to leave the SM
   };
 
   void issue(int scheduler, std::size_t slot) {
@@ -144,16 +136,20 @@ class ProgramSm {
   }
   void issue_access(std::size_t slot) {
     ResidentWarp& warp = warps_[slot];
-    Path& path = takes_l1_path(slot) ? l1_path_ : bypass_path_;
-    if (path.accesses.empty()) path.free = std::max(path.free, now_);
-    Entry& entry = path.accesses.emplace_back();
+    Entry& entry = unit_[(unit_first_ + unit_count_++) % unit_entries];
     work_.placed().find_lines(warp.accesses, entry.lines);
-    entry.unit = unit_of(slot);
+    entry.unit = probe_.level == BypassLevel::warp ? warp.warp : warps_.block_of(slot);
+    const int units = bypass_.decider != nullptr ? bypass_.decider->cached() : probe_.cached;
+    const bool cached = entry.unit < units;
+    entry.next = 0;
     entry.slot = slot;
     entry.store = warp.accesses.access().store;
-    entry.cached = is_cached(slot);
+    entry.cached = l1_ != nullptr && cached;
+    entry.uses_l1 = l1_ != nullptr && (cached || probe_.bypass_path != BypassPath::past_l1);
+    entry.begun = false;
     entry.issued = now_;
     entry.ready = now_;
+    if (unit_count_ == 1) unit_free_ = std::max(unit_free_, now_);
     ++count(ProgramCount::instructions);
     work_.count_access();
     ++result_.warps[slot].accesses;
@@ -162,18 +158,6 @@ class ProgramSm {
     if (warp.accesses.begins_pass()) warp.instructions_issued = false;
     go_on(slot);
   }
-  /// Warp of its block, or block of the SM.
-  int unit_of(std::size_t slot) {
-    return probe_.level == BypassLevel::warp ? warps_[slot].warp : warps_.block_of(slot);
-  }
-  bool is_cached(std::size_t slot) {
-    const int units = bypass_.decider != nullptr ? bypass_.decider->cached() : probe_.cached;
-    return l1_ != nullptr && unit_of(slot) < units;
-  }
-  bool takes_l1_path(std::size_t slot) {
-    return is_cached(slot) || (l1_ != nullptr && probe_.bypass_path != BypassPath::past_l1);
-  }
-  bool is_l1_full() const { return l1_path_.accesses.size() >= l1_entries; }
   /// Tells the schedulers when the warp can issue what comes next, and what that is.
   void settle(std::size_t slot) {
     ResidentWarp& warp = warps_[slot];
@@ -184,8 +168,7 @@ class ProgramSm {
     if (waits && warp.outstanding > 0) return schedulers_.set_waiting(slot);
     const bool instructions =
         begins && !warp.instructions_issued && work_.kernel().instructions > 0;
-    schedulers_.set_next(slot, waits ? std::max(now_, warp.pass_ready) : now_,
-                         !instructions && takes_l1_path(slot));
+    schedulers_.set_next(slot, waits ? std::max(now_, warp.pass_ready) : now_, !instructions);
   }
   /// The warp of the slot with what comes next, or another one in its place.
   void go_on(std::size_t slot) {
@@ -201,18 +184,19 @@ class ProgramSm {
     }
   }
   /// One line of the access that came first.
-  void advance(Path& path) {
-    Entry& entry = path.accesses.front();
-    if (!play_line(path, entry, entry.lines.lines[entry.next])) return;
-    path.free = now_ + 1;
+  void advance_unit() {
+    Entry& entry = unit_[unit_first_];
+    if (!play_line(entry, entry.lines.lines[entry.next])) return;
+    unit_free_ = now_ + 1;
     entry.begun = false;
     if (++entry.next < entry.lines.count) return;
     finish(entry);
-    path.accesses.pop_front();
+    unit_first_ = (unit_first_ + 1) % unit_entries;
+    --unit_count_;
   }
-  /// @return false if it must be tried again, then path.free says when
-  bool play_line(Path& path, Entry& entry, const LineAccess& access) {
-    if (entry.store) return play_store(path, access);
+  /// @return false if it must be tried again, then unit_free_ says when
+  bool play_line(Entry& entry, const LineAccess& access) {
+    if (entry.store) return play_store(entry, access);
     if (!entry.begun) {
       entry.begun = true;
       if (entry.cached) l1_->begin_access(access.line);
@@ -222,7 +206,7 @@ class ProgramSm {
                                      count(ProgramCount::reservation_failures) - failures_before_));
       }
     }
-    return &path == &l1_path_ ? play_load(entry, access) : play_past_l1(path, entry, access);
+    return entry.uses_l1 ? play_load(entry, access) : play_past_l1(entry, access);
   }
   bool play_load(Entry& entry, const LineAccess& access) {
     const L1Answer answer = l1_->look_up(access, now_);
@@ -245,40 +229,40 @@ class ProgramSm {
         break;
       case L1Outcome::bypassed: break;
     }
-    if (!play_past_l1(l1_path_, entry, access)) return false;
+    if (!play_past_l1(entry, access)) return false;
     ++count(ProgramCount::l1_misses);
     return true;
   }
   bool play_miss(Entry& entry, const LineAccess& access, const L1Answer& miss) {
     while (!fills_.empty() && fills_.top() <= now_) fills_.pop();
     if (fills_.size() >= model_.lsu.mshrs) return fail_until(fills_.top());
-    if (l1_path_.queue.room_at() > now_) return fail_until(l1_path_.queue.room_at());
+    if (miss_queue_.room_at() > now_) return fail_until(miss_queue_.room_at());
     ++count(ProgramCount::l1_misses);
     const double filled = memory_.load(sm_, now_, access.line, miss.fetched);
-    l1_path_.queue.take(memory_.free_time(sm_));
+    miss_queue_.take(memory_.free_time(sm_));
     fills_.push(filled);
     l1_->reserve(access, miss, filled, entry.cached);
     entry.ready = std::max(entry.ready, filled);
     return true;
   }
-  /// Needs neither a line nor an MSHR. @param path where the load stands: what finds no line in the
-  /// L1 may go on here, too
-  bool play_past_l1(Path& path, Entry& entry, const LineAccess& access) {
-    if (bypass_path_.queue.room_at() > now_) return wait_until(path, bypass_path_.queue.room_at());
+  /// A queue of its own leads past the L1: neither lines nor MSHRs are needed.
+  bool play_past_l1(Entry& entry, const LineAccess& access) {
+    if (bypass_queue_.room_at() > now_) return wait_until(bypass_queue_.room_at());
     const Sectors sectors =
         fetched_sectors(access.sectors, model_.lsu.bypass_fetch_bytes, work_.placed().line_bytes);
     entry.ready = std::max(entry.ready, memory_.load(sm_, now_, access.line, sectors));
-    bypass_path_.queue.take(memory_.free_time(sm_));
+    bypass_queue_.take(memory_.free_time(sm_));
     return true;
   }
-  /// The L1 writes through: a store on its path needs an entry of the miss queue (as in the paper's
-  /// simulator: GPGPU-Sim 3.2, gpu-cache.cc, wr_hit_wt and wr_miss_no_wa).
-  bool play_store(Path& path, const LineAccess& access) {
-    const double room_at = path.queue.room_at();
-    if (room_at > now_) return &path == &l1_path_ ? fail_until(room_at) : wait_until(path, room_at);
+  /// The L1 writes through: a store on its path needs an entry of the miss queue (GPGPU-Sim 3.2,
+  /// gpu-cache.cc, wr_hit_wt and wr_miss_no_wa), whatever the L1 holds of the line.
+  bool play_store(const Entry& entry, const LineAccess& access) {
+    Places& queue = entry.uses_l1 ? miss_queue_ : bypass_queue_;
+    const double room_at = queue.room_at();
+    if (room_at > now_) return entry.uses_l1 ? fail_until(room_at) : wait_until(room_at);
     if (l1_ != nullptr) l1_->store(access);
     memory_.store(sm_, now_, access.line, access.sectors);
-    path.queue.take(memory_.free_time(sm_));
+    queue.take(memory_.free_time(sm_));
     return true;
   }
   void finish(const Entry& entry) {
@@ -297,21 +281,20 @@ class ProgramSm {
   }
   /// Every cycle until then is a reservation failure: the pipeline tries again and stands still.
   bool fail_until(double time) {
-    wait_until(l1_path_, time);
-    count(ProgramCount::reservation_failures) += l1_path_.free - now_;
+    wait_until(time);
+    count(ProgramCount::reservation_failures) += unit_free_ - now_;
     return false;
   }
-  bool wait_until(Path& path, double time) const {
-    path.free = std::max(std::ceil(time), now_ + 1);
+  bool wait_until(double time) {
+    unit_free_ = std::max(std::ceil(time), now_ + 1);
     return false;
   }
   void find_next_time() {
     if (done()) return;
-    double next = std::numeric_limits<double>::infinity();
-    for (const Path* path : {&l1_path_, &bypass_path_}) {
-      if (!path->accesses.empty()) next = std::min(next, path->free);
+    double next = unit_count_ > 0 ? unit_free_ : std::numeric_limits<double>::infinity();
+    if (!work_.done()) {
+      next = std::min(next, schedulers_.next_time(unit_count_ == unit_entries));
     }
-    if (!work_.done()) next = std::min(next, schedulers_.next_time(is_l1_full()));
     require(std::isfinite(next), "a simulated SM has nothing to do and is not done");
     now_ = std::max(now_, next);
   }
@@ -328,9 +311,13 @@ class ProgramSm {
   WarpSchedulers schedulers_;
   SmResult& result_;
   double failures_before_;
-  Path l1_path_;
-  Path bypass_path_;
+  std::array<Entry, unit_entries> unit_;  // a ring
+  std::size_t unit_first_ = 0;
+  std::size_t unit_count_ = 0;
+  double unit_free_;
   std::priority_queue<double, std::vector<double>, std::greater<>> fills_;  // MSHRs in use
+  Places miss_queue_;
+  Places bypass_queue_;
   double now_;
   double end_;
 };

@@ -32,9 +32,9 @@ class WarpSchedulers {
   }
 
   /// What the warp does next can issue from `time` on.
-  /// @param needs_l1_path it is an access on the L1 path
-  void set_next(std::size_t slot, double time, bool needs_l1_path) {
-    on_l1_path_ = needs_l1_path ? on_l1_path_ | bit(slot) : on_l1_path_ & ~bit(slot);
+  /// @param is_access it needs the load-store unit
+  void set_next(std::size_t slot, double time, bool is_access) {
+    accessing_ = is_access ? accessing_ | bit(slot) : accessing_ & ~bit(slot);
     ready_ &= ~bit(slot);
     asleep_ |= bit(slot);
     times_[slot] = time;
@@ -54,13 +54,13 @@ class WarpSchedulers {
   }
 
   /// The slot that the scheduler takes at that time. Times never go back.
-  /// @param l1_path_full accesses on it cannot issue
-  std::optional<std::size_t> choose(int scheduler, double now, bool l1_path_full) {
+  /// @param unit_full accesses cannot issue
+  std::optional<std::size_t> choose(int scheduler, double now, bool unit_full) {
     wake(now);
     const auto at = static_cast<std::size_t>(scheduler);
     if (free_[at] > now) return std::nullopt;
     Slots can = ready_ & own_[at];
-    if (l1_path_full) can &= ~on_l1_path_;
+    if (unit_full) can &= ~accessing_;
     if (can == 0) return std::nullopt;
     const std::size_t last = last_[at];
     if (rule_ == WarpScheduler::greedy_then_oldest) {
@@ -78,9 +78,9 @@ class WarpSchedulers {
   }
 
   /// When, after `now`, something could issue; infinite if never.
-  double next_time(bool l1_path_full) const {
+  double next_time(bool unit_full) const {
     double next = first_wake_;
-    const Slots can = l1_path_full ? ready_ & ~on_l1_path_ : ready_;
+    const Slots can = unit_full ? ready_ & ~accessing_ : ready_;
     for (std::size_t at = 0; at < own_.size(); ++at) {
       if ((can & own_[at]) != 0) next = std::min(next, free_[at]);
     }
@@ -136,7 +136,7 @@ class WarpSchedulers {
   double first_wake_;
   Slots ready_ = 0;
   Slots asleep_ = 0;
-  Slots on_l1_path_ = 0;
+  Slots accessing_ = 0;
 };
 
 }  // namespace sonde::sim
