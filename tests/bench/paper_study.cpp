@@ -86,6 +86,7 @@ StudyOutcome read_outcome(const Trace& trace) {
     outcome.l1_hits += count_of(lane, ProgramCount::l1_hits);
     outcome.failures += count_of(lane, ProgramCount::reservation_failures);
     outcome.l2_requests += count_of(lane, ProgramCount::l2_requests);
+    outcome.dram_requests += count_of(lane, ProgramCount::dram_requests);
     outcome.periods += count_of(lane, ProgramCount::periods);
     outcome.mean_cached += count_of(lane, ProgramCount::cached_in_periods);
   }

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <functional>
+#include <iterator>
 #include <utility>
 
 namespace sonde {
@@ -86,12 +87,17 @@ std::string print_sweeps(std::span<const ProgramStudy> studies) {
 
 std::string print_means(std::span<const ProgramStudy> studies) {
   std::string text = "Geometric means of the speed-ups: high, low contention\n";
+  const auto mean = [&](bool high_contention, StudyOutcome ProgramStudy::*outcome) {
+    return geometric_mean(
+        select_studies(studies, high_contention),
+        [outcome](const ProgramStudy& study) { return speedup_of(study, study.*outcome); });
+  };
   for (const auto& [name, outcome] : {std::pair{"MDB-local", &ProgramStudy::mdb_local},
                                       std::pair{"MDB-global", &ProgramStudy::mdb_global},
                                       std::pair{"SWL-best", &ProgramStudy::swl_best},
                                       std::pair{"CBWT-best", &ProgramStudy::cbwt_best}}) {
-    text += fmt::format("  {:10} {:6.3f} {:6.3f}\n", name, mean_speedup(studies, true, outcome),
-                        mean_speedup(studies, false, outcome));
+    text +=
+        fmt::format("  {:10} {:6.3f} {:6.3f}\n", name, mean(true, outcome), mean(false, outcome));
   }
   return text + '\n';
 }
@@ -122,16 +128,20 @@ FailureFit fit_failures(std::span<const ProgramStudy> studies) {
   return {.cubic_r2 = r2_of_wait(sweeps, papers_exponent), .power = fit_wait(sweeps, 1)};
 }
 
-double mean_speedup(std::span<const ProgramStudy> studies, bool high_contention,
-                    StudyOutcome ProgramStudy::*outcome) {
+std::vector<ProgramStudy> select_studies(std::span<const ProgramStudy> studies,
+                                         bool high_contention) {
+  std::vector<ProgramStudy> selected;
+  std::ranges::copy_if(studies, std::back_inserter(selected), [&](const ProgramStudy& study) {
+    return study.program.high_contention == high_contention;
+  });
+  return selected;
+}
+
+double geometric_mean(std::span<const ProgramStudy> studies,
+                      const std::function<double(const ProgramStudy&)>& value) {
   double logarithms = 0;
-  int programs = 0;
-  for (const ProgramStudy& study : studies) {
-    if (study.program.high_contention != high_contention) continue;
-    logarithms += std::log(speedup_of(study, study.*outcome));
-    ++programs;
-  }
-  return programs == 0 ? 1 : std::exp(logarithms / programs);
+  for (const ProgramStudy& study : studies) logarithms += std::log(value(study));
+  return studies.empty() ? 1 : std::exp(logarithms / static_cast<double>(studies.size()));
 }
 
 std::string print_figures(std::span<const ProgramStudy> studies) {
@@ -159,6 +169,8 @@ std::string print_figures(std::span<const ProgramStudy> studies) {
                       schemes([](const auto& outcome) { return outcome.accesses_per_cycle(); }), 4);
   text += print_table("Figure 7d: L2 requests per kilo-instruction", studies,
                       per_kilo_instruction(&StudyOutcome::l2_requests), 1);
+  text += print_table("Section 7.1: DRAM requests per kilo-instruction", studies,
+                      per_kilo_instruction(&StudyOutcome::dram_requests), 1);
   text += print_table("Figure 8a: L1 capacity, over 16 KB", studies,
                       {speedup("16 KB MDB", &ProgramStudy::mdb_global),
                        speedup("32 KB", &ProgramStudy::capacity, 0),
@@ -175,6 +187,10 @@ std::string print_figures(std::span<const ProgramStudy> studies) {
       3);
   text += fmt::format("Storage of a generator with 8 calculators and 4 sets of 4 ways: {} bits\n",
                       generator_bits(8, 4, 4));
+  for (const PaperClaim& claim : judge_claims(studies)) {
+    text += fmt::format("{:3} {:12} {}: {}\n", claim.holds ? "yes" : "no", claim.place, claim.text,
+                        claim.here);
+  }
   return text;
 }
 

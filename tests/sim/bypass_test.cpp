@@ -107,7 +107,7 @@ TEST(BypassSimTest, thrashing_warps_gain_on_the_papers_fermi_and_others_lose_not
 
   EXPECT_THAT(std::get<std::string>(sim.find("bypass.advice").value),
               AllOf(ContainsRegex("kms: . of 8 warps should bypass: [+]"),
-                    HasSubstr("scp: none should bypass")));
+                    HasSubstr("2dv: none should bypass")));
   EXPECT_EQ(sim.status("bypass.large_l1_speedup"), Status::not_present);
   EXPECT_GT(sim.number("bypass.gaining_patterns"), 2);
 }

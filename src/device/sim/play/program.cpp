@@ -44,8 +44,8 @@ PathCaches find_caches(const Launch& launch) {
   return caches;
 }
 
-/// The index of a changed L1: the line number modulo the sets or, with XOR, the index bits and as
-/// many tag bits directly above them (bitwise XOR of Gonzalez et al., ICS 1997).
+/// The index of a changed L1: the line number modulo the sets or, with XOR, the index bits and every
+/// group of as many tag bits above them (docs/decisions/0011).
 DeclaredIndex changed_index(L1Index index, std::uint64_t line_bytes, std::uint32_t sets) {
   DeclaredIndex declared;
   declared.kind = DeclaredIndex::Kind::modulo;
@@ -56,7 +56,7 @@ DeclaredIndex changed_index(L1Index index, std::uint64_t line_bytes, std::uint32
   const int line_shift = std::countr_zero(line_bytes);
   const int width = std::bit_width(sets - 1);
   declared.masks.resize(static_cast<std::size_t>(width));
-  for (int bit = line_shift; bit < line_shift + 2 * width; ++bit) {
+  for (int bit = line_shift; bit < 64; ++bit) {
     declared.masks[static_cast<std::size_t>((bit - line_shift) % width)] |= std::uint64_t{1} << bit;
   }
   return declared;

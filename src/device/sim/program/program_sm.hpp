@@ -1,6 +1,7 @@
 // An SM that plays a kernel of a program: schedulers that choose among its warps, and a load-store
 // unit that takes one line a cycle, in order, and stalls while a miss finds no resource (Dai 2016,
-// section 2.2 and table 1). All SMs of a machine play it together, on one memory side.
+// section 2.2 and table 1). Bypassing accesses stand in the same order (GPGPU-Sim 3.2, the paper's
+// simulator: ldst_unit::memory_cycle). All SMs of a machine play it together, on one memory side.
 #pragma once
 
 #include "base/error.hpp"
@@ -195,7 +196,7 @@ class ProgramSm {
   }
   /// @return false if the line must be tried again at unit_free_
   bool play_line(Entry& entry, const LineAccess& access) {
-    if (entry.store) return play_store(access);
+    if (entry.store) return play_store(entry, access);
     if (!entry.begun) {
       entry.begun = true;
       if (entry.cached) l1_->begin_access(access.line);
@@ -253,12 +254,15 @@ class ProgramSm {
     bypass_queue_.take(memory_.free_time(sm_));
     return true;
   }
-  /// Stores go the same way, whatever the L1 holds of their line.
-  bool play_store(const LineAccess& access) {
-    if (bypass_queue_.room_at() > now_) return wait_until(bypass_queue_.room_at());
+  /// The L1 writes through: a store on its path needs an entry of the miss queue (GPGPU-Sim 3.2,
+  /// gpu-cache.cc, wr_hit_wt and wr_miss_no_wa), whatever the L1 holds of the line.
+  bool play_store(const Entry& entry, const LineAccess& access) {
+    Places& queue = entry.uses_l1 ? miss_queue_ : bypass_queue_;
+    const double room_at = queue.room_at();
+    if (room_at > now_) return entry.uses_l1 ? fail_until(room_at) : wait_until(room_at);
     if (l1_ != nullptr) l1_->store(access);
     memory_.store(sm_, now_, access.line, access.sectors);
-    bypass_queue_.take(memory_.free_time(sm_));
+    queue.take(memory_.free_time(sm_));
     return true;
   }
   void finish(const Entry& entry) {
