@@ -76,9 +76,9 @@ PaperProgram gesummv() {
            {own_row(0), at_pass(2), own_row(1), sum_of_thread(3), sum_of_thread(4)}, 9)}});
 }
 
-/// c[i][j] += a[i][k] * b[j][k] + b[i][k] * a[j][k], with blocks of 32 x 8 for j and i. The original
-/// sums 2048 products, which are 1.1 million lines for each block; a run would end inside the first
-/// block.
+/// c[i][j] += a[i][k] * b[j][k] + b[i][k] * a[j][k], with blocks of 32 x 8 for j and i. The
+/// original sums 2048 products, which are 1.1 million lines for each block; a run would end inside
+/// the first block.
 PaperProgram syr2k() {
   constexpr std::uint32_t size = 2048;
   constexpr std::int32_t products = 64;
