@@ -113,7 +113,7 @@ void for_each_run_option(Options& options, Visit&& visit) {
                    "of a GPU's free memory, how much to take: measurements are repeated at other "
                    "places of it"});
   visit(options.job_timeout_s, OptionText{"job-timeout-s", guides_run,
-                                          "a job that takes longer ends the measuring of its GPU"});
+                                          "a job that takes longer is ended and counts as failed"});
   visit(options.time_budget, time_budget_text);
   visit(options.rendezvous_timeout_s,
         OptionText{"rendezvous-timeout-s", guides_run,

@@ -26,7 +26,7 @@ struct TakenJob {
 /// The parsed and checked options of one point of a run.
 struct MeasurePlan {
   RunOptions options;
-  std::uint64_t device_seed = 1;  // for simulated GPUs: the same at all points of a run
+  std::uint64_t device_seed = 1;  // places buffers, and makes a simulated die: the same at all points
   std::uint64_t seed = 1;         // for the random choices of jobs: differs for each repeat
   std::uint64_t repeat_index = 0;
   std::map<std::string, JobSettings> settings = {};  // by job

@@ -17,7 +17,7 @@ enum class TaskKind {
   measure_again,     // reports `progress`, at the end `measured` or `failed`
   measure_together,  // the same
   build,             // builds the run file from the shards; reports `finished`
-  analyze            // analyses the run file that all ranks wrote; reports `finished`
+  analyze            // builds the file if the ranks wrote none; analyses it
 };
 
 /// A job in which a worker was lost.
