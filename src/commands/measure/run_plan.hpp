@@ -26,8 +26,9 @@ struct TakenJob {
 /// The parsed and checked options of one point of a run.
 struct MeasurePlan {
   RunOptions options;
-  std::uint64_t device_seed = 1;  // places buffers, and makes a simulated die: the same at all points
-  std::uint64_t seed = 1;         // for the random choices of jobs: differs for each repeat
+  std::uint64_t device_seed =
+      1;                   // places buffers, and makes a simulated die: the same at all points
+  std::uint64_t seed = 1;  // for the random choices of jobs: differs for each repeat
   std::uint64_t repeat_index = 0;
   std::map<std::string, JobSettings> settings = {};  // by job
   int jobs_before = 0;                               // number of jobs at earlier points
