@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace sonde {
 namespace {
 
@@ -13,9 +15,7 @@ TextTable job_table(std::string_view job) {
   for (const Metric& metric : all_metrics()) {
     if (metric.job != job) continue;
     const std::string absence =
-        metric.not_compared.empty()
-            ? ""
-            : fmt::format("; not compared between devices: {}", metric.not_compared);
+        metric.not_compared.empty() ? "" : fmt::format("; not compared: {}", metric.not_compared);
     table.rows.push_back({std::string(metric.name), std::string(metric.unit),
                           std::string(to_text(metric.kind)), std::string(to_text(metric.better)),
                           std::string(metric.meaning) + absence, std::string(metric.source)});
@@ -34,13 +34,22 @@ std::string metrics_markdown() {
       "(per-SM\n"
       "maps) differ between healthy devices and are compared by summaries; *inventory* is what "
       "the\n"
-      "driver says. Unit 1 is a plain number; no unit is text.\n";
+      "driver says. Unit 1 is a plain number; no unit is text. An empty source is that of the row\n"
+      "above; pages without a folder are in docs/methods.\n";
   for (const std::string_view job : jobs_of(all_metrics())) {
     text += "\n## " + std::string(job) +
-            "\n\n| metric | unit | kind | better | meaning | source |\n|---|---|---|---|---|---|\n";
-    for (const auto& row : job_table(job).rows) {
+            "\n\n| metric | unit | kind, better | meaning | source |\n|---|---|---|---|---|\n";
+    std::string above;  // the source of the row above
+    for (std::vector<std::string> row : job_table(job).rows) {
+      std::string source = std::exchange(row.back(), "");
+      if (source != above) row.back() = replace_all(source, "docs/methods/", "");
+      above = std::move(source);
       text += "|";
-      for (const std::string& cell : row) text += " " + escape_markdown(cell) + " |";
+      if (!row[3].empty()) row[2] += ", " + row[3];
+      row.erase(row.begin() + 3);
+      for (const std::string& cell : row) {
+        text += cell.empty() ? "|" : " " + escape_markdown(cell) + " |";
+      }
       text += "\n";
     }
   }
