@@ -44,8 +44,8 @@ PathCaches find_caches(const Launch& launch) {
   return caches;
 }
 
-/// The index of a changed L1: the line number modulo the sets or, with XOR, the index bits and every
-/// group of as many tag bits above them (docs/decisions/0011).
+/// The index of a changed L1: the line number modulo the sets or, with XOR, the index bits and
+/// every group of as many tag bits above them (docs/decisions/0011).
 DeclaredIndex changed_index(L1Index index, std::uint64_t line_bytes, std::uint32_t sets) {
   DeclaredIndex declared;
   declared.kind = DeclaredIndex::Kind::modulo;
