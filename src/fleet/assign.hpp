@@ -32,9 +32,9 @@ struct Assignment {
 };
 
 /// Matches ranks to GPUs so that as many GPUs as possible are measured, none by two ranks. Ranks
-/// that see the same GPUs take them in rank order. A rank without a GPU measures no GPU if the ranks
-/// that hold its GPUs see exactly the same GPUs. All other cases are errors: two ranks bound by
-/// CUDA_VISIBLE_DEVICES to one GPU, overlapping sets without enough GPUs, or a GPU that is seen
+/// that see the same GPUs take them in rank order. A rank without a GPU measures no GPU if the
+/// ranks that hold its GPUs see exactly the same GPUs. All other cases are errors: two ranks bound
+/// by CUDA_VISIBLE_DEVICES to one GPU, overlapping sets without enough GPUs, or a GPU that is seen
 /// from two machines (containers).
 /// @param views one for each rank, in rank order, the same on every rank
 /// @throws AgreedError naming both ranks, their nodes and the GPU
