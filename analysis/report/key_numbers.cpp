@@ -8,8 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <cstdint>
+#include <cmath>
 #include <optional>
 #include <span>
 
@@ -157,7 +156,8 @@ std::vector<FlopRate> flop_rates(const DeviceResult& device) {
         number_of(device, fmt::format("arithmetic.{}.throughput_per_cycle_per_sm", operation))
             .value_or(0);
     if (!(per_cycle * hz * sm_count > 0)) continue;
-    const auto lanes = static_cast<double>(std::bit_ceil(static_cast<std::uint64_t>(per_cycle)));
+    constexpr double noise = 0.02;  // a rate this little above a power of two is that power
+    const double lanes = std::exp2(std::ceil(std::log2(per_cycle / (1 + noise))));
     rates.push_back({.name = name,
                      .per_s = 2 * per_cycle * sm_count * hz,
                      .theoretical_per_s = 2 * lanes * sm_count * most_hz});

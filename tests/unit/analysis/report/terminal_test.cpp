@@ -1,4 +1,5 @@
 #include "analysis/report/content.hpp"
+#include "analysis/report/key_numbers.hpp"
 #include "analysis/report/report.hpp"
 
 #include "unit/analysis/report/reported_fleets.hpp"
@@ -12,6 +13,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sonde {
@@ -186,6 +188,22 @@ TEST(TerminalTest, a_summary_of_64_gpus_with_three_bad_ones_fits_on_a_page) {
   EXPECT_THAT(text, StartsWith("Of 64 GPUs: 2 FAILED, 1 LOST"));
   EXPECT_LE(std::ranges::count(text, '\n'), 60) << text;
   EXPECT_LE(std::ranges::count(summary_of(maker::healthy_fleet(1, 7)), '\n'), 45);
+}
+
+TEST(KeyNumbersTest, the_theoretical_rate_is_the_next_power_of_two_but_for_noise) {
+  for (const auto& [per_cycle, lanes] :
+       {std::pair{126.0, 128.0}, std::pair{129.0, 128.0}, std::pair{135.0, 256.0}}) {
+    DeviceResult device;
+    device.info.sm_count = 2;
+    device.jobs.push_back(
+        maker::job("arithmetic",
+                   {found("device.max_sm_clock_hz", 1e9, 1, 1),
+                    found("arithmetic.float_fma.throughput_per_cycle_per_sm", per_cycle, 1, 1)}));
+    const std::vector<FlopRate> rates = flop_rates(device);
+    ASSERT_EQ(rates.size(), 1u);
+    EXPECT_DOUBLE_EQ(rates[0].per_s, 4e9 * per_cycle);
+    EXPECT_DOUBLE_EQ(rates[0].theoretical_per_s, 4e9 * lanes) << per_cycle;
+  }
 }
 
 TEST(TerminalTest, lost_unmeasured_and_incomplete_devices_are_in_the_headline) {
