@@ -99,6 +99,10 @@ class ReportTest(unittest.TestCase):
                     self.assertEqual(seen["paper"] < 0.1, dark)
                     for text in ("132 SMs", "66 TPCs", "L1", "248 KiB", "512 x 4", "TLB L2", "32 x 4 B"):
                         self.assertIn(text, seen["drawn"])
+                    cells = self.browser.evaluate(
+                        "[...document.querySelectorAll('.key_numbers tr')].map(row => [...row.cells]"
+                        ".filter(cell => getComputedStyle(cell).display !== 'none').length)")
+                    self.assertEqual(len(set(cells)), 1, "each number stands under its heading")
                     self.assertGreater(seen["findings"], 100)
                     self.assertLess(seen["page_height"], {SCREEN: 7000, TABLET: 9000, PHONE: 5000}[width])
 
