@@ -7,13 +7,14 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import h5py
 import numpy as np
 
 import sonde
 from sonde import __main__ as command
-from sonde import tables
+from sonde import frames, tables
 
 MAKE_RUN_FILE, DOCS = sys.argv[1:3]
 
@@ -261,6 +262,18 @@ class FramesTest(RunFileTest):
         self.assertTrue(judged)
         self.assertEqual(frame.set_index("uuid").loc[judged, "verdict"].tolist(), verdicts)
         self.assertIn("größer", sonde.provenance(self.path)["config_json"])
+
+    def test_a_gpu_of_a_sweep_has_the_worst_verdict_of_its_settings(self):
+        first, second, *_ = [device["uuid"] for device in self.expected]
+        rows = {"uuid": [first, second, first, second, first], "likely_class": ["", "", "memory", "SM", ""],
+                "verdict": ["pass", "pass", "fail", "warn", "pass"]}
+        verdicts = {name: np.array(texts, object) for name, texts in rows.items()}
+        own = tables.read_table
+        with mock.patch.object(frames, "read_table", lambda group, dimension:
+                               verdicts if dimension == "verdict_row" else own(group, dimension)):
+            frame = sonde.devices(self.path).set_index("uuid")
+        self.assertEqual(frame.loc[[first, second], "verdict"].tolist(), ["fail", "warn"])
+        self.assertEqual(frame.loc[[first, second], "likely_class"].tolist(), ["memory", "SM"])
 
     def test_points_of_a_sweep(self):
         self.assertEqual(len(sonde.points(self.path)), 1)

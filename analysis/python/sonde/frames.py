@@ -12,6 +12,7 @@ from .tables import opened, owners_of_rows, ragged_rows, read_table, rows_of, te
 LABEL_NUMBER = re.compile(r"\b([a-z]+) (\d+)\b")
 # Words before sizes; their columns get the ending "_bytes".
 SIZES = {"span", "step", "granularity", "staircase", "footprint", "stride"}
+VERDICTS = ["pass", "warn", "incomplete", "fail", "lost"]  # the worst last
 LONG_WINDOW = 65535  # stands for a window of this length or more; long_cycles has its length
 
 
@@ -29,13 +30,16 @@ def _frame(group, dimension):
 
 
 def devices(run):
-    """One row per GPU, as in /devices; analysed runs have `verdict` and `likely_class`."""
+    """One row per GPU, as in /devices. Analysed runs have `verdict` and `likely_class`: of a GPU that was measured
+    at several settings, those of its worst setting."""
     with opened(run) as file:
         frame = _frame(file["devices"], "device")
         if "analysis/verdicts" in file:
-            verdicts = read_table(file["analysis/verdicts"], "verdict_row")
-            for name in ("verdict", "likely_class"):  # the worst of its points
-                frame[name] = frame["uuid"].map(dict(zip(verdicts["uuid"], verdicts[name])))
+            verdicts = pd.DataFrame(read_table(file["analysis/verdicts"], "verdict_row"))
+            worst_last = verdicts.sort_values("verdict", key=lambda texts: texts.map(VERDICTS.index), kind="stable")
+            worst = worst_last.drop_duplicates("uuid", keep="last").set_index("uuid")
+            for name in ("verdict", "likely_class"):
+                frame[name] = frame["uuid"].map(worst[name])
         return frame
 
 
