@@ -15,6 +15,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -150,15 +151,25 @@ void add_worst(Problem& problem, const Charge& charge, Trouble likely) {
 }
 
 /// The other charges, each name once, although a metric may differ from peers and from a baseline.
+/// A trouble or a part (SM 3, slice 5) that was not named yet comes before further metrics of those
+/// that were: a second fault must not hide behind many charges for the first.
 std::vector<std::string> name_others(const std::vector<const Charge*>& weighty) {
+  const auto fault_of = [](const Charge& charge) {
+    return std::pair(charge.trouble, to_text(charge.unit));
+  };
   std::set<std::string> named{name_of(*weighty.front())};
+  std::set faults{fault_of(*weighty.front())};
   std::vector<std::string> others;
+  std::vector<std::string> further;
   for (const Charge* charge : weighty) {
     if (!named.insert(name_of(*charge)).second) continue;
-    if (others.size() < most_also) others.push_back(short_charge(*charge));
+    const bool is_new = faults.insert(fault_of(*charge)).second;
+    (is_new ? others : further).push_back(short_charge(*charge));
   }
-  const std::size_t all = named.size() - 1;
-  if (all > others.size()) others.push_back(fmt::format("and {} more", all - others.size()));
+  const std::size_t room = most_also - std::min(most_also, others.size());
+  const std::size_t shown = std::min(room, further.size());
+  others.insert(others.end(), further.begin(), further.begin() + static_cast<long>(shown));
+  if (further.size() > shown) others.push_back(fmt::format("and {} more", further.size() - shown));
   return others;
 }
 

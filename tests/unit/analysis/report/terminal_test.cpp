@@ -59,6 +59,30 @@ TEST(TerminalTest, what_differs_from_peers_and_from_a_baseline_is_named_once) {
   EXPECT_EQ(also_of(), before);
 }
 
+TEST(TerminalTest, a_second_trouble_of_a_gpu_is_named_however_often_the_first_shows) {
+  auto [run, analysis] = rendered(spoiled_fleet());
+  std::vector<std::size_t>& of_device = analysis.verdicts[2].charges;
+  const auto add = [&, &analysis = analysis](const std::string& metric, Unit unit) {
+    Charge charge = analysis.charges[of_device.front()];
+    charge.metric = metric;
+    charge.unit = std::move(unit);
+    of_device.push_back(analysis.charges.size());
+    analysis.charges.push_back(std::move(charge));
+  };
+  for (const char* metric : {"global.a", "global.b", "global.c", "global.d", "global.e"}) {
+    add(metric, {});
+  }
+  add("placement.l1_latency_cycles", {.kind = Unit::Kind::sm, .numbers = {3}});
+  add("placement.shared_latency_cycles", {.kind = Unit::Kind::sm, .numbers = {3}});
+  add("cache.l2.slice_latency_cycles", {.kind = Unit::Kind::slice, .numbers = {5}});
+
+  const std::vector<Problem> wrong = problems(run, analysis);
+  const auto problem = std::ranges::find(wrong, std::optional<std::size_t>(2), &Problem::device);
+  const auto also = std::ranges::find(problem->lines, "also", &Problem::Line::label);
+  EXPECT_THAT(also->text, StartsWith("placement.l1_latency_cycles SM 3; "
+                                     "cache.l2.slice_latency_cycles slice 5; "));
+}
+
 TEST(TerminalTest, of_more_than_a_node_those_that_pass_are_folded) {
   const auto [run, analysis] = rendered(maker::healthy_fleet(9, 1));
   const auto [node, of_node] = rendered(maker::healthy_fleet(8, 1));
