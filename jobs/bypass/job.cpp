@@ -1,5 +1,5 @@
-// Job `bypass`: programs whose warps share an L1 that only some of them use. Measures how many
-// should, and what the model of Dai et al. (DAC 2016) would choose. Method: docs/methods/bypass.md.
+// Job `bypass`: the warps of a program share an L1. Measures how many of them should use it,
+// and how many the model of Dai et al. (DAC 2016) would choose. Method: docs/methods/bypass.md.
 #include "base/gpu_facts.hpp"
 #include "jobs/bypass/sweep.hpp"
 #include "jobs/run/attempt.hpp"

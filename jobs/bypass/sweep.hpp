@@ -12,7 +12,7 @@
 
 namespace sonde {
 
-/// What all programs of a run of the job have in common.
+/// Settings that all programs of the job use.
 struct SweepSetup {
   std::uint64_t l1_bytes = 0;  // the smallest L1 that earlier jobs found
   TagGeometry l1;              // with the carve-out below

@@ -16,7 +16,7 @@ namespace sonde {
 /// largest, for the longest record, if the L1 is not of interest.
 enum class RecordSpace { with_largest_l1, longest };
 
-/// What all chases of a measurement have in common.
+/// Settings that all chases of a measurement use.
 struct ChaseSetup {
   LoadPath path = LoadPath::all_levels;
   int sm = 0;

@@ -70,8 +70,8 @@ class Judge {
             .n = n()};
   }
 
-  /// True if the deviation exceeds the tolerance, and what the replicates of this device, of a
-  /// typical device and of the majority's median explain.
+  /// True if the deviation exceeds the tolerance, and also what scatter explains: that of the
+  /// replicates of this device, of a typical device, and of the median of the majority.
   bool matters(const Sample& sample) const {
     const double usual = typical(series_, &Sample::repeat);
     const double of_center =
