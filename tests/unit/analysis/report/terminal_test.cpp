@@ -211,6 +211,8 @@ TEST(TerminalTest, a_summary_of_64_gpus_with_three_bad_ones_fits_on_a_page) {
   const std::string text = summary_of(std::move(fleet));
   EXPECT_THAT(text, StartsWith("Of 64 GPUs: 2 FAILED, 1 LOST"));
   EXPECT_LE(std::ranges::count(text, '\n'), 60) << text;
+  EXPECT_THAT(text, Not(HasSubstr("STRUCTURE"))) << "troubles first";
+  EXPECT_THAT(text, Not(HasSubstr("dcgmi diag"))) << "the two most useful acts";
   EXPECT_LE(std::ranges::count(summary_of(maker::healthy_fleet(1, 7)), '\n'), 45);
 }
 
