@@ -15,7 +15,7 @@ usage: ./bootstrap.sh run [options of `sonde run`]
            fleet of four, one of them broken) and write results/latest/report.html
   test     install what is missing, check formatting and scripts, build everything with warnings as
            errors, run every test
-  lint     the same, with a short clang-tidy list in place of the tests
+  lint     check formatting and scripts, and read each source with a short clang-tidy list
   package  make the relocatable tarball in dist/
   soak     what takes hours (docs/soak.md): fuzz the readers of files for 50 minutes, or as told, run
            the tests under the sanitizers, kill runs, mangle files; a summary is in build/soak
@@ -149,8 +149,8 @@ gpu_architectures() {
 
 # --- building ------------------------------------------------------------------------------------
 
-# configure_and_build <preset> [cmake arguments]
-configure_and_build() {
+# configure <preset> [cmake arguments]
+configure() {
   # Clones in other folders share what ccache has.
   export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
   local preset=$1
@@ -162,12 +162,17 @@ configure_and_build() {
     say "no nvcc: the CUDA backend is left out, everything else is built"
     arguments+=(-DSONDE_CUDA=OFF)
   fi
-  say "building (preset $preset)"
   if ! cmake --preset "$preset" "${arguments[@]}" >&2; then
     ((${#missing[@]})) && what_to_load
     die "CMake could not configure sonde (its messages above name what it did not find)"
   fi
-  cmake --build --preset "$preset" >&2
+}
+
+# configure_and_build <preset> [cmake arguments]
+configure_and_build() {
+  configure "$@"
+  say "building (preset $1)"
+  cmake --build --preset "$1" >&2
 }
 
 # --- the commands --------------------------------------------------------------------------------
@@ -272,9 +277,11 @@ check_format() {
 lint() {
   install_packages "${build_packages[@]}" "${test_packages[@]}" "${lint_packages[@]}"
   check_format
-  configure_and_build ci
   say "linting"
-  if has_linter "$tidy"; then tests/lint/tidy.py "$tidy" build/ci src analysis jobs; fi
+  if has_linter "$tidy"; then
+    configure lint
+    tests/lint/tidy.py "$tidy" build/lint src analysis jobs
+  fi
   say "lint: done"
 }
 

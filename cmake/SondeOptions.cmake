@@ -10,10 +10,7 @@ endif()
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
   set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
-  # Without these ccache leaves out what uses precompiled headers (its manual, "Precompiled headers").
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-                                  CCACHE_SLOPPINESS=pch_defines,time_macros
-                                  CCACHE_PCH_EXTSUM=1 ${CCACHE_PROGRAM})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
 
@@ -42,9 +39,12 @@ message(STATUS "CUDA backend: ${SONDE_HAS_CUDA}")
 
 add_library(sonde_warnings INTERFACE)
 target_compile_options(sonde_warnings INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wshadow>
-  # GCC 13 takes references to what a container holds for dangling, and fmt 9 for out of bounds.
-  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-dangling-reference>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion>
+  # Sources that are compiled together (CMAKE_UNITY_BUILD) would shadow each other's names.
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<BOOL:${CMAKE_UNITY_BUILD}>>>:-Wshadow>
+  # GCC 13 takes references to what a container holds for dangling, and fmt 9 for out of bounds; GCC
+  # 12 takes a vector for an address within one.
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-dangling-reference -Wno-free-nonheap-object>
   $<$<AND:$<BOOL:${SONDE_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror -Wno-error=array-bounds>
   $<$<AND:$<BOOL:${SONDE_WERROR}>,$<COMPILE_LANGUAGE:CUDA>>:-Werror=all-warnings>)
 

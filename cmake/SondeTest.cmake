@@ -1,9 +1,6 @@
 # sonde_test(<name> SOURCES ... LINK ... [LABELS ...] [NP 1 2 4] [TIMEOUT s])
 # One executable; with NP it has its own main and runs once under mpiexec for each count.
-# Heavy headers are precompiled once for all tests. Tests are optimised as the product is: of an
-# inline function that both have, the linker takes the test's for the product, too.
 include(GoogleTest)
-set(SONDE_TEST_OPTIONS $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 
 function(sonde_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINK;LABELS;NP" ${ARGN})
@@ -14,8 +11,6 @@ function(sonde_test name)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}
                                              ${CMAKE_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE ${arg_LINK} sonde_warnings GTest::gmock)
-  target_compile_options(${name} PRIVATE ${SONDE_TEST_OPTIONS})
-  target_precompile_headers(${name} REUSE_FROM test_headers)
   if(arg_NP)
     foreach(np ${arg_NP})
       add_test(NAME ${name}.np${np}

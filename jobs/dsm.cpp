@@ -19,7 +19,7 @@ namespace sonde {
 namespace {
 
 /// Per pair: every launch has some hundred pairs, and every rank reads.
-constexpr std::uint64_t chase_accesses = 16;
+constexpr std::uint64_t dsm_chase_accesses = 16;
 /// Largest cluster size on every GPU with clusters (CUDA programming guide). Devices are compared
 /// by clusters of one size, so that all have the same mixture of pairs.
 constexpr int portable_blocks = 8;
@@ -68,7 +68,7 @@ void report_reach(JobRun& run, const std::string& metric, const std::vector<Pair
 Pairs chase_clusters(JobRun& run, int blocks, double overhead_cycles) {
   const Trace trace = run.ask(
       fmt::format("chases in clusters of {}", blocks),
-      DsmProbe{.kind = DsmKind::latency, .cluster_blocks = blocks, .accesses = chase_accesses});
+      DsmProbe{.kind = DsmKind::latency, .cluster_blocks = blocks, .accesses = dsm_chase_accesses});
   return latency_pairs(trace.lanes, blocks, overhead_cycles);
 }
 

@@ -17,7 +17,6 @@ namespace sonde {
 namespace {
 
 constexpr std::uint64_t chase_accesses = 64;  // as in Mei and Chu 2016, section 6.2
-constexpr int measured_sms = 3;               // one deviating SM cannot change the median of three
 constexpr int largest_stride = 64;
 /// Two rows of 32 banks of 8 bytes, the widest known banks: enough for infer_banks.
 constexpr int scanned_words = 128;
@@ -129,7 +128,7 @@ void report_peak(JobRun& run, const SharedChases& setup, const std::optional<Sha
 }  // namespace
 
 void run_shared(JobRun& run) {
-  const SharedChases setup{spread_sms(run.info().sm_count, measured_sms), run.info().warp_threads,
+  const SharedChases setup{spread_sms(run.info().sm_count, voting_sms), run.info().warp_threads,
                            window_overhead_cycles(run)};
   report_latency(run, setup);
   report_shared_footprints(run, setup.sms, setup.overhead_cycles);

@@ -19,7 +19,6 @@
 namespace sonde {
 namespace {
 
-constexpr int measured_sms = 3;  // one deviating SM cannot win a vote of three
 constexpr int timeline_warps = 2;
 /// Cycles hardly vary from launch to launch.
 constexpr StoppingRule branch_rule{.least = 5, .most = 8};
@@ -51,7 +50,7 @@ std::vector<int> chain_order(JobRun& run, const std::string& label, const Paths&
       branch(run, label,
              {.shape = BranchShape::else_chain,
               .path_of_thread = paths,
-              .sms = spread_sms(run.info().sm_count, measured_sms)});
+              .sms = spread_sms(run.info().sm_count, voting_sms)});
   const std::vector<int> order = path_order(warps.front());
   const bool all_alike =
       std::ranges::all_of(warps, [&](const WarpStamps& warp) { return path_order(warp) == order; });
@@ -78,7 +77,7 @@ std::string order_depends_on(JobRun& run, const std::vector<int>& straight) {
   return few_first == many_first ? "nothing" : "active threads";
 }
 
-void report_order(JobRun& run) {
+void report_path_order(JobRun& run) {
   const std::vector<int> order =
       chain_order(run, "a chain of 32 paths", make_paths(run, [](int thread) { return thread; }));
   if (order.empty()) {
@@ -230,7 +229,7 @@ void report_costs(JobRun& run, const GrowingBranch& kind) {
 
 void measure_divergence(JobRun& run) {
   report_timelines(run);
-  report_order(run);
+  report_path_order(run);
   report_costs(run, {.what = "diverged warps",
                      .steps = {1, 2, 4, 8, 16, 32},
                      .play = play_switch,

@@ -15,7 +15,6 @@ namespace {
 
 /// Some hundred times as long as 32 threads in turn need to see a signal in shared memory.
 constexpr std::uint64_t limit_cycles = 100'000;
-constexpr int measured_sms = 3;
 constexpr std::size_t warp_size = 32;
 constexpr std::size_t half_warp = 16;
 
@@ -31,7 +30,7 @@ void report_wait(JobRun& run, const char* label, WaitProgram program, const char
   const Trace& trace =
       run.run(label, WaitProbe{.program = program,
                                .limit_cycles = limit_cycles,
-                               .sms = spread_sms(run.info().sm_count, measured_sms)});
+                               .sms = spread_sms(run.info().sm_count, voting_sms)});
   std::set<Answer> answers;
   for (const LaneTrace& lane : trace.lanes) answers.insert(answer_of(lane.clock_cycles));
   const Answer& first = *answers.begin();

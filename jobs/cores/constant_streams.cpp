@@ -18,7 +18,7 @@
 namespace sonde {
 namespace {
 
-constexpr double word_bytes = 4;
+constexpr double constant_word_bytes = 4;
 /// Of a block: about 20 us if each load waits for the one before it in a second-level cache.
 constexpr std::uint64_t loads_of_block = 2048;
 /// The same for the first-level cache, which answers faster.
@@ -61,8 +61,8 @@ LevelPlan plan_first_level(const JobRun& run) {
   const std::string metric = cache_metric(0, "size_bytes");
   const double size_bytes = known_number(run, metric);
   LevelPlan plan{.prefix = "constant.l1.",
-                 .step_bytes = static_cast<std::uint64_t>(word_bytes),
-                 .load_bytes = word_bytes,
+                 .step_bytes = static_cast<std::uint64_t>(constant_word_bytes),
+                 .load_bytes = constant_word_bytes,
                  .loads = first_level_loads_of_block,
                  .confidence = run.finding(metric)->confidence};
   constexpr std::uint64_t row_bytes = constant_loads_in_flight * 4;

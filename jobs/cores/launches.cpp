@@ -36,7 +36,7 @@ void report_waits(JobRun& run) {
 }
 
 /// Reports how launches follow each other that keep every SM busy for a while.
-void report_order(JobRun& run) {
+void report_launch_order(JobRun& run) {
   LaunchOrder all;
   for (int repeat = 0; repeat < busy_repeats; ++repeat) {
     const Trace& trace = run.run(
@@ -63,7 +63,7 @@ void report_order(JobRun& run) {
 void report_launches(JobRun& run) {
   measure_part(run, {"clock.launch_"}, [&] {
     report_waits(run);
-    report_order(run);
+    report_launch_order(run);
   });
 }
 

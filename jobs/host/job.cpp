@@ -28,7 +28,7 @@ constexpr StoppingRule quick_copy_rule{.least = 3, .most = 3};
 
 /// A few pages of the host: only the first loads need a translation.
 constexpr std::uint64_t chase_bytes = 256_KiB;
-constexpr std::uint64_t chase_accesses = 256;
+constexpr std::uint64_t host_chase_accesses = 256;
 constexpr StoppingRule chase_rule{.least = 5, .most = 16};
 
 struct Way {
@@ -115,7 +115,7 @@ void report_latency(JobRun& run) {
         latencies_of(run.ask("loads from the host", HostProbe{.kind = HostKind::latency,
                                                               .bytes = chase_bytes,
                                                               .place = draw.place,
-                                                              .accesses = chase_accesses,
+                                                              .accesses = host_chase_accesses,
                                                               .sm = draw.sm,
                                                               .seed = draw.seed}),
                      overhead_cycles);

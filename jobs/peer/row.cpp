@@ -26,7 +26,7 @@ namespace {
 constexpr std::uint64_t buffer_bytes = 256_MiB;
 constexpr std::uint64_t page_bytes = 2_MiB;  // one translation
 constexpr std::uint64_t step_bytes = 4_KiB;  // beyond the reach of any prefetch
-constexpr std::uint64_t chase_accesses = page_bytes / step_bytes;
+constexpr std::uint64_t peer_chase_accesses = page_bytes / step_bytes;
 constexpr int repeats = 3;
 // The launch, some microseconds, then takes less than a percent.
 constexpr double repeat_s = 3e-3;
@@ -53,9 +53,9 @@ ChaseProbe make_chase(const std::string& uuid, const Draw& draw) {
   ChaseProbe probe;
   probe.buffer_bytes = buffer_bytes;
   probe.lanes = {{.sm = draw.sm, .offsets_bytes = std::move(offsets), .path = LoadPath::past_l1}};
-  probe.warmup_accesses = chase_accesses;
-  probe.timed_accesses = chase_accesses;
-  probe.recorded_accesses = chase_accesses;
+  probe.warmup_accesses = peer_chase_accesses;
+  probe.timed_accesses = peer_chase_accesses;
+  probe.recorded_accesses = peer_chase_accesses;
   probe.peer_uuid = uuid;
   return probe;
 }

@@ -44,4 +44,7 @@ std::vector<int> all_sms(int sm_count);
 /// At most `count` SMs, spread evenly over their numbers.
 std::vector<int> spread_sms(int sm_count, int count);
 
+/// SMs that decide together: one deviating SM cannot change a median or a vote of three.
+inline constexpr int voting_sms = 3;
+
 }  // namespace sonde

@@ -39,7 +39,6 @@ struct SliceMap {
   std::uint64_t samples = 0;
 };
 
-constexpr std::uint64_t passes = 3;
 constexpr std::size_t lines_of_parity = 4;  // per slice
 
 /// Random lines of each slice, equally many of either parity under the mask.
@@ -71,7 +70,7 @@ std::vector<std::vector<double>> time_hits(JobRun& run, const Draw& draw, const 
   probe.buffer_bytes = large_page_bytes;
   probe.place = draw.place;
   probe.warmup_accesses = 2 * offsets.size();
-  probe.timed_accesses = probe.recorded_accesses = passes * offsets.size();
+  probe.timed_accesses = probe.recorded_accesses = 3 * offsets.size();
   probe.concurrency = Concurrency::in_turn;
   probe.shared_carveout_bytes = setup.shared_carveout_bytes;
   probe.lanes = lanes_of_all_sms(run, LoadPath::past_l1, offsets);

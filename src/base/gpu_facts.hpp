@@ -23,6 +23,8 @@ inline constexpr std::uint64_t smallest_line_bytes = 32;
 inline constexpr std::uint64_t common_line_bytes = 128;
 /// Above the longest known line of a data cache (Wong 2010: 256 B in texture, constant caches).
 inline constexpr std::uint64_t longest_line_bytes = 1_KiB;
+/// No miss is known to bring lines this far apart (Wong 2010: 64 B; four 128 B lines are above it).
+inline constexpr std::uint64_t longest_fetch_bytes = 512;
 
 /// Twice the largest L1 known (256 KiB of an H100's SM).
 inline constexpr std::uint64_t largest_l1_bytes = 512_KiB;

@@ -131,7 +131,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto poll_pause = std::chrono::milliseconds(100);
+constexpr auto assign_pause = std::chrono::milliseconds(100);
 // A new try is needed only if the rank of the try before was lost.
 constexpr int most_tries = 8;
 
@@ -161,7 +161,7 @@ std::optional<ExitStatus> await_result(const fs::path& parts, int attempt, const
     if (sign != last_sign) seen = Clock::now();
     last_sign = sign;
     if (lookout.on_poll) lookout.on_poll();
-    std::this_thread::sleep_for(poll_pause);
+    std::this_thread::sleep_for(assign_pause);
   }
   return std::nullopt;
 }

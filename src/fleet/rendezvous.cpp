@@ -20,7 +20,7 @@ constexpr int done_tag = 7101;  // any three tags that no other code uses
 constexpr int answer_tag = 7102;
 constexpr int number_tag = 7103;
 // Short compared with a hundredth of a run (which has four meetings), long compared with a poll.
-constexpr auto poll_pause = std::chrono::milliseconds(5);
+constexpr auto arrival_pause = std::chrono::milliseconds(5);
 constexpr auto sign_pause = std::chrono::seconds(1);  // longer, since signs of life are files
 // Time that rank 0 needs to answer after its decision, on the slowest networks.
 constexpr Seconds answer_margin{10};
@@ -61,7 +61,7 @@ class Signs {
 
 void pause(const Lookout& lookout) {
   if (lookout.on_poll) lookout.on_poll();
-  std::this_thread::sleep_for(poll_pause);
+  std::this_thread::sleep_for(arrival_pause);
 }
 
 void take_arrivals(MPI_Comm comm, std::vector<int>& missing) {

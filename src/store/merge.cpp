@@ -189,7 +189,7 @@ std::optional<Content> read_unless_torn(const fs::path& file, MergeNotes& notes)
   }
 }
 
-std::uintmax_t bytes_of(const std::vector<fs::path>& files) {
+std::uintmax_t total_bytes(const std::vector<fs::path>& files) {
   std::uintmax_t bytes = 0;
   for (const fs::path& file : files) {
     std::error_code error;
@@ -206,7 +206,7 @@ MergeNotes write_run_from_shards(const fs::path& path, const Roster& roster) {
   Choice choice;
   const std::vector<Point> points = points_of(roster.provenance);
   const std::vector<fs::path> shards = list_shards(parts_folder(path));
-  const bool are_kept = shards.size() == 1 || bytes_of(shards) <= most_kept_bytes;
+  const bool are_kept = shards.size() == 1 || total_bytes(shards) <= most_kept_bytes;
   for (const fs::path& shard : shards) {
     try {
       const RunReader reader(shard);

@@ -4,9 +4,9 @@
     tidy.py CLANG_TIDY BUILD_DIR FOLDER...
 
 A source is clean as long as clang-tidy, .clang-tidy, its compile command and every file that it
-includes are the same; ninja knows the latter once the source was compiled. Clean sources leave a
-stamp in sonde-tidy in ccache's folder, so that who keeps that for other clones and machines keeps
-both. A source with findings leaves none, and is reported every time.
+includes are the same. Clean sources leave a stamp in sonde-tidy in ccache's folder, so that who
+keeps that for other clones and machines keeps both. A source with findings leaves none, and is
+reported every time.
 """
 import concurrent.futures
 import functools
@@ -33,16 +33,25 @@ def stamps_folder():
 STAMPS = stamps_folder()
 
 
-def read_dependencies(ninja_output):
-    """{object: [files]} from `ninja -t deps`; an object that changed since has none."""
-    dependencies, files = {}, None
-    for line in ninja_output.splitlines():
-        head = re.match(r"(\S.*): #deps \d+, .*\((\w+)\)$", line)
-        if head:
-            files = dependencies.setdefault(head[1], []) if head[2] == "VALID" else None
-        elif line.strip() and files is not None:
-            files.append(line.strip())
-    return dependencies
+@functools.cache
+def included(path, root):
+    """The headers that a file names: those of the repository, and those of libraries in /usr/include."""
+    found = []
+    for name in re.findall(r'^#include ["<](.+)[">]', path.read_text(), re.M):
+        places = (path.parent / name, root / "src" / name, root / name, Path("/usr/include") / name)
+        found += [place for place in places if place.is_file()][:1]
+    return found
+
+
+def all_included(source, root):
+    """The source and every header of the repository below it; of libraries, the headers named there."""
+    files, waiting = set(), [source]
+    while waiting:
+        file = waiting.pop()
+        if file not in files:
+            files.add(file)
+            waiting += included(file, root) if file.is_relative_to(root) else []
+    return sorted(files)
 
 
 @functools.cache
@@ -53,9 +62,6 @@ def fingerprint(path, root):
 
 
 def stamp_name(settings, command, files, root):
-    """@returns None where the includes of a source are not known."""
-    if not files:
-        return None
     parts = [settings, command.replace(str(root), ".").encode()]
     parts += [fingerprint(file, root) for file in files]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
@@ -63,14 +69,13 @@ def stamp_name(settings, command, files, root):
 
 def check(tidy, build, source, stamp):
     """@returns what clang-tidy says about a source, nothing when it is clean."""
-    if stamp and (STAMPS / stamp).exists():
+    if (STAMPS / stamp).exists():
         (STAMPS / stamp).touch()
         return ""
     done = subprocess.run([tidy, "-p", build, "--quiet", "--warnings-as-errors=*", source],
                           capture_output=True, text=True)
     if done.returncode == 0:
-        if stamp:
-            (STAMPS / stamp).touch()
+        (STAMPS / stamp).touch()
         return ""
     return done.stdout or done.stderr
 
@@ -91,15 +96,10 @@ def main(tidy, build, *folders):
         raise SystemExit(f"tidy.py: {build} compiles nothing in {' '.join(folders)}")
     settings = subprocess.run([tidy, "--version"], capture_output=True, check=True).stdout
     settings += Path(".clang-tidy").read_bytes()
-    listed = subprocess.run(["ninja", "-C", build, "-t", "deps"], capture_output=True, text=True)
-    dependencies = read_dependencies(listed.stdout)
-    resolve = functools.cache(lambda file: (build / file).resolve())
     sweep_stamps()
 
     def work(entry):
-        output = re.search(r"-o (\S+)", entry["command"])[1]
-        files = [resolve(file) for file in dependencies.get(output) or []]
-        stamp = stamp_name(settings, entry["command"], files, root)
+        stamp = stamp_name(settings, entry["command"], all_included(Path(entry["file"]), root), root)
         return check(tidy, str(build), entry["file"], stamp)
 
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:

@@ -16,7 +16,7 @@ namespace {
 
 // Findings below the first confidence do not vote; below the second they only warn.
 constexpr double least_voting_confidence = 0.5;
-constexpr double least_failing_confidence = 0.9;
+constexpr double least_sure_confidence = 0.9;
 
 struct Ballot {
   std::size_t device = 0;
@@ -135,7 +135,7 @@ class Quorum {
 
   std::vector<Charge> charge_all() const {
     const bool sure = std::ranges::all_of(ballots_, [](const Ballot& one) {
-      return one.finding->confidence >= least_failing_confidence;
+      return one.finding->confidence >= least_sure_confidence;
     });
     const std::string votes = votes_text();
     std::vector<Charge> charges;
@@ -168,7 +168,7 @@ class Quorum {
 
   Charge charge_of_dissenter(const Ballot& ballot) const {
     Charge charge = charge_of(ballot);
-    const bool sure = std::min(confidence_, charge.certainty) >= least_failing_confidence;
+    const bool sure = std::min(confidence_, charge.certainty) >= least_sure_confidence;
     charge.severity = differs_by_die() ? Severity::info : sure ? Severity::fail : Severity::warn;
     charge.reference = shown(*middle_);
     charge.reason = fmt::format("{} where {} of {} devices have {}", charge.value, agreeing_,

@@ -11,7 +11,7 @@ namespace {
 
 /// Least part of the variance that two levels must explain: a uniform spread of latencies, cut in
 /// two, explains 0.75; two levels with a cycle of jitter explain more than 0.95.
-constexpr double least_explained = 0.9;
+constexpr double least_banks_explained = 0.9;
 /// A conflict costs at least one cycle more.
 constexpr double least_conflict_cycles = 1.0;
 
@@ -24,7 +24,7 @@ std::optional<SharedBanks> infer_banks(std::span<const double> pair_latency_cycl
       split_in_two({pair_latency_cycles.begin() + 1, pair_latency_cycles.end()});
   const double cost = levels.high.center - levels.low.center;
   if (levels.high.count == 0 || cost < least_conflict_cycles ||
-      levels.explained_fraction < least_explained) {
+      levels.explained_fraction < least_banks_explained) {
     return std::nullopt;
   }
   const auto in_conflict = [&](std::size_t words) {

@@ -21,15 +21,15 @@ namespace sonde {
 namespace {
 
 /// Of all known lines: some labels may be wrong.
-constexpr double least_explained = 0.99;
+constexpr double least_labels_explained = 0.99;
 
 using Labels = std::vector<std::uint32_t>;
 
 /// True if hardly any line leaves its slice when its number changes by `change`.
 bool keeps_slices(std::span<const std::uint32_t> labels, std::uint32_t change) {
   std::size_t moved = 0;
-  const auto most_moved =
-      static_cast<std::size_t>(2 * (1 - least_explained) * static_cast<double>(labels.size()));
+  const auto most_moved = static_cast<std::size_t>(2 * (1 - least_labels_explained) *
+                                                   static_cast<double>(labels.size()));
   for (std::size_t line = 0; line < labels.size(); ++line) {
     const std::uint32_t before = labels[line];
     const std::uint32_t after = labels[line ^ change];
@@ -231,7 +231,7 @@ SliceFunction fit_slice_function(std::span<const std::uint32_t> labels, std::uin
   const auto explained = static_cast<double>(function.explained_lines);
   const bool are_whole = std::ranges::all_of(
       function.orders, [&](const auto& order) { return has_all(order, slices.size()); });
-  if (explained < least_explained * static_cast<double>(known) || !are_whole) {
+  if (explained < least_labels_explained * static_cast<double>(known) || !are_whole) {
     return no_function(known, fmt::format("the best hash explains {} of {} lines",
                                           function.explained_lines, known));
   }

@@ -14,7 +14,7 @@ namespace sonde {
 namespace {
 
 /// A normal distribution cut in the middle explains 0.64 of its variance, a uniform one 0.75.
-constexpr double least_explained = 0.82;
+constexpr double least_gap_explained = 0.82;
 /// Both partitions serve a fair part of the lines, by design of the hash that distributes them.
 constexpr double least_fraction = 0.1;
 /// Standard deviations that a group reaches; beyond lies a tail (refreshes and row conflicts of
@@ -137,7 +137,7 @@ std::optional<NearFar> split_lines(const std::vector<double>& latencies) {
   if (std::min(near_fraction, 1 - near_fraction) < least_fraction) return std::nullopt;
   const Group near = without_tails(std::move(below));
   const Group far = without_tails(std::move(above));
-  if (explained_fraction(near, far) < least_explained) return std::nullopt;
+  if (explained_fraction(near, far) < least_gap_explained) return std::nullopt;
   return NearFar{
       .near_cycles = near.center, .far_cycles = far.center, .near_fraction = near_fraction};
 }

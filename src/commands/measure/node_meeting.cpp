@@ -8,7 +8,7 @@
 namespace sonde {
 namespace {
 
-constexpr auto poll_pause = std::chrono::milliseconds(50);
+constexpr auto meeting_pause = std::chrono::milliseconds(50);
 // Time from the agreement to the common start, so that all threads have woken up by then.
 constexpr std::int64_t notice_ns = 200'000'000;
 
@@ -73,7 +73,7 @@ std::optional<int> NodeMeeting::await(Step step, std::size_t count,
   const auto last = members_.begin() + static_cast<std::ptrdiff_t>(count);
   const auto is_over = [&](const Member& member) { return member.left || member.step >= step; };
   std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, poll_pause,
+  while (!changed_.wait_for(lock, meeting_pause,
                             [&] { return std::all_of(members_.begin(), last, is_over); })) {
     lock.unlock();
     on_poll();

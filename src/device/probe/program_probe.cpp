@@ -17,9 +17,9 @@ using nlohmann::json;
 
 constexpr EnumName<BypassLevel> level_names[]{{BypassLevel::warp, "warp"},
                                               {BypassLevel::block, "block"}};
-constexpr EnumName<BypassPath> path_names[]{{BypassPath::past_l1, "past_l1"},
-                                            {BypassPath::no_allocate, "no_allocate"},
-                                            {BypassPath::evict_first, "evict_first"}};
+constexpr EnumName<BypassPath> bypass_path_names[]{{BypassPath::past_l1, "past_l1"},
+                                                   {BypassPath::no_allocate, "no_allocate"},
+                                                   {BypassPath::evict_first, "evict_first"}};
 constexpr EnumName<WarpScheduler> scheduler_names[]{
     {WarpScheduler::greedy_then_oldest, "greedy_then_oldest"},
     {WarpScheduler::round_robin, "round_robin"},
@@ -113,7 +113,7 @@ void check_program(const AccessProgram& program) {
 }  // namespace
 
 std::string_view to_text(BypassLevel level) { return name_of(level_names, level); }
-std::string_view to_text(BypassPath path) { return name_of(path_names, path); }
+std::string_view to_text(BypassPath path) { return name_of(bypass_path_names, path); }
 std::string_view to_text(WarpScheduler scheduler) { return name_of(scheduler_names, scheduler); }
 std::string_view to_text(L1Index index) { return name_of(index_names, index); }
 

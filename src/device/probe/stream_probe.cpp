@@ -14,10 +14,10 @@
 namespace sonde {
 namespace {
 
-constexpr EnumName<StreamKind> kind_names[]{{StreamKind::read, "read"},
-                                            {StreamKind::write, "write"},
-                                            {StreamKind::copy, "copy"},
-                                            {StreamKind::add, "add"}};
+constexpr EnumName<StreamKind> stream_kind_names[]{{StreamKind::read, "read"},
+                                                   {StreamKind::write, "write"},
+                                                   {StreamKind::copy, "copy"},
+                                                   {StreamKind::add, "add"}};
 constexpr EnumName<StreamOrder> order_names[]{{StreamOrder::apart, "apart"},
                                               {StreamOrder::same, "same"}};
 constexpr EnumName<StreamHint> hint_names[]{{StreamHint::none, "none"},
@@ -107,7 +107,7 @@ void check_groups(const StreamProbe& probe, int sm_count) {
 
 }  // namespace
 
-std::string_view to_text(StreamKind kind) { return name_of(kind_names, kind); }
+std::string_view to_text(StreamKind kind) { return name_of(stream_kind_names, kind); }
 
 std::string_view to_text(StreamHint hint) { return name_of(hint_names, hint); }
 

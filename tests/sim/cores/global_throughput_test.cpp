@@ -14,7 +14,7 @@ namespace {
 
 using test::JobOnSim;
 
-struct PaperRow {
+struct PaperThroughput {
   const char* model;
   double theoretical_bytes_per_s;
   double efficiency;
@@ -34,10 +34,10 @@ std::string write_plain_h200() {
                     [](auto& model) { model["throughput"].erase("merges_reads_of_gpc"); });
 }
 
-class GlobalThroughputSimTest : public testing::TestWithParam<PaperRow> {};
+class GlobalThroughputSimTest : public testing::TestWithParam<PaperThroughput> {};
 
 TEST_P(GlobalThroughputSimTest, published_throughput_is_recovered) {
-  const PaperRow& paper = GetParam();
+  const PaperThroughput& paper = GetParam();
   JobOnSim sim(paper.model, {"clock", "global.throughput"});
 
   EXPECT_NEAR(sim.number("global.theoretical_bytes_per_s"), paper.theoretical_bytes_per_s,
@@ -51,9 +51,9 @@ TEST_P(GlobalThroughputSimTest, published_throughput_is_recovered) {
 }
 
 INSTANTIATE_TEST_SUITE_P(MeiAndChu2016, GlobalThroughputSimTest,
-                         testing::Values(PaperRow{"gtx560ti", 134.40e9, 0.8138},
-                                         PaperRow{"gtx780", 288.38e9, 0.7487},
-                                         PaperRow{"gtx980", 224.38e9, 0.6964}),
+                         testing::Values(PaperThroughput{"gtx560ti", 134.40e9, 0.8138},
+                                         PaperThroughput{"gtx780", 288.38e9, 0.7487},
+                                         PaperThroughput{"gtx980", 224.38e9, 0.6964}),
                          [](const auto& row) { return row.param.model; });
 
 TEST(GlobalThroughputLawSimTest, littles_law_finds_the_latency_of_the_memory) {

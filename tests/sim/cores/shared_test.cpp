@@ -13,7 +13,7 @@ namespace {
 
 using test::JobOnSim;
 
-struct PaperRow {
+struct PaperShared {
   const char* model;
   double bank_bytes;
   double latency_cycles;
@@ -21,10 +21,10 @@ struct PaperRow {
   double measured_bytes_per_s;
 };
 
-class SharedSimTest : public testing::TestWithParam<PaperRow> {};
+class SharedSimTest : public testing::TestWithParam<PaperShared> {};
 
 TEST_P(SharedSimTest, published_latencies_and_banks_are_recovered) {
-  const PaperRow& paper = GetParam();
+  const PaperShared& paper = GetParam();
   JobOnSim sim(paper.model, {"clock", "shared"}, SuiteLevel::quick);
 
   EXPECT_NEAR(sim.number("shared.latency_cycles"), paper.latency_cycles, 0.5);
@@ -38,7 +38,7 @@ TEST_P(SharedSimTest, published_latencies_and_banks_are_recovered) {
 }
 
 TEST_P(SharedSimTest, published_throughput_is_recovered) {
-  const PaperRow& paper = GetParam();
+  const PaperShared& paper = GetParam();
   JobOnSim sim(paper.model, {"clock", "shared"});
 
   EXPECT_NEAR(sim.number("shared.bytes_per_s_per_sm"), paper.measured_bytes_per_s,
@@ -48,9 +48,9 @@ TEST_P(SharedSimTest, published_throughput_is_recovered) {
 
 INSTANTIATE_TEST_SUITE_P(
     MeiAndChu2016, SharedSimTest,
-    testing::Values(PaperRow{"gtx560ti", 4, 50, {87, 162, 311, 611, 1209}, 34.90e9},
-                    PaperRow{"gtx780", 8, 47, {82, 96, 158, 257, 484}, 83.81e9},
-                    PaperRow{"gtx980", 4, 28, {30, 34, 42, 58, 90}, 137.41e9}),
+    testing::Values(PaperShared{"gtx560ti", 4, 50, {87, 162, 311, 611, 1209}, 34.90e9},
+                    PaperShared{"gtx780", 8, 47, {82, 96, 158, 257, 484}, 83.81e9},
+                    PaperShared{"gtx980", 4, 28, {30, 34, 42, 58, 90}, 137.41e9}),
     [](const auto& row) { return row.param.model; });
 
 /// Mei and Chu 2016, section 6.1: the GTX 780 needs 94 warps, more than it can hold; table VII: its

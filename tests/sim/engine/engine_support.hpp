@@ -49,6 +49,11 @@ inline std::unique_ptr<Device> open_sim(const nlohmann::json& model, std::uint64
                                      die_seed(seed, 0));
 }
 
+/// Bytes per second of a stream.
+inline double rate(Device& device, const StreamProbe& probe) {
+  return stream_bytes(probe) / device.run(probe).repeat_ns.at(0) * 1e9;
+}
+
 /// One lane on SM 0 that chases through `offsets`; each timed access is recorded.
 inline ChaseProbe chase(std::vector<std::uint64_t> offsets, std::uint64_t warmup,
                         std::uint64_t timed, LoadPath path = LoadPath::all_levels) {

@@ -1,6 +1,7 @@
 // Hierarchies of less usual kinds: sliced sets, partitions, TLB entries of several parts.
 #include "engine_support.hpp"
 
+#include "base/units.hpp"
 #include "device/sim/memory/set_index.hpp"
 
 #include <gmock/gmock.h>
@@ -13,8 +14,6 @@ namespace {
 using nlohmann::json;
 using testing::Each;
 using testing::HasSubstr;
-
-constexpr std::uint64_t mib = 1 << 20;
 
 std::vector<std::uint32_t> chase_on(const json& model, std::vector<std::uint64_t> offsets,
                                     std::uint64_t warmup, LoadPath path = LoadPath::all_levels) {
@@ -111,7 +110,7 @@ TEST(SubEntriesTest, are_filled_one_by_one) {
   // All 64 pages of four entries stay; of five entries none does.
   const auto places = [](std::uint64_t pages) {
     std::vector<std::uint64_t> offsets;
-    for (std::uint64_t i = 0; i < pages; ++i) offsets.push_back(i * (2 * mib + 256));
+    for (std::uint64_t i = 0; i < pages; ++i) offsets.push_back(i * (2_MiB + 256));
     return offsets;
   };
   EXPECT_THAT(chase_on(model, places(63), 63, LoadPath::past_l1), Each(300u));

@@ -1,6 +1,8 @@
 // Paths beside those of plain loads: constants, textures, atomics and code.
 #include "engine_support.hpp"
 
+#include "base/units.hpp"
+
 #include <gmock/gmock.h>
 
 namespace sonde::sim {
@@ -10,9 +12,6 @@ using nlohmann::json;
 using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-constexpr std::uint64_t kib = 1 << 10;
-constexpr std::uint64_t mib = 1 << 20;
 
 json cache(const char* name, const char* scope, std::uint64_t line_bytes, int sets, int ways) {
   return {{"name", name},
@@ -42,7 +41,7 @@ json with_constants() {
 TEST(LoadPathsTest, constants_are_cached_and_not_translated) {
   const json model = with_constants();
   const auto cycles = latencies(
-      open_sim(model)->run(chase({0, 64, 256, 60 * kib, 0}, 0, 5, LoadPath::constant)), model);
+      open_sim(model)->run(chase({0, 64, 256, 60_KiB, 0}, 0, 5, LoadPath::constant)), model);
   EXPECT_THAT(cycles, ElementsAre(220, 81, 220, 220, 8));
 }
 
@@ -59,7 +58,7 @@ TEST(LoadPathsTest, code_goes_through_caches_block_by_block) {
 ChaseProbe constants_beside_code() {
   ChaseProbe probe = chase(steps(32, 256), 128, 32, LoadPath::constant);
   probe.lanes.push_back({.sm = 0, .offsets_bytes = steps(32, 256), .path = LoadPath::instruction});
-  probe.buffer_bytes = 8 * kib;
+  probe.buffer_bytes = 8_KiB;
   return probe;
 }
 
@@ -81,8 +80,8 @@ TEST(LoadPathsTest, lanes_of_different_paths_meet_in_the_cache_that_both_reach) 
 TEST(LoadPathsTest, each_lane_has_the_addresses_and_translations_of_its_path) {
   const json model = with_constants();
   ChaseProbe probe = chase(steps(32, 256), 128, 32, LoadPath::constant);
-  probe.buffer_bytes = 8 * mib;
-  probe.lanes.push_back({.sm = 0, .offsets_bytes = {6 * mib}, .path = LoadPath::past_l1});
+  probe.buffer_bytes = 8_MiB;
+  probe.lanes.push_back({.sm = 0, .offsets_bytes = {6_MiB}, .path = LoadPath::past_l1});
   const Trace trace = open_sim(model)->run(probe);
   EXPECT_THAT(latencies(trace, model, 0), Each(testing::Le(81u))) << "global loads are elsewhere";
   EXPECT_THAT(latencies(trace, model, 1), Each(214u)) << "and hit the L2";
@@ -117,7 +116,7 @@ TEST(LoadPathsTest, textures_may_have_tlbs_of_their_own) {
   const auto device = open_sim(model);
   const auto late = [&](std::uint64_t pages) {
     return latencies(
-        device->run(chase(steps(pages, 2 * mib), 3 * pages, pages, LoadPath::texture_1d)), model);
+        device->run(chase(steps(pages, 2_MiB), 3 * pages, pages, LoadPath::texture_1d)), model);
   };
   // All lines lie in one set of four, so a fifth page misses there and in the TLB of four.
   EXPECT_THAT(late(4), Each(100u));
@@ -128,7 +127,7 @@ TEST(LoadPathsTest, textures_may_have_tlbs_of_their_own) {
 
 TEST(LoadPathsTest, other_paths_do_not_go_through_a_paths_own_tlbs) {
   const auto cycles = [](const json& model) {
-    const ChaseProbe probe = chase(steps(8, 2 * mib + 1152), 16, 8, LoadPath::past_l1);
+    const ChaseProbe probe = chase(steps(8, 2_MiB + 1152), 16, 8, LoadPath::past_l1);
     return latencies(open_sim(model)->run(probe), model);
   };
   EXPECT_EQ(cycles(with_textures()), cycles(quiet_json("gtx980")));

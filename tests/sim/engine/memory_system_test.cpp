@@ -1,5 +1,7 @@
 #include "engine_support.hpp"
 
+#include "base/units.hpp"
+
 #include <gmock/gmock.h>
 
 namespace sonde::sim {
@@ -8,18 +10,16 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-constexpr std::uint64_t mib = 1 << 20;
-
 std::vector<std::uint64_t> pages_of_2_mib(std::uint64_t count) {
   // A different line in each page, so that no cache set is overrun.
   std::vector<std::uint64_t> offsets;
-  for (std::uint64_t i = 0; i < count; ++i) offsets.push_back(i * 2 * mib + i % 128 * 1024);
+  for (std::uint64_t i = 0; i < count; ++i) offsets.push_back(i * 2_MiB + i % 128 * 1024);
   return offsets;
 }
 
 TEST(MemorySystemTest, the_page_window_moves_to_where_a_page_walk_goes) {
   const auto model = quiet_json("gtx780");
-  const ChaseProbe probe = chase({0, 600 * mib, 604 * mib, 2 * mib}, 0, 4);
+  const ChaseProbe probe = chase({0, 600_MiB, 604_MiB, 2_MiB}, 0, 4);
   EXPECT_THAT(latencies(open_sim(model)->run(probe), model), ElementsAre(702, 968, 702, 968));
 }
 
@@ -74,7 +74,7 @@ TEST(MemorySystemTest, a_prefetch_runs_ahead_of_a_first_sequential_chase) {
 
 /// Latencies of one late pass over so many MiB, from SM 0, past the L1.
 std::vector<std::uint32_t> late_pass(const nlohmann::json& model, std::uint64_t size_mib) {
-  const std::uint64_t lines = size_mib * mib / 128;
+  const std::uint64_t lines = size_mib * 1_MiB / 128;
   ChaseProbe probe = chase(steps(lines, 128), 2 * lines, 100000, LoadPath::past_l1);
   return latencies(open_sim(model)->run(probe), model);
 }
@@ -95,7 +95,7 @@ std::vector<std::uint32_t> after_stores(const nlohmann::json& model,
                                         const std::vector<std::uint64_t>& offsets,
                                         const std::vector<std::uint64_t>& stored, LoadPath path) {
   ChaseProbe probe = chase(offsets, offsets.size(), offsets.size(), path);
-  probe.buffer_bytes = mib;
+  probe.buffer_bytes = 1_MiB;
   probe.lanes[0].stored_offsets_bytes = stored;
   return latencies(open_sim(model)->run(probe), model);
 }

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 template <class Change>
-std::string complaint(Change change) {
+std::string h200_complaint(Change change) {
   json model = quiet_json("h200");
   change(model);
   return complaint_about(model);
@@ -22,7 +22,7 @@ std::string complaint(Change change) {
 
 TEST(ModelLimitsTest, sets_and_ways_are_bounded_before_they_are_written_down) {
   const auto with = [](std::uint64_t sets, std::uint64_t ways) {
-    return complaint([&](json& m) {
+    return h200_complaint([&](json& m) {
       m["pages"]["tlbs"][0].erase("sets");
       m["pages"]["tlbs"][0].erase("ways");
       m["pages"]["tlbs"][0]["ways_per_set"] = {{{"sets", sets}, {"ways", ways}}};
@@ -35,7 +35,7 @@ TEST(ModelLimitsTest, sets_and_ways_are_bounded_before_they_are_written_down) {
 }
 
 TEST(ModelLimitsTest, many_arrays_that_would_each_do_are_refused_together) {
-  EXPECT_THAT(complaint([](json& m) {
+  EXPECT_THAT(h200_complaint([](json& m) {
                 json cache = m["caches"][0];
                 for (int i = 0; i < 100; ++i) {
                   cache["name"] = "more" + std::to_string(i);
@@ -43,13 +43,14 @@ TEST(ModelLimitsTest, many_arrays_that_would_each_do_are_refused_together) {
                 }
               }),
               AllOf(HasSubstr("mine.json.caches["), HasSubstr("512 MiB")));
-  EXPECT_THAT(complaint([](json& m) { m["pages"]["page_bytes"] = 1; }), HasSubstr("page_bytes"));
-  EXPECT_THAT(complaint([](json& m) {
+  EXPECT_THAT(h200_complaint([](json& m) { m["pages"]["page_bytes"] = 1; }),
+              HasSubstr("page_bytes"));
+  EXPECT_THAT(h200_complaint([](json& m) {
                 m["pages"]["page_bytes"] = 512;
                 m["device"]["memory_bytes"] = "8192 GiB";
               }),
               AllOf(HasSubstr("mine.json.pages.page_bytes"), HasSubstr("512 MiB")));
-  EXPECT_THAT(complaint([](json& m) {
+  EXPECT_THAT(h200_complaint([](json& m) {
                 m["chip"] = {{"gpcs", 256},
                              {"tpcs_per_gpc", 256},
                              {"sms_per_tpc", 256},
@@ -109,9 +110,9 @@ TEST(ModelLimitsTest, what_json_itself_forbids_is_told) {
               AllOf(HasSubstr("\"gpcs\" twice"), HasSubstr("mine.json")));
   EXPECT_THAT(complaint_about_text(std::string(1 << 20, '[')), HasSubstr("without end"));
   EXPECT_THAT(complaint_about_text("[]"), HasSubstr("must be an object"));
-  EXPECT_THAT(complaint([](json& m) { m["device"]["name"] = "a\x1b[31m"; }),
+  EXPECT_THAT(h200_complaint([](json& m) { m["device"]["name"] = "a\x1b[31m"; }),
               HasSubstr("mine.json.device.name must not hold control characters"));
-  EXPECT_THAT(complaint([](json& m) { m["source"] = std::string(5000, 'x'); }),
+  EXPECT_THAT(h200_complaint([](json& m) { m["source"] = std::string(5000, 'x'); }),
               HasSubstr("too long"));
 }
 

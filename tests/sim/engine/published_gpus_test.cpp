@@ -2,6 +2,8 @@
 #include "device/sim/play/launch.hpp"
 #include "engine_support.hpp"
 
+#include "base/units.hpp"
+
 #include <gmock/gmock.h>
 
 #include <span>
@@ -11,13 +13,10 @@ namespace {
 
 using testing::Each;
 
-constexpr std::uint64_t kib = 1 << 10;
-constexpr std::uint64_t mib = 1 << 20;
-
 /// One line in each of `count` pages of 2 MiB, spread over the sets of the caches.
 std::vector<std::uint64_t> one_line_a_page(std::uint64_t count) {
   std::vector<std::uint64_t> offsets;
-  for (std::uint64_t i = 0; i < count; ++i) offsets.push_back(i * 2 * mib + i * 1152);
+  for (std::uint64_t i = 0; i < count; ++i) offsets.push_back(i * 2_MiB + i * 1152);
   return offsets;
 }
 
@@ -36,12 +35,12 @@ TEST_P(PublishedGpusTest, latency_patterns_are_those_of_mei_and_chu) {
     EXPECT_THAT(chase_latencies(name, one_line_a_page(32), 4, path), Each(p2));
     EXPECT_THAT(chase_latencies(name, one_line_a_page(80), 4, path), Each(p3));
   }
-  const auto cold = chase_latencies(name, {0, 8 * kib + mib, 32 * mib}, 0, path);
+  const auto cold = chase_latencies(name, {0, 8_KiB + 1_MiB, 32_MiB}, 0, path);
   EXPECT_EQ(cold[0], p5);
   EXPECT_EQ(cold[1], p4);
   EXPECT_EQ(cold[2], p5);
   if (p6 != 0) {
-    EXPECT_EQ(chase_latencies(name, {0, 512 * mib}, 0, path)[1], p6);
+    EXPECT_EQ(chase_latencies(name, {0, 512_MiB}, 0, path)[1], p6);
   }
 }
 
@@ -84,12 +83,12 @@ TEST(PublishedGpusTest, gtx560ti_l1_is_16_kib_in_sets_of_four) {
   const auto model = quiet_json("gtx560ti");
   const auto device = open_sim(model);
   ChaseProbe probe = chase(steps(128, 128), 1024, 128);
-  probe.shared_carveout_bytes = 48 * kib;
+  probe.shared_carveout_bytes = 48_KiB;
   EXPECT_THAT(latencies(device->run(probe), model), Each(96u));
 
   // One line more: by figure 11 lines 3, 35, 68, 100 and 129, counted from 1, share its set.
   probe = chase(steps(129, 128), 0, 129 * 100);
-  probe.shared_carveout_bytes = 48 * kib;
+  probe.shared_carveout_bytes = 48_KiB;
   const auto cycles = latencies(device->run(probe), model);
   std::vector<std::size_t> missing(129);
   for (std::size_t i = 129 * 2; i < cycles.size(); ++i) {
@@ -105,7 +104,7 @@ TEST(PublishedGpusTest, gtx560ti_l1_misses_at_most_every_second_time) {
   // A whole line more for each of the 32 sets: LRU would miss all.
   const auto model = quiet_json("gtx560ti");
   ChaseProbe probe = chase(steps(160, 128), 3200, 16000);
-  probe.shared_carveout_bytes = 48 * kib;
+  probe.shared_carveout_bytes = 48_KiB;
   const auto cycles = latencies(open_sim(model)->run(probe), model);
   const auto rate = static_cast<double>(count_at_least(cycles, 360)) / 16000;
   EXPECT_GT(rate, 0.3);
@@ -125,24 +124,24 @@ TEST(PublishedGpusTest, l2_caches_hold_exactly_their_size) {
     }
     return misses;
   };
-  EXPECT_EQ(misses_of("gtx560ti", 512 * kib, 619), 0u);
-  EXPECT_GT(misses_of("gtx560ti", 513 * kib, 619), 0u);
-  EXPECT_EQ(misses_of("gtx780", 1536 * kib, 339), 0u);
-  EXPECT_GT(misses_of("gtx780", 1537 * kib, 339), 0u);
-  EXPECT_EQ(misses_of("gtx980", 2048 * kib, 383), 0u);
-  EXPECT_GT(misses_of("gtx980", 2049 * kib, 383), 0u);
-  EXPECT_EQ(misses_of("c2070", 768 * kib, 572), 0u);
-  EXPECT_EQ(misses_of("c2070", 768 * kib + 32, 572), 14u) << "a set of 13 ways, LRU";
+  EXPECT_EQ(misses_of("gtx560ti", 512_KiB, 619), 0u);
+  EXPECT_GT(misses_of("gtx560ti", 513_KiB, 619), 0u);
+  EXPECT_EQ(misses_of("gtx780", 1536_KiB, 339), 0u);
+  EXPECT_GT(misses_of("gtx780", 1537_KiB, 339), 0u);
+  EXPECT_EQ(misses_of("gtx980", 2048_KiB, 383), 0u);
+  EXPECT_GT(misses_of("gtx980", 2049_KiB, 383), 0u);
+  EXPECT_EQ(misses_of("c2070", 768_KiB, 572), 0u);
+  EXPECT_EQ(misses_of("c2070", 768_KiB + 32, 572), 14u) << "a set of 13 ways, LRU";
 }
 
 TEST(PublishedGpusTest, gtx280_translates_as_wong_found) {
   // Windows are even, so 487 reads as 486 or 488. 512 KiB an entry, 16 entries; behind them 4 KiB
   // an entry, 8 ways of 4 MiB.
-  EXPECT_EQ(missed("gtx280", 16, 512 * kib, 486), 0u);
-  EXPECT_EQ(missed("gtx280", 17, 512 * kib, 486), 17u);
-  EXPECT_EQ(missed("gtx280", 8 + 9, 512 * kib, 698), 0u);
-  EXPECT_EQ(missed("gtx280", 64, 512 * kib, 698), 0u) << "32 MiB";
-  EXPECT_EQ(missed("gtx280", 72, 512 * kib, 698), 72u);
+  EXPECT_EQ(missed("gtx280", 16, 512_KiB, 486), 0u);
+  EXPECT_EQ(missed("gtx280", 17, 512_KiB, 486), 17u);
+  EXPECT_EQ(missed("gtx280", 8 + 9, 512_KiB, 698), 0u);
+  EXPECT_EQ(missed("gtx280", 64, 512_KiB, 698), 0u) << "32 MiB";
+  EXPECT_EQ(missed("gtx280", 72, 512_KiB, 698), 72u);
 }
 
 TEST(PublishedGpusTest, h200_l1_takes_what_the_carveout_leaves) {
@@ -155,7 +154,7 @@ TEST(PublishedGpusTest, h200_l1_takes_what_the_carveout_leaves) {
   without_shared.shared_carveout_bytes = 0;
   EXPECT_THROW(device->run(without_shared), DeviceError) << "the sink of the loads lies there";
   for (const std::uint64_t carveout : std::span(carveouts).subspan(1)) {
-    const std::uint64_t lines = (256 * kib - carveout) / 128;
+    const std::uint64_t lines = (256_KiB - carveout) / 128;
     ChaseProbe probe = chase(steps(lines, 128), lines, 0);
     probe.amortised_accesses = lines;
     probe.shared_carveout_bytes = carveout;

@@ -1,6 +1,8 @@
 // Texture, constant and instruction caches of the shipped models give back what was published.
 #include "engine_support.hpp"
 
+#include "base/units.hpp"
+
 #include <gmock/gmock.h>
 
 namespace sonde::sim {
@@ -8,8 +10,6 @@ namespace {
 
 using testing::Each;
 using testing::ElementsAre;
-
-constexpr std::uint64_t kib = 1 << 10;
 
 /// A warm pass of one SM over code, block by block.
 std::vector<std::uint32_t> execute(std::string_view name, std::uint64_t blocks,
@@ -21,15 +21,15 @@ TEST(PublishedPathsTest, gtx280_texture_caches_are_those_of_wong) {
   const auto missed_l1 = [](std::uint64_t bytes) {
     return missed("gtx280", bytes / 32, 32, 300, LoadPath::texture_1d);
   };
-  EXPECT_EQ(missed_l1(5 * kib), 0u);
-  EXPECT_EQ(missed_l1(5 * kib + 32), 21u) << "one set of 20 ways, a way of 256 bytes";
-  EXPECT_EQ(missed_l1(5 * kib + 256), 8 * 21u);
+  EXPECT_EQ(missed_l1(5_KiB), 0u);
+  EXPECT_EQ(missed_l1(5_KiB + 32), 21u) << "one set of 20 ways, a way of 256 bytes";
+  EXPECT_EQ(missed_l1(5_KiB + 256), 8 * 21u);
   const auto missed_l2 = [](std::uint64_t bytes) {
     return missed("gtx280", bytes / 256, 256, 490, LoadPath::texture_1d);
   };
-  EXPECT_EQ(missed_l2(256 * kib), 0u);
-  EXPECT_EQ(missed_l2(256 * kib + 256), 9u) << "one set of 8 ways, lines of 256 bytes";
-  EXPECT_EQ(missed_l2(288 * kib), 9 * 128u) << "a way of 32 KiB";
+  EXPECT_EQ(missed_l2(256_KiB), 0u);
+  EXPECT_EQ(missed_l2(256_KiB + 256), 9u) << "one set of 8 ways, lines of 256 bytes";
+  EXPECT_EQ(missed_l2(288_KiB), 9 * 128u) << "a way of 32 KiB";
 }
 
 TEST(PublishedPathsTest, gtx280_texture_latencies_are_those_of_wong) {
@@ -44,10 +44,10 @@ TEST(PublishedPathsTest, gtx280_texture_latencies_are_those_of_wong) {
   const auto about = [](std::uint32_t cycles) {
     return Each(testing::AllOf(testing::Ge(cycles - 4), testing::Le(cycles + 4)));
   };
-  EXPECT_THAT(apart(32, 256 * kib), about(499)) << "8 MiB";
-  EXPECT_THAT(apart(24, 512 * kib), about(544)) << "12 MiB";
-  EXPECT_THAT(apart(32, 512 * kib), about(544)) << "16 MiB";
-  EXPECT_THAT(apart(36, 512 * kib), about(753)) << "18 MiB";
+  EXPECT_THAT(apart(32, 256_KiB), about(499)) << "8 MiB";
+  EXPECT_THAT(apart(24, 512_KiB), about(544)) << "12 MiB";
+  EXPECT_THAT(apart(32, 512_KiB), about(544)) << "16 MiB";
+  EXPECT_THAT(apart(36, 512_KiB), about(753)) << "18 MiB";
 }
 
 TEST(PublishedPathsTest, gtx280_constants_take_8_81_220_and_476_cycles) {
@@ -57,10 +57,10 @@ TEST(PublishedPathsTest, gtx280_constants_take_8_81_220_and_476_cycles) {
       ASSERT_NEAR(value, cycles, spread) << bytes;
     }
   };
-  near(2 * kib, 64, 8, 0);
-  near(8 * kib, 256, 81, 1);
-  near(32 * kib, 256, 220, 3);
-  near(64 * kib, 256, 476, 3);
+  near(2_KiB, 64, 8, 0);
+  near(8_KiB, 256, 81, 1);
+  near(32_KiB, 256, 220, 3);
+  near(64_KiB, 256, 476, 3);
 }
 
 TEST(PublishedPathsTest, gtx280_constant_caches_belong_to_sm_tpc_and_device) {
@@ -78,21 +78,21 @@ TEST(PublishedPathsTest, gtx280_constant_caches_belong_to_sm_tpc_and_device) {
     }
     return count_at_least(latencies(device->run(probe), model), least);
   };
-  EXPECT_EQ(missed_beside(1, 2 * kib, 64, 70), 0u) << "first level: an SM's own";
-  EXPECT_EQ(missed_beside(3, 8 * kib, 256, 200), 0u) << "second level: not of another TPC";
-  EXPECT_EQ(missed_beside(1, 8 * kib, 256, 200), 32u) << "second level: of the TPC";
-  EXPECT_EQ(missed_beside(1, 4 * kib, 256, 200), 0u);
-  EXPECT_EQ(missed_beside(3, 32 * kib, 256, 400), 128u) << "third level: of all";
-  EXPECT_EQ(missed_beside(3, 16 * kib, 256, 400), 0u);
+  EXPECT_EQ(missed_beside(1, 2_KiB, 64, 70), 0u) << "first level: an SM's own";
+  EXPECT_EQ(missed_beside(3, 8_KiB, 256, 200), 0u) << "second level: not of another TPC";
+  EXPECT_EQ(missed_beside(1, 8_KiB, 256, 200), 32u) << "second level: of the TPC";
+  EXPECT_EQ(missed_beside(1, 4_KiB, 256, 200), 0u);
+  EXPECT_EQ(missed_beside(3, 32_KiB, 256, 400), 128u) << "third level: of all";
+  EXPECT_EQ(missed_beside(3, 16_KiB, 256, 400), 0u);
 }
 
 TEST(PublishedPathsTest, gtx280_code_goes_through_its_own_l1_and_the_constant_levels) {
-  EXPECT_EQ(count_at_least(execute("gtx280", 4 * kib / 128), 100), 0u);
-  EXPECT_EQ(count_at_least(execute("gtx280", 4 * kib / 256 + 1, 256), 100), 5u)
+  EXPECT_EQ(count_at_least(execute("gtx280", 4_KiB / 128), 100), 0u);
+  EXPECT_EQ(count_at_least(execute("gtx280", 4_KiB / 256 + 1, 256), 100), 5u)
       << "4 sets of 4 lines of 256 bytes";
-  EXPECT_EQ(count_at_least(execute("gtx280", 8 * kib / 128), 200), 0u);
-  EXPECT_EQ(count_at_least(execute("gtx280", 32 * kib / 256, 256), 400), 0u);
-  EXPECT_EQ(count_at_least(execute("gtx280", 32 * kib / 256 + 1, 256), 400), 9u);
+  EXPECT_EQ(count_at_least(execute("gtx280", 8_KiB / 128), 200), 0u);
+  EXPECT_EQ(count_at_least(execute("gtx280", 32_KiB / 256, 256), 400), 0u);
+  EXPECT_EQ(count_at_least(execute("gtx280", 32_KiB / 256 + 1, 256), 400), 9u);
   const Model model = load_model("gtx280");
   const auto caches_of = [&](LoadPath path) {
     return model.paths[static_cast<std::size_t>(path)]->caches;

@@ -19,10 +19,6 @@ StreamProbe reads(const Device& device, int threads, int blocks_per_sm, int ilp)
   return probe;
 }
 
-double rate(Device& device, const StreamProbe& probe) {
-  return stream_bytes(probe) / device.run(probe).repeat_ns.at(0) * 1e9;
-}
-
 /// Mean window of all timed tiles, less what reading the clock takes.
 double tile_cycles(Device& device, StreamProbe probe, double overhead_cycles) {
   probe.timed_tiles = 1000;

@@ -20,10 +20,6 @@ StreamProbe stream(const Device& device, StreamKind kind, int threads, int block
   return probe;
 }
 
-double rate(Device& device, const StreamProbe& probe) {
-  return stream_bytes(probe) / device.run(probe).repeat_ns.at(0) * 1e9;
-}
-
 TEST(ThroughputTest, few_warps_leave_the_memory_idle) {
   const auto device = open_sim(quiet_json("gtx780"));
   const double one = rate(*device, stream(*device, StreamKind::read, 32, 1, 1, 64 << 20));

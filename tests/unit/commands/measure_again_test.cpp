@@ -19,7 +19,7 @@ namespace {
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
-constexpr const char* read = "global.read_bytes_per_s";
+constexpr const char* read_metric = "global.read_bytes_per_s";
 
 /// Devices of a simulated fleet, as ranks would measure them one after the other.
 class MeasureAgainTest : public testing::Test {
@@ -81,7 +81,7 @@ TEST_F(MeasureAgainTest, the_second_try_stands_beside_the_first_one_and_draws_af
   EXPECT_EQ(both.again[0].job, "global.throughput");
   EXPECT_EQ(both.again[0].status, Status::ok);
   EXPECT_FALSE(both.again[0].probes.empty());
-  EXPECT_NEAR(number(both.again, read) / number(first.jobs, read), 1, 0.02);
+  EXPECT_NEAR(number(both.again, read_metric) / number(first.jobs, read_metric), 1, 0.02);
   EXPECT_NE(both.again[0].probes[0].trace.conditions.seed,
             first.jobs[2].probes[0].trace.conditions.seed);
   DeviceResult without = both;

@@ -91,7 +91,7 @@ class MeasureTogetherTest : public testing::Test {
   Task task_;
 };
 
-constexpr const char* read = "peer.read_bytes_per_s";
+constexpr const char* peer_read = "peer.read_bytes_per_s";
 constexpr const char* at_once = "peer.all_at_once_bytes_per_s";
 
 TEST_F(MeasureTogetherTest, until_then_the_shard_says_what_is_missing) {
@@ -107,7 +107,7 @@ TEST_F(MeasureTogetherTest, a_gpu_alone_is_whole_at_once) {
 
   EXPECT_EQ(shard().status, DeviceOutcome::complete) << shard().reason;
   EXPECT_EQ(shard().reason, "");
-  EXPECT_EQ(status_of(shard(), read), Status::not_resolvable);
+  EXPECT_EQ(status_of(shard(), peer_read), Status::not_resolvable);
   const auto digest =
       read_digest(finished_shard(plan_.parts, gpu(0).uuid), plan_.provenance.config_hash);
   ASSERT_TRUE(digest.has_value());
@@ -124,7 +124,7 @@ TEST_F(MeasureTogetherTest, each_gpu_has_its_row_and_all_were_at_work_at_once) {
   for (int rank = 0; rank < 3; ++rank) {
     const DeviceResult device = shard(rank);
     EXPECT_EQ(device.status, DeviceOutcome::complete) << device.reason;
-    EXPECT_EQ(status_of(device, read), Status::ok);
+    EXPECT_EQ(status_of(device, peer_read), Status::ok);
     EXPECT_EQ(status_of(device, at_once), Status::ok);
     EXPECT_GT(device.jobs.back().probes.size(), 10u);
   }
@@ -135,7 +135,7 @@ TEST_F(MeasureTogetherTest, a_row_is_measured_without_gpus_that_have_no_shard) {
   together();
 
   EXPECT_EQ(shard().status, DeviceOutcome::complete) << shard().reason;
-  EXPECT_EQ(status_of(shard(), read), Status::ok);
+  EXPECT_EQ(status_of(shard(), peer_read), Status::ok);
   EXPECT_THAT(find_finding(shard(), at_once)->reason, HasSubstr("rank 1 of this node"));
 }
 
@@ -146,10 +146,10 @@ TEST_F(MeasureTogetherTest, a_gpu_that_was_lost_costs_its_own_row) {
   give_up_device(run_, task_, 1, "it took all its workers along", [] {});
   together();
 
-  EXPECT_EQ(status_of(shard(0), read), Status::ok);
+  EXPECT_EQ(status_of(shard(0), peer_read), Status::ok);
   EXPECT_EQ(status_of(shard(0), at_once), Status::not_resolvable);
-  EXPECT_EQ(status_of(shard(1), read), Status::failed);
-  EXPECT_THAT(find_finding(shard(1), read)->reason, HasSubstr("all its workers"));
+  EXPECT_EQ(status_of(shard(1), peer_read), Status::failed);
+  EXPECT_THAT(find_finding(shard(1), peer_read)->reason, HasSubstr("all its workers"));
 }
 
 TEST_F(MeasureTogetherTest, a_gpu_out_of_sight_has_no_links_and_has_not_failed) {
@@ -159,9 +159,10 @@ TEST_F(MeasureTogetherTest, a_gpu_out_of_sight_has_no_links_and_has_not_failed) 
 
   for (int rank = 0; rank < 2; ++rank) {
     EXPECT_EQ(shard(rank).status, DeviceOutcome::complete) << shard(rank).reason;
-    EXPECT_EQ(status_of(shard(rank), read), Status::not_resolvable);
+    EXPECT_EQ(status_of(shard(rank), peer_read), Status::not_resolvable);
   }
-  EXPECT_THAT(find_finding(shard(1), read)->reason, HasSubstr("rank 0, which measures the links"));
+  EXPECT_THAT(find_finding(shard(1), peer_read)->reason,
+              HasSubstr("rank 0, which measures the links"));
 }
 
 TEST_F(MeasureTogetherTest, its_end_leaves_no_row_under_way) {
@@ -181,7 +182,7 @@ TEST_F(MeasureTogetherTest, a_lost_worker_is_the_reason_of_all_that_is_missing) 
   for (int rank = 0; rank < 2; ++rank) {
     EXPECT_EQ(shard(rank).status, DeviceOutcome::incomplete);
     EXPECT_EQ(shard(rank).reason, "job peer: the worker process was killed");
-    EXPECT_EQ(status_of(shard(rank), read), Status::failed);
+    EXPECT_EQ(status_of(shard(rank), peer_read), Status::failed);
   }
 }
 

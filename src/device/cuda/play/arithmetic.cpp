@@ -35,7 +35,7 @@ const kernels::ArithmeticKernel& find_kernel(const DeviceInfo& info, const Arith
 
 /// A step of one warp takes at most some thousand cycles (divisions in double precision on GPUs
 /// with hardly any units for them), and warps may run one after the other.
-TimeLimit limit_of(const ArithmeticProbe& probe) {
+TimeLimit arithmetic_limit(const ArithmeticProbe& probe) {
   const auto steps = probe.steps * static_cast<std::uint64_t>(probe.warps * probe.ilp);
   return {std::chrono::seconds(1) + std::chrono::microseconds(2) * steps};
 }
@@ -55,7 +55,7 @@ Trace play(Session& session, const ArithmeticProbe& probe) {
   const auto chains =
       static_cast<std::uint64_t>(probe.warps) * static_cast<std::uint64_t>(probe.ilp);
   LaneLaunch lanes(session, {.sms = sms, .recorded = 0, .accesses = chains * probe.steps},
-                   limit_of(probe));
+                   arithmetic_limit(probe));
   kernels::ArithmeticLaunch launch;
   launch.rounds = static_cast<std::uint32_t>(probe.steps / kernel.body_steps);
   const auto threads = static_cast<unsigned>(probe.warps) * warp_threads;

@@ -57,7 +57,7 @@ std::uint64_t window_step(const StreamProbe& probe, std::uint64_t tiles) {
 
 /// At 100 MB/s for each block at work, far below any memory; from a peer at 1 GB/s in all, as a
 /// PCIe link of one lane has.
-TimeLimit limit_of(const StreamProbe& probe) {
+TimeLimit stream_limit(const StreamProbe& probe) {
   const double most_blocks = probe.peer_uuid ? 10 : 100;
   const double seconds = stream_bytes(probe) / (1e8 * std::min<double>(probe.blocks, most_blocks));
   return {std::chrono::milliseconds(2000 + static_cast<std::int64_t>(seconds * 1e3))};
@@ -84,7 +84,7 @@ class StreamRun {
       : session_(session),
         probe_(probe),
         kernel_(choose_stream_kernel(session.info(), probe)),
-        limit_(limit_of(probe)),
+        limit_(stream_limit(probe)),
         shared_(plan_for(session.info(), probe)),
         spans_(session),
         sink_(session.arrays().add_output<std::uint32_t>(1)),

@@ -33,14 +33,6 @@ constexpr unsigned nvlink_recovery = 1;    // NVML_NVLINK_ERROR_DL_RECOVERY
 constexpr unsigned nvlink_crc_flit = 2;    // NVML_NVLINK_ERROR_DL_CRC_FLIT
 constexpr unsigned text_bytes = 96;        // covers every NVML_*_BUFFER_SIZE used here
 
-/// nvmlProcessInfo_t of nvmlDeviceGetComputeRunningProcesses_v3.
-struct ProcessInfo {
-  unsigned pid;
-  unsigned long long used_bytes;
-  unsigned gpu_instance;
-  unsigned compute_instance;
-};
-
 /// A function of a shared library; null if the library lacks it.
 struct Symbol {
   void* address = nullptr;
@@ -53,6 +45,14 @@ struct Symbol {
 }  // namespace
 
 struct Nvml::Library {
+  /// nvmlProcessInfo_t of nvmlDeviceGetComputeRunningProcesses_v3.
+  struct ProcessInfo {
+    unsigned pid;
+    unsigned long long used_bytes;
+    unsigned gpu_instance;
+    unsigned compute_instance;
+  };
+
   void* handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   int (*init)() = find("nvmlInit_v2");
   int (*shutdown)() = find("nvmlShutdown");
@@ -147,7 +147,7 @@ struct Nvml::Library {
     return MemoryErrors{.corrected = *corrected, .uncorrected = *uncorrected};
   }
   std::optional<Processes> list_processes(Device device) const {
-    std::vector<ProcessInfo> infos(64);
+    std::vector<Library::ProcessInfo> infos(64);
     auto count = static_cast<unsigned>(infos.size());
     int status = processes == nullptr ? not_found : processes(device, &count, infos.data());
     if (status == insufficient_size) {

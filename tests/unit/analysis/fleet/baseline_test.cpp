@@ -7,10 +7,9 @@
 namespace sonde {
 namespace {
 
+using maker::read;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-constexpr const char* read = "global.read_bytes_per_s";
 
 /// The verdicts of a run that is held against another.
 FleetAnalysis judged(const RunResult& before, const RunResult& after) {

@@ -42,6 +42,9 @@ inline constexpr std::array registry{
            "-"},
 };
 
+inline constexpr const char* read = "global.read_bytes_per_s";
+inline constexpr const char* dram = "latency.dram_cycles";
+
 inline ReduceOptions options() {
   ReduceOptions some;
   some.registry = registry;

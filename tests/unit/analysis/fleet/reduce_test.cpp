@@ -12,13 +12,12 @@
 namespace sonde {
 namespace {
 
+using maker::dram;
 using maker::healthy_fleet;
 using maker::options;
+using maker::read;
 using maker::scale_finding;
 using ::testing::HasSubstr;
-
-constexpr const char* read = "global.read_bytes_per_s";
-constexpr const char* dram = "latency.dram_cycles";
 
 TEST(ReduceTest, healthy_fleet_is_well) {
   const FleetAnalysis analysis = reduce_fleet(healthy_fleet(4, 1), options());

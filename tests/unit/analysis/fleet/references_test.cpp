@@ -10,11 +10,10 @@
 namespace sonde {
 namespace {
 
+using maker::dram;
+using maker::read;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-constexpr const char* read = "global.read_bytes_per_s";
-constexpr const char* dram = "latency.dram_cycles";
 
 class ReferencesTest : public testing::Test {
  protected:

@@ -12,11 +12,11 @@ namespace {
 
 using maker::healthy_fleet;
 using maker::options;
+using maker::read;
 using maker::scale_finding;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* read = "global.read_bytes_per_s";
 constexpr const char* l2_map = "placement.l2_latency_cycles";
 
 /// The job of that metric measured again, with its value at first times the factor.

@@ -2,21 +2,12 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "unit/device/layout/hopper.hpp"
 
 #include <gtest/gtest.h>
 
 namespace sonde::layout {
 namespace {
-
-DeviceInfo hopper() {
-  DeviceInfo info;
-  info.shared_bytes_per_block = 227_KiB;
-  info.shared_bytes_per_sm = 228_KiB;
-  info.reserved_shared_bytes_per_block = 1_KiB;
-  info.shared_carveouts_bytes = {0,       8_KiB,   16_KiB,  32_KiB,  64_KiB,
-                                 100_KiB, 132_KiB, 164_KiB, 196_KiB, 228_KiB};
-  return info;
-}
 
 TEST(CarveoutTest, a_block_takes_all_of_the_smallest_carveout_that_holds_it) {
   EXPECT_EQ(plan_shared(hopper(), 64).carveout_bytes, 8_KiB);

@@ -2,8 +2,8 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "device/device.hpp"
 #include "device/device_error.hpp"
+#include "unit/device/layout/hopper.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,16 +11,6 @@ namespace sonde::layout {
 namespace {
 
 constexpr std::uint64_t reserved_bytes = 1_KiB;
-
-DeviceInfo hopper() {
-  DeviceInfo info;
-  info.shared_bytes_per_block = 227_KiB;
-  info.shared_bytes_per_sm = 228_KiB;
-  info.reserved_shared_bytes_per_block = reserved_bytes;
-  info.shared_carveouts_bytes = {0,       8_KiB,   16_KiB,  32_KiB,  64_KiB,
-                                 100_KiB, 132_KiB, 164_KiB, 196_KiB, 228_KiB};
-  return info;
-}
 
 /// Lines 128 bytes apart, each `times` times.
 ChaseLane lane_of(LoadPath path, std::uint64_t lines, std::uint64_t times = 1, int sm = 0) {

@@ -2,20 +2,19 @@
 #include "analysis/structure/capacity/tlb_levels.hpp"
 
 #include "base/random.hpp"
+#include "base/units.hpp"
 
 #include <gtest/gtest.h>
 
 namespace sonde {
 namespace {
 
-constexpr std::uint64_t mib = 1ULL << 20;
-
 /// Walks in steps of 256 KiB over spans of 1, 2, 4, ... MiB. @param cost by span in MiB, and page
 template <class Cost>
 std::vector<PageChaseCosts> walks(std::uint64_t limit_mib, const Cost& cost) {
   std::vector<PageChaseCosts> result;
   for (std::uint64_t span = 1; span <= limit_mib; span *= 2) {
-    PageChaseCosts& chase = result.emplace_back(PageChaseCosts{span * mib, {}});
+    PageChaseCosts& chase = result.emplace_back(PageChaseCosts{span * 1_MiB, {}});
     for (std::uint64_t page = 0; page < span * 4; ++page) {
       chase.cost_cycles.push_back(cost(span, page));
     }
@@ -35,7 +34,7 @@ std::vector<PageChaseCosts> chases(std::uint64_t first_mib, std::uint64_t second
 TEST(TlbLevelsTest, lines_that_a_cache_lost_hide_no_level) {
   auto seen = chases(256, 2048, 8192);
   for (PageChaseCosts& chase : seen) {
-    if (chase.span_bytes < 256 * mib) continue;
+    if (chase.span_bytes < 256_MiB) continue;
     const std::size_t pages = chase.cost_cycles.size();
     for (std::size_t page = 1; page < pages; page += 64) chase.cost_cycles[page] = 217;
   }
@@ -44,7 +43,7 @@ TEST(TlbLevelsTest, lines_that_a_cache_lost_hide_no_level) {
 
   ASSERT_GE(levels.size(), 2U);
   EXPECT_EQ(levels[0].penalty_cycles, 11);
-  EXPECT_EQ(levels[0].overflowing_bytes, 512 * mib);
+  EXPECT_EQ(levels[0].overflowing_bytes, 512_MiB);
   EXPECT_EQ(levels[1].penalty_cycles, 75);
 }
 
@@ -64,8 +63,8 @@ TEST(TlbLevelsTest, noise_of_the_longest_chase_hides_no_cheap_misses) {
   const auto levels = find_tlb_levels(seen, 3);
 
   ASSERT_GE(levels.size(), 1U);
-  EXPECT_EQ(levels[0].fitting_bytes, 256 * mib);
-  EXPECT_EQ(levels[0].overflowing_bytes, 512 * mib);
+  EXPECT_EQ(levels[0].fitting_bytes, 256_MiB);
+  EXPECT_EQ(levels[0].overflowing_bytes, 512_MiB);
   EXPECT_NEAR(levels[0].penalty_cycles, 10, 1);
 }
 
@@ -82,17 +81,17 @@ TEST(TlbLevelsTest, misses_that_find_the_page_table_and_others_are_one_level) {
   ASSERT_EQ(levels.size(), 2U);
   EXPECT_EQ(levels[0].penalty_cycles, 20);
   EXPECT_EQ(levels[1].penalty_cycles, 100);
-  EXPECT_EQ(levels[1].fitting_bytes, 512 * mib);
+  EXPECT_EQ(levels[1].fitting_bytes, 512_MiB);
 }
 
 TEST(TlbLevelsTest, crossing_page_windows_in_coarse_steps_is_no_level) {
   auto seen = chases(32, 130, 1024);
-  seen.push_back({2048 * mib, std::vector<double>(512, 75)});  // steps of 4 MiB
+  seen.push_back({2048_MiB, std::vector<double>(512, 75)});  // steps of 4 MiB
   // Each chase that is long enough crosses windows of 128 MiB.
   for (PageChaseCosts& chase : seen) {
     const std::size_t pages = chase.cost_cycles.size();
-    const std::size_t window = pages * 128 * mib / chase.span_bytes;
-    for (std::size_t page = 0; chase.span_bytes >= 1024 * mib && page < pages; page += window)
+    const std::size_t window = pages * 128_MiB / chase.span_bytes;
+    for (std::size_t page = 0; chase.span_bytes >= 1024_MiB && page < pages; page += window)
       chase.cost_cycles[page] = 2400;
   }
 
@@ -102,7 +101,7 @@ TEST(TlbLevelsTest, crossing_page_windows_in_coarse_steps_is_no_level) {
 TEST(TlbLevelsTest, entries_as_large_as_page_windows_are_a_level) {
   std::vector<PageChaseCosts> seen = chases(32, 1 << 20, 2048);
   for (const std::uint64_t span : {4096U, 8192U, 16384U}) {
-    PageChaseCosts chase{span * mib, std::vector<double>(512, 42)};
+    PageChaseCosts chase{span * 1_MiB, std::vector<double>(512, 42)};
     // 51 entries of 128 MiB overflow: each misses once.
     const std::uint64_t pages_of_entry = 128 * 512 / span;
     for (std::size_t page = 0; page < 512; page += pages_of_entry)
@@ -116,15 +115,15 @@ TEST(TlbLevelsTest, entries_as_large_as_page_windows_are_a_level) {
 
   ASSERT_EQ(levels.size(), 2U);
   EXPECT_EQ(levels[1].penalty_cycles, 114);
-  EXPECT_EQ(levels[1].fitting_bytes, 4096 * mib);
+  EXPECT_EQ(levels[1].fitting_bytes, 4096_MiB);
 }
 
 /// Of 4096 lines 512 KiB apart an L2 kept all, and 256 KiB apart few.
 TEST(TlbLevelsTest, lines_lost_at_one_span_are_no_level) {
-  std::vector<PageChaseCosts> seen{{512 * mib, std::vector<double>(2048, 0)},
-                                   {1024 * mib, std::vector<double>(4096, 337)},
-                                   {2048 * mib, std::vector<double>(4096, 0)},
-                                   {4096 * mib, std::vector<double>(4096, 0)}};
+  std::vector<PageChaseCosts> seen{{512_MiB, std::vector<double>(2048, 0)},
+                                   {1024_MiB, std::vector<double>(4096, 337)},
+                                   {2048_MiB, std::vector<double>(4096, 0)},
+                                   {4096_MiB, std::vector<double>(4096, 0)}};
   for (std::size_t page = 0; page < 4096; page += 16) seen[3].cost_cycles[page] = 50;
 
   const auto levels = find_tlb_levels(seen, 3);
@@ -144,7 +143,7 @@ TEST(TlbLevelsTest, pages_that_cost_more_in_one_chase_alone_are_no_level) {
 
   ASSERT_EQ(levels.size(), 2U);
   EXPECT_EQ(levels[0].penalty_cycles, 11);
-  EXPECT_EQ(levels[0].fitting_bytes, 256 * mib);
+  EXPECT_EQ(levels[0].fitting_bytes, 256_MiB);
 }
 
 /// Four sub-entries of each entry of one of two sets miss first, then those of both: in steps of a
@@ -152,7 +151,7 @@ TEST(TlbLevelsTest, pages_that_cost_more_in_one_chase_alone_are_no_level) {
 TEST(TlbLevelsTest, a_set_that_was_spared_at_first_overflows_in_the_next_chase) {
   std::vector<PageChaseCosts> seen;
   for (std::uint64_t pages = 32; pages <= 2048; pages *= 2) {
-    PageChaseCosts chase{pages * mib / 4, std::vector<double>(pages, 0)};
+    PageChaseCosts chase{pages * 1_MiB / 4, std::vector<double>(pages, 0)};
     const std::uint64_t missing = pages < 512 ? 0 : pages == 512 ? 16 : pages / 16;
     for (std::uint64_t i = 0; i < missing; ++i) chase.cost_cycles[i * (pages / missing)] = 42;
     seen.push_back(chase);
@@ -161,7 +160,7 @@ TEST(TlbLevelsTest, a_set_that_was_spared_at_first_overflows_in_the_next_chase) 
   const auto levels = find_tlb_levels(seen, 3);
 
   ASSERT_EQ(levels.size(), 1U);
-  EXPECT_EQ(levels[0].overflowing_bytes, 256 * mib);
+  EXPECT_EQ(levels[0].overflowing_bytes, 256_MiB);
 }
 
 /// 32 and 57 entries of 2 MiB: spans double from 64 to 128 MiB, where some sets of the second level
@@ -169,7 +168,7 @@ TEST(TlbLevelsTest, a_set_that_was_spared_at_first_overflows_in_the_next_chase) 
 TEST(TlbLevelsTest, two_levels_that_one_chase_overflows_are_two) {
   auto seen = chases(64, 64, 512);
   for (PageChaseCosts& chase : seen) {
-    if (chase.span_bytes != 128 * mib) continue;
+    if (chase.span_bytes != 128_MiB) continue;
     for (std::size_t page = 0; page < chase.cost_cycles.size(); page += 7 * 8)
       chase.cost_cycles[page] = 11;
   }
@@ -178,7 +177,7 @@ TEST(TlbLevelsTest, two_levels_that_one_chase_overflows_are_two) {
 
   ASSERT_EQ(levels.size(), 2U);
   EXPECT_EQ(levels[0].penalty_cycles, 11);
-  EXPECT_EQ(levels[0].fitting_bytes, 64 * mib);
+  EXPECT_EQ(levels[0].fitting_bytes, 64_MiB);
   EXPECT_EQ(levels[1].penalty_cycles, 75);
 }
 

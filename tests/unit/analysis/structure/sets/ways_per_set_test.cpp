@@ -11,14 +11,14 @@
 namespace sonde {
 namespace {
 
-constexpr std::uint32_t passes = 3;
+constexpr std::uint32_t tried_passes = 3;
 
 /// A level of 128 sets of four ways.
 class WaysPerSetTest : public testing::Test {
  protected:
   static constexpr std::uint64_t line_bytes = 128;
   static constexpr std::uint32_t set_ways = 4;
-  /// In how many passes a line is lost although the lines of its set fit.
+  /// In how many tried_passes a line is lost although the lines of its set fit.
   using Lost =
       std::function<std::uint32_t(const Lines& of_set, std::uint64_t set, std::uint64_t line)>;
 
@@ -44,12 +44,13 @@ class WaysPerSetTest : public testing::Test {
   }
 
   MissCounts answer(const Lines& list, const Lost& lost) {
-    MissCounts counts{std::vector<std::uint32_t>(list.size()), passes, 0};
+    MissCounts counts{std::vector<std::uint32_t>(list.size()), tried_passes, 0};
     std::vector<Lines> by_set(index.sets);
     for (const std::uint64_t line : list) by_set[set_of(index, line)].push_back(line);
     for (std::size_t at = 0; at < list.size(); ++at) {
       const std::uint64_t set = set_of(index, list[at]);
-      counts.misses[at] = by_set[set].size() > set_ways ? passes : lost(by_set[set], set, list[at]);
+      counts.misses[at] =
+          by_set[set].size() > set_ways ? tried_passes : lost(by_set[set], set, list[at]);
     }
     if (!list.empty()) counts.passes_with_misses = std::ranges::max(counts.misses);
     return counts;
@@ -65,7 +66,7 @@ TEST_F(WaysPerSetTest, a_miss_of_one_order_makes_no_set_smaller) {
   const auto found =
       measure([&](const Lines& of_set, std::uint64_t set, std::uint64_t line) -> std::uint32_t {
         if (set == 5 && of_set.size() == set_ways && first_order.empty()) first_order = of_set;
-        return of_set == first_order && of_set.front() == line ? passes : 0;
+        return of_set == first_order && of_set.front() == line ? tried_passes : 0;
       });
   EXPECT_EQ(found, std::vector<std::uint32_t>(index.sets, set_ways));
 }
@@ -77,7 +78,7 @@ TEST_F(WaysPerSetTest, a_way_that_something_else_takes_most_of_the_time_counts) 
   const auto found = measure([&](const Lines& of_set, std::uint64_t set, std::uint64_t line) {
     if (set != 127 || of_set.size() < set_ways) return 0u;
     if (line == of_set.front()) ++asked;
-    return asked % 4 != 0 ? passes : 0u;
+    return asked % 4 != 0 ? tried_passes : 0u;
   });
   EXPECT_EQ(found, std::vector<std::uint32_t>(index.sets, set_ways));
 }
@@ -99,7 +100,7 @@ TEST_F(WaysPerSetTest, sets_without_a_line_too_many_are_like_the_others) {
 TEST_F(WaysPerSetTest, a_set_without_a_line_too_many_may_be_smaller) {
   const auto found = measure_with(
       [](const Lines& of_set, std::uint64_t set, std::uint64_t) {
-        return set == 100 && of_set.size() == set_ways ? passes : 0u;
+        return set == 100 && of_set.size() == set_ways ? tried_passes : 0u;
       },
       index.sets * set_ways + 70);
   std::vector<std::uint32_t> expected(index.sets, set_ways);
@@ -125,7 +126,7 @@ TEST_F(WaysPerSetTest, a_line_that_is_always_slow_does_not_make_the_only_set_sma
   const auto found =
       measure([&](const Lines& of_set, std::uint64_t, std::uint64_t line) -> std::uint32_t {
         if (!slow) slow = of_set[set_ways / 2];
-        return line == slow ? passes : 0;
+        return line == slow ? tried_passes : 0;
       });
   EXPECT_EQ(found, std::vector<std::uint32_t>(1, set_ways));
 }
