@@ -45,8 +45,9 @@ bool is_worse(Better better, double difference);
 double unexplained_fraction(const Metric& metric, double value, const Interval& expected,
                             double tolerance, double by_chance);
 
-/// Exact capacities agree if they are equal; others if their intervals overlap, or are at most the
-/// tolerance apart (a fraction of the capacity; half of it if one is exact).
+/// Exact numbers agree if they are equal within 0.1 % (a search may miss lines); intervals if they
+/// overlap, or are at most the tolerance apart (a fraction of the capacity; about half of it if one
+/// is exact).
 bool capacities_agree(const Interval& a, const Interval& b, double tolerance);
 
 }  // namespace sonde
