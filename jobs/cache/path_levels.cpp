@@ -191,7 +191,7 @@ std::vector<FootprintChase> chase_footprints(JobRun& run, const CachePath& path,
         if (path.space_bytes == 0) plan.offsets = page_by_page(std::move(plan.offsets));
         const std::string label =
             fmt::format("{} span {} step {}", path.caches.front(), span_bytes, step_bytes);
-        chases.push_back({span_bytes, measure_chase(run, setup, label, plan).cycles});
+        chases.push_back({measure_chase(run, setup, label, plan).cycles});
       }
     }
   }

@@ -4,9 +4,7 @@
 #include "analysis/statistics.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
-#include <optional>
 #include <span>
 
 namespace sonde {

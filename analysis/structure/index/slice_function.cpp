@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
