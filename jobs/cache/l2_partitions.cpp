@@ -2,7 +2,6 @@
 // the partitions; the home of each step is fitted by an index function.
 #include "jobs/cache/l2_partitions.hpp"
 
-#include "analysis/statistics.hpp"
 #include "analysis/structure/index/index_search.hpp"
 #include "analysis/structure/latency/latency_classes.hpp"
 #include "analysis/structure/latency/near_far.hpp"
