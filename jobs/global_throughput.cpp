@@ -12,10 +12,8 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace sonde {

@@ -6,7 +6,6 @@
 #include "jobs/chase/pointer_chase.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -2,7 +2,6 @@
 // reports them.
 #include "jobs/tlb/geometry.hpp"
 
-#include "analysis/statistics.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "device/device_error.hpp"
