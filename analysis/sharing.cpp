@@ -15,7 +15,8 @@ constexpr double least_lost = 0.2;
 // ... and a loss below this limit is noise: 0.001 outliers, a few percent accidental fetches.
 constexpr double most_noise = 0.06;
 
-// A fetch may also bring some of the new lines. Lines of others all hit or all miss.
+// New lines need not all miss, as a fetch may bring a neighbour. Lines of others behave like own
+// lines or like new ones, within most_off of the difference between the two.
 constexpr double least_told_apart = 0.5;
 constexpr double most_off = 0.2;
 

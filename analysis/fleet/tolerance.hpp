@@ -8,7 +8,7 @@
 
 namespace sonde {
 
-/// Chance explains this many standard deviations of a difference, or of a value from its tolerance.
+/// A difference of fewer standard deviations may be chance.
 inline constexpr double within_factor = 3;
 /// Least scatter of healthy devices, as a fraction of the median.
 inline constexpr double scale_floor_fraction = 0.005;

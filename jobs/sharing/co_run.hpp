@@ -29,7 +29,6 @@ struct CoRunCache {
   std::uint64_t list_bytes() const { return listed_lines() * line_bytes; }
 };
 
-/// A chase over one list.
 struct ListChase {
   const CoRunCache* cache = nullptr;
   int sm = 0;

@@ -19,7 +19,6 @@ struct PathSpan {
   std::uint64_t end_cycles = 0;
 };
 
-/// Stamps of one warp.
 struct WarpStamps {
   std::vector<PathSpan> paths;            // paths that threads took, by begin
   std::uint64_t before_cycles = 0;        // earliest of all threads

@@ -1,4 +1,4 @@
-// Finds SMs, TPCs or GPCs that are worse than their peers, from maps of a value for each.
+// Finds units (SMs, TPCs, GPCs, slices) that are worse than their peers, from maps of their values.
 #pragma once
 
 #include "analysis/metric_kind.hpp"
