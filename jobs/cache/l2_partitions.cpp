@@ -99,8 +99,6 @@ void report_l2_partitions(JobRun& run) {
 
 namespace {
 
-constexpr std::uint64_t longest_fetch_bytes = 512;  // no fetch brings lines this far apart
-
 /// Two neighbouring lines at random places; the first line brings the translation of the second.
 Offsets choose_lines(const JobRun& run, std::uint64_t look) {
   constexpr std::uint64_t places = 128;

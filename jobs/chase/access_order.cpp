@@ -12,11 +12,6 @@
 #include <utility>
 
 namespace sonde {
-namespace {
-
-constexpr std::uint64_t longest_fetch_bytes = 512;
-
-}  // namespace
 
 Offsets ascending_order(std::uint64_t span_bytes, std::uint64_t step_bytes) {
   require(step_bytes > 0 && span_bytes >= step_bytes, "a chase needs at least one step");
