@@ -11,8 +11,7 @@ namespace sonde {
 
 struct Metric {
   std::string_view name;
-  std::string_view
-      unit;  // "byte", "cycle", "ns", "byte/s", "byte/cycle", "1" (a number), "" (text)
+  std::string_view unit;  // "byte", "cycle", "1/cycle", ...; "1": a number, "": a text
   MetricKind kind;
   Better better;
   std::string_view job;

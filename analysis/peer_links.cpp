@@ -9,7 +9,8 @@
 namespace sonde {
 namespace {
 
-// One of 18 lanes of NVLink 4 is 5.6 %; healthy links of one switch differ by tenths of a percent.
+// One of the 18 NVLinks of an H100 is 5.6 %; healthy paths through one switch differ by tenths of a
+// percent.
 constexpr double least_fraction = 0.02;
 constexpr double least_deviations = 6;
 constexpr double least_ranges = 3;

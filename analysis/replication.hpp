@@ -39,8 +39,8 @@ double value_of_replicate(const std::vector<double>& samples);
 /// @pre at least one replicate, each with a sample
 ReplicateSummary summarize_replicates(std::span<const std::vector<double>> samples_of_replicates);
 
-/// Standard deviation of single values: from the median absolute deviation, or the sample deviation
-/// for fewer than five values. 0 for fewer than two.
+/// Standard deviation of single values: by the median absolute deviation, but at least half of the
+/// sample deviation; the sample deviation for fewer than five values, 0 for fewer than two.
 double deviation_between(std::span<const double> values);
 
 /// A finding with status ok; all numbers come from the summary.

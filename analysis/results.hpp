@@ -72,7 +72,7 @@ DeviceOutcome parse_device_outcome(std::string_view text);
 struct DeviceResult {
   DeviceInfo info;
   std::uint64_t point_index = 0;  // into Provenance::points: the options of the jobs
-  std::uint64_t repeats = 1;  // number of repeats whose centre this is (fleet/grounds/repeats.hpp)
+  std::uint64_t repeats = 1;      // number of repeats whose centre this is (centre_of_repeats)
   std::string node;
   int rank = -1;
   DeviceOutcome status = DeviceOutcome::incomplete;

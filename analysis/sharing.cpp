@@ -15,17 +15,18 @@ constexpr double least_lost = 0.2;
 // ... and a loss below this limit is noise: 0.001 outliers, a few percent accidental fetches.
 constexpr double most_noise = 0.06;
 
-// A fetch may also bring some of the new lines. Lines of others all hit or all miss.
+// New lines need not all miss, as a fetch may bring a neighbour. Lines of others behave like own
+// lines or like new ones, within most_off of the difference between the two.
 constexpr double least_told_apart = 0.5;
 constexpr double most_off = 0.2;
 
 // SMs of a TPC have consecutive numbers. No known TPC has more than three SMs (GT200).
 constexpr std::size_t widest_tpc = 3;
 constexpr std::size_t usual_tpc = 2;
-// A GPC of so few SMs looks the same (so does the clock's scope, jobs/clock.cpp).
+// A GPC of so few SMs looks the same. (jobs/clock.cpp has the same confidence for the clock.)
 constexpr double confidence_by_size = 0.9;
-// If eight GPCs of this size would fill the GPU, its GPCs are not smaller. On an H200 six SMs share
-// the second TLB level, of 16 or 18 SMs in a GPC.
+// A GPU with at least eight times so many SMs has no smaller GPC. On an H200 six SMs share the
+// second TLB level, of 16 or 18 SMs in a GPC.
 constexpr std::size_t smallest_large_gpc = 8;
 
 void ask_halves(const std::vector<int>& sms, Found found,

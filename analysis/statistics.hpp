@@ -46,7 +46,8 @@ struct TwoModes {
   double threshold = 0;           // halfway between the nearest values of the parts
   double explained_fraction = 0;  // part of the variance, 0..1; a uniform distribution gives 0.75
 };
-/// If all are equal, the high part is empty and explained_fraction is 0. @pre two values
+/// If all are equal, the high part is empty and explained_fraction is 0.
+/// @throws Error for fewer than two values
 TwoModes split_in_two(std::vector<double> values);
 
 struct LinearFit {

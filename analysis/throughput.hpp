@@ -43,7 +43,7 @@ struct LittlesLaw {
   std::uint64_t points = 0;
 };
 /// Uses points with less than half of the best throughput. nullopt for fewer than three.
-/// @pre equally many bytes in flight (byte) and throughputs (byte/s)
+/// @throws Error unless there are equally many bytes in flight (byte) and throughputs (byte/s)
 std::optional<LittlesLaw> fit_littles_law(std::span<const double> bytes_in_flight,
                                           std::span<const double> bytes_per_s);
 

@@ -16,7 +16,6 @@
 #include "jobs/cache/writes_and_prefetch.hpp"
 #include "jobs/chase/known_latencies.hpp"
 #include "jobs/run/attempt.hpp"
-#include "jobs/run/clock_window.hpp"
 #include "jobs/sets/search.hpp"
 #include "jobs/sets/sets_probe.hpp"
 

@@ -4,12 +4,10 @@
 
 #include "analysis/statistics.hpp"
 #include "analysis/structure/latency/latency_classes.hpp"
-#include "analysis/structure/latency/memory_replicates.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "jobs/cache/cache_probe.hpp"
-#include "jobs/cache/capacity.hpp"
 #include "jobs/cache/geometry.hpp"
 #include "jobs/cache/l2_partitions.hpp"
 #include "jobs/cache/report.hpp"
@@ -18,13 +16,11 @@
 #include "jobs/chase/known_latencies.hpp"
 #include "jobs/run/clock_window.hpp"
 #include "jobs/run/replicates.hpp"
-#include "jobs/sets/search.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <string>
 #include <vector>
 

@@ -2,7 +2,6 @@
 // carve-out, and over what the other SMs chase meanwhile. Infers nothing. Method:
 // docs/methods/latency.md.
 #include "base/gpu_facts.hpp"
-#include "base/random.hpp"
 #include "base/units.hpp"
 #include "jobs/chase/pointer_chase.hpp"
 

@@ -27,7 +27,6 @@ void report_curve(JobRun& run, const LevelPlan& plan, const std::string& name,
                    plan.confidence, curves.size() * curves.front().size()));
 }
 
-/// Reports one of the paper's curves.
 void report_paper_curve(JobRun& run, const LevelPlan& plan, const BlockShape& shape,
                         const std::string& name, const std::vector<double>& blocks) {
   if (plan.fits(shape, run.info())) {

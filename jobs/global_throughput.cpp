@@ -12,10 +12,8 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace sonde {
@@ -28,7 +26,7 @@ struct ShapedStream {
   std::vector<SurfacePoint> points;
 };
 
-/// Footprint of surfaces: the L2 keeps less than 6 % of it from repeat to repeat.
+/// Footprint of surfaces: the L2 keeps at most a sixteenth of it from repeat to repeat.
 std::uint64_t surface_bytes(const JobRun& run) { return span_beyond_l2(run.info(), 16); }
 /// Footprint of rates: the L2 keeps less than 1 %.
 std::uint64_t best_bytes(const JobRun& run) { return span_beyond_l2(run.info(), 128); }

@@ -7,8 +7,6 @@
 #include "jobs/cores/stream_surface.hpp"
 #include "jobs/run/attempt.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <optional>

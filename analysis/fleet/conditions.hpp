@@ -26,7 +26,7 @@ std::vector<DeviceConditions> conditions_of(const RunResult& run,
 /// "thermal, power": the harmful reasons of a mask; "" if there are none.
 std::string throttle_text(std::uint64_t reasons);
 
-/// The most other processes on this GPU when it was opened, before a job, or after the last job.
+/// The most other processes seen on this GPU, from its opening to the end of its last job.
 int foreign_processes(const DeviceResult& device);
 /// True if there were any: then the numbers of the GPU are not its own.
 inline bool is_contended(const DeviceResult& device) { return foreign_processes(device) > 0; }

@@ -10,7 +10,6 @@
 #include <map>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace sonde {
@@ -49,7 +48,7 @@ struct ReduceOptions {
   std::span<const DeviceConditions> conditions = {};
   /// If the run is a centre of repeats: the drifts over the repeats (drift_charges).
   std::span<const Charge> drifts = {};
-  /// Reference values, for GPUs without peers.
+  /// Reference values of GPU models (judge_by_references).
   std::span<const ModelReference> references = shipped_references();
 };
 
@@ -111,7 +110,7 @@ struct DeviceVerdict {
   std::vector<std::size_t> charges;  // into FleetAnalysis::charges, the leading one first
 };
 
-/// Findings without an answer, and jobs that failed, grouped by job, status and reason.
+/// Findings without a value, and jobs that are not ok, grouped by job, status and reason.
 struct Gap {
   std::string job;
   std::string status;
@@ -123,7 +122,7 @@ struct Gap {
 struct FleetCounts {
   std::size_t expected = 0;
   std::size_t seen = 0;     // on any node, measured or not
-  std::size_t audited = 0;  // returned results
+  std::size_t audited = 0;  // measured to the end, by more than the job `device`
   std::size_t passed = 0;
   std::size_t warned = 0;
   std::size_t failed = 0;

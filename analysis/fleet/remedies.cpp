@@ -49,7 +49,7 @@ XidMeaning meaning_of_xid(int code) {
                 "Look the code up in NVIDIA's catalogue: "
                 "https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html"};
   }
-  std::string_view codes = take_until(row, " | ");  // the rest of those that share the row
+  std::string_view codes = take_until(row, " | ");  // further codes may share the row
   XidMeaning meaning;
   meaning.text = take_until(codes, "; ");
   const std::string_view severity = take_until(row, " | ");

@@ -7,8 +7,8 @@
 namespace sonde {
 namespace {
 
-// With fewer than nine devices a score proves nothing, but a smaller score shows that the group
-// scatters as much. Between the cuts of 3 and 4 devices that 10 % of healthy groups exceed.
+// For fewer than nine devices. A larger score proves no fault, a smaller one is usual scatter. It
+// lies between the scores that 10 % of healthy groups of 3 and of 4 devices exceed.
 constexpr double small_group_limit = 5;
 constexpr std::size_t least_strict_devices = 16;
 

@@ -8,7 +8,7 @@
 
 namespace sonde {
 
-/// Chance explains this many standard deviations of a difference, or of a value from its tolerance.
+/// A difference of fewer standard deviations may be chance.
 inline constexpr double within_factor = 3;
 /// Least scatter of healthy devices, as a fraction of the median.
 inline constexpr double scale_floor_fraction = 0.005;
@@ -45,8 +45,9 @@ bool is_worse(Better better, double difference);
 double unexplained_fraction(const Metric& metric, double value, const Interval& expected,
                             double tolerance, double by_chance);
 
-/// Exact capacities agree if they are equal; others if their intervals overlap, or are at most the
-/// tolerance apart (a fraction of the capacity; half of it if one is exact).
+/// Exact numbers agree if they are equal within 0.1 % (a search may miss lines); intervals if they
+/// overlap, or are at most the tolerance apart (a fraction of the capacity; about half of it if one
+/// is exact).
 bool capacities_agree(const Interval& a, const Interval& b, double tolerance);
 
 }  // namespace sonde

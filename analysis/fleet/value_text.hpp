@@ -52,11 +52,11 @@ double reproduced_deviation(const Finding& finding);
 /// conditions: at most 16 of them count. 0 if it is unknown.
 double repeat_deviation(const Finding& finding);
 
-/// "19.9 %" of 0.199 and of -0.199.
+/// "20 %" of 0.199 and of -0.199; below 10 % with one decimal.
 std::string percent_text(double fraction);
-/// "-19.9 %" of -0.199.
+/// "-20 %" of -0.199.
 std::string signed_percent_text(double fraction);
-/// "19.9 % below" of -0.199.
+/// "20 % below" of -0.199.
 std::string side_text(double fraction);
 /// "6.6 x the tolerance of 3 %" of 0.199 and 0.03.
 std::string tolerance_text(double fraction, double tolerance);

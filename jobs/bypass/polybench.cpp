@@ -33,7 +33,7 @@ ProgramAccess sum_of_thread(std::uint32_t vector) {
   return stored(by_thread(vector, block_threads));
 }
 
-/// 16 blocks of 256 threads for 15 SMs: one on each SM, except one SM.
+/// One block on an SM: there are 16 blocks of 256 threads for 15 SMs.
 PaperProgram make_taught(AccessProgram program) {
   return {.program = std::move(program), .high_contention = true, .taught = true};
 }

@@ -176,7 +176,7 @@ std::vector<double> reuse_windows(JobRun& run, std::uint32_t thread_step, int ca
   probe.bypass_path = path;
   probe.windows = true;
   probe.sm_accesses = 256;
-  probe.sms = spread_sms(run.info().sm_count, 4);
+  probe.sms = spread_sms(run.info().sm_count, window_sms);
   const std::string label = fmt::format("a warp alone, {} elements apart, {}", thread_step,
                                         cached > 0 ? "through the L1" : to_text(path));
   const auto windows = all_windows(run.run(label, probe));

@@ -51,8 +51,8 @@ class CacheProbe final : public SetsProbe {
   int sharing_sms() const { return sharing_sms_; }
 
  private:
-  // The whole job cache.l1 takes 1 to 3 s on an H100 and an H200 (docs/results/h100.md,
-  // 2026-11-25). Each chase of a cache behind an L2 passes through most of that L2.
+  // The whole job cache.l1 takes 1 to 3 s on an H100 and an H200 (2026-11-25). Each chase of a
+  // cache behind an L2 passes through most of that L2.
   static constexpr double most_search_s = 14;
   // With many SMs the cost lies on the host, which handles each latency, not in device time. The L1
   // of an H200 takes 17 million accesses.

@@ -291,7 +291,7 @@ TriedBound find_tried_bound(const CacheUnderTest& cache, const CapacityBound& co
   const std::uint64_t most_lost = footprints.are_long() ? 0 : 2;
   const CapacityBound seen = bisect_bound(footprints, coarse, line_bytes);
   if (seen.fitting_bytes == 0) return {seen, {}};
-  // One more line may stay in some orders: the result is the largest footprint that stays in all.
+  // One more line may stay in some orders: the result stays in nearly all.
   const auto stays_always = [&](std::uint64_t span_bytes) {
     std::uint64_t lost = 0;
     for (std::uint64_t i = 0; i < orders && lost <= most_lost; ++i)

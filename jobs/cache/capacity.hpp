@@ -34,7 +34,8 @@ double most_outlier_share(const CacheUnderTest& cache, std::uint64_t line_bytes)
 /// more; else one in 128 bytes, if a check shows that this gives the same bound.
 CapacityBound measure_coarse_bound(const CacheUnderTest& cache, std::uint64_t fetch_bytes);
 
-/// The same in a narrower bracket around a bound that was measured elsewhere.
+/// The same with a precision of 1/16, starting at a bound that was measured elsewhere and going at
+/// most a quarter beyond it.
 /// @param step_bytes between accesses
 CapacityBound measure_coarse_bound_near(const CacheUnderTest& cache, const CapacityBound& seen,
                                         std::uint64_t step_bytes);
@@ -46,8 +47,8 @@ struct TriedBound {
   Predictions tried;
 };
 
-/// The largest footprint that stays in all of twenty orders (three if it is too long to be
-/// recorded; a few lost lines are tolerated), with the predictions of try_bound.
+/// The largest footprint that stays in at least 18 of twenty orders (if it is too long to be
+/// recorded: in three of three), with the predictions of try_bound; without them if none stays.
 /// @param coarse from measure_coarse_bound
 TriedBound find_tried_bound(const CacheUnderTest& cache, const CapacityBound& coarse,
                             std::uint64_t line_bytes);

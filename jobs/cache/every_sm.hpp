@@ -8,8 +8,8 @@
 
 namespace sonde {
 
-/// Excludes SMs that, for footprints around the cache's size, repeatedly miss otherwise than most
-/// SMs. If the SM of the cache is one of them, the geometry is measured again on another SM.
+/// Excludes SMs that repeatedly miss other lines than most SMs in footprints around the cache's
+/// size. If the SM of the cache is one of them, the geometry is measured again on another SM.
 void leave_odd_sms(CacheUnderTest& cache, CacheGeometry& geometry);
 
 /// Asks every SM about the sets that were found. Lists of as many lines as a set has ways, of one

@@ -8,8 +8,6 @@
 #include "analysis/structure/predict/predictions.hpp"
 #include "jobs/chase/cache_under_test.hpp"
 
-#include <algorithm>
-
 namespace sonde {
 
 /// What is known about a cache.

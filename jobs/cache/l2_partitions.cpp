@@ -2,7 +2,6 @@
 // the partitions; the home of each step is fitted by an index function.
 #include "jobs/cache/l2_partitions.hpp"
 
-#include "analysis/statistics.hpp"
 #include "analysis/structure/index/index_search.hpp"
 #include "analysis/structure/latency/latency_classes.hpp"
 #include "analysis/structure/latency/near_far.hpp"
@@ -179,7 +178,7 @@ LoadedElsewhere look_once(const CacheUnderTest& cache, const Offsets& lines, std
 }  // namespace
 
 LoadedElsewhere look_for_parts(const CacheUnderTest& cache) {
-  // Four of 97 looks at H100s saw only one partition (docs/results/h100.md, 2026-11-26).
+  // Four of 97 looks at H100s saw only one partition (2026-11-26).
   constexpr std::uint64_t most_looks = 2;
   std::vector<int> sms = sms_all_over(cache.run);
   if (sms.size() < 2) return {};

@@ -5,7 +5,6 @@
 #include "jobs/chase/cache_under_test.hpp"
 #include "jobs/run/job_run.hpp"
 
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -191,7 +191,7 @@ std::vector<FootprintChase> chase_footprints(JobRun& run, const CachePath& path,
         if (path.space_bytes == 0) plan.offsets = page_by_page(std::move(plan.offsets));
         const std::string label =
             fmt::format("{} span {} step {}", path.caches.front(), span_bytes, step_bytes);
-        chases.push_back({span_bytes, measure_chase(run, setup, label, plan).cycles});
+        chases.push_back({measure_chase(run, setup, label, plan).cycles});
       }
     }
   }
@@ -199,8 +199,8 @@ std::vector<FootprintChase> chase_footprints(JobRun& run, const CachePath& path,
 }
 
 /// Latencies of loads that no cache holds.
-/// @pre nothing of a separate space was accessed before: as no flush empties caches of code, the
-/// rest of the space is accessed first, and each part once
+/// @pre nothing of a space of constants or code was accessed before. No flush empties caches of
+/// code: each chase first accesses the rest of the space, and times its part once
 std::vector<double> measure_cold(JobRun& run, const CachePath& path, const ChaseSetup& setup) {
   const std::string label = path.caches.front() + " cold";
   if (path.space_bytes == 0) return measure_memory_latencies(run, setup, label, run.seed());

@@ -11,7 +11,6 @@
 
 namespace sonde {
 
-/// A path and the names of its caches.
 struct CachePath {
   LoadPath path = LoadPath::all_levels;
   RecordSpace record_space = RecordSpace::longest;
@@ -29,7 +28,6 @@ struct PathSurvey {
   bool may_go_on = false;              // the next level may be another cache before the L2
   std::string no_more;                 // why there are no more caches, or none is known
 
-  /// The class that serves the misses of a cache.
   const LatencyClass& misses_of(std::size_t level) const {
     return level + 1 < caches.size() ? caches[level + 1] : *behind;
   }

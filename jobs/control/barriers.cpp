@@ -1,7 +1,6 @@
 // Costs of barriers of blocks by their warps, of named barriers, of clusters and of the whole GPU,
 // and the length of sleeps. Every launch runs on all SMs; each SM is a sample.
 #include "analysis/statistics.hpp"
-#include "base/error.hpp"
 #include "jobs/control/parts.hpp"
 #include "jobs/run/attempt.hpp"
 #include "jobs/run/clock_window.hpp"
@@ -9,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <utility>
 

@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <string>
-
 namespace sonde {
 namespace {
 

@@ -5,7 +5,6 @@
 
 #include "analysis/statistics.hpp"
 #include "analysis/structure/latency/near_far.hpp"
-#include "base/gpu_facts.hpp"
 #include "jobs/chase/pointer_chase.hpp"
 #include "jobs/run/attempt.hpp"
 #include "jobs/run/clock_window.hpp"

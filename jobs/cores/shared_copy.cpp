@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,9 +24,8 @@ constexpr std::size_t finalists = 3;    // shapes of a surface that are measured
 constexpr std::size_t wide_shapes = 8;  // number of shapes for 8-byte words
 
 /// Shapes of a copy that fit on an SM; each thread holds `ilp` elements twice (source and target).
-/// Options of the job fix their dimension. The quick suite only uses the corners and diagonals
-/// where the maximum lies (Mei and Chu 2016, figure 16: throughput grows with warps and ILP until
-/// the banks are busy).
+/// Options of the job fix their dimension. The quick suite leaves out some values, as throughput
+/// just grows with warps and ILP until the banks are busy (Mei and Chu 2016, figure 16).
 std::vector<Shape> choose_shapes(const JobRun& run, int element_bytes) {
   const DeviceInfo& gpu = run.info();
   const bool quick = run.level() == SuiteLevel::quick;

@@ -7,7 +7,6 @@
 #include "jobs/run/replicates.hpp"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace sonde {
@@ -51,7 +50,7 @@ std::vector<Shape> choose_grid_shapes(const JobRun& run, Surface surface);
 std::vector<Shape> choose_tile_shapes(const JobRun& run);
 
 /// Runs `stream` once with every shape, at one place in memory. Leaves out shapes that the device
-/// refuses. @throws DeviceError if it refuses all of them
+/// refuses. @throws DeviceError (SettingError if options fix the shape) if it refuses all of them
 std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream,
                                           const std::vector<Shape>& shapes);
 

@@ -2,14 +2,12 @@
 // footprint determines the level, so that no classes of latency are searched for. These are the
 // main numbers of the job `latency`.
 #include "analysis/metrics.hpp"
-#include "analysis/statistics.hpp"
 #include "analysis/structure/latency/latency_classes.hpp"
 #include "analysis/structure/latency/memory_replicates.hpp"
 #include "base/gpu_facts.hpp"
 #include "jobs/chase/known_latencies.hpp"
 #include "jobs/latency/parts.hpp"
 #include "jobs/run/attempt.hpp"
-#include "jobs/run/clock_window.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -41,8 +41,6 @@ struct SetFindings {
   double line_confidence = 1;                      // upper bound of the confidence in sets
   std::string reason = {};                         // why some metrics have no finding
 
-  /// Bytes of the lines in `filled`.
-  std::uint64_t filled_bytes() const { return filled.size() * pool.line_bytes; }
   /// Whether other chases behaved as these sets predict.
   bool confirmed() const {
     constexpr double least_agreement = 0.95;  // sets that are contradicted more often are wrong
@@ -72,9 +70,9 @@ class SetsProbe {
   const std::string& name() const { return traits_.name; }
   const LinePool& pool() const { return traits_.pool; }
 
-  /// The fewest lines that end at `end_bytes`, occupy at most half of the level under test and
-  /// evict other lines from the inner levels. Found by trial, as the policies of the inner levels
-  /// are not known; nullopt if none is found.
+  /// The fewest lines that end at `end_bytes`, evict other lines from the inner levels, and leave a
+  /// quarter or more of the level under test free. Found by trial, as the policies of the inner
+  /// levels are not known; nullopt if none is found.
   virtual std::optional<PassEvictors> find_pass_evictors(std::uint64_t end_bytes) = 0;
 
   /// Pass evictors without any of the first ones, to find the sets of the first ones. nullopt if

@@ -6,7 +6,6 @@
 #include "jobs/chase/pointer_chase.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +29,6 @@ struct CoRunCache {
   std::uint64_t list_bytes() const { return listed_lines() * line_bytes; }
 };
 
-/// A chase over one list.
 struct ListChase {
   const CoRunCache* cache = nullptr;
   int sm = 0;

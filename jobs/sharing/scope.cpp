@@ -64,7 +64,6 @@ class LoadedLines {
   /// Whether all of these SMs share the cache, or none. @pre prepare
   Found found_of(const std::vector<int>& sms) { return judge_found(missed_, load(sms, 0).missed); }
 
-  /// Number of probes so far.
   std::uint64_t probes() const { return probes_; }
 
  private:

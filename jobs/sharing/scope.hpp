@@ -9,7 +9,6 @@
 
 namespace sonde {
 
-/// SMs that share a cache.
 struct CacheSharing {
   std::vector<int> sms;  // ascending, with SM 0; empty: not known
   std::string reason;    // why they are not known

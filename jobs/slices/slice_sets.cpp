@@ -2,7 +2,6 @@
 #include "jobs/slices/slice_sets.hpp"
 #include "jobs/chase/known_l2.hpp"
 
-#include "analysis/statistics.hpp"
 #include "analysis/structure/latency/latency_classes.hpp"
 #include "analysis/structure/sets/conflict_set.hpp"
 #include "analysis/structure/sets/group_testing.hpp"

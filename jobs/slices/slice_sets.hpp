@@ -21,7 +21,7 @@ struct SliceSets {
 /// @throws DeviceError, DeviceLostError
 SliceSets measure_slice_sets(JobRun& run, const PageSlices& page, std::uint64_t line_bytes);
 
-/// Reports `cache.l2.slice_ways .slice_sets .slice_bytes .slice_replacement`.
+/// Reports `cache.l2.slice_ways .slice_sets .slice_bytes .slice_total_bytes .slice_replacement`.
 void report_slice_sets(JobRun& run, const SliceSets& sets, std::uint64_t line_bytes);
 
 }  // namespace sonde

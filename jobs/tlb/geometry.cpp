@@ -2,7 +2,6 @@
 // reports them.
 #include "jobs/tlb/geometry.hpp"
 
-#include "analysis/statistics.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "device/device_error.hpp"
@@ -136,8 +135,7 @@ std::optional<BlockSize> granularity_here(const TlbUnderTest& tlb, double end_de
 
 /// Whether a miss costs enough to be seen in single accesses.
 bool tells_single_misses(const TlbUnderTest& tlb) {
-  // On an H200 the distance to the slice makes some loads up to ten cycles slower
-  // (docs/results/h200.md, 2026-11-24).
+  // On an H200 the distance to the slice makes some loads up to ten cycles slower (2026-11-24).
   constexpr double least_penalty_cycles = 20;
   return single_penalty_cycles(tlb) >= least_penalty_cycles;
 }

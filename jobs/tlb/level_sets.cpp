@@ -8,9 +8,6 @@
 #include "jobs/sets/search.hpp"
 #include "jobs/tlb/tlb_probe.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <utility>
 
 namespace sonde {

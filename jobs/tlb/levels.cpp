@@ -6,15 +6,12 @@
 #include "base/units.hpp"
 #include "device/device_error.hpp"
 #include "jobs/run/clock_window.hpp"
-#include "jobs/run/replicates.hpp"
-#include "jobs/sets/search.hpp"
 #include "jobs/tlb/parts.hpp"
 #include "jobs/tlb/tlb_probe.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace sonde {
 namespace {

@@ -3,7 +3,6 @@
 #include "jobs/tlb/page_chase.hpp"
 #include "jobs/chase/known_l2.hpp"
 
-#include "analysis/statistics.hpp"
 #include "base/error.hpp"
 #include "base/gpu_facts.hpp"
 #include "jobs/chase/usable_memory.hpp"

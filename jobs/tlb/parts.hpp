@@ -24,7 +24,8 @@ struct TlbLevels {
 };
 
 /// Finds levels in chases over growing spans, inner levels first, at most as many as there are
-/// names. Reports every metric of each level; the other names as not present.
+/// names. Reports every metric of each level; the other names as not present, or as not resolvable
+/// if a further level could go unnoticed.
 TlbLevels characterize_tlb_levels(const PageChaseSetup& setup,
                                   const std::vector<PageChaseCosts>& chases,
                                   std::span<const char* const> names);
@@ -50,8 +51,8 @@ struct Reach {
 Reach settle_reach(const TlbUnderTest& tlb, const CapacityBound& bound, const SetLayout& sets);
 
 /// Largest power-of-two block that one entry covers. Chases one page per block over 1.4 times the
-/// reach: most miss if each block takes an entry. nullopt if pages at equal distances overflow the
-/// level but as many random pages do not (unused sets). @pre the granularity is known
+/// reach: an eighth or more miss if each block takes an entry. nullopt if pages at equal distances
+/// overflow the level but as many random pages do not (unused sets). @pre the granularity is known
 std::optional<std::uint64_t> measure_entry(const TlbUnderTest& tlb);
 
 /// Finds and reports the sets of a level. If sets or policy are not resolved, searches again on

@@ -6,13 +6,11 @@
 #include "analysis/structure/predict/predictions.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
-#include "jobs/run/replicates.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <numeric>
 #include <span>
 

@@ -19,7 +19,7 @@ inline constexpr std::uint64_t next_line = 100;
 
 /// The value of JobRun::device_s() at which a search that starts now must end. Without a limit, a
 /// search on an H100 whose memory has hardly more entries than the level made the job take 197 s,
-/// instead of 8 (docs/results/h100.md, 2026-11-25).
+/// instead of 8 (2026-11-25).
 double end_of_search(const JobRun& run);
 
 class TlbProbe final : public SetsProbe {

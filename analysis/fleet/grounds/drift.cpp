@@ -5,7 +5,6 @@
 #include "analysis/fleet/conditions.hpp"
 #include "analysis/fleet/tolerance.hpp"
 #include "analysis/statistics.hpp"
-#include "base/error.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>

@@ -42,7 +42,8 @@ struct ChargedDevice {
 void judge_health(const RunResult& run, const std::vector<DeviceConditions>& conditions,
                   FleetAnalysis& analysis);
 
-/// Most frequent number of GPUs on a node, times the number of nodes; 0 if no majority has it.
+/// Most frequent number of GPUs on a node, times the number of nodes; 0 if no majority has it, or
+/// if there are fewer than three nodes.
 std::size_t usual_device_count(const RunResult& run);
 
 /// The reason that says that the GPU is gone; else "".
@@ -53,7 +54,7 @@ std::string gone_reason(const DeviceResult& device);
 void judge_links(const RunResult& run, FleetAnalysis& analysis);
 
 /// Charges SMs and slices that are worse than all others of their device, in maps with a better
-/// direction. Peers do not vote on this. Only if the same unit deviates by the same amount on more
+/// direction. Peers do not vote on this. Only if the same unit deviates by a similar amount on more
 /// than two thirds of at least five devices, this is by design: then one note says it.
 void judge_units(const RunResult& run, FleetAnalysis& analysis);
 
@@ -66,8 +67,8 @@ const MetricStatistics& compare_peers(const RunResult& run, const Series& series
 
 /// Statistics of every structural metric and capacity in every group, and charges. A device that
 /// differs from the majority fails if both sides are sure. All devices are warned, with all values,
-/// if there is no majority, if another device has a better value than the majority, or if half as
-/// many devices as the majority agree on another value.
+/// if there is no majority, or if the others may be right: one has a better value than the majority
+/// or, without a better direction, two or more, and half as many as the majority, agree on a value.
 void compare_structure(const RunResult& run, FleetAnalysis& analysis);
 
 /// The files in analysis/fleet/references.
@@ -140,9 +141,9 @@ Repeats repeats_of(const RunResult& run);
 /// device and setting, in the order of first repeats. A number or vector is the median of the
 /// repeats (by element). A text, or a number that counts a structure (a line, ways), is the most
 /// frequent one; its confidence is multiplied by its share of the repeats. `reproducibility` is the
-/// standard deviation between repeats, `repeatability` the median of theirs; samples and replicates
-/// add up. The status is the most frequent one. A device is as complete as its worst repeat. A run
-/// without repeats is returned unchanged.
+/// standard deviation between repeats, `repeatability` the median of theirs; samples add up, and
+/// each repeat of a number counts as a replicate. The status is the most frequent one. A device is
+/// as complete as its worst repeat. A run without repeats is returned unchanged.
 RunResult centre_of_repeats(RunResult run);
 
 /// The conditions of each of these rows, as if all probes of its repeats belonged to one run.

@@ -105,7 +105,7 @@ class Quorum {
   bool differs_by_die() const { return metric_.name == "topology.gpc_count"; }
 
   /// True if a device that disagrees has a better value than the majority; or, without a better
-  /// direction, if half as many as the majority agree on another value.
+  /// direction, if two or more, and half as many as the majority, agree on another value.
   bool dissenters_may_be_right() const {
     std::map<std::string, std::size_t> rivals;
     for (const Ballot& ballot : ballots_) {

@@ -51,8 +51,9 @@ struct Series {
 void for_each_series(const RunResult& run, const FleetAnalysis& analysis,
                      const std::function<void(Series series)>& take);
 
-/// Largest distance from the centre at which a device agrees with the majority: by score; with few
-/// devices at most the failing tolerance, since few even values prove no fault.
+/// Largest distance from the centre at which a device agrees with the majority: by score, at least
+/// the tolerance; of few devices at most the failing tolerance, since few even values prove no
+/// fault.
 double agreeing_distance(const Series& series, std::size_t agreeing, double center, double scale);
 
 /// Sample standard deviation; 0 for fewer than two values.

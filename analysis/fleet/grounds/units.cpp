@@ -51,12 +51,12 @@ struct Cut {
 Cut usual_cut(const Metric& metric) {
   return {resolution_of(metric), metric.warn, scale_floor_fraction};
 }
-// Then a whole cycle is enough if none of 132 SMs deviates otherwise.
+// With this cut one cycle is enough, if all other SMs agree.
 constexpr Cut faint_cut{.step = 0.4};
 
 /// Units that deviate for the worse: by more than the cut calibrated for their number, by the
 /// tolerance and by 1.5 steps. They must be few (at most 3 % of the units, or two: a TPC), and
-/// closer to each other than to the rest: a distant GPC is no finding. None for fewer than 9 units.
+/// deviate twice as much as any other: a distant GPC is no finding. None for fewer than 9 units.
 std::vector<OutlyingUnit> find_outlying(std::span<const double> values, Better better,
                                         const Cut& cut) {
   const std::vector<double> known = known_values(values);
@@ -145,7 +145,7 @@ Charge charge_for(const RunResult& run, std::size_t device, const Metric& metric
 struct GroupUnits {
   std::size_t maps = 0;
   std::map<std::size_t, std::vector<OutlyingUnit>> out;  // by device; no empty lists
-  std::set<int> built_in;  // units that deviate on all GPUs of this model; not in `out`
+  std::set<int> built_in;  // units that deviate by design; not in `out`
 };
 
 /// True if the same unit deviates by a similar amount on more than two thirds of at least five

@@ -11,7 +11,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <ranges>
 #include <set>
 #include <string_view>
@@ -39,8 +38,8 @@ bool is_an_error(Trouble trouble) {
          trouble == remap_pending;
 }
 
-/// Sets the node of each charge. Values measured while another process ran say nothing about the
-/// GPU; error counters do.
+/// Sets the node of each charge. Charges for values measured while another process ran become
+/// notes; error counters still count.
 void add_nodes(const RunResult& run, std::vector<Charge>& charges) {
   for (Charge& charge : charges) {
     if (charge.device == Charge::no_device) continue;
@@ -150,8 +149,8 @@ void reach_verdict(const DeviceResult& device, const std::vector<Charge>& charge
   }
 }
 
-/// A job measures nothing if an option needs what the GPU lacks. If so at every setting:
-/// incomplete.
+/// A job is `not_present` if one of its options needs what the GPU lacks. A device with a job that
+/// is so at every setting is incomplete.
 void note_refused_settings(const RunResult& run, std::vector<DeviceVerdict>& verdicts) {
   using Place = std::pair<std::string_view, std::string_view>;  // GPU and job
   const auto is_refused = [](const JobResult& job) { return job.status == Status::not_present; };

@@ -77,7 +77,7 @@ void insert_sorted(std::vector<T>& all, const T& one) {
   if (place == all.end() || *place != one) all.insert(place, one);
 }
 
-/// Adds everything without an answer, by job, status and reason.
+/// Adds every job and finding that is not ok, by job, status and reason.
 void add_gaps(const RunResult& run, std::vector<Gap>& gaps) {
   const auto key_of = [](const Gap& gap) {
     return std::tuple<std::string_view, std::string_view, std::string_view>(gap.job, gap.status,

@@ -44,8 +44,8 @@ void look_again(const RunResult& run, const ReduceOptions& options, FleetAnalysi
 /// are wrong, the others get no warning.
 void decide(const RunResult& run, FleetAnalysis& analysis);
 
-/// Adds changes for the worse since the baseline to the charges, and makes verdicts and counts
-/// again. A device that is not in the baseline keeps its verdict.
+/// Adds changes of warning or worse since the baseline to the charges, and makes verdicts and
+/// counts again.
 /// @param comparison of the baseline with `run` (compare_runs)
 void judge_by_baseline(const RunResult& run, const RunComparison& comparison,
                        FleetAnalysis& analysis);

@@ -65,7 +65,6 @@ Weighty weighty_charges(const FleetAnalysis& analysis) {
   return all;
 }
 
-/// Numbers of units that both charges name.
 std::vector<int> common_units(const Charge& one, const Charge& other) {
   std::vector<int> common;  // both are ascending
   std::ranges::set_intersection(one.unit.numbers, other.unit.numbers, std::back_inserter(common));

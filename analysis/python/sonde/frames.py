@@ -191,8 +191,8 @@ def traces(run, job, probe=None):
 
     `probe` is a row of `probes` or several (for example its index); None means all. `address_bytes`
     is the offset in the probe's buffer, or -1 if the probe kept no addresses. `cycles` is the raw
-    clock window; clock.overhead_cycles is the cost of reading the clock. Some probes of a search
-    have only histograms.
+    clock window: subtract clock.window_cycles for the latency. Some probes of a search have only
+    histograms.
     """
     with opened(run) as file:
         group, lanes = _lanes(file, job, probe)

@@ -36,7 +36,7 @@ struct TexelBlock {
 };
 
 /// The rectangle (powers of two) that divides the texels into blocks of exactly one miss each.
-/// nullopt if no rectangle does so for 90 % of its blocks, or only the whole square.
+/// nullopt if no rectangle does so for 90 % of its blocks, or only that of all texels.
 std::optional<TexelBlock> find_texel_block(const TexelMisses& texels);
 
 /// True if the first share is at least 0.6 of the second.

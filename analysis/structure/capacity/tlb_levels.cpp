@@ -4,9 +4,7 @@
 #include "analysis/statistics.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
-#include <optional>
 #include <span>
 
 namespace sonde {
@@ -54,7 +52,7 @@ std::size_t costs_below(const std::vector<double>& costs, double threshold_cycle
       std::ranges::count_if(costs, [=](double cost) { return cost < threshold_cycles; }));
 }
 
-/// Noise of the costs of a chase. It reaches upwards as far as downwards, where only noise does.
+/// Noise of the costs of a chase: only noise makes costs negative, and raises others as much.
 double noise_of(const PageChaseCosts& chase) {
   return std::max(0.0, -quantile(chase.cost_cycles, 1 - common_quantile));
 }

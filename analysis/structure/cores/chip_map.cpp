@@ -27,7 +27,6 @@ int known_sms(const SmGroups& groups) {
   return std::accumulate(groups.sizes.begin(), groups.sizes.end(), 0);
 }
 
-/// True if all SMs of a group may belong to one TPC.
 bool may_be_one_tpc(const std::vector<int>& sms, const SmGroups& tpcs) {
   if (tpcs.sizes.empty()) return sms.size() <= most_sms_of_tpc;
   std::set<int> here;

@@ -5,7 +5,6 @@
 
 #include "trace/trace.hpp"
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>

@@ -42,7 +42,7 @@ WarpStamps read_warp(const LaneTrace& lane, std::span<const int> path_of_thread)
     result.first_behind_cycles = std::min(result.first_behind_cycles, own[3]);
     result.last_behind_cycles = std::max(result.last_behind_cycles, own[3]);
     const int path = path_of_thread[thread];
-    const PathSpan alone{path, lane.warp, own[1], own[2]};
+    const PathSpan alone{path, own[1], own[2]};
     PathSpan& span = spans.try_emplace(path, alone).first->second;
     span.begin_cycles = std::min(span.begin_cycles, own[1]);
     span.end_cycles = std::max(span.end_cycles, own[2]);

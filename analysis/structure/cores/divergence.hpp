@@ -15,12 +15,10 @@ namespace sonde {
 /// One path of one warp: from the begin of its first thread to the end of its last.
 struct PathSpan {
   int path = 0;
-  int warp = 0;
   std::uint64_t begin_cycles = 0;
   std::uint64_t end_cycles = 0;
 };
 
-/// Stamps of one warp.
 struct WarpStamps {
   std::vector<PathSpan> paths;            // paths that threads took, by begin
   std::uint64_t before_cycles = 0;        // earliest of all threads

@@ -1,10 +1,9 @@
 // Finds the rule by which an SM takes blocks, from the blocks of each shape that it held at once.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <optional>
 #include <span>
-#include <vector>
 
 namespace sonde {
 

@@ -8,18 +8,17 @@
 
 namespace sonde {
 
-/// pair_latency_cycles[i]: two threads of a warp, the second one `i` words of 4 bytes after the
-/// first. Words conflict if they lie in one bank, but in different rows of it.
 struct SharedBanks {
   std::uint64_t count = 0;
   std::uint64_t bank_bytes = 0;
 };
 
-/// The first distance with a conflict is one row of all banks (count x bank size). Within the next
-/// row the distances with a conflict are the words of one bank row: their number gives the bank
-/// size. Holds for banks of 4 bytes and both modes of 8-byte banks (Mei and Chu 2016, figures 17
-/// and 19).
-/// nullopt if no distance has a conflict, or if the scan ends within the second row.
+/// Words conflict if they lie in one bank, but in different rows of it. The first distance with a
+/// conflict is one row of all banks (count x bank size). Within the next row the distances with a
+/// conflict are the words of one bank row: their number gives the bank size. Holds for banks of 4
+/// bytes and both modes of 8-byte banks (Mei and Chu 2016, figures 17 and 19).
+/// @param pair_latency_cycles [i] of two threads of a warp, i words of 4 bytes apart
+/// @return nullopt if no distance has a clear conflict, or the scan ends within the second row
 std::optional<SharedBanks> infer_banks(std::span<const double> pair_latency_cycles);
 
 /// One offset for each thread, such that every `ways` threads meet in one bank, each in its own

@@ -16,12 +16,6 @@ namespace {
 
 constexpr std::uint32_t most_sets = 1 << 20;
 
-std::vector<int> bits_of(std::uint64_t mask) {
-  std::vector<int> bits;
-  for (; mask != 0; mask &= mask - 1) bits.push_back(std::countr_zero(mask));
-  return bits;
-}
-
 /// "7-8, 11" of bits 7, 8 and 11. @pre ascending
 std::vector<std::string> join_runs(const std::vector<int>& bits) {
   std::vector<std::string> runs;
@@ -47,6 +41,12 @@ std::uint64_t set_of(const IndexFunction& index, std::uint64_t offset_bytes) {
   return fold_bits(address, index.masks);
 }
 
+std::string describe_mask(std::uint64_t mask) {
+  std::vector<int> bits;
+  for (; mask != 0; mask &= mask - 1) bits.push_back(std::countr_zero(mask));
+  return fmt::format("{}", fmt::join(bits, "^"));
+}
+
 std::string describe(const IndexFunction& function) {
   switch (function.kind) {
     case IndexKind::one_set: return "one set";
@@ -68,7 +68,7 @@ std::string describe(const IndexFunction& function) {
     if (std::has_single_bit(mask)) {
       plain.push_back(std::countr_zero(mask));
     } else {
-      folded.push_back(fmt::format("{}", fmt::join(bits_of(mask), "^")));
+      folded.push_back(describe_mask(mask));
     }
   }
   std::vector<std::string> parts = join_runs(plain);

@@ -44,6 +44,9 @@ std::uint64_t set_of(const IndexFunction& index, std::uint64_t offset_bytes);
 /// "(address / 32 MiB) folded by XOR to 8 bits", "unresolved".
 std::string describe(const IndexFunction& function);
 
+/// "8^11^14": the numbers of the bits of a mask.
+std::string describe_mask(std::uint64_t mask);
+
 /// Reads a text of `describe`; unresolved if it cannot.
 IndexFunction parse_index_function(const std::string& text);
 

@@ -245,7 +245,6 @@ IndexMatch match_index(const IndexSample& sample, const IndexFunction& index) {
                     }));
   const std::size_t agreeing = right + (sample.lines.size() - sample.labelled) - intruders;
   return {.agreement = static_cast<double>(agreeing) / static_cast<double>(sample.lines.size()),
-          .overlap = static_cast<double>(right) / static_cast<double>(sample.labelled + intruders),
           .matched = matched_sets.size(),
           .misplaced = sample.labelled - right};
 }

@@ -11,9 +11,9 @@
 
 namespace sonde {
 
-/// The function that puts the lines into these sets, whatever their numbers. Tries XOR folds and
-/// remainders, one set, fields of address bits, and free XORs of bits (GF(2)-linear). Functions of
-/// few parameters come first: they also say what a bit does that hardly varies in memory. Method:
+/// The function that puts the lines into these sets, whatever their numbers. Tries XOR folds; then
+/// one set, fields of address bits, and free XORs of bits (GF(2)-linear); then remainders. Of equal
+/// fits the first counts: a fold also says what a bit does that hardly varies in memory. Method:
 /// docs/methods/index-function.md.
 /// @param lines either of all sets, each with its label, of which about 1 % may be wrong; or the
 /// lines of one set, and others labelled `other_set`: then k masks are taken to give 2^k sets
@@ -36,8 +36,6 @@ struct IndexSample {
 struct IndexMatch {
   double agreement =
       0;  // fraction of lines placed right: in matching sets; of other_set: in no matching set
-  double overlap =
-      0;  // lines in matching sets, divided by all labelled lines and intruders of other_set
   std::size_t matched = 0;
   std::size_t misplaced = 0;  // labelled lines in no matching set
 };

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -242,19 +241,6 @@ std::uint32_t slice_of(const SliceFunction& function, std::uint64_t offset_bytes
   const SlicePlace place = place_of(function, offset_bytes);
   return function.orders[place.order][place.remainder];
 }
-
-namespace {
-
-/// "8^11^14": the numbers of the bits of a mask.
-std::string describe_mask(std::uint64_t mask) {
-  std::vector<int> places;
-  for (int bit = 0; bit < 64; ++bit) {
-    if ((mask >> bit & 1) != 0) places.push_back(bit);
-  }
-  return fmt::format("{}", fmt::join(places, "^"));
-}
-
-}  // namespace
 
 std::string describe(const SliceFunction& function) {
   if (!function.is_known()) return "unresolved";

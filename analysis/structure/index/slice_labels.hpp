@@ -22,7 +22,7 @@ struct WaitingLines {
 /// Cuts the delays in the widest gap between the common delay and that of the reductions' own line;
 /// lines above the cut wait. A line may wait for several rounds of a queue: on an H200 lines of one
 /// slice waited 390 to 1,400 cycles longer, other lines at most 13. A delay that three quarters of
-/// the lines, or half of them, share belongs to the path to all lines, not to a slice.
+/// the lines share belongs to the path to all lines, not to a slice.
 /// @param alone, contended latencies of the lines without and with co-runners
 /// @param own index of the line on which the reductions are made
 WaitingLines find_waiting_lines(std::span<const double> alone, std::span<const double> contended,

@@ -1,7 +1,6 @@
 // Levels of a load path by latency, from chases over growing footprints.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -9,7 +8,6 @@ namespace sonde {
 
 /// Latencies of a steady cyclic chase.
 struct FootprintChase {
-  std::uint64_t span_bytes = 0;
   std::vector<double> cycles;
 };
 

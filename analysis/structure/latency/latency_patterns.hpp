@@ -51,12 +51,11 @@ struct KnownTlb {
 /// A pattern that costs no more than the pattern it was built to exceed does not exist: no data
 /// cache (P1 as slow as P4), hits need no translation (P2 or P3 as fast as P1), no TLB (P5 as fast
 /// as P4, unless a TLB is known).
-/// P1 to P3 (hits) take the most common group of latencies: a few pages may have kept their
-/// translation. P2 and P3 stay open if they cost far more than P1 and a TLB miss: the cache then
-/// lost their lines. If their phase shows nothing, they are P1 plus the known TLB miss, provided
-/// that hits need a translation.
-/// If P4 to P6 (memory) have two groups, these are two partitions: the value is the near one, the
-/// reason names the far one.
+/// P1 to P3 (hits) take the most common group of latencies, as a few pages may have kept their
+/// translation; in a divided L2 the middle of both groups. P2 and P3 stay open if they cost far
+/// more than P1 and a TLB miss: the cache then lost their lines. If their phase shows nothing, they
+/// are P1 plus the known TLB miss, provided that hits need a translation. If P4 to P6 (memory) have
+/// two groups, these are two partitions: the value is the near one, the reason names the far one.
 /// @param least_step_cycles smaller differences are noise
 std::array<PatternFinding, pattern_count> infer_patterns(const PatternLatencies& latencies,
                                                          double least_step_cycles,

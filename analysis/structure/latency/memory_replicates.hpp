@@ -20,9 +20,10 @@ struct MemorySummary {
   std::optional<Partitions> partitions = {};
 };
 
-/// Looks for two groups in all samples (split_near_far), or in each replicate alone, as SMs differ
-/// in their distances. If a quarter of the replicates has samples of both groups, values and
-/// deviations are those of the groups. @pre at least one replicate, each with a sample
+/// Looks for two groups in all samples (split_near_far), else in each replicate alone, as SMs
+/// differ in their distances. If a quarter of the replicates (two at least) has samples of each
+/// group, values and deviations are those of the groups. @pre at least one replicate, each with a
+/// sample
 MemorySummary summarize_memory_replicates(std::span<const std::vector<double>> samples);
 
 /// The finding of a metric, with the partitions as modes.

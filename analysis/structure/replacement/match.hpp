@@ -10,9 +10,9 @@
 namespace sonde {
 
 /// The policy that explains the records. Plays each deterministic policy and compares access by
-/// access: it must explain at least 0.99 of all accesses, and 0.95 of those on which candidates
-/// differ. Then tries random replacement, by the victims of the cyclic chases. Method:
-/// docs/methods/replacement.md.
+/// access: it must explain at least 0.99 of all accesses and 0.95 of the misses that it predicts,
+/// and leave hardly any miss unexplained. Else tries random replacement, by the victims of the
+/// cyclic chases. Method: docs/methods/replacement.md.
 /// @param policy_records chases by policy_trace, equal or different ones
 /// @param cyclic_records many short chases by cyclic_trace; may be empty. About 2500 victims in all
 /// give probabilities to 0.03.

@@ -21,10 +21,8 @@ namespace sonde {
 namespace {
 
 struct Victim {
-  std::uint32_t way = 0;           // ways are numbered in the order of their first fill
-  std::uint32_t recency_rank = 0;  // 1: the line used last before the miss, ways: the oldest
-  std::optional<std::uint32_t>
-      previous_way;  // way of the victim before; none at the start of a record
+  std::uint32_t way = 0;                      // ways are numbered in the order of their first fill
+  std::optional<std::uint32_t> previous_way;  // of the victim before; none: a record begins
 };
 
 /// How victims spread over the ways, and whether one victim depends on the one before.
@@ -55,9 +53,7 @@ void trace_record(std::uint32_t ways, const AccessRecord& record, std::vector<Vi
     if (i - last_miss > ways) return;  // all other lines hit: a miss was overlooked
     if (!record.missed[i]) continue;
     const std::uint32_t way = way_of[record.lines[i]];
-    // The victim was used ways + 1 accesses ago; accesses since the last miss came after its loss.
-    const auto rank = static_cast<std::uint32_t>(ways + 1 - (i - last_miss));
-    victims.push_back({way, rank, previous_way});
+    victims.push_back({way, previous_way});
     way_of[record.lines[last_miss]] = way;
     previous_way = way;
     last_miss = i;

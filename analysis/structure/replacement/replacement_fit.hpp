@@ -28,7 +28,7 @@ struct ReplacementFit {
   std::vector<PolicyScore> scores;      // all candidates
 };
 
-/// The policy of a cache: the one that nearly all of its sets allow, else none.
+/// The policy of a cache: the one that at least 0.8 of its sets allow, else none.
 ReplacementFit combine_sets(const std::vector<ReplacementFit>& sets);
 
 }  // namespace sonde

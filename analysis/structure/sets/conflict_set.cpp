@@ -98,7 +98,7 @@ ConflictSearch search_conflict(const Lines& pool, const MissOracle& ask) {
 /// In a group another set may have overflowed: each line must also miss alone with the residents.
 void drop_unconfirmed(std::set<std::uint64_t>& found, const Lines& residents,
                       const MissOracle& ask) {
-  // Sets with more ways than this are few, and half of the lines that fit overfill none of them.
+  // A cache with more ways than this has few sets, and half of the lines that fit overfill none.
   constexpr std::size_t most_ways = 64;
   if (residents.size() > most_ways) return;
   Lines lines(found.begin(), found.end());

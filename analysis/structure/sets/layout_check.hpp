@@ -1,4 +1,5 @@
-// Checks the ways of sets with chases that the search has not used. A part of find_set_layout.
+// Checks the ways of sets with chases that the search has not used, for find_set_layout; and finds
+// SMs that answer differently, for jobs/cache/every_sm.
 #pragma once
 
 #include "analysis/structure/index/index_function.hpp"

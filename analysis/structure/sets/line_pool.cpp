@@ -4,7 +4,6 @@
 #include "base/random.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <set>
 #include <span>
 #include <utility>

@@ -4,7 +4,6 @@
 #include "analysis/structure/sets/conflict_set.hpp"
 #include "analysis/structure/sets/line_pool.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -2,7 +2,6 @@
 #include "analysis/structure/sets/ways_per_set.hpp"
 
 #include "analysis/structure/sets/miss_oracle.hpp"
-#include "base/random.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -8,11 +8,11 @@ namespace sonde {
 namespace {
 
 TEST(DivergenceTest, paths_overlap_if_they_share_half_of_the_shorter_one) {
-  const PathSpan first{.path = 0, .warp = 0, .begin_cycles = 100, .end_cycles = 200};
-  EXPECT_FALSE(some_overlap(std::vector{first, PathSpan{1, 0, 200, 300}}));
-  EXPECT_FALSE(some_overlap(std::vector{first, PathSpan{1, 0, 190, 290}}));
-  EXPECT_TRUE(some_overlap(std::vector{first, PathSpan{1, 0, 110, 210}}));
-  EXPECT_TRUE(some_overlap(std::vector{first, PathSpan{1, 0, 140, 150}}));
+  const PathSpan first{.path = 0, .begin_cycles = 100, .end_cycles = 200};
+  EXPECT_FALSE(some_overlap(std::vector{first, PathSpan{1, 200, 300}}));
+  EXPECT_FALSE(some_overlap(std::vector{first, PathSpan{1, 190, 290}}));
+  EXPECT_TRUE(some_overlap(std::vector{first, PathSpan{1, 110, 210}}));
+  EXPECT_TRUE(some_overlap(std::vector{first, PathSpan{1, 140, 150}}));
 }
 
 TEST(DivergenceTest, only_whole_orders_tell_the_side_that_runs_first) {

@@ -6,8 +6,8 @@
 namespace sonde {
 namespace {
 
-FootprintChase chase(std::uint64_t span_bytes, const std::vector<std::pair<int, double>>& parts) {
-  FootprintChase made{span_bytes, {}};
+FootprintChase chase(const std::vector<std::pair<int, double>>& parts) {
+  FootprintChase made;
   for (const auto& [count, cycles] : parts) {
     for (int i = 0; i < count; ++i) made.cycles.push_back(cycles + i % 3);
   }
@@ -15,8 +15,8 @@ FootprintChase chase(std::uint64_t span_bytes, const std::vector<std::pair<int, 
 }
 
 TEST(LatencyLevelsTest, an_even_mixture_shows_both) {
-  EXPECT_EQ(find_latency_classes({chase(1024, {{50, 8}, {50, 81}})}, 12).size(), 2U);
-  EXPECT_TRUE(find_latency_classes({chase(1024, {{34, 8}, {33, 81}, {33, 220}})}, 12).empty());
+  EXPECT_EQ(find_latency_classes({chase({{50, 8}, {50, 81}})}, 12).size(), 2U);
+  EXPECT_TRUE(find_latency_classes({chase({{34, 8}, {33, 81}, {33, 220}})}, 12).empty());
 }
 
 }  // namespace
