@@ -17,7 +17,7 @@ usage: ./bootstrap.sh run [options of `sonde run`]
            errors, run every test
   lint     check formatting and scripts, and read each source with a short clang-tidy list
   package  make the relocatable tarball in dist/
-  soak     what takes hours (docs/soak.md): fuzz the readers of files for 50 minutes, or as told, run
+  soak     what takes hours (CONTRIBUTING.md): fuzz the readers of files for 50 minutes, or as told, run
            the tests under the sanitizers, kill runs, mangle files; a summary is in build/soak
 
 `run` ends with 0 when the audit was finished, whatever its verdicts; they are printed.

@@ -154,7 +154,7 @@ constexpr Section sections[] = {
     {"latency", latency_page, path_rows, paths},
     {"latency", mei_5_2, pattern_rows, pattern_paths},
     {"latency", "Saavedra 1992", staircase_rows},
-    {"chase", latency_page, chase_rows},
+    {"chase", "docs/methods/chase.md", chase_rows},
     {"topology", "docs/methods/topology.md", topology_rows},
     {"placement", "docs/methods/placement.md", placement_rows},
     {"slices", "docs/methods/slices.md", slice_rows},

@@ -1,6 +1,6 @@
 // Job `chase`: one chase as set by its options, for sweeps over footprint, stride, load path and
 // carve-out, and over what the other SMs chase meanwhile. Infers nothing. Method:
-// docs/methods/latency.md.
+// docs/methods/chase.md.
 #include "base/gpu_facts.hpp"
 #include "base/units.hpp"
 #include "jobs/chase/pointer_chase.hpp"

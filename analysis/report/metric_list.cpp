@@ -10,15 +10,23 @@
 namespace sonde {
 namespace {
 
+/// Why devices are not compared by the metric, or a tolerance other than the usual one.
+std::string remark_on(const Metric& metric) {
+  constexpr Metric usual{};
+  if (!metric.not_compared.empty()) return fmt::format("; not compared: {}", metric.not_compared);
+  if (metric.warn == usual.warn && metric.fail == usual.fail) return "";
+  return fmt::format("; warns from {:g} %, fails from {:g} %", 100 * metric.warn,
+                     100 * metric.fail);
+}
+
 TextTable job_table(std::string_view job) {
   TextTable table{{{"metric"}, {"unit"}, {"kind"}, {"better"}, {"meaning"}, {"source"}}, {}};
   for (const Metric& metric : all_metrics()) {
     if (metric.job != job) continue;
-    const std::string absence =
-        metric.not_compared.empty() ? "" : fmt::format("; not compared: {}", metric.not_compared);
     table.rows.push_back({std::string(metric.name), std::string(metric.unit),
                           std::string(to_text(metric.kind)), std::string(to_text(metric.better)),
-                          std::string(metric.meaning) + absence, std::string(metric.source)});
+                          std::string(metric.meaning) + remark_on(metric),
+                          std::string(metric.source)});
   }
   return table;
 }
@@ -35,7 +43,12 @@ std::string metrics_markdown() {
       "maps) differ between healthy devices and are compared by summaries; *inventory* is what "
       "the\n"
       "driver says. Unit 1 is a plain number; no unit is text. An empty source is that of the row\n"
-      "above; pages without a folder are in docs/methods.\n";
+      "above; pages without a folder are in docs/methods.\n\n"
+      "Tolerances: unless its row names others, a continuous metric (or the median of a map) that "
+      "is\n"
+      "worse than that of the peers by 3 % warns, by 5 % fails, if scatter does not explain it\n"
+      "([fleet-analysis.md](fleet-analysis.md)). Without a better direction it is only noted. Two\n"
+      "intervals of a gradual capacity may lie 3 % apart. Other values have no tolerance.\n";
   for (const std::string_view job : jobs_of(all_metrics())) {
     text += "\n## " + std::string(job) +
             "\n\n| metric | unit | kind, better | meaning | source |\n|---|---|---|---|---|\n";

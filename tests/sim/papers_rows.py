@@ -18,8 +18,9 @@ TESTED = {"yes", "thin"}
 TOLD = "The simulated GPU is told"
 HEAD = """# What of the papers comes back
 
-Each number and each curve of the five papers that sonde builds on. The simulated copies of their GPUs have the published
-structure, and sonde measures them as it measures a real GPU. [papers.md](papers.md) has what it finds.
+Each number and each curve of the five papers that sonde builds on. The simulated copies of their GPUs have
+the published structure, and sonde measures them as it measures a real GPU. [papers.md](papers.md) has what it
+finds.
 
 | state | meaning |
 |---|---|
@@ -28,8 +29,8 @@ structure, and sonde measures them as it measures a real GPU. [papers.md](papers
 | open | The row does not come back, or no test compares it. |
 | not applicable | There is nothing to measure. |
 
-[papers.csv](../../tests/sim/papers.csv) is the table behind this page and names the test of each row. After a change of the table:
-`tests/sim/papers_rows.py --write`.
+[papers.csv](../../tests/sim/papers.csv) is the table behind this page and names the test of each row. After a
+change of the table: `tests/sim/papers_rows.py --write`.
 
 """
 

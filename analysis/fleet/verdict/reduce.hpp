@@ -1,5 +1,7 @@
 // From a run to its analysis: rank 0 calls it at the end of a run, and every report calls it. Also
 // chooses the devices that are measured again, with a median peer, before a deviation is reported.
+// Three names for three steps: judge_* and compare_* (grounds.hpp) apply one rule each and add
+// charges; `decide` turns the charges into verdicts; `reduce_fleet` does all of it for a run.
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
