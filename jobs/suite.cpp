@@ -327,7 +327,7 @@ JobOutcome run_job(const Job& job, Device& device, SuiteLevel level, std::uint64
   JobOutcome outcome{run.take_result(), device_lost};
   outcome.result.job = job.name;
   outcome.result.status = status;
-  outcome.result.reason = reason;
+  if (!reason.empty()) outcome.result.reason = reason;
   outcome.result.elapsed_s = elapsed_s();
   return outcome;
 }

@@ -44,7 +44,8 @@ Model report_learnt(JobRun& run, const std::vector<ProgramSweep>& all) {
   for (const ProgramSweep& one : all) {
     if (!one.program.taught) continue;
     taught.push_back(one.sweep);
-    least_wait_cycles = least_wait * one.sweep.hit_gain_cycles * one.timed_loads;
+    least_wait_cycles =
+        std::max(least_wait_cycles, least_wait * one.sweep.hit_gain_cycles * one.timed_loads);
   }
   Model model;
   const auto law = fit_wait(taught, least_wait_cycles);

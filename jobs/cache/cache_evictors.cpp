@@ -155,14 +155,17 @@ std::optional<Lines> find_access_evictors(const CacheUnderTest& cache, const Lin
     check_end();
     return evicts_in_access(cache, twice, evictors);
   };
-  std::size_t tried = 4;
-  Lines access_evictors;
-  do {
-    tried = std::min(2 * tried, candidates.size());
-    access_evictors.assign(candidates.begin(),
-                           candidates.begin() + static_cast<std::ptrdiff_t>(tried));
-  } while (!evict(access_evictors) && tried < candidates.size());
-  if (!evict(access_evictors)) return std::nullopt;
+  const auto first_candidates = [&](std::size_t count) {
+    return Lines(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(
+                                                              std::min(count, candidates.size())));
+  };
+  std::size_t tried = 8;
+  Lines access_evictors = first_candidates(tried);
+  while (!evict(access_evictors)) {
+    if (tried >= candidates.size()) return std::nullopt;
+    tried *= 2;
+    access_evictors = first_candidates(tried);
+  }
   for (std::size_t chunk = access_evictors.size() / 2; chunk > 0; chunk /= 2) {
     for (std::size_t first = 0; first < access_evictors.size();) {
       const Lines rest = without(access_evictors, first, chunk);

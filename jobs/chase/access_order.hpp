@@ -9,9 +9,6 @@ namespace sonde {
 
 using Offsets = std::vector<std::uint64_t>;
 
-/// No fetch brings lines this far apart.
-inline constexpr std::uint64_t longest_fetch_bytes = 512;
-
 /// 0, step, 2 step, ... below `span_bytes`.
 Offsets ascending_order(std::uint64_t span_bytes, std::uint64_t step_bytes);
 

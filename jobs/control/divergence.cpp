@@ -61,8 +61,8 @@ std::vector<double> as_numbers(const std::vector<int>& values) {
   return {values.begin(), values.end()};
 }
 
-/// What changes the order of the paths of a chain.
-std::string order_depends_on(JobRun& run, const std::vector<int>& straight) {
+/// What changes the order of the paths of a chain; nothing if SMs differ.
+std::optional<std::string> order_depends_on(JobRun& run, const std::vector<int>& straight) {
   const int threads = run.info().warp_threads;
   const std::vector<int> reversed =
       chain_order(run, "a chain, threads reversed",
@@ -73,23 +73,26 @@ std::string order_depends_on(JobRun& run, const std::vector<int>& straight) {
   const std::vector<int> many_first =
       chain_order(run, "a chain of two paths, 31 and 1 threads",
                   make_paths(run, [&](int thread) { return thread == threads - 1 ? 1 : 0; }));
+  if (reversed.empty() || few_first.empty() || many_first.empty()) return std::nullopt;
   if (reversed != straight) return "numbers of threads";
   return few_first == many_first ? "nothing" : "active threads";
 }
 
 void report_path_order(JobRun& run) {
+  constexpr const char* sms_differ = "SMs ran the paths in different orders";
   const std::vector<int> order =
       chain_order(run, "a chain of 32 paths", make_paths(run, [](int thread) { return thread; }));
   if (order.empty()) {
     for (const char* metric :
          {"control.path_order", "control.first_path", "control.order_depends_on"}) {
-      run.report(not_resolvable(metric, "SMs ran the paths in different orders"));
+      run.report(not_resolvable(metric, sms_differ));
     }
     return;
   }
   run.report(found("control.path_order", as_numbers(order), 1, order.size()));
-  const std::string cause = order_depends_on(run, order);
-  run.report(found("control.order_depends_on", cause, 1, 4));
+  const auto cause = order_depends_on(run, order);
+  run.report(cause ? found("control.order_depends_on", *cause, 1, 4)
+                   : not_resolvable("control.order_depends_on", sms_differ));
   const auto first = first_run(order);
   if (!first) {
     return run.report(not_resolvable(

@@ -107,13 +107,18 @@ JobResult centre_of_job(const Pointers<JobResult>& repeats) {
     centre.elapsed_s += job->elapsed_s;
     centre.device_s += job->device_s;
   }
-  for (Finding& finding : centre.findings) {
-    Pointers<Finding> same;
-    for (const JobResult* job : repeats) {
-      const Finding* found = find_finding(job->findings, finding.metric);
-      if (found != nullptr) same.push_back(found);
+  std::vector<std::string_view> metrics;  // a repeat that was not run has no findings
+  std::map<std::string_view, Pointers<Finding>> repeats_of;
+  for (const JobResult* job : repeats) {
+    for (const Finding& finding : job->findings) {
+      Pointers<Finding>& same = repeats_of[finding.metric];
+      if (same.empty()) metrics.push_back(finding.metric);
+      same.push_back(&finding);
     }
-    finding = centre_of(std::move(same));
+  }
+  centre.findings.clear();
+  for (const std::string_view metric : metrics) {
+    centre.findings.push_back(centre_of(std::move(repeats_of[metric])));
   }
   return centre;
 }

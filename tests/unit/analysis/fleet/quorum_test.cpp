@@ -89,6 +89,10 @@ RunResult fleet_with_edges(const std::vector<Interval>& edges_mib) {
   return run;
 }
 
+TEST(QuorumTest, counts_are_compared_exactly) {
+  EXPECT_EQ(verdicts_of(fleet_with("device.sm_count", {5120.0, 5120.0, 5119.0, 5120.0})), "ppfp");
+}
+
 TEST(QuorumTest, capacities_are_compared_as_intervals) {
   const auto verdicts = [](const std::vector<Interval>& edges_mib) {
     return verdicts_of(fleet_with_edges(edges_mib));

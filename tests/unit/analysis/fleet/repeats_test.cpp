@@ -95,6 +95,18 @@ TEST(RepeatsTest, what_most_repeats_say_counts_and_the_worst_outcome_shows) {
   EXPECT_EQ(centre.devices[0].status, DeviceOutcome::incomplete);
 }
 
+TEST(RepeatsTest, a_job_that_the_first_repeat_did_not_run_has_the_findings_of_the_others) {
+  RunResult run = sweep_of({device_with("GPU-1", 0, 30), device_with("GPU-1", 2, 32)});
+  run.devices[0].jobs[0].status = Status::not_run;
+  run.devices[0].jobs[0].findings.clear();
+
+  const JobResult job = centre_of_repeats(run).devices[0].jobs[0];
+
+  EXPECT_EQ(job.status, Status::not_run);
+  ASSERT_EQ(job.findings.size(), 1u);
+  EXPECT_EQ(std::get<double>(job.findings[0].value), 32);
+}
+
 TEST(RepeatsTest, errors_of_a_device_that_is_given_up_in_its_last_repeat_count) {
   RunResult run = sweep_of({device_with("GPU-1", 0, 30), device_with("GPU-1", 2, 30)});
   run.devices[0].after = {.temperature_c = 60, .ecc_uncorrected = 3};

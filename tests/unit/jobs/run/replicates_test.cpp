@@ -1,5 +1,7 @@
 // What replicates draw, when measuring ends, and what a throttled GPU costs.
 #include "jobs/run/replicates.hpp"
+
+#include "jobs/suite.hpp"
 #include "support/stub_device.hpp"
 
 #include <gtest/gtest.h>
@@ -98,6 +100,22 @@ TEST(ReplicatesTest, those_of_a_throttled_gpu_are_dropped_and_counted) {
             "2 replicate(s) do not count and were measured anew: heat or power held the clocks "
             "down");
   EXPECT_EQ(std::ranges::count(replicates.pooled(), 180), 0);
+}
+
+TEST(ReplicatesTest, a_finished_job_tells_what_was_dropped) {
+  ThrottledDevice device({2});
+  const Job job{"latency", "", SuiteLevel::quick, [](JobRun& run) {
+                  measure_replicates(
+                      run, "test",
+                      [&](const Draw& draw) {
+                        run.run("window", ClockProbe{ClockWindow::sink, {draw.sm}, 1});
+                        return std::vector{100.0};
+                      },
+                      {.least = 6, .most = 30});
+                }};
+  EXPECT_EQ(run_job(job, device, SuiteLevel::quick, 1, {}, 60, {}).result.reason,
+            "1 replicate(s) do not count and were measured anew: heat or power held the clocks "
+            "down");
 }
 
 TEST(ReplicatesTest, a_gpu_that_is_always_throttled_is_measured_all_the_same) {
