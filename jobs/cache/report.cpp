@@ -148,6 +148,23 @@ std::string explain_unequal_ways(const SetFindings& found) {
       ways.size(), ways.back(), ways.front());
 }
 
+/// The smallest footprint in one piece that has more lines of a set than any set has ways.
+std::uint64_t predict_overflow_bytes(const SetLayout& layout, std::uint64_t line_bytes) {
+  std::vector<std::uint32_t> taken(layout.ways_per_set.size());
+  std::uint64_t offset = 0;
+  while (++taken[set_of(layout.index, offset)] <= layout.ways_per_set.front()) offset += line_bytes;
+  return offset + line_bytes;
+}
+
+/// Whether far smaller footprints overflow than these sets and lines allow. In a first level lines
+/// need room for their data, too (docs/decisions/0003-tags-and-data-apart.md).
+bool lines_are_too_long(const CacheUnderTest& cache, const SetFindings& found,
+                        const CacheGeometry& geometry) {
+  if (!cache.inner || geometry.spread || !can_number_sets(found.layout.index)) return false;
+  const std::uint64_t predicted = predict_overflow_bytes(found.layout, geometry.line_bytes);
+  return predicted > geometry.bound.overflowing_bytes + geometry.bound.overflowing_bytes / 4;
+}
+
 /// What contradicts sets that other chases confirmed; empty if nothing does.
 std::string explain_no_sets(const SetFindings& found, const CacheGeometry& geometry) {
   if (std::string unequal = explain_unequal_ways(found); !unequal.empty()) return unequal;
@@ -178,6 +195,12 @@ CacheStructure characterize_sets(const CacheUnderTest& cache, CacheProbe& probe,
     const Predictions line =
         cache.inner ? Predictions{} : try_line(probe, found.layout, geometry.fetch.bytes);
     if (line.bear_out()) geometry.line_confidence = line.confidence();
+    if (lines_are_too_long(cache, found, geometry)) {
+      geometry.line_confidence = 0;
+      found.reason = fmt::format("sets of lines of {} would hold more than the {} that stay",
+                                 format_bytes(geometry.line_bytes),
+                                 format_bytes(geometry.bound.fitting_bytes));
+    }
     if (line.asked > 0 && !line.bear_out()) {
       geometry.line_confidence = 0;
       found.reason = fmt::format(

@@ -91,8 +91,8 @@ class Quorum {
   bool is_majority() const { return 2 * agreeing_ > ballots_.size(); }
   bool agrees(const Ballot& one) const {
     if (one.number && middle_->number) {
-      const bool may_be_gradual = metric_.kind == MetricKind::capacity;
-      return capacities_agree(one.edge, middle_->edge, may_be_gradual ? metric_.warn : 0);
+      if (metric_.kind != MetricKind::capacity) return one.number == middle_->number;
+      return capacities_agree(one.edge, middle_->edge, metric_.warn);
     }
     return !one.number && !middle_->number && one.text == middle_->text;
   }
