@@ -175,10 +175,13 @@ std::string explain_no_sets(const SetFindings& found, const CacheGeometry& geome
                      format_bytes(geometry.bound.fitting_bytes));
 }
 
-/// Bytes of all sets, if they were seen to stay at once or if no footprint gives the size; 0 if not
-/// known.
-std::uint64_t bytes_of_sets(const SetFindings& found, const CacheGeometry& geometry) {
-  if (!found.filled.empty()) return found.filled.size() * geometry.line_bytes;
+/// Bytes of all sets, if they were seen to stay at once, or if no footprint gives the size; 0 if
+/// not known. In a first level lines that do not stay at once may have tags alone.
+std::uint64_t bytes_of_sets(const CacheUnderTest& cache, const SetFindings& found,
+                            const CacheGeometry& geometry) {
+  if (found.filled && (!found.filled->empty() || !cache.inner)) {
+    return found.filled->size() * geometry.line_bytes;
+  }
   const bool is_open = geometry.spread && found.confirmed() &&
                        found.layout.ways_per_set.front() == found.layout.ways_per_set.back();
   return is_open ? found.layout.lines() * geometry.line_bytes : 0;
@@ -213,7 +216,7 @@ CacheStructure characterize_sets(const CacheUnderTest& cache, CacheProbe& probe,
         "the line size is not known: with longer blocks for lines, the sets would look the same";
   found.line_confidence = geometry.line_confidence;
   if (found.reason.empty()) {
-    geometry.filled_bytes = bytes_of_sets(found, geometry);
+    geometry.filled_bytes = bytes_of_sets(cache, found, geometry);
     report_sets(probe, found);
   } else {
     found.layout.ways_per_set.clear();

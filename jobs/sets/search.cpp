@@ -86,13 +86,13 @@ void search_more(SetsProbe& probe, SetFindings& found) {
 
 /// As many lines of every set as it has ways, if all of them stay at once: the capacity, whatever
 /// the order in which plain footprints fill the sets. Empty if some lines do not stay (the cache
-/// may have more tags than data), or if the sets have unequal ways.
-Lines fill_all_sets(SetsProbe& probe, const SetFindings& found) {
+/// may have more tags than data); nullopt if the sets have unequal ways.
+std::optional<Lines> fill_all_sets(SetsProbe& probe, const SetFindings& found) {
   constexpr std::size_t lines_per_outlier = 1000;  // an outlier hardly repeats at the same line
   const SetLayout& layout = found.layout;
   if (layout.index.kind == IndexKind::unresolved || !found.pool.co_resident.empty() ||
       layout.ways_per_set.front() != layout.ways_per_set.back()) {
-    return {};
+    return std::nullopt;
   }
   std::vector<std::uint32_t> ways_left(layout.index.sets, layout.ways_per_set.front());
   Lines lines;
@@ -103,7 +103,7 @@ Lines fill_all_sets(SetsProbe& probe, const SetFindings& found) {
     --left;
     lines.push_back(line);
   }
-  if (lines.size() < layout.lines()) return {};
+  if (lines.size() < layout.lines()) return std::nullopt;
   const MissCounts counts = probe.ask(std::span(&lines, 1), found.pass_evictors).front();
   std::size_t missing = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) missing += misses_again(counts, i);

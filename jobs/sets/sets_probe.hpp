@@ -35,8 +35,8 @@ struct SetFindings {
   LinePool pool;
   PassEvictors pass_evictors = {};
   SetLayout layout = {};
-  /// For every set as many lines as ways, if all were seen to stay at once; empty: not known.
-  Lines filled = {};
+  /// For every set as many lines as ways, if all were seen to stay at once; empty if not all did.
+  std::optional<Lines> filled = {};
   std::optional<ReplacementFit> replacement = {};  // if a set could be accessed alone
   double line_confidence = 1;                      // upper bound of the confidence in sets
   std::string reason = {};                         // why some metrics have no finding
