@@ -98,6 +98,7 @@ inline constexpr Row l2_throughput_rows[] = {
 };
 
 inline constexpr std::string_view shared_page = "docs/methods/shared.md";
+inline constexpr std::string_view mei_table_7 = "Mei and Chu 2016, table VII";
 inline constexpr std::string_view mei_fig_15 = "Mei and Chu 2016, figure 15";
 inline constexpr std::string_view mei_fig_16 = "Mei and Chu 2016, figure 16";
 inline constexpr std::string_view mei_fig_19 = "Mei and Chu 2016, figure 19";
@@ -131,10 +132,12 @@ inline constexpr Row shared_rows[] = {
     {"shared.bytes_per_cycle_per_sm", sm_throughput,
      "copy inside shared memory, read and written bytes, best shape", mei_6_1},
     {"shared.bytes_per_cycle_per_sm_8b", sm_throughput, "the same with 8-byte words", mei_6_1},
+    {"shared.bank_words_per_cycle", Quantity{"1/cycle", continuous, higher},
+     "words that a bank gives if all warps only load", mei_table_7},
     {"shared.peak_bytes_per_cycle_per_sm", Quantity{"byte/cycle", structural, higher},
-     "banks x their width", "Mei and Chu 2016, table VII"},
+     "banks x their width / whole cycles for a word", mei_table_7},
     {"shared.efficiency", gain, "bytes_per_cycle_per_sm / peak_bytes_per_cycle_per_sm",
-     "Mei and Chu 2016, table VII"},
+     mei_table_7},
     {"shared.littles_law_warps", number,
      "warps with a load of a word under way that the peak needs: peak x latency / bytes of a load",
      mei_6_1},
