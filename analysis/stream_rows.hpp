@@ -195,6 +195,8 @@ inline constexpr Factor constant_levels[] = {
 inline constexpr Row constant_axis_rows[] = {
     {"constant.blocks", list, "numbers of blocks, each on an SM of its own, of the curves below",
      wong_fig_19},
+    {"constant.uneven_blocks", list, "more blocks than SMs: axis of uneven_bytes_per_cycle",
+     wong_fig_19},
 };
 inline constexpr Row constant_rows[] = {
     {"constant.{}.bytes_per_cycle", sm_throughput,
@@ -214,6 +216,9 @@ inline constexpr Row constant_rows[] = {
      "all blocks together at each of constant.blocks, one thread of each loads ({})", wong_fig_19},
     {"constant.{}.eight_threads_bytes_per_cycle", constant_curve,
      "the same, eight threads of one warp load ({})", wong_fig_19},
+    {"constant.{}.uneven_bytes_per_cycle", constant_curve,
+     "one thread of each block, at each of constant.uneven_blocks: some SMs run two ({})",
+     wong_fig_19},
     {"constant.{}.joint_bytes_per_cycle", constant_curve, "the same with the best shape ({})"},
     {"constant.{}.best_shape", Quantity{"", fingerprint, neither},
      "warps of a block x threads of a warp that load, of the fastest shape of one SM ({})"},
