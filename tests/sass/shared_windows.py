@@ -38,10 +38,11 @@ def check_atomics(name, code):
 
 
 def check_loads(name, code):
+    """All loads of a row, in their full width; sm_75 calls them LDS.U."""
     load = "LDS.64" if "kernelILi8E" in name else "LDS"
     faults = clock_faults(code)
     rows = [[i for i in code if begin <= i.address < end and is_memory(i)] for begin, end in loops(code)]
-    if [i.opcode for row in rows for i in row if i.opcode.startswith("LDS")] != [load] * LOADS_IN_ROW:
+    if [i.opcode.replace(".U", "") for row in rows for i in row if i.opcode.startswith("LDS")] != [load] * LOADS_IN_ROW:
         faults.append(f"loops of {[[i.opcode for i in row] for row in rows]}, should be {LOADS_IN_ROW} {load}")
     return faults
 

@@ -48,7 +48,8 @@ class SharedWindowsTest(CheckTest):
 
     def test_loads_are_all_made(self):
         name = "shared_stream_kernelILi8ELi8ELNS1_4WorkE1E"
-        self.expect(lambda row: shared_windows.check_loads(name, code_of(loop_of(row))), [(["LDS.64 R4, [R0]"] * 8,)], {
+        right = [([f"{load} R4, [R0]"] * 8,) for load in ("LDS.64", "LDS.U.64")]
+        self.expect(lambda row: shared_windows.check_loads(name, code_of(loop_of(row))), right, {
             "merged loads": (["LDS.64 R4, [R0]"],), "half an element": (["LDS R4, [R0]"] * 8,)})
 
 
