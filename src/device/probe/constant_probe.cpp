@@ -15,8 +15,8 @@ namespace {
 /// Its multiples modulo 1 are spread more evenly than those of any other number (Weyl 1916), also
 /// for a few SMs with numbers in a row, which may share a cache.
 constexpr double golden_ratio = 0.6180339887498949;
-/// From the first block of an SM to the second: as far as can be, so that neither finds what the
-/// other has read.
+/// The second block of an SM begins half a piece after the first, so that neither finds in a cache
+/// what the other has read.
 constexpr double half_turn = 0.5;
 
 std::uint64_t threads_of(const ConstantStreamProbe& probe) {

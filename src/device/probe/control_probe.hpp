@@ -49,8 +49,8 @@ struct BranchProbe {
 /// at the barrier (listing 6). `diverged_barrier`: both halves of a diverged warp arrive at a
 /// barrier of two warps, each at its own place in the code; the other warp arrives once, and again
 /// while a thread waits (listing 7). `ended_warp`: a third warp arrives at barrier 0 of the block,
-/// the second ends, and later the first comes to the barrier. If that waits for the second, the
-/// third arrives in its place at the end of the limit (section IV-D).
+/// the second ends, and later the first comes to the barrier. If the barrier waits for the second,
+/// the third arrives in its place at the end of the limit (section IV-D).
 enum class WaitProgram {
   handshake,
   spin_release,

@@ -30,11 +30,11 @@ struct SharedChaseProbe {
 std::uint64_t shared_chase_span_bytes(const SharedChaseProbe& probe);
 
 /// `copies`: every thread loads `ilp` elements and stores them elsewhere. `loads`: it loads one
-/// element shared_loads_in_row times, as `ilp` must say.
+/// element `ilp` times; `ilp` must be shared_loads_in_row.
 enum class SharedWork { copies, loads };
 inline constexpr int shared_loads_in_row = 8;
 
-/// Every thread does so much work inside shared memory without conflicts, `passes` times, with
+/// Every thread does this work inside shared memory without conflicts, `passes` times, with
 /// `blocks_per_sm` blocks on each SM (Mei and Chu 2016, section 6.1). One lane per SM:
 /// elapsed_cycles from the start of its first block to the end of its last one.
 struct SharedStreamProbe {
