@@ -98,6 +98,7 @@ inline constexpr Row l2_throughput_rows[] = {
 };
 
 inline constexpr std::string_view shared_page = "docs/methods/shared.md";
+inline constexpr std::string_view mei_table_7 = "Mei and Chu 2016, table VII";
 inline constexpr std::string_view mei_fig_15 = "Mei and Chu 2016, figure 15";
 inline constexpr std::string_view mei_fig_16 = "Mei and Chu 2016, figure 16";
 inline constexpr std::string_view mei_fig_19 = "Mei and Chu 2016, figure 19";
@@ -131,10 +132,12 @@ inline constexpr Row shared_rows[] = {
     {"shared.bytes_per_cycle_per_sm", sm_throughput,
      "copy inside shared memory, read and written bytes, best shape", mei_6_1},
     {"shared.bytes_per_cycle_per_sm_8b", sm_throughput, "the same with 8-byte words", mei_6_1},
+    {"shared.bank_words_per_cycle", Quantity{"1/cycle", continuous, higher},
+     "words that a bank gives if all warps only load", mei_table_7},
     {"shared.peak_bytes_per_cycle_per_sm", Quantity{"byte/cycle", structural, higher},
-     "banks x their width", "Mei and Chu 2016, table VII"},
+     "banks x their width / whole cycles for a word", mei_table_7},
     {"shared.efficiency", gain, "bytes_per_cycle_per_sm / peak_bytes_per_cycle_per_sm",
-     "Mei and Chu 2016, table VII"},
+     mei_table_7},
     {"shared.littles_law_warps", number,
      "warps with a load of a word under way that the peak needs: peak x latency / bytes of a load",
      mei_6_1},
@@ -192,6 +195,8 @@ inline constexpr Factor constant_levels[] = {
 inline constexpr Row constant_axis_rows[] = {
     {"constant.blocks", list, "numbers of blocks, each on an SM of its own, of the curves below",
      wong_fig_19},
+    {"constant.uneven_blocks", list, "more blocks than SMs: axis of uneven_bytes_per_cycle",
+     wong_fig_19},
 };
 inline constexpr Row constant_rows[] = {
     {"constant.{}.bytes_per_cycle", sm_throughput,
@@ -211,6 +216,9 @@ inline constexpr Row constant_rows[] = {
      "all blocks together at each of constant.blocks, one thread of each loads ({})", wong_fig_19},
     {"constant.{}.eight_threads_bytes_per_cycle", constant_curve,
      "the same, eight threads of one warp load ({})", wong_fig_19},
+    {"constant.{}.uneven_bytes_per_cycle", constant_curve,
+     "one thread of each block, at each of constant.uneven_blocks: some SMs run two ({})",
+     wong_fig_19},
     {"constant.{}.joint_bytes_per_cycle", constant_curve, "the same with the best shape ({})"},
     {"constant.{}.best_shape", Quantity{"", fingerprint, neither},
      "warps of a block x threads of a warp that load, of the fastest shape of one SM ({})"},

@@ -98,6 +98,7 @@ void measure_level(JobRun& run, const LevelPlan& plan, const std::vector<double>
                    plan.confidence, 1));
   report_paper_curve(run, plan, one_thread, "one_thread", blocks);
   report_paper_curve(run, plan, eight_threads, "eight_threads", blocks);
+  report_paper_curve(run, plan, one_thread, "uneven", uneven_counts(run.info().sm_count));
   const auto best = find_best_shape(run, plan);
   if (!best) {
     return run.leave_open(plan.prefix,
@@ -122,8 +123,10 @@ void run_constant_throughput(JobRun& run) {
     any |= measure_part(run, {prefix},
                         [&] { measure_level(run, plan_constant_level(run, level), blocks); });
   }
-  if (any) return run.report(found("constant.blocks", blocks, 1, blocks.size()));
-  run.report(not_resolvable("constant.blocks", "no constant cache could be streamed from"));
+  if (!any) return run.leave_open("", "no constant cache could be streamed from");
+  const std::vector<double> uneven = uneven_counts(run.info().sm_count);
+  run.report(found("constant.blocks", blocks, 1, blocks.size()));
+  run.report(found("constant.uneven_blocks", uneven, 1, uneven.size()));
 }
 
 }  // namespace sonde

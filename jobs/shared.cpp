@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -104,21 +106,38 @@ void report_strides(JobRun& run, const SharedChases& setup, const std::string& m
                    (largest_stride + 1) * chase_accesses * setup.sms.size()));
 }
 
+/// Loads reach the rate of the banks, less the time in which a block starts. If they are slower
+/// than that, something else limits them.
+constexpr double rate_tolerance = 0.1;
+
+/// Reports how many words a bank gives in a cycle. @return bytes per cycle of all banks; nothing if
+/// a bank does not give a word every 1, 2, 3, ... cycles
+std::optional<double> measure_peak(JobRun& run, const SharedBanks& banks) {
+  const double row_bytes = static_cast<double>(banks.count * banks.bank_bytes);
+  const double words = shared_load_rate(run) / row_bytes;
+  run.report(found("shared.bank_words_per_cycle", words, 1,
+                   static_cast<std::uint64_t>(run.info().sm_count)));
+  const double word_cycles = std::max(1.0, std::round(1 / words));
+  const bool whole = std::abs(words * word_cycles - 1) <= rate_tolerance;
+  return whole ? std::optional(row_bytes / word_cycles) : std::nullopt;
+}
+
 /// Reports the peak rate of the banks, the share of it that copies reach, and how many warps must
 /// have a load of a word in flight for it (Mei and Chu 2016, table VII and section 6.1).
 void report_peak(JobRun& run, const SharedChases& setup, const std::optional<SharedBanks>& banks) {
-  if (!banks) {
+  const auto measured = banks ? measure_peak(run, *banks) : std::nullopt;
+  if (!measured) {
     for (const char* metric :
          {"shared.peak_bytes_per_cycle_per_sm", "shared.efficiency", "shared.littles_law_warps"}) {
-      run.report(not_resolvable(metric, "the banks of shared memory are not known"));
+      run.report(not_resolvable(metric, banks ? "a bank gives no word every 1, 2, 3, ... cycles"
+                                              : "the banks of shared memory are not known"));
     }
     return;
   }
-  const double peak = static_cast<double>(banks->count) * static_cast<double>(banks->bank_bytes);
+  const double peak = *measured;
   const auto sm_count = static_cast<std::uint64_t>(run.info().sm_count);
   const double warp_bytes = 4.0 * setup.warp_threads;
-  run.report(found("shared.peak_bytes_per_cycle_per_sm", peak, 1, scanned_words),
-             "assumes that every bank delivers a word in every cycle");
+  run.report(found("shared.peak_bytes_per_cycle_per_sm", peak, 1, scanned_words));
   run.report(
       found("shared.efficiency", *run.number("shared.bytes_per_cycle_per_sm") / peak, 1, sm_count));
   run.report(found("shared.littles_law_warps",

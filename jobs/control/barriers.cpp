@@ -42,6 +42,8 @@ void report_barrier(JobRun& run, const std::string& metric, const BarrierProbe& 
 void measure_block_barriers(JobRun& run) {
   BarrierProbe probe{.barriers = block_barriers, .sms = all_sms(run.info().sm_count)};
   report_barrier(run, "control.barrier_latency_cycles", probe);
+  report_barrier(run, "control.barrier_clock_pair_cycles",
+                 {.kind = BarrierKind::clocked, .barriers = block_barriers, .sms = probe.sms});
   std::vector<double> warps, cycles;
   for (int count : warp_counts) {
     if (count * run.info().warp_threads > run.info().max_threads_per_block) continue;

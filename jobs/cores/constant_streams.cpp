@@ -172,8 +172,12 @@ std::vector<double> block_counts(int sm_count) {
   return counts;
 }
 
+std::vector<double> uneven_counts(int sm_count) {
+  return {sm_count + 1.0, sm_count + std::ceil(sm_count / 2.0), 2.0 * sm_count};
+}
+
 double stream_rate(JobRun& run, const LevelPlan& plan, const BlockShape& shape,
-                   const std::vector<int>& sms) {
+                   const std::vector<int>& sms, int doubled_sms) {
   const std::uint64_t row = constant_loads_in_flight;
   const auto threads = static_cast<std::uint64_t>(shape.threads());
   const ConstantStreamProbe probe{.sms = sms,
@@ -181,10 +185,12 @@ double stream_rate(JobRun& run, const LevelPlan& plan, const BlockShape& shape,
                                   .warp_threads = shape.warp_threads,
                                   .footprint_bytes = plan.footprint_bytes,
                                   .step_bytes = plan.step_bytes,
-                                  .accesses = std::max(2 * row, plan.loads / threads / row * row)};
-  const Trace trace = run.ask(fmt::format("{}stream, {} blocks of {} x {} threads", plan.prefix,
-                                          sms.size(), shape.warps, shape.warp_threads),
-                              probe);
+                                  .accesses = std::max(2 * row, plan.loads / threads / row * row),
+                                  .doubled_sms = doubled_sms};
+  const Trace trace = run.ask(
+      fmt::format("{}stream, {} blocks of {} x {} threads", plan.prefix,
+                  static_cast<int>(sms.size()) + doubled_sms, shape.warps, shape.warp_threads),
+      probe);
   return total_bytes_per_cycle(trace.lanes, plan.load_bytes);
 }
 
@@ -195,8 +201,9 @@ std::vector<std::vector<double>> measure_curves(JobRun& run, const LevelPlan& pl
   for (std::size_t number = 0; number < orders; ++number) {
     const std::vector<int> order = draw_order(run, number);
     for (double count : blocks) {
-      curves[number].push_back(
-          stream_rate(run, plan, shape, {order.begin(), order.begin() + static_cast<int>(count)}));
+      const int sms = std::min(static_cast<int>(count), run.info().sm_count);
+      curves[number].push_back(stream_rate(run, plan, shape, {order.begin(), order.begin() + sms},
+                                           static_cast<int>(count) - sms));
     }
   }
   return curves;

@@ -47,12 +47,16 @@ LevelPlan plan_constant_level(const JobRun& run, std::size_t level);
 /// Numbers of blocks to measure: every one of the first few, then some per octave, and all SMs.
 std::vector<double> block_counts(int sm_count);
 
-/// Bytes per cycle of the blocks on these SMs together. @throws DeviceError
+/// More blocks than SMs: one, half as many, and twice as many, which is even again.
+std::vector<double> uneven_counts(int sm_count);
+
+/// Bytes per cycle of the blocks on these SMs together. @param doubled_sms that run two blocks: the
+/// first of `sms` @throws DeviceError
 double stream_rate(JobRun& run, const LevelPlan& plan, const BlockShape& shape,
-                   const std::vector<int>& sms);
+                   const std::vector<int>& sms, int doubled_sms = 0);
 
 /// Rates against the number of blocks, one row for each of several random orders in which SMs are
-/// added. @param blocks ascending
+/// added. @param blocks ascending; if there are more than SMs, some SMs run two
 std::vector<std::vector<double>> measure_curves(JobRun& run, const LevelPlan& plan,
                                                 const BlockShape& shape,
                                                 const std::vector<double>& blocks);

@@ -15,6 +15,10 @@ namespace sonde {
 /// best with 8-byte words (Mei and Chu 2016, section 6.1) (shared_copy.cpp).
 void report_shared_copies(JobRun& run);
 
+/// Bytes per cycle that an SM gets if all of its warps only load, without conflicts
+/// (shared_copy.cpp).
+double shared_load_rate(JobRun& run);
+
 /// Reports shared.cached and shared.footprint_*: whether latency depends on the footprint
 /// (shared_footprints.cpp). @param overhead_cycles of the window of a chase
 void report_shared_footprints(JobRun& run, const std::vector<int>& sms, double overhead_cycles);

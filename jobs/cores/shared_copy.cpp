@@ -50,7 +50,8 @@ std::vector<Shape> choose_shapes(const JobRun& run, int element_bytes) {
 }
 
 double bytes_of(const SharedStreamProbe& probe) {  // of an SM; a copy reads and writes
-  return 2.0 * probe.element_bytes * probe.ilp * probe.block_threads * probe.blocks_per_sm *
+  const double accesses = probe.work == SharedWork::copies ? 2 : 1;
+  return accesses * probe.element_bytes * probe.ilp * probe.block_threads * probe.blocks_per_sm *
          probe.passes;
 }
 
@@ -60,7 +61,7 @@ SharedStreamProbe make_copy(const Shape& shape, int element_bytes, int passes) {
 }
 
 /// Bytes per cycle, median over the SMs.
-double copy_throughput(const SharedStreamProbe& probe, const Trace& trace) {
+double throughput_of(const SharedStreamProbe& probe, const Trace& trace) {
   std::vector<double> rates;
   for (const LaneTrace& lane : trace.lanes) {
     if (lane.elapsed_cycles > 0) {
@@ -77,7 +78,7 @@ std::vector<SurfacePoint> measure_surface(JobRun& run, const std::vector<Shape>&
     const SharedStreamProbe probe = make_copy(shape, element_bytes, surface_passes);
     const Attempt result =
         attempt(run, fmt::format("copy {} B, {}", element_bytes, to_text(shape)), probe);
-    if (result.trace) points.push_back({shape, copy_throughput(probe, *result.trace)});
+    if (result.trace) points.push_back({shape, throughput_of(probe, *result.trace)});
   }
   return points;
 }
@@ -130,7 +131,7 @@ SurfacePoint remeasure_best(JobRun& run, std::vector<SurfacePoint> points, int e
   points = rank_surface(std::move(points), finalists);
   for (SurfacePoint& point : points) {
     const SharedStreamProbe probe = make_copy(point.shape, element_bytes, best_passes);
-    point.throughput = copy_throughput(
+    point.throughput = throughput_of(
         probe,
         run.run(fmt::format("long copy {} B, {}", element_bytes, to_text(point.shape)), probe));
   }
@@ -155,6 +156,15 @@ void report_wide_words(JobRun& run, std::vector<SurfacePoint> points) {
 }
 
 }  // namespace
+
+double shared_load_rate(JobRun& run) {
+  const SharedStreamProbe probe{.block_threads = run.info().max_threads_per_block,
+                                .ilp = shared_loads_in_row,
+                                .element_bytes = 8,  // fills the widest known banks
+                                .passes = best_passes,
+                                .work = SharedWork::loads};
+  return throughput_of(probe, run.run("loads", probe));
+}
 
 void report_shared_copies(JobRun& run) {
   const DeviceInfo& gpu = run.info();

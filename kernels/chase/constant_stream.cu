@@ -18,10 +18,10 @@ constexpr std::uint32_t chunk_rows = 1024;
 /// Goes round and round a thread's piece of the bank.
 class PieceReader {
  public:
-  __device__ PieceReader(const ConstantRoute& route, std::uint32_t thread)
+  __device__ PieceReader(const ConstantRoute& route, std::uint32_t block, std::uint32_t thread)
       : step_bytes_(__ldcg(&route.step_bytes)),
         piece_bytes_(__ldcg(&route.piece_bytes)),
-        at_bytes_(__ldcg(&route.start_bytes)) {
+        at_bytes_(__ldcg(&route.start_bytes[block])) {
     base_ = static_cast<std::uint32_t>(__cvta_generic_to_constant(constant_stream_bank)) +
             thread * piece_bytes_;
   }
@@ -80,9 +80,12 @@ __global__ void __launch_bounds__(1024, 1)
   if (rank < 0) return;
   const Deadline deadline(launch.placement.limit_ns);
   const std::uint32_t sm = read_sm();
-  const bool loads = threadIdx.x % 32 < launch.warp_threads;
-  const std::uint32_t thread = threadIdx.x / 32 * launch.warp_threads + threadIdx.x % 32;
-  PieceReader reader(launch.routes[rank], thread);
+  const std::uint32_t warp = threadIdx.x / 32 % launch.warps;
+  const std::uint32_t block = threadIdx.x / 32 / launch.warps;
+  const bool loads =
+      threadIdx.x % 32 < launch.warp_threads && block < __ldcg(&launch.routes[rank].blocks);
+  const std::uint32_t thread = warp * launch.warp_threads + threadIdx.x % 32;
+  PieceReader reader(launch.routes[rank], block, thread);
   if (threadIdx.x == 0) block_sum = late = 0;
   bool in_time = !loads || reader.read_rows(launch.warmup_rows, deadline);
   if (!pass_barrier()) return;

@@ -37,20 +37,20 @@ inline constexpr int branch_depth = 5;  // of the deepest nest
 /// path, the highest first, choose its sides. Null for a deeper nest.
 Kernel<BranchLaunch> find_nested_branches(int depth);
 
-enum class Wait { handshake, spin_release, barrier_against_spin, diverged_barrier };
+enum class Wait { handshake, spin_release, barrier_against_spin, diverged_barrier, ended_warp };
 
-/// Warps of a block of a waiting program, and the shared memory for their flags.
-inline constexpr unsigned wait_warps = 2;
+/// Shared memory of a waiting program, for its flags.
 inline constexpr unsigned wait_shared_bytes = 8;
 
 struct WaitLaunch {
   Placement placement;
   LaneResult* results = nullptr;      // [rank]
-  std::uint64_t* cycles = nullptr;    // [rank * 64 + thread]: since the start; 0: gave up
+  std::uint64_t* cycles = nullptr;    // [rank * threads + thread]: since the start; 0: gave up
   std::uint64_t limit_cycles = 0;     // of each wait
   std::uint32_t first_of_upper = 16;  // first thread of the second path
 };
 
+/// For blocks of two warps; ended_warp: three.
 Kernel<WaitLaunch> find_waits(Wait wait);
 
 /// Barriers between two checks of the loop counter.
@@ -63,8 +63,9 @@ struct BarrierLaunch {
   std::uint32_t barriers = 0;     // a multiple of barriers_in_row
 };
 
-/// By all threads of a block: barrier 0, or barrier 1 with their number.
+/// By all threads of a block: barrier 0, the same and a clock read, or barrier 1 with their number.
 extern const Kernel<BarrierLaunch> block_barriers;
+extern const Kernel<BarrierLaunch> clocked_barriers;
 extern const Kernel<BarrierLaunch> named_barriers;
 
 /// Barriers of the whole GPU by a counter in global memory; one thread on each wanted SM.

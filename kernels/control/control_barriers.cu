@@ -8,31 +8,42 @@
 
 namespace sonde::kernels {
 
-enum class BlockBarrier { all, named };
+enum class BlockBarrier { all, named, clocked };
 
 namespace {
 
 template <BlockBarrier barrier>
 __device__ __forceinline__ void sync_block(std::uint32_t threads) {
-  if constexpr (barrier == BlockBarrier::all) {
-    asm volatile("bar.sync 0;" ::: "memory");
-  } else {
+  if constexpr (barrier == BlockBarrier::named) {
     asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
+  } else {
+    asm volatile("bar.sync 0;" ::: "memory");
   }
 }
 
 /// Cycles of `count` barriers and of the code around them.
+/// @param clocks takes up the last clock reads between them, so that none is removed
 template <BlockBarrier barrier>
-__device__ std::uint64_t time_barriers(std::uint32_t count, std::uint32_t threads) {
+__device__ std::uint64_t time_barriers(std::uint32_t count, std::uint32_t threads,
+                                       std::uint64_t& clocks) {
+  [[maybe_unused]] std::uint64_t reads[barriers_in_row] = {};
   if (!pass_barrier()) return 0;
   const std::uint64_t begin = read_clock();
 #pragma unroll 1
   for (std::uint32_t i = 0; i < count; i += barriers_in_row) {
 #pragma unroll
-    for (std::uint32_t j = 0; j < barriers_in_row; ++j) sync_block<barrier>(threads);
+    for (std::uint32_t j = 0; j < barriers_in_row; ++j) {
+      sync_block<barrier>(threads);
+      if constexpr (barrier == BlockBarrier::clocked) reads[j] = read_clock();
+    }
   }
   if (!pass_barrier()) return 0;
-  return cycles_since(begin);
+  const std::uint64_t cycles = cycles_since(begin);
+  if constexpr (barrier == BlockBarrier::clocked) {
+#pragma unroll
+    for (const std::uint64_t read : reads) clocks += read;
+  }
+  return cycles;
 }
 
 template <BlockBarrier barrier>
@@ -41,11 +52,14 @@ __global__ void __launch_bounds__(1024, 1)
   const int rank = hold_wanted_sm(launch.placement);
   if (rank < 0) return;
   const std::uint32_t sm = read_sm();
-  const std::uint64_t once = time_barriers<barrier>(launch.barriers, blockDim.x);  // a rehearsal
-  const std::uint64_t fewer = time_barriers<barrier>(launch.barriers, blockDim.x);
-  const std::uint64_t more = time_barriers<barrier>(2 * launch.barriers, blockDim.x);
+  std::uint64_t clocks = 1;
+  const std::uint64_t once =
+      time_barriers<barrier>(launch.barriers, blockDim.x, clocks);  // a rehearsal
+  const std::uint64_t fewer = time_barriers<barrier>(launch.barriers, blockDim.x, clocks);
+  const std::uint64_t more = time_barriers<barrier>(2 * launch.barriers, blockDim.x, clocks);
   if (threadIdx.x == 0) {
-    launch.results[rank] = {lane_status(true, sm), sm, more - fewer, once == 0 ? 1u : 0u};
+    launch.results[rank] = {lane_status(true, sm), sm, more - fewer,
+                            once == 0 || clocks == 0 ? 1u : 0u};
   }
 }
 
@@ -132,6 +146,7 @@ __global__ void __launch_bounds__(32, 1) sleep_kernel(const __grid_constant__ Sl
 }  // namespace
 
 const Kernel<BarrierLaunch> block_barriers = barrier_kernel<BlockBarrier::all>;
+const Kernel<BarrierLaunch> clocked_barriers = barrier_kernel<BlockBarrier::clocked>;
 const Kernel<BarrierLaunch> named_barriers = barrier_kernel<BlockBarrier::named>;
 const Kernel<GridBarrierLaunch> grid_barriers = grid_barrier_kernel;
 const Kernel<ClusterBarrierLaunch> cluster_barriers = cluster_barrier_kernel;

@@ -1,5 +1,6 @@
 // Hardware effect: whether the paths of a diverged warp alternate, and whether a barrier counts
-// warps or threads (Wong 2010, listings 4 to 7). Every wait is limited by the clock, and the other
+// warps or threads (Wong 2010, listings 4 to 7), and whether it
+// waits for a warp that has ended (section IV-D). Every wait is limited by the clock, and the other
 // warp helps at barriers where threads might wait forever: so a deadlock is reported, but does not
 // happen. Sources of error: flags in registers (volatile shared memory), sides of a branch that the
 // compiler merges (each path has its own code), an aligned barrier in a path, which may become a
@@ -125,8 +126,26 @@ __device__ std::uint64_t arrive_for_halves(const Words& words, const Stopwatch& 
   return cycles;
 }
 
+/// Comes to the barrier when the second warp has ended and the third one has arrived.
+__device__ std::uint64_t come_late(const Words& words, const Stopwatch& watch) {
+  while (watch.cycles() < watch.limit_cycles / 4) {
+  }
+  asm volatile("bar.sync 0;" ::: "memory");
+  const std::uint64_t cycles = passed_at(words.second, watch);
+  signal(words.first, 1);
+  return cycles;
+}
+
+/// Arrives; and once more, in place of the ended warp, if the first warp has not passed in time.
+__device__ std::uint64_t arrive_for_ended(const Words& words, const Stopwatch& watch) {
+  asm volatile("bar.arrive 0, 96;" ::: "memory");
+  const std::uint64_t cycles = spin(words.first, 1, watch);
+  if (!__all_sync(0xffffffffu, cycles != 0)) asm volatile("bar.arrive 0, 96;" ::: "memory");
+  return cycles;
+}
+
 template <Wait wait>
-__global__ void __launch_bounds__(64, 1) wait_kernel(const __grid_constant__ WaitLaunch launch) {
+__global__ void __launch_bounds__(96, 1) wait_kernel(const __grid_constant__ WaitLaunch launch) {
   extern __shared__ std::uint32_t flags[];
   const int rank = hold_wanted_sm(launch.placement);
   if (rank < 0) return;
@@ -142,13 +161,16 @@ __global__ void __launch_bounds__(64, 1) wait_kernel(const __grid_constant__ Wai
     cycles = spin_release(words, watch);
   } else if constexpr (wait == Wait::barrier_against_spin) {
     cycles = barrier_against_spin(words, watch);
+  } else if constexpr (wait == Wait::ended_warp) {
+    if (threadIdx.x < warp_size) cycles = come_late(words, watch);
+    if (threadIdx.x >= 2 * warp_size) cycles = arrive_for_ended(words, watch);
   } else if (threadIdx.x < warp_size) {
     cycles = diverged_halves(launch, words, watch);
   } else {
     cycles = arrive_for_halves(words, watch);
   }
   launch.cycles[static_cast<std::uint64_t>(rank) * blockDim.x + threadIdx.x] = cycles;
-  if (!pass_barrier()) return;
+  if (wait != Wait::ended_warp && !pass_barrier()) return;
   if (threadIdx.x == 0) {
     launch.results[rank] = {lane_status(true, sm), sm, watch.cycles(), 0};
   }
@@ -159,7 +181,8 @@ __global__ void __launch_bounds__(64, 1) wait_kernel(const __grid_constant__ Wai
 Kernel<WaitLaunch> find_waits(Wait wait) {
   constexpr Kernel<WaitLaunch> kernels[]{
       wait_kernel<Wait::handshake>, wait_kernel<Wait::spin_release>,
-      wait_kernel<Wait::barrier_against_spin>, wait_kernel<Wait::diverged_barrier>};
+      wait_kernel<Wait::barrier_against_spin>, wait_kernel<Wait::diverged_barrier>,
+      wait_kernel<Wait::ended_warp>};
   return kernels[static_cast<int>(wait)];
 }
 

@@ -1,13 +1,17 @@
 // Shared memory kernels. The chase measures the cost of conflicts: every thread loads its own word,
 // which holds its own address, so loads are dependent and the pattern is constant; or words that
 // hold the address of the next one, for the cost of a footprint. The stream measures the bandwidth:
-// ilp loads, then ilp stores, without conflicts.
+// ilp loads, then ilp stores, without conflicts; or loads alone, as fast as the banks give words.
 #include "kernels/placement.cuh"
 #include "kernels/select.cuh"
 #include "kernels/shared/shared.hpp"
 
+#include <type_traits>
+
 namespace sonde::kernels {
 namespace {
+
+enum class Work { copies, loads };
 
 /// Place of a thread in the chase. `upper` keeps the upper half of an 8-byte word (zero); else
 /// ptxas would only load the lower half.
@@ -152,14 +156,34 @@ __device__ __forceinline__ void copy_elements(std::uint32_t source, std::uint32_
   }
 }
 
-template <int bytes, int ilp>
+/// Loads an element again and again; volatile, as ptxas would load it once.
+/// @return a sum that needs all values
+template <class Element>
+__device__ __forceinline__ Element load_element(std::uint32_t source) {
+  Element values[shared_loads_in_row];
+#pragma unroll
+  for (Element& value : values) {
+    if constexpr (sizeof(Element) == 4) {
+      asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(value) : "r"(source) : "memory");
+    } else {
+      asm volatile("ld.volatile.shared.u64 %0, [%1];" : "=l"(value) : "r"(source) : "memory");
+    }
+  }
+  Element sum = 0;
+#pragma unroll
+  for (const Element value : values) sum ^= value;
+  return sum;
+}
+
+template <int bytes, int ilp, Work work>
 __global__ void __launch_bounds__(stream_max_threads(bytes, ilp), 1)
     shared_stream_kernel(const __grid_constant__ SharedStreamLaunch launch) {
   extern __shared__ __align__(256) unsigned char shared[];
   const std::uint32_t stride = blockDim.x * bytes;
   const std::uint32_t source = shared_address(shared) + threadIdx.x * bytes;
   const std::uint32_t destination = source + stride * ilp;
-  for (int j = 0; j < ilp; ++j) store_shared_u32(source + j * stride, threadIdx.x);
+  const int written = work == Work::copies ? ilp : 1;
+  for (int j = 0; j < written; ++j) store_shared_u32(source + j * stride, threadIdx.x);
   const Deadline deadline(launch.limit_ns);
   if (threadIdx.x == 0) {
     atomicAdd(&launch.blocks_on_sm[read_sm()], 1u);
@@ -168,12 +192,20 @@ __global__ void __launch_bounds__(stream_max_threads(bytes, ilp), 1)
   }
   if (!pass_barrier()) return;
   const std::uint64_t begin = read_clock();
+  std::uint64_t sum = 0;
   for (std::uint32_t pass = 0; pass < launch.passes; ++pass) {
-    copy_elements<bytes, ilp>(source, destination, stride);
+    if constexpr (work == Work::copies) {
+      copy_elements<bytes, ilp>(source, destination, stride);
+    } else {
+      sum += load_element<std::conditional_t<bytes == 4, std::uint32_t, std::uint64_t>>(source);
+    }
     if (pass % 1024 == 1023 && deadline.passed()) {
       *launch.timed_out = 1;
       break;
     }
+  }
+  if constexpr (work == Work::loads) {  // a use of all values
+    store_shared_u32(source, static_cast<std::uint32_t>(sum ^ sum >> 32));
   }
   note_span(launch.spans, begin);
 }
@@ -181,7 +213,7 @@ __global__ void __launch_bounds__(stream_max_threads(bytes, ilp), 1)
 template <int bytes>
 Kernel<SharedStreamLaunch> stream_kernel_by_ilp(int ilp) {
   return select_kernel<Kernel<SharedStreamLaunch>, 1, 2, 4, 6, 8>(
-      ilp, [](auto factor) { return shared_stream_kernel<bytes, factor.value>; });
+      ilp, [](auto factor) { return shared_stream_kernel<bytes, factor.value, Work::copies>; });
 }
 
 }  // namespace
@@ -192,6 +224,11 @@ unsigned shared_chase_bytes(const SharedChaseLaunch& launch) {
 
 Kernel<SharedChaseLaunch> find_shared_chase(int element_bytes) {
   return element_bytes == 8 ? shared_chase_kernel<8> : shared_chase_kernel<4>;
+}
+
+Kernel<SharedStreamLaunch> find_shared_loads(int element_bytes) {
+  return element_bytes == 8 ? shared_stream_kernel<8, shared_loads_in_row, Work::loads>
+                            : shared_stream_kernel<4, shared_loads_in_row, Work::loads>;
 }
 
 Kernel<SharedStreamLaunch> find_shared_stream(int element_bytes, int ilp) {

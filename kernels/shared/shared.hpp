@@ -63,4 +63,9 @@ struct SharedStreamLaunch {
 /// section 6.1.
 Kernel<SharedStreamLaunch> find_shared_stream(int element_bytes, int ilp);
 
+/// For blocks, all resident at once, whose threads load an element shared_loads_in_row times,
+/// `passes` times.
+Kernel<SharedStreamLaunch> find_shared_loads(int element_bytes);
+inline constexpr int shared_loads_in_row = 8;
+
 }  // namespace sonde::kernels

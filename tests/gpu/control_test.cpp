@@ -32,7 +32,8 @@ class ControlGpuTest : public GpuTest {
   std::vector<std::uint64_t> wait(WaitProgram program) {
     const Trace trace =
         device().run(WaitProbe{.program = program, .limit_cycles = 100'000, .sms = {0, 1, 2}});
-    for (const LaneTrace& lane : trace.lanes) EXPECT_EQ(lane.clock_cycles.size(), 64u);
+    const std::size_t threads = 32 * static_cast<std::size_t>(warps_of(program));
+    for (const LaneTrace& lane : trace.lanes) EXPECT_EQ(lane.clock_cycles.size(), threads);
     return trace.lanes.at(0).clock_cycles;
   }
   double barrier_cycles(const BarrierProbe& probe) {
@@ -126,6 +127,27 @@ TEST_F(ControlGpuTest, barriers_count_threads) {
   ASSERT_TRUE(participant.has_value());
   if (device().info().compute_major >= 7) {
     EXPECT_EQ(*participant, "thread");
+  }
+}
+
+/// CUDA programming guide, __syncthreads: waits until all threads that have not exited are there.
+TEST_F(ControlGpuTest, a_barrier_does_not_wait_for_a_warp_that_has_ended) {
+  const std::vector<std::uint64_t> cycles = wait(WaitProgram::ended_warp);
+  for (std::size_t thread = 0; thread < 32; ++thread) {
+    EXPECT_GE(cycles[thread], 25'000u);  // when the warp comes to the barrier
+    EXPECT_LT(cycles[thread], 30'000u);  // and not when the third one arrives again
+    EXPECT_EQ(cycles[thread + 32], 0u);
+    EXPECT_GT(cycles[thread + 64], 0u);  // it need not arrive again
+  }
+}
+
+TEST_F(ControlGpuTest, a_clock_read_after_a_barrier_adds_little) {
+  for (int warps : {1, 4, 32}) {
+    const double alone = barrier_cycles({.warps = warps, .barriers = 512, .sms = all_sms()});
+    const double pair = barrier_cycles(
+        {.kind = BarrierKind::clocked, .warps = warps, .barriers = 512, .sms = all_sms()});
+    EXPECT_GE(pair, alone - 0.5) << warps;
+    EXPECT_LT(pair, alone + 40) << warps;
   }
 }
 

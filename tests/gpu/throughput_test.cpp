@@ -145,6 +145,22 @@ TEST_F(ThroughputGpuTest, shared_copies_come_near_128_bytes_per_cycle) {
   }
 }
 
+/// CUDA programming guide, compute capability 5.x and later: 32 banks, a word of 4 bytes per cycle.
+TEST_F(ThroughputGpuTest, a_bank_gives_a_word_in_each_cycle_to_loads) {
+  for (int element_bytes : {4, 8}) {
+    const Trace trace = device().run(SharedStreamProbe{.block_threads = 1024,
+                                                       .ilp = shared_loads_in_row,
+                                                       .element_bytes = element_bytes,
+                                                       .passes = 1024,
+                                                       .work = SharedWork::loads});
+    ASSERT_EQ(trace.lanes.size(), static_cast<std::size_t>(device().info().sm_count));
+    for (const LaneTrace& lane : trace.lanes) {
+      const double bytes = element_bytes * static_cast<double>(lane.accesses);
+      EXPECT_NEAR(bytes / static_cast<double>(lane.elapsed_cycles), 128, 3) << element_bytes;
+    }
+  }
+}
+
 TEST_F(ThroughputGpuTest, every_unroll_factor_of_the_sweep_copies_in_shared_memory) {
   for (int ilp : {1, 2, 4, 6, 8}) {
     SharedStreamProbe probe;

@@ -11,6 +11,7 @@ from sass_windows import (clock_faults, is_clock, is_jump, is_memory, longest_ru
 PATHS = 32
 OPERATIONS = 16
 IN_A_ROW = 16
+LOOP_CODE = 4  # instructions of a loop besides its row
 
 
 def multiplies(held):
@@ -120,8 +121,16 @@ def check_nest(name, code):
 
 
 def check_barriers(name, code):
-    """A named barrier is told its number and the count of threads; the loop holds nothing but barriers."""
+    """A named barrier is told its number and the count of threads; the loop holds nothing but barriers, and after
+    each of them a clock read where the kernel says so."""
     faults = clock_faults(code)
+    if "BlockBarrierE2" in name:
+        bodies = [[i for i in code if begin <= i.address < end] for begin, end in loops(code)]
+        rows = [body for body in bodies if any(i.opcode.startswith("BAR.SYNC") for i in body)]
+        for row in rows:
+            pairs = sum(one.opcode.startswith("BAR.SYNC") and is_clock(two) for one, two in zip(row, row[1:]))
+            if pairs != IN_A_ROW or len(row) > 2 * IN_A_ROW + LOOP_CODE:
+                faults.append(f"{pairs} barriers with a clock read behind them, {len(row)} instructions")
     number = r"0x1, R\d+" if "BlockBarrierE1" in name else "0x0"
     rows = [i for i in code if i.opcode.startswith("BAR.SYNC") and re.match(number, i.operands)]
     if len(rows) != 3 * IN_A_ROW or longest_run(code, r"BAR\.SYNC.*") != IN_A_ROW:
@@ -163,6 +172,9 @@ def check_waits(name, code):
     # Targets below sm_90 have one more behind the code, for a warp that diverged before it arrives; ours has not.
     barriers = [i for i in code if i.opcode.startswith("BAR.SYNC") and i.operands == "0x1, 0x40"]
     wanted = 2 if re.search(r"WaitE[23]", name) else 0
+    arrivals = [i.operands for i in code if i.opcode == "BAR.ARV"]
+    if "WaitE4" in name and arrivals != ["0x0, 0x60"] * 2:
+        faults.append(f"arrivals {arrivals}, should be two at barrier 0 for 96 threads")
     if len(barriers) != wanted or any(i.predicate for i in barriers):
         faults.append(f"{len(barriers)} barriers of paths or warps, should be {wanted}, none of them predicated")
     return faults
@@ -183,10 +195,10 @@ def check_occupancy(name, code):
 CHECKS = [
     (re.compile(r"\d+branch_kernel"), check_branches, 2),
     (re.compile(r"\d+nested_kernel"), check_nest, 6),
-    (re.compile(r"\d+barrier_kernelILNS0_12BlockBarrier"), check_barriers, 2),
+    (re.compile(r"\d+barrier_kernelILNS0_12BlockBarrier"), check_barriers, 3),
     (re.compile(r"\d+cluster_barrier_kernel"), check_cluster_barriers, 1),
     (re.compile(r"\d+grid_barrier_kernel"), check_grid_barrier, 1),
     (re.compile(r"\d+sleep_kernel"), check_sleep, 1),
-    (re.compile(r"\d+wait_kernel"), check_waits, 4),
+    (re.compile(r"\d+wait_kernel"), check_waits, 5),
     (re.compile(r"\d+occupancy_kernel"), check_occupancy, 66),
 ]

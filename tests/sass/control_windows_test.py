@@ -41,14 +41,18 @@ def nest_of_one(around=("0xc9", "0x12d"), joined=True, swapped=False):
 
 
 def loops_of_barriers(barrier, count=16):
+    return loops_of([barrier] * count)
+
+
+def loops_of(row):
     text = ""
     address = 0
     for _ in range(3):
         head = address
         text += line(address, "CS2R R2, SR_CLOCKLO")
-        for _ in range(count):
+        for instruction in row:
             address += 16
-            text += line(address, barrier)
+            text += line(address, instruction)
         address += 16
         text += line(address, f"@P0 BRA 0x{head + 16:x}")
         address += 16
@@ -81,6 +85,13 @@ class ControlWindowsTest(CheckTest):
             "another barrier": (right, name.format(1)),
             "merged ones": (loops_of_barriers("BAR.SYNC.DEFER_BLOCKING 0x0", 15),)})
 
+    def test_a_clock_read_follows_each_barrier(self):
+        pair = ("BAR.SYNC.DEFER_BLOCKING 0x0", "CS2R R4, SR_CLOCKLO")
+        right = loops_of(pair * 16)
+        self.expect(faults_by(control_windows.check_barriers, "barrier_kernelILNS0_12BlockBarrierE2E"), [(right,)], {
+            "removed reads": (loops_of_barriers(pair[0]),), "additions": (loops_of((pair + ("IADD3 R6, R6, R4, RZ",)) * 16),),
+            "a read before": (loops_of(pair[::-1] * 16),)})
+
     def test_a_sleep_is_alone_in_its_window(self):
         sleep, begin, end = "NANOSLEEP R0", "CS2R R2, SR_CLOCKLO", "CS2R R4, SR_CLOCKLO"
         self.expect(faults_by(control_windows.check_sleep, "sleep_kernel"),
@@ -99,6 +110,12 @@ class ControlWindowsTest(CheckTest):
             line(at, "BAR.SYNC.DEFER_BLOCKING 0x1, 0x40") for at in (32, 48))
         self.expect(faults_by(control_windows.check_waits, "wait_kernelILNS0_4WaitE3E"), [(right,)],
                     {"a predicate": (right.replace("BAR.SYNC", "@P1 BAR.SYNC", 1),)})
+
+    def test_an_ended_warp_is_replaced_at_the_barrier(self):
+        right = line(0, "LDS R0, [R2]") + line(16, "@P0 BRA 0x0") + "".join(
+            line(at, "BAR.ARV 0x0, 0x60") for at in (32, 48))
+        self.expect(faults_by(control_windows.check_waits, "wait_kernelILNS0_4WaitE4E"), [(right,)],
+                    {"nobody helps": (right.replace("BAR.ARV", "NOP", 1),)})
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """Checks the machine code of the atomics on shared memory: rows of them, dependent or not, and nothing else in
-their loops.
+their loops; and that streams of loads make all of their loads.
 """
 
 import re
@@ -7,6 +7,7 @@ import re
 from sass_windows import clock_faults, is_memory, loops, register, stored
 
 IN_A_ROW = 16
+LOADS_IN_ROW = 8
 # By template argument (kernels::SharedAtomic: returned, unused, counted). There is no RED for shared memory. ptxas
 # counts the constant 1 up from sm_80 on; for sm_75 it adds it.
 ADDITIONS = [r"ATOMS\.ADD", r"ATOMS\.ADD", r"ATOMS\.(POPC\.INC\.32|ADD)"]
@@ -36,4 +37,15 @@ def check_atomics(name, code):
     return faults
 
 
-CHECKS = [(re.compile("shared_atomic_kernel"), check_atomics, 3)]
+def check_loads(name, code):
+    """All loads of a row, in their full width; sm_75 calls them LDS.U."""
+    load = "LDS.64" if "kernelILi8E" in name else "LDS"
+    faults = clock_faults(code)
+    rows = [[i for i in code if begin <= i.address < end and is_memory(i)] for begin, end in loops(code)]
+    if [i.opcode.replace(".U", "") for row in rows for i in row if i.opcode.startswith("LDS")] != [load] * LOADS_IN_ROW:
+        faults.append(f"loops of {[[i.opcode for i in row] for row in rows]}, should be {LOADS_IN_ROW} {load}")
+    return faults
+
+
+CHECKS = [(re.compile("shared_atomic_kernel"), check_atomics, 3),
+          (re.compile(r"shared_stream_kernel.*4WorkE1"), check_loads, 2)]

@@ -21,6 +21,11 @@ def loops_of(additions):
     return text
 
 
+def loop_of(row):
+    inner = "".join(line(16 + 16 * n, instruction) for n, instruction in enumerate(row))
+    return line(0, "CS2R R2, SR_CLOCKLO") + inner + line(0x800, "@!P0 BRA 0x10")
+
+
 def chain(length=16, first=10):
     return [f"ATOMS.ADD R{first + n + 1}, [R11+UR4+0x100], R{first + n}" for n in range(length)]
 
@@ -40,6 +45,12 @@ class SharedWindowsTest(CheckTest):
             "dropped additions": (unused * 8, 1),
             "another access": (chain(15) + ["LDS R3, [R4]"], 0),
             "a loop of retries": (["ATOMS.CAS R5, [R0], R9, R10"] * 16, 0)})
+
+    def test_loads_are_all_made(self):
+        name = "shared_stream_kernelILi8ELi8ELNS1_4WorkE1E"
+        right = [([f"{load} R4, [R0]"] * 8,) for load in ("LDS.64", "LDS.U.64")]
+        self.expect(lambda row: shared_windows.check_loads(name, code_of(loop_of(row))), right, {
+            "merged loads": (["LDS.64 R4, [R0]"],), "half an element": (["LDS R4, [R0]"] * 8,)})
 
 
 if __name__ == "__main__":

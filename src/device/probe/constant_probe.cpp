@@ -15,6 +15,9 @@ namespace {
 /// Its multiples modulo 1 are spread more evenly than those of any other number (Weyl 1916), also
 /// for a few SMs with numbers in a row, which may share a cache.
 constexpr double golden_ratio = 0.6180339887498949;
+/// The second block of an SM begins half a piece after the first, so that neither finds in a cache
+/// what the other has read.
+constexpr double half_turn = 0.5;
 
 std::uint64_t threads_of(const ConstantStreamProbe& probe) {
   return static_cast<std::uint64_t>(probe.warps) * static_cast<std::uint64_t>(probe.warp_threads);
@@ -22,9 +25,9 @@ std::uint64_t threads_of(const ConstantStreamProbe& probe) {
 
 }  // namespace
 
-ConstantPiece constant_piece(const ConstantStreamProbe& probe, int sm, int thread) {
+ConstantPiece constant_piece(const ConstantStreamProbe& probe, int sm, int thread, int block) {
   const std::uint64_t words = probe.footprint_bytes / probe.step_bytes / threads_of(probe);
-  const double turn = golden_ratio * sm;
+  const double turn = golden_ratio * sm + half_turn * block;
   return {
       .first = static_cast<std::uint64_t>(thread) * words,
       .words = words,
@@ -43,13 +46,16 @@ nlohmann::json describe(const ConstantStreamProbe& probe) {
           {"warp_threads", probe.warp_threads},
           {"footprint_bytes", probe.footprint_bytes},
           {"step_bytes", probe.step_bytes},
-          {"accesses", probe.accesses}};
+          {"accesses", probe.accesses},
+          {"doubled_sms", probe.doubled_sms}};
 }
 
 void check(const ConstantStreamProbe& probe, int sm_count) {
   check_sms(probe.sms, sm_count);
   require(!probe.sms.empty() && probe.warps > 0 && probe.warp_threads > 0,
           "a constant stream needs SMs, warps and threads");
+  require(probe.doubled_sms >= 0 && probe.doubled_sms <= static_cast<int>(probe.sms.size()),
+          "doubled_sms of a constant stream must not exceed its SMs");
   require(probe.warp_threads <= static_cast<int>(warp_threads),
           "warp_threads of a constant stream must not exceed 32");
   require(probe.footprint_bytes > 0 && probe.footprint_bytes <= constant_bank_bytes,

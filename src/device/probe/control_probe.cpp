@@ -22,8 +22,10 @@ constexpr EnumName<WaitProgram> program_names[]{
     {WaitProgram::handshake, "handshake"},
     {WaitProgram::spin_release, "spin_release"},
     {WaitProgram::barrier_against_spin, "barrier_against_spin"},
-    {WaitProgram::diverged_barrier, "diverged_barrier"}};
+    {WaitProgram::diverged_barrier, "diverged_barrier"},
+    {WaitProgram::ended_warp, "ended_warp"}};
 constexpr EnumName<BarrierKind> barrier_names[]{{BarrierKind::block, "block"},
+                                                {BarrierKind::clocked, "clocked"},
                                                 {BarrierKind::named, "named"},
                                                 {BarrierKind::cluster, "cluster"},
                                                 {BarrierKind::grid, "grid"}};

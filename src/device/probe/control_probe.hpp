@@ -38,7 +38,8 @@ struct BranchProbe {
   int depth = 0;  // nested: 0 .. most_branch_depth
 };
 
-/// Programs whose threads wait for each other, on one block of two warps per SM.
+/// Programs whose threads wait for each other, on one block per SM: of two warps, or as many as
+/// they name.
 ///
 /// `handshake`: the lower half of a warp signals, then waits for the upper half; the upper half, on
 /// another path, waits for that signal first, then signals. Both end only if the paths of a
@@ -47,8 +48,17 @@ struct BranchProbe {
 /// one warp waits at a barrier before it signals, the other waits for the signal before it arrives
 /// at the barrier (listing 6). `diverged_barrier`: both halves of a diverged warp arrive at a
 /// barrier of two warps, each at its own place in the code; the other warp arrives once, and again
-/// while a thread waits (listing 7).
-enum class WaitProgram { handshake, spin_release, barrier_against_spin, diverged_barrier };
+/// while a thread waits (listing 7). `ended_warp`: a third warp arrives at barrier 0 of the block,
+/// the second ends, and later the first comes to the barrier. If the barrier waits for the second,
+/// the third arrives in its place at the end of the limit (section IV-D).
+enum class WaitProgram {
+  handshake,
+  spin_release,
+  barrier_against_spin,
+  diverged_barrier,
+  ended_warp
+};
+constexpr int warps_of(WaitProgram program) { return program == WaitProgram::ended_warp ? 3 : 2; }
 
 /// A thread gives up waiting after `limit_cycles`, so that a deadlock is reported and does not
 /// hang. One lane per SM: clock_cycles has for each thread when its wait ended, from the start of
@@ -61,10 +71,11 @@ struct WaitProbe {
   std::vector<int> sms;
 };
 
-/// `block`: barrier 0, for all threads of the block; `named`: another barrier of a block, with a
-/// count of threads; `cluster`: all blocks of a thread block cluster; `grid`: one block on each SM
-/// of the GPU, by a counter in global memory.
-enum class BarrierKind { block, named, cluster, grid };
+/// `block`: barrier 0, for all threads of the block; `clocked`: the same, and a read of the clock
+/// after it (Mei and Chu 2016, section 6.1); `named`: another barrier of a block, with a count of
+/// threads; `cluster`: all blocks of a thread block cluster; `grid`: one block on each SM of the
+/// GPU, by a counter in global memory.
+enum class BarrierKind { block, clocked, named, cluster, grid };
 
 /// `barriers` barriers one after the other, by all `warps` warps of each block. One lane per block:
 /// elapsed_cycles of all barriers, and as accesses their number.
@@ -73,7 +84,7 @@ struct BarrierProbe {
   int warps = 1;  // of each block; grid: 1
   int cluster_blocks = 1;
   int barriers = 0;      // a multiple of barrier_group
-  std::vector<int> sms;  // for `block` and `named`; else not used
+  std::vector<int> sms;  // not for `cluster` and `grid`
 };
 inline constexpr int barrier_group = 16;  // that the kernel makes in a row
 

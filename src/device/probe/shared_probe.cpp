@@ -18,6 +18,9 @@ constexpr EnumName<AtomicForm> form_names[]{{AtomicForm::returned, "returned"},
                                             {AtomicForm::unused, "unused"},
                                             {AtomicForm::counted, "counted"}};
 
+constexpr EnumName<SharedWork> shared_work_names[]{{SharedWork::copies, "copies"},
+                                                   {SharedWork::loads, "loads"}};
+
 int bank_bytes(BankMode mode) { return mode == BankMode::eight_bytes ? 8 : 4; }
 
 }  // namespace
@@ -42,12 +45,16 @@ nlohmann::json describe(const SharedChaseProbe& probe) {
   return result;
 }
 
+std::uint64_t shared_stream_block_bytes(const SharedStreamProbe& probe) {
+  const int elements = probe.work == SharedWork::copies ? 2 * probe.ilp : 1;
+  return static_cast<std::uint64_t>(probe.block_threads) * static_cast<std::uint64_t>(elements) *
+         static_cast<std::uint64_t>(probe.element_bytes);
+}
+
 nlohmann::json describe(const SharedStreamProbe& probe) {
-  return {{"block_threads", probe.block_threads},
-          {"blocks_per_sm", probe.blocks_per_sm},
-          {"ilp", probe.ilp},
-          {"element_bytes", probe.element_bytes},
-          {"passes", probe.passes},
+  return {{"work", name_of(shared_work_names, probe.work)}, {"block_threads", probe.block_threads},
+          {"blocks_per_sm", probe.blocks_per_sm},           {"ilp", probe.ilp},
+          {"element_bytes", probe.element_bytes},           {"passes", probe.passes},
           {"bank_mode_bytes", bank_bytes(probe.bank_mode)}};
 }
 
@@ -80,6 +87,8 @@ void check(const SharedChaseProbe& probe, int sm_count) {
 void check(const SharedStreamProbe& probe, int) {
   require(probe.block_threads > 0 && probe.blocks_per_sm > 0 && probe.ilp > 0 && probe.passes > 0,
           "a shared stream needs positive counts");
+  require(probe.work == SharedWork::copies || probe.ilp == shared_loads_in_row,
+          "a shared stream of loads needs an ilp of 8");
   require(probe.element_bytes == 4 || probe.element_bytes == 8, "element_bytes must be 4 or 8");
 }
 

@@ -29,9 +29,14 @@ struct SharedChaseProbe {
 /// Bytes of shared memory from the first word of a chase to the end of its last one.
 std::uint64_t shared_chase_span_bytes(const SharedChaseProbe& probe);
 
-/// Every thread copies `ilp` elements inside shared memory, `passes` times, with `blocks_per_sm`
-/// blocks on each SM (Mei and Chu 2016, section 6.1). One lane per SM: elapsed_cycles from the
-/// start of its first block to the end of its last one.
+/// `copies`: every thread loads `ilp` elements and stores them elsewhere. `loads`: it loads one
+/// element `ilp` times; `ilp` must be shared_loads_in_row.
+enum class SharedWork { copies, loads };
+inline constexpr int shared_loads_in_row = 8;
+
+/// Every thread does this work inside shared memory without conflicts, `passes` times, with
+/// `blocks_per_sm` blocks on each SM (Mei and Chu 2016, section 6.1). One lane per SM:
+/// elapsed_cycles from the start of its first block to the end of its last one.
 struct SharedStreamProbe {
   int block_threads = 0;
   int blocks_per_sm = 1;
@@ -39,7 +44,11 @@ struct SharedStreamProbe {
   int element_bytes = 4;  // 4 or 8
   BankMode bank_mode = BankMode::four_bytes;
   int passes = 1;
+  SharedWork work = SharedWork::copies;
 };
+
+/// Bytes of shared memory for the elements of one block.
+std::uint64_t shared_stream_block_bytes(const SharedStreamProbe& probe);
 
 /// The form of an addition. `returned`: it returns the old value, and the next one adds that value.
 /// `unused`: nobody uses the old value, and additions follow each other as fast as the SM takes

@@ -76,6 +76,24 @@ TEST(ConstantThroughputSimTest, eight_threads_of_many_blocks_hide_requests_and_a
   EXPECT_EQ(sim.text("constant.l3.best_shape"), "1 warps x 1 threads");
 }
 
+/// "Beyond 30 blocks some SMs run several blocks, which causes load imbalance": 31 blocks must wait
+/// for one SM, which then gets 1.2 B/clk for what is left; 60 blocks are even again.
+TEST(ConstantThroughputSimTest, more_blocks_than_sms_are_uneven) {
+  const JobOnSim sim = streams_on("gtx280");
+
+  EXPECT_EQ(sim.vector("constant.uneven_blocks"), (std::vector<double>{31, 45, 60}));
+  const std::vector<double> rates = sim.vector("constant.l3.uneven_bytes_per_cycle");
+  ASSERT_EQ(rates.size(), 3u);
+  EXPECT_NEAR(rates[0], 31 / (30 / 9.75 + 1 / 1.2), 0.8);  // 7.9
+  EXPECT_GT(rates[1], rates[0]);
+  EXPECT_NEAR(rates[2], 9.75, 0.1);
+  // Each SM has an L1 of its own: whoever runs two blocks takes twice as long.
+  const std::vector<double> first_level = sim.vector("constant.l1.uneven_bytes_per_cycle");
+  const double of_all = at_blocks(sim, "constant.l1.one_thread_bytes_per_cycle", 30);
+  EXPECT_NEAR(first_level[2], 2 * first_level[0] * 30 / 31, 0.05 * first_level[2]);
+  EXPECT_GE(first_level[2], 0.97 * of_all);
+}
+
 TEST(ConstantThroughputSimTest, caches_of_an_sm_or_a_tpc_give_each_of_them_the_same) {
   const JobOnSim sim = streams_on("gtx280");
 

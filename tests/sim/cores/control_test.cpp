@@ -64,6 +64,9 @@ void expect_declared(const JobOnSim& sim) {
     EXPECT_EQ(sim.text("control.barrier_participant"), warps ? "warp" : "thread");
   }
   EXPECT_NEAR(sim.number("control.barrier_latency_cycles"), declared.barrier.latency_cycles, 0.1);
+  EXPECT_NEAR(sim.number("control.barrier_clock_pair_cycles"), sim.truth().units.shared.sync_cycles,
+              0.1);
+  EXPECT_EQ(sim.text("control.barrier_waits_for_ended_warps"), "no");
   EXPECT_NEAR(sim.number("control.barrier_warp_cycles"), declared.barrier.arrival_cycles, 0.1);
   EXPECT_NEAR(sim.number("control.reconvergence_cycles"), declared.reconvergence_cycles,
               sim.truth().clock.granularity_cycles);  // a difference of two readings
@@ -93,6 +96,7 @@ TEST(ControlWongTest, gt200) {
   const JobOnSim sim = control_on("gtx280");
 
   EXPECT_NEAR(sim.number("control.barrier_latency_cycles"), 20, 0.1);
+  EXPECT_EQ(sim.text("control.barrier_waits_for_ended_warps"), "no");
   EXPECT_EQ(sim.text("control.barrier_participant"), "warp");
   EXPECT_EQ(sim.text("control.divergence_model"), "stack");
   EXPECT_EQ(sim.text("control.spin_release_deadlocks"), "yes");
@@ -104,6 +108,26 @@ TEST(ControlWongTest, gt200) {
   const std::vector<double> ends = sim.vector("control.timeline_end_cycles");
   ASSERT_EQ(begins.size(), 64u);  // two warps
   for (std::size_t i = 0; i < begins.size(); ++i) EXPECT_GE(ends[i] - begins[i], 16 * 24) << i;
+}
+
+/// Mei and Chu 2016, section 6.1.
+TEST(ControlMeiTest, pairs_of_a_barrier_and_a_clock_read) {
+  for (const auto& [model, cycles] :
+       {std::pair{"gtx560ti", 78}, std::pair{"gtx780", 37}, std::pair{"gtx980", 36}}) {
+    EXPECT_NEAR(control_on(model).number("control.barrier_clock_pair_cycles"), cycles, 0.5)
+        << model;
+  }
+}
+
+/// No known GPU has such a barrier; the job comes to its end, and says so.
+TEST(ControlEndedWarpTest, a_barrier_that_waits_for_ended_warps_is_seen) {
+  for (const char* base : {"gtx280", "h200"}) {
+    nlohmann::json model = json_of(base);
+    model["control"]["barrier"]["waits_for_ended_warps"] = true;
+    const JobOnSim sim = control_on(write_model(model, std::string(base) + "_waits"));
+    EXPECT_EQ(sim.text("control.barrier_waits_for_ended_warps"), "yes") << base;
+    EXPECT_EQ(sim.text("control.barrier_spin_deadlocks"), "yes") << base;
+  }
 }
 
 TEST(ControlH200Test, barriers_of_clusters_and_sleeps_are_there) {

@@ -1,6 +1,7 @@
 // The shared job gives back what Mei and Chu 2016 measured (tables VII and VIII, figures 17 and 19)
 // on the simulated copies of their GPUs.
 #include "sim/job_on_sim.hpp"
+#include "sim/shipped_json.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -54,7 +55,8 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.model; });
 
 /// Mei and Chu 2016, section 6.1: the GTX 780 needs 94 warps, more than it can hold; table VII: its
-/// copies get 83.81 of 257.54 GB/s, those of the GTX 980 137.41 of 163.84.
+/// copies get 83.81 of 257.54 GB/s, those of the GTX 560 Ti 34.90 of 60.80, as a bank gives a word
+/// in two cycles, those of the GTX 980 137.41 of 163.84.
 TEST(SharedPeakSimTest, published_peaks_and_warps_are_recovered) {
   struct Paper {
     const char* model;
@@ -62,7 +64,8 @@ TEST(SharedPeakSimTest, published_peaks_and_warps_are_recovered) {
     double warps;
     double efficiency;
   };
-  for (const Paper& paper : {Paper{"gtx780", 257.54 / 1.006, 94, 83.81 / 257.54},
+  for (const Paper& paper : {Paper{"gtx560ti", 60.80 / 0.950, 25, 34.90 / 60.80},
+                             Paper{"gtx780", 257.54 / 1.006, 94, 83.81 / 257.54},
                              Paper{"gtx980", 163.84 / 1.279, 28, 137.41 / 163.84}}) {
     JobOnSim sim(paper.model, {"clock", "shared"});
     EXPECT_NEAR(sim.number("shared.peak_bytes_per_cycle_per_sm"), paper.peak_bytes_per_cycle, 0.2)
@@ -71,6 +74,29 @@ TEST(SharedPeakSimTest, published_peaks_and_warps_are_recovered) {
     EXPECT_NEAR(sim.number("shared.efficiency"), paper.efficiency, 0.1 * paper.efficiency)
         << paper.model;
   }
+}
+
+class SharedBankSimTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(SharedBankSimTest, a_bank_gives_words_at_its_declared_pace) {
+  const JobOnSim sim(GetParam(), {"clock", "shared"}, SuiteLevel::quick);
+  const sim::SharedModel& declared = sim.truth().units.shared;
+  EXPECT_NEAR(sim.number("shared.bank_words_per_cycle"), 1 / declared.load_interval_cycles,
+              0.01 / declared.load_interval_cycles);
+  EXPECT_EQ(sim.number("shared.peak_bytes_per_cycle_per_sm"),
+            declared.banks * declared.bank_bytes / declared.load_interval_cycles);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shipped, SharedBankSimTest, testing::ValuesIn(test::shipped_models),
+                         [](const auto& model) { return std::string(model.param); });
+
+TEST(SharedPeakSimTest, a_word_every_so_many_whole_cycles_or_no_peak) {
+  nlohmann::json model = test::json_of("gtx980");
+  model["shared"]["load_interval_cycles"] = 1.5;
+  const JobOnSim sim(test::write_model(model, "odd_banks"), {"clock", "shared"}, SuiteLevel::quick);
+  EXPECT_NEAR(sim.number("shared.bank_words_per_cycle"), 1 / 1.5, 0.01);
+  EXPECT_EQ(sim.status("shared.peak_bytes_per_cycle_per_sm"), Status::not_resolvable);
+  EXPECT_EQ(sim.status("shared.efficiency"), Status::not_resolvable);
 }
 
 /// Wong 2010, table I, and Mei and Chu 2016, table III: of an SM, and of a block.

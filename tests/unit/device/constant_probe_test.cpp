@@ -46,6 +46,16 @@ TEST(ConstantProbeTest, sms_with_numbers_in_a_row_begin_far_apart) {
   }
 }
 
+TEST(ConstantProbeTest, the_second_block_of_an_sm_begins_elsewhere_in_the_same_piece) {
+  ConstantStreamProbe probe = stream();
+  probe.doubled_sms = 1;
+  EXPECT_EQ(probe.blocks_on(0), 2);
+  EXPECT_EQ(probe.blocks_on(1), 1);
+  const ConstantPiece first = constant_piece(probe, 0, 5), second = constant_piece(probe, 0, 5, 1);
+  EXPECT_EQ(first.first, second.first);
+  EXPECT_NE(first.start, second.start);
+}
+
 TEST(ConstantProbeTest, the_untimed_round_is_whole_and_in_rows) {
   ConstantStreamProbe probe = stream();
   EXPECT_EQ(constant_warmup_accesses(probe), 16u);
@@ -62,7 +72,7 @@ TEST(ConstantProbeTest, impossible_streams_are_refused) {
        [](auto& probe) { probe.footprint_bytes = constant_bank_bytes + 64; },
        [](auto& probe) { probe.step_bytes = 6; }, [](auto& probe) { probe.step_bytes = 0; },
        [](auto& probe) { probe.footprint_bytes = 7 * 64; },
-       [](auto& probe) { probe.accesses = 60; }});
+       [](auto& probe) { probe.accesses = 60; }, [](auto& probe) { probe.doubled_sms = 3; }});
 }
 
 TEST(PaceProbeTest, launches_and_readings_must_end) {

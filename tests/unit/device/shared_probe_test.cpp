@@ -32,6 +32,16 @@ TEST(SharedProbeTest, atomics_that_no_backend_plays_are_refused) {
                                   [](auto& probe) { probe.sms = {2}; }});
 }
 
+TEST(SharedProbeTest, streams_of_loads_have_one_number_of_loads_and_one_element_of_each_thread) {
+  SharedStreamProbe loads{.block_threads = 64, .ilp = 8, .work = SharedWork::loads};
+  expect_refused(loads,
+                 {[](auto& probe) { probe.ilp = 4; }, [](auto& probe) { probe.passes = 0; }});
+  EXPECT_EQ(shared_stream_block_bytes(loads), 64u * 4);
+  EXPECT_NE(describe_probe(loads).find("\"loads\""), std::string::npos);
+  loads.work = SharedWork::copies;
+  EXPECT_EQ(shared_stream_block_bytes(loads), 64u * 4 * 8 * 2);
+}
+
 TEST(SharedProbeTest, the_span_ends_with_the_last_word) {
   EXPECT_EQ(shared_chase_span_bytes(small_ring()), 7u * 36 + 4);
   const SharedChaseProbe pair{.thread_offsets_bytes = {0, 128}, .element_bytes = 8, .sms = {0}};

@@ -24,13 +24,14 @@ void fill_bank(std::span<std::uint32_t> words) {
   for (std::uint32_t& word : words) word = ++number * 2654435761u;
 }
 
-/// The sum of all words that the block on this SM loads, untimed loads too, modulo 2^32.
+/// The sum of all words that the blocks on this SM load, untimed loads too, modulo 2^32.
 std::uint32_t expected_sum(const ConstantStreamProbe& probe, std::span<const std::uint32_t> bank,
-                           int sm) {
+                           std::size_t place) {
   const std::uint64_t loads = constant_warmup_accesses(probe) + probe.accesses;
   std::uint32_t sum = 0;
-  for (int thread = 0; thread < threads_of(probe); ++thread) {
-    const ConstantPiece piece = constant_piece(probe, sm, thread);
+  for (int number = 0; number < probe.blocks_on(place) * threads_of(probe); ++number) {
+    const ConstantPiece piece = constant_piece(probe, probe.sms[place], number % threads_of(probe),
+                                               number / threads_of(probe));
     for (std::uint64_t load = 0; load < loads; ++load) {
       sum += bank[piece.offset_bytes(load, probe.step_bytes) / 4];
     }
@@ -40,6 +41,7 @@ std::uint32_t expected_sum(const ConstantStreamProbe& probe, std::span<const std
 
 kernels::ConstantStreamLaunch describe_stream(const ConstantStreamProbe& probe) {
   kernels::ConstantStreamLaunch launch;
+  launch.warps = static_cast<std::uint32_t>(probe.warps);
   launch.warp_threads = static_cast<std::uint32_t>(probe.warp_threads);
   launch.warmup_rows =
       static_cast<std::uint32_t>(constant_warmup_accesses(probe) / constant_loads_in_flight);
@@ -47,9 +49,14 @@ kernels::ConstantStreamLaunch describe_stream(const ConstantStreamProbe& probe) 
   return launch;
 }
 
-kernels::ConstantRoute route_on(const ConstantStreamProbe& probe, int sm) {
-  const ConstantPiece piece = constant_piece(probe, sm, 0);
-  return {.start_bytes = static_cast<std::uint32_t>(piece.start * probe.step_bytes),
+kernels::ConstantRoute route_on(const ConstantStreamProbe& probe, std::size_t place) {
+  const auto start_bytes = [&](int block) {
+    return static_cast<std::uint32_t>(constant_piece(probe, probe.sms[place], 0, block).start *
+                                      probe.step_bytes);
+  };
+  const ConstantPiece piece = constant_piece(probe, probe.sms[place], 0);
+  return {.start_bytes = {start_bytes(0), start_bytes(1)},
+          .blocks = static_cast<std::uint32_t>(probe.blocks_on(place)),
           .step_bytes = static_cast<std::uint32_t>(probe.step_bytes),
           .piece_bytes = static_cast<std::uint32_t>(piece.words * probe.step_bytes)};
 }
@@ -57,16 +64,17 @@ kernels::ConstantRoute route_on(const ConstantStreamProbe& probe, int sm) {
 }  // namespace
 
 Trace play(Session& session, const ConstantStreamProbe& probe) {
-  const auto block_threads = static_cast<unsigned>(probe.warps) * warp_threads;
+  const int blocks = probe.blocks_on(0);
+  const auto block_threads = static_cast<unsigned>(blocks * probe.warps) * warp_threads;
   if (block_threads > static_cast<unsigned>(session.info().max_threads_per_block)) {
     throw_device_error("a constant stream has {} warps in a block (at most {} fit). Ask for fewer",
-                       probe.warps, session.info().max_threads_per_block / warp_threads);
+                       blocks * probe.warps, session.info().max_threads_per_block / warp_threads);
   }
   const layout::SharedPlan shared =
       layout::plan_shared(session.info(), kernels::constant_stream_shared_bytes);
   const auto loads = probe.accesses * static_cast<std::uint64_t>(threads_of(probe));
   LaneLaunch lanes(session, {.sms = probe.sms, .recorded = 0, .accesses = loads},
-                   limit_for(2 * loads * probe.sms.size()));
+                   limit_for(4 * loads * probe.sms.size()));
   LaunchArrays& arrays = session.arrays();
   const auto bank = arrays.add_input<std::uint32_t>(kernels::bank_bytes / 4);
   const auto routes = arrays.add_input<kernels::ConstantRoute>(probe.sms.size());
@@ -74,13 +82,14 @@ Trace play(Session& session, const ConstantStreamProbe& probe) {
   launch.routes = routes.device;
   fill_bank(bank.host);
   for (std::size_t rank = 0; rank < probe.sms.size(); ++rank) {
-    routes.host[rank] = route_on(probe, probe.sms[rank]);
+    routes.host[rank] = route_on(probe, rank);
   }
   Trace trace = lanes.run(kernels::constant_stream, launch, block_threads, shared, [&] {
     SONDE_CUDA_CHECK(kernels::fill_constant_stream_bank(bank.device, session.stream()));
   });
   for (std::size_t lane = 0; lane < probe.sms.size(); ++lane) {
-    lanes.check_final_value(lane, expected_sum(probe, bank.host, probe.sms[lane]));
+    lanes.check_final_value(lane, expected_sum(probe, bank.host, lane));
+    trace.lanes[lane].accesses = loads * static_cast<std::uint64_t>(probe.blocks_on(lane));
   }
   return trace;
 }

@@ -45,9 +45,15 @@ kernels::Wait to_kernel(WaitProgram program) {
     case WaitProgram::handshake: return kernels::Wait::handshake;
     case WaitProgram::spin_release: return kernels::Wait::spin_release;
     case WaitProgram::barrier_against_spin: return kernels::Wait::barrier_against_spin;
+    case WaitProgram::ended_warp: return kernels::Wait::ended_warp;
     case WaitProgram::diverged_barrier: break;
   }
   return kernels::Wait::diverged_barrier;
+}
+
+kernels::Kernel<kernels::BarrierLaunch> kernel_of(BarrierKind kind) {
+  if (kind == BarrierKind::clocked) return kernels::clocked_barriers;
+  return kind == BarrierKind::named ? kernels::named_barriers : kernels::block_barriers;
 }
 
 LaneTrace read_warp(std::span<const kernels::BranchStamps> stamps, int sm, std::size_t warp) {
@@ -70,9 +76,8 @@ Trace play_block_barrier(Session& session, const BarrierProbe& probe) {
       short_limit);
   kernels::BarrierLaunch launch;
   launch.barriers = static_cast<std::uint32_t>(probe.barriers);
-  return lanes.run(
-      probe.kind == BarrierKind::named ? kernels::named_barriers : kernels::block_barriers, launch,
-      threads_of(info, probe.warps), small_memory(info));
+  return lanes.run(kernel_of(probe.kind), launch, threads_of(info, probe.warps),
+                   small_memory(info));
 }
 
 Trace play_grid_barrier(Session& session, const BarrierProbe& probe) {
@@ -130,7 +135,7 @@ Trace play(Session& session, const BranchProbe& probe) {
 
 Trace play(Session& session, const WaitProbe& probe) {
   const DeviceInfo& info = session.info();
-  const unsigned threads = threads_of(info, kernels::wait_warps);
+  const unsigned threads = threads_of(info, warps_of(probe.program));
   // Each thread waits once, and the second warp arrives for at most twice as long; at 500 MHz.
   const TimeLimit limit{short_limit.kernel + std::chrono::nanoseconds(8 * probe.limit_cycles)};
   LaneLaunch lanes(session, {.sms = probe.sms, .recorded = 0, .accesses = 1}, limit);
@@ -152,6 +157,7 @@ Trace play(Session& session, const BarrierProbe& probe) {
     case BarrierKind::cluster: return play_cluster_barrier(session, probe);
     case BarrierKind::grid: return play_grid_barrier(session, probe);
     case BarrierKind::block:
+    case BarrierKind::clocked:
     case BarrierKind::named: break;
   }
   return play_block_barrier(session, probe);

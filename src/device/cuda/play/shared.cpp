@@ -12,6 +12,7 @@ namespace sonde::cuda {
 namespace {
 
 static_assert(shared_atomic_group == kernels::atomics_in_row);
+static_assert(shared_loads_in_row == kernels::shared_loads_in_row);
 
 kernels::SharedAtomic to_kernel(AtomicForm form) {
   switch (form) {
@@ -38,6 +39,12 @@ std::uint64_t elements_of_block(const SharedStreamProbe& probe) {
   return static_cast<std::uint64_t>(probe.block_threads) * static_cast<std::uint64_t>(probe.ilp);
 }
 
+kernels::Kernel<kernels::SharedStreamLaunch> kernel_of(const SharedStreamProbe& probe) {
+  return probe.work == SharedWork::loads
+             ? kernels::find_shared_loads(probe.element_bytes)
+             : kernels::find_shared_stream(probe.element_bytes, probe.ilp);
+}
+
 /// Blocks whose shared memory exactly fills an SM, so that no SM gets more than its share.
 LaunchShape shape_of(const DeviceInfo& info, const SharedStreamProbe& probe) {
   const std::uint64_t share_bytes =
@@ -55,8 +62,7 @@ LaunchShape shape_of(const DeviceInfo& info, const SharedStreamProbe& probe) {
 
 void check_shared_stream(const DeviceInfo& info, const SharedStreamProbe& probe,
                          const LaunchShape& shape) {
-  const std::uint64_t needed_bytes =
-      2 * elements_of_block(probe) * static_cast<std::uint64_t>(probe.element_bytes);
+  const std::uint64_t needed_bytes = shared_stream_block_bytes(probe);
   if (needed_bytes > shape.shared_bytes) {
     throw_device_error(
         "{} blocks of {} B of shared memory do not fit on an SM (each can have {} B). Ask for "
@@ -65,7 +71,7 @@ void check_shared_stream(const DeviceInfo& info, const SharedStreamProbe& probe,
   }
   const int most = std::min(kernels::stream_max_threads(probe.element_bytes, probe.ilp),
                             info.max_threads_per_sm / probe.blocks_per_sm);
-  const void* kernel = address_of(kernels::find_shared_stream(probe.element_bytes, probe.ilp));
+  const void* kernel = address_of(kernel_of(probe));
   if (kernel == nullptr || probe.block_threads > most) {
     throw_device_error(
         "a shared stream with ilp {} and {} threads is not possible (ilp 1, 2, 4, 6, 8; at most "
@@ -157,7 +163,7 @@ Trace play(Session& session, const SharedStreamProbe& probe) {
     arrays.clear(blocks);
     arrays.clear(arrived);
     spans.clear();
-    session.launch(kernels::find_shared_stream(probe.element_bytes, probe.ilp), launch, shape);
+    session.launch(kernel_of(probe), launch, shape);
   });
   if (spans.timed_out()) {
     throw_device_error(

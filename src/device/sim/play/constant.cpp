@@ -20,6 +20,11 @@ namespace {
 constexpr std::uint64_t played_loads = 512;
 constexpr std::uint64_t fewest_rows = 8;
 
+int blocks_on(const ConstantStreamProbe& probe, int sm) {
+  const auto place = std::ranges::find(probe.sms, sm) - probe.sms.begin();
+  return probe.blocks_on(static_cast<std::size_t>(place));
+}
+
 /// When the last load of an SM was answered, in cycles: of the first half of each thread's loads,
 /// and of all.
 struct ConstantTimes {
@@ -63,8 +68,10 @@ class ConstantQueue {
       Sm& sm = sms_.emplace_back();
       sm.number = number;
       sm.route = arrays_.open_route(path_, number, shared_bytes);
-      for (int warp = 0; warp < probe.warps; ++warp) {
-        warps_.push_back({.sm = sms_.size() - 1, .first_thread = warp * probe.warp_threads});
+      for (int warp = 0; warp < probe.warps * blocks_on(probe, number); ++warp) {
+        warps_.push_back({.sm = sms_.size() - 1,
+                          .block = warp / probe.warps,
+                          .first_thread = warp % probe.warps * probe.warp_threads});
       }
     }
     warm_up();
@@ -103,6 +110,7 @@ class ConstantQueue {
   /// Threads of a warp load in turn: load 0 of each, then load 1, ...
   struct Warp {
     std::size_t sm = 0;
+    int block = 0;  // of the SM
     int first_thread = 0;
     std::uint64_t made = 0;  // loads of all of its threads
     double row_ready = 0;    // when all loads of this row are answered
@@ -119,7 +127,7 @@ class ConstantQueue {
   std::uint64_t address_of(const Warp& warp) const {
     const auto threads = static_cast<std::uint64_t>(probe_.warp_threads);
     const int thread = warp.first_thread + static_cast<int>(warp.made % threads);
-    const ConstantPiece piece = constant_piece(probe_, sms_[warp.sm].number, thread);
+    const ConstantPiece piece = constant_piece(probe_, sms_[warp.sm].number, thread, warp.block);
     return piece.offset_bytes(warp.made / threads, probe_.step_bytes);
   }
 
@@ -291,7 +299,9 @@ std::vector<ConstantTimes> play_queue(const Launch& launch, const ConstantStream
   std::map<std::vector<std::int64_t>, ConstantTimes> by_distance;
   std::vector<ConstantTimes> times;
   for (int sm : probe.sms) {
-    const auto [found, is_new] = by_distance.try_emplace(distances_of(launch, path, sm));
+    std::vector<std::int64_t> key = distances_of(launch, path, sm);
+    key.push_back(blocks_on(probe, sm));
+    const auto [found, is_new] = by_distance.try_emplace(std::move(key));
     if (is_new) found->second = run({sm}).front();
     times.push_back(found->second);
   }
@@ -312,12 +322,16 @@ Trace play(const Launch& launch, const ConstantStreamProbe& probe) {
   trace.shared_carveout_bytes = choose_carveout(launch.die.info, 0, {});
   for (std::size_t i = 0; i < probe.sms.size(); ++i) {
     const ConstantTimes& own = times[i];
-    const double pace = (own.whole - own.half) / (static_cast<double>(played) / 2);
+    // An SM with two blocks goes on alone, and faster, when the others have ended: all of it
+    // counts.
+    const double pace = probe.doubled_sms > 0
+                            ? own.whole / static_cast<double>(played)
+                            : (own.whole - own.half) / (static_cast<double>(played) / 2);
     const double more = static_cast<double>(probe.accesses) - static_cast<double>(played);
     const double cycles = (own.whole + pace * more) * (1 + repeat_spread * noise.bell());
     LaneTrace& lane = add_lane(trace, probe.sms[i]);
     lane.elapsed_cycles = static_cast<std::uint64_t>(std::llround(cycles));
-    lane.accesses = probe.accesses * threads;
+    lane.accesses = probe.accesses * threads * static_cast<std::uint64_t>(probe.blocks_on(i));
   }
   return trace;
 }

@@ -34,10 +34,12 @@ std::uint32_t aligned_passes(const SharedModel& shared, BankMode mode, int eleme
   return count_passes(shared, mode, element_bytes, offsets);
 }
 
-/// Warps that each load `ilp` elements, wait for them, store them, and begin again.
-struct CopyQueue {
+/// Warps that each load `ilp` elements, wait for them, store them unless they only load, and begin
+/// again.
+struct StreamQueue {
   int warps = 0;
   int ilp = 1;
+  SharedWork work = SharedWork::copies;
   double load_cycles = 0;  // in the unit, for one warp
   double store_cycles = 0;
   double latency_cycles = 0;
@@ -47,28 +49,30 @@ struct CopyQueue {
     struct Turn {
       double time;
       int warp;
-      int step;  // even: loads, odd: stores
+      int step;  // of a copy: even: loads, odd: stores
       auto operator<=>(const Turn&) const = default;
     };
     std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
     for (int warp = 0; warp < warps; ++warp) turns.push({0, warp, 0});
+    const bool only_loads = work == SharedWork::loads;
+    const int steps = only_loads ? passes : 2 * passes;
     double unit_free = 0;
     double end = 0;
     while (!turns.empty()) {
       const Turn turn = turns.top();
       turns.pop();
-      const bool loads = turn.step % 2 == 0;
+      const bool loads = only_loads || turn.step % 2 == 0;
       unit_free = std::max(unit_free, turn.time) + ilp * (loads ? load_cycles : store_cycles);
       const double ready = unit_free + (loads ? latency_cycles : 0);
       end = std::max(end, ready);
-      if (turn.step + 1 < 2 * passes) turns.push({ready, turn.warp, turn.step + 1});
+      if (turn.step + 1 < steps) turns.push({ready, turn.warp, turn.step + 1});
     }
     return end;
   }
 };
 
 /// Runs the queue for any number of passes; most of them are extrapolated.
-double run_long(const CopyQueue& queue, int passes) {
+double run_long(const StreamQueue& queue, int passes) {
   if (passes <= simulated_passes) return queue.run(passes);
   const double half = queue.run(simulated_passes / 2);
   const double whole = queue.run(simulated_passes);
@@ -127,15 +131,14 @@ Trace play(const Launch& launch, const SharedStreamProbe& probe) {
   const SharedModel& shared = launch.model.units.shared;
   check_mode(shared, probe.bank_mode);
   const int warps_per_block = warps_of(probe.block_threads);
-  const std::uint64_t block_bytes = 2ULL * static_cast<std::uint64_t>(probe.block_threads) *
-                                    static_cast<std::uint64_t>(probe.ilp) *
-                                    static_cast<std::uint64_t>(probe.element_bytes);
-  const int resident = resident_blocks(launch.model, probe.block_threads, block_bytes);
+  const int resident =
+      resident_blocks(launch.model, probe.block_threads, shared_stream_block_bytes(probe));
   const std::uint32_t passes = aligned_passes(shared, probe.bank_mode, probe.element_bytes);
-  CopyQueue queue{.ilp = probe.ilp,
-                  .load_cycles = passes * shared.load_interval_cycles,
-                  .store_cycles = passes * shared.store_interval_cycles,
-                  .latency_cycles = shared.latency_cycles(passes)};
+  StreamQueue queue{.ilp = probe.ilp,
+                    .work = probe.work,
+                    .load_cycles = passes * shared.load_interval_cycles,
+                    .store_cycles = passes * shared.store_interval_cycles,
+                    .latency_cycles = shared.latency_cycles(passes)};
   double cycles = 0;
   for (int left = probe.blocks_per_sm; left > 0; left -= resident) {
     queue.warps = std::min(left, resident) * warps_per_block;
