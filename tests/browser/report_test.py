@@ -164,14 +164,14 @@ class ReportTest(unittest.TestCase):
                 self.assertGreater(seen["units"], 1)
                 self.assertGreater(seen["findings"], 30)
 
-    def test_paper_shows_all_findings(self):
+    def test_paper_shows_what_is_unfolded(self):
         for page in RUNS:
             for scripts in (True, False):
                 with self.subTest(page=page, scripts=scripts):
                     seen = self.look(page, PAPER, "print", media="print", dark=True, scripts=scripts)
                     self.check_layout(seen)
                     self.assertGreater(seen["paper"], 0.9, "paper is white, whatever the screen is")
-                    self.assertEqual(seen["findings_shown"], seen["findings"])
+                    self.assertLess(seen["findings_shown"], seen["findings"] / 10)
 
     def test_a_problem_leads_to_its_values_and_their_probes(self):
         self.look("fleet", SCREEN)

@@ -61,7 +61,7 @@ inline constexpr Row l2_rows[] = {
     {"one SM", {"keeps {cache.l2.segment_bytes}, near"}},
     {"read", {"{l2.read_bytes_per_s}"}},
     {"written", {"{l2.write_bytes_per_s}"}},
-    {"slices", {"{cache.l2.slices}", "{cache.l2.slice_bytes}"}, " of "},
+    {"slices", {"{cache.l2.slices} a partition", "{cache.l2.slice_bytes} each"}},
     {"each side", {"{cache.l2.side_slices} slices"}},
     {"slice sets", {"{cache.l2.slice_sets}", "{cache.l2.slice_ways} in a slice"}, " x "},
     {"their policy", {"{cache.l2.slice_replacement}"}}};

@@ -132,13 +132,6 @@ const resets = [...document.querySelectorAll('.filterable')].map(make_filterable
 if (matchMedia('(max-width: 599px)').matches) {
   for (const one of document.querySelectorAll('.narrow')) one.open = false;
 }
-// Browsers without ::details-content print only open parts.
-let opened = [];
-addEventListener('beforeprint', () => {
-  opened = [...document.querySelectorAll('details:not([open])')];
-  for (const one of opened) one.open = true;
-});
-addEventListener('afterprint', () => { for (const one of opened) one.open = false; });
 // Unfolds the part to which a link leads.
 function unfold() {
   const id = decodeURIComponent(location.hash.slice(1));
