@@ -53,12 +53,6 @@ Answer deadlock_of(std::span<const std::uint64_t> cycles) {
   return all_came_through(cycles) ? "no" : "yes";
 }
 
-/// A barrier that waits lets the first warp pass only when another one arrives, after the limit.
-Answer waits_for_ended(std::span<const std::uint64_t> cycles) {
-  if (!all_came_through(cycles.first(warp_size))) return std::nullopt;
-  return cycles.front() < limit_cycles ? "no" : "yes";
-}
-
 }  // namespace
 
 void measure_waits(JobRun& run) {
@@ -76,7 +70,8 @@ void measure_barrier_participant(JobRun& run) {
   report_wait(run, "halves of a warp at a barrier", WaitProgram::diverged_barrier,
               "control.barrier_participant", barrier_participant);
   report_wait(run, "a warp has ended before the barrier", WaitProgram::ended_warp,
-              "control.barrier_waits_for_ended_warps", waits_for_ended);
+              "control.barrier_waits_for_ended_warps",
+              [](auto cycles) { return deadlock_of(cycles.first(warp_size)); });
 }
 
 }  // namespace sonde

@@ -39,7 +39,8 @@ Kernel<BranchLaunch> find_nested_branches(int depth);
 
 enum class Wait { handshake, spin_release, barrier_against_spin, diverged_barrier, ended_warp };
 
-/// Shared memory of a waiting program, for its flags.
+/// Warps of a block of a waiting program, and the shared memory for their flags.
+inline constexpr unsigned wait_warps = 2;
 inline constexpr unsigned wait_shared_bytes = 8;
 
 struct WaitLaunch {
@@ -50,7 +51,7 @@ struct WaitLaunch {
   std::uint32_t first_of_upper = 16;  // first thread of the second path
 };
 
-/// For blocks of two warps; ended_warp: three.
+/// For blocks of two warps.
 Kernel<WaitLaunch> find_waits(Wait wait);
 
 /// Barriers between two checks of the loop counter.

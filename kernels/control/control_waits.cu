@@ -126,26 +126,17 @@ __device__ std::uint64_t arrive_for_halves(const Words& words, const Stopwatch& 
   return cycles;
 }
 
-/// Comes to the barrier when the second warp has ended and the third one has arrived.
+/// Comes to the barrier of the block when the second warp has ended. An arrival by count, as a way
+/// out, is an illegal instruction at this barrier (H200).
 __device__ std::uint64_t come_late(const Words& words, const Stopwatch& watch) {
   while (watch.cycles() < watch.limit_cycles / 4) {
   }
   asm volatile("bar.sync 0;" ::: "memory");
-  const std::uint64_t cycles = passed_at(words.second, watch);
-  signal(words.first, 1);
-  return cycles;
-}
-
-/// Arrives; and once more, in place of the ended warp, if the first warp has not passed in time.
-__device__ std::uint64_t arrive_for_ended(const Words& words, const Stopwatch& watch) {
-  asm volatile("bar.arrive 0, 96;" ::: "memory");
-  const std::uint64_t cycles = spin(words.first, 1, watch);
-  if (!__all_sync(0xffffffffu, cycles != 0)) asm volatile("bar.arrive 0, 96;" ::: "memory");
-  return cycles;
+  return passed_at(words.second, watch);
 }
 
 template <Wait wait>
-__global__ void __launch_bounds__(96, 1) wait_kernel(const __grid_constant__ WaitLaunch launch) {
+__global__ void __launch_bounds__(64, 1) wait_kernel(const __grid_constant__ WaitLaunch launch) {
   extern __shared__ std::uint32_t flags[];
   const int rank = hold_wanted_sm(launch.placement);
   if (rank < 0) return;
@@ -163,7 +154,6 @@ __global__ void __launch_bounds__(96, 1) wait_kernel(const __grid_constant__ Wai
     cycles = barrier_against_spin(words, watch);
   } else if constexpr (wait == Wait::ended_warp) {
     if (threadIdx.x < warp_size) cycles = come_late(words, watch);
-    if (threadIdx.x >= 2 * warp_size) cycles = arrive_for_ended(words, watch);
   } else if (threadIdx.x < warp_size) {
     cycles = diverged_halves(launch, words, watch);
   } else {

@@ -38,8 +38,7 @@ struct BranchProbe {
   int depth = 0;  // nested: 0 .. most_branch_depth
 };
 
-/// Programs whose threads wait for each other, on one block per SM: of two warps, or as many as
-/// they name.
+/// Programs whose threads wait for each other, on one block per SM: of two warps.
 ///
 /// `handshake`: the lower half of a warp signals, then waits for the upper half; the upper half, on
 /// another path, waits for that signal first, then signals. Both end only if the paths of a
@@ -48,9 +47,9 @@ struct BranchProbe {
 /// one warp waits at a barrier before it signals, the other waits for the signal before it arrives
 /// at the barrier (listing 6). `diverged_barrier`: both halves of a diverged warp arrive at a
 /// barrier of two warps, each at its own place in the code; the other warp arrives once, and again
-/// while a thread waits (listing 7). `ended_warp`: a third warp arrives at barrier 0 of the block,
-/// the second ends, and later the first comes to the barrier. If the barrier waits for the second,
-/// the third arrives in its place at the end of the limit (section IV-D).
+/// while a thread waits (listing 7). `ended_warp`: the second warp ends, and later the first comes
+/// to the barrier of the block (section IV-D). No known GPU waits there for good; on one that did,
+/// the launch would not end, and the GPU be lost to the process.
 enum class WaitProgram {
   handshake,
   spin_release,
@@ -58,7 +57,6 @@ enum class WaitProgram {
   diverged_barrier,
   ended_warp
 };
-constexpr int warps_of(WaitProgram program) { return program == WaitProgram::ended_warp ? 3 : 2; }
 
 /// A thread gives up waiting after `limit_cycles`, so that a deadlock is reported and does not
 /// hang. One lane per SM: clock_cycles has for each thread when its wait ended, from the start of

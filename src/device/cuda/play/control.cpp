@@ -135,7 +135,7 @@ Trace play(Session& session, const BranchProbe& probe) {
 
 Trace play(Session& session, const WaitProbe& probe) {
   const DeviceInfo& info = session.info();
-  const unsigned threads = threads_of(info, warps_of(probe.program));
+  const unsigned threads = threads_of(info, kernels::wait_warps);
   // Each thread waits once, and the second warp arrives for at most twice as long; at 500 MHz.
   const TimeLimit limit{short_limit.kernel + std::chrono::nanoseconds(8 * probe.limit_cycles)};
   LaneLaunch lanes(session, {.sms = probe.sms, .recorded = 0, .accesses = 1}, limit);

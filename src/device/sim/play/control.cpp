@@ -113,22 +113,13 @@ Program arrive_again(std::uint32_t delay_cycles) {
   return program;
 }
 
-/// The first warp comes to the barrier of the block late, the second ends, the third arrives; once
-/// more if the first one does not signal in time.
+/// The first warp comes to the barrier of the block late, when the second has ended.
 std::vector<Program> late_programs(const WaitProbe& probe) {
-  const SimtInstruction arrive{.op = SimtOp::arrive, .value = whole_block};
-  constexpr int end = 4;  // of the third program
   return {{{.op = SimtOp::delay, .value = static_cast<std::uint32_t>(probe.limit_cycles / 4)},
            {.op = SimtOp::barrier, .value = whole_block},
-           {.op = SimtOp::signal, .word = 0, .value = 1},
            {.op = SimtOp::stamp},
            {.op = SimtOp::end}},
-          {{.op = SimtOp::end}},
-          {arrive,
-           {.op = SimtOp::await, .word = 0, .value = 1},
-           {.op = SimtOp::leave_if, .target = end, .word = 0, .value = 1},
-           arrive,
-           {.op = SimtOp::end}}};
+          {{.op = SimtOp::end}}};
 }
 
 std::vector<Program> programs_of(const WaitProbe& probe) {
@@ -262,8 +253,7 @@ Trace play(const Launch& launch, const WaitProbe& probe) {
     LaneTrace& lane = add_lane(trace, sm);
     lane.elapsed_cycles = block.end_cycles();
     const std::uint64_t late = noise.disturb(1, control.jitter_cycles) - 1;
-    const auto warps = static_cast<std::size_t>(warps_of(probe.program));
-    for (std::size_t warp = 0; warp < warps; ++warp) {
+    for (std::size_t warp = 0; warp < 2; ++warp) {
       for (std::size_t thread = 0; thread < warp_threads; ++thread) {
         const std::uint64_t cycles = reported_cycles(block, probe.program, warp, thread);
         lane.clock_cycles.push_back(cycles == 0 ? 0 : cycles + late);
