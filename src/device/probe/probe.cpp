@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <iterator>
 #include <set>
 
 namespace sonde {
