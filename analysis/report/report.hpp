@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <functional>
 #include <ostream>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

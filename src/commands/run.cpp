@@ -15,16 +15,12 @@
 #include "fleet/gather.hpp"
 #include "store/merge.hpp"
 #include "store/output.hpp"
-#include "store/run_reader.hpp"
-#include "store/shard.hpp"
-#include "store/write_run.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <optional>
 
 namespace sonde {

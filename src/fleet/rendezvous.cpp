@@ -1,7 +1,6 @@
 // Uses point-to-point messages and a clock, so that a lost rank blocks no other.
 #include "fleet/rendezvous.hpp"
 
-#include "base/error.hpp"
 #include "mpi/collectives.hpp"
 
 #include <algorithm>

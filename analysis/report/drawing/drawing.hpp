@@ -3,7 +3,6 @@
 
 #include "analysis/results.hpp"
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -12,7 +12,6 @@
 #include "device/probe/shared_probe.hpp"
 #include "device/probe/stream_probe.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
