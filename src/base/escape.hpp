@@ -24,7 +24,7 @@ std::string escape_terminal(std::string_view text);
 /// formula gets an apostrophe in front (OWASP, "CSV Injection"); numbers do not.
 std::string escape_csv(std::string_view cell);
 
-/// Text within a line of Markdown: no code, bold, HTML, table border or link (`_` and `~` stay).
+/// Text within a line of Markdown: no code, bold, HTML, table border or link (_ and ~ stay).
 std::string escape_markdown(std::string_view text);
 
 /// Text, or the value of an attribute, of HTML and XML 1.0.

@@ -21,8 +21,8 @@ struct GroupDrawing {
   std::vector<DrawnFrame> frames;
 };
 inline constexpr std::size_t most_drawings = 8;  // in a report
-/// Drawings of the largest groups, largest first, without empty ones: one for each model (in a
-/// sweep of its first setting).
+/// Drawings of the largest groups, largest first, without empty ones. One for each model, in a
+/// sweep that of its first setting.
 std::vector<GroupDrawing> draw_groups(const RunResult& run, const FleetAnalysis& analysis);
 
 }  // namespace sonde
