@@ -38,7 +38,7 @@ fs::file_type type_of(const fs::path& path, bool follow) {
 }
 
 /// Tries to write instead of reading permissions, which do not show root, quotas or read-only
-/// mounts. The name is as long as the longest name beside the output, to try its length.
+/// mounts. The name is longer than that of the output, since `<out>.parts` will be, too.
 void try_to_write_beside(const fs::path& out) {
   std::string name = out.string() + ".XXXXXX";
   const Descriptor descriptor(mkstemp(name.data()));

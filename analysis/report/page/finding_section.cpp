@@ -105,8 +105,8 @@ std::string job_html(const FleetAnalysis& analysis, std::size_t device, const Jo
 bool has_problem(const FleetAnalysis& analysis, std::size_t device, const JobResult& job) {
   const auto is_blamed = [&](std::size_t i) {
     const Charge& finding = analysis.charges[i];
-    const std::string metric = finding.metric.substr(0, finding.metric.find(' '));
-    return finding.severity != Severity::info && find_finding(job.findings, metric) != nullptr;
+    return finding.severity != Severity::info &&
+           find_finding(job.findings, finding.base_metric()) != nullptr;
   };
   return is_missing(job.status) ||
          std::ranges::any_of(analysis.verdicts[device].charges, is_blamed);

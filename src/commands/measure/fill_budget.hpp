@@ -32,7 +32,7 @@ void remove_other_points(const RunPlan& all, const RunPlan& kept, Roster roster)
 /// other GPUs have finished, at least one repeat.
 Roster with_whole_points(const RunPlan& plan, Roster roster, const std::vector<int>& lost_ranks);
 
-/// "12 repeats stand".
+/// "12 complete repeat(s) are kept".
 std::string describe_kept(const RunPlan& plan);
 
 }  // namespace sonde

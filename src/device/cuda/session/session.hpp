@@ -49,8 +49,8 @@ class Session {
   /// Call it while copies run: an idle link may save power.
   void look_at_busy_link();
 
-  /// Calls `play` with empty arrays, and adds to its trace the address of its buffer, how long the
-  /// GPU worked, and the conditions after it (clocks and temperature may be 50 ms old).
+  /// Calls `play` with empty arrays, and adds to its trace the address of the last buffer, how long
+  /// the GPU worked, and the conditions after it (clocks and temperature may be 50 ms old).
   /// @throws DeviceLostError if the GPU was lost, now or before
   Trace measure(const std::function<Trace()>& play);
 
