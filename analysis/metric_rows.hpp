@@ -245,7 +245,7 @@ inline constexpr Row tlb_level_rows[] = {
     {"{}.replacement", text, "how the victim in a full set is chosen ({})", policy_page},
     {"{}.way_probability", number,
      "chance of each way to be the victim, in the order of first fill ({})", policy_page},
-    {"{}.scope", text, "which SMs share it: sm, tpc, gpc or device ({})"},
+    {"{}.scope", text, "which SMs share it: sm, tpc, gpc, part of a gpc, partition or device ({})"},
     {"{}.miss_penalty_cycles", cycles,
      "cost of a miss of this level beyond a hit of the first level ({})", "", whole_cycles},
 };

@@ -61,6 +61,7 @@ struct JobResult {
   double device_s = 0;  // the part in which the device worked on probes
   std::vector<Finding> findings;
   std::vector<ProbeRecord> probes;
+  std::uint64_t first_probe = 0;  // row of the first probe in the file that it was read from
 };
 
 /// `incomplete`: a job failed or was not run. `lost`: the rank did not come back.

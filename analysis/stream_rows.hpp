@@ -209,7 +209,8 @@ inline constexpr Row constant_rows[] = {
      "one SM while all SMs of its GPC load ({})"},
     {"constant.{}.in_all_bytes_per_cycle", constant_curve, "one SM while all SMs load ({})"},
     {"constant.{}.bottleneck", text,
-     "the smallest group of SMs that shares the bottleneck: sm, tpc, gpc, device ({})"},
+     "the smallest group of SMs that shares the bottleneck: sm, tpc, gpc or device; "
+     "\"gpc or device\" if GPCs are unknown ({})"},
     {"constant.{}.plateau_blocks", list,
      "number of blocks from which on more blocks add nothing ({})", wong_fig_19},
     {"constant.{}.one_thread_bytes_per_cycle", constant_curve,

@@ -4,8 +4,8 @@
     drain.py fleet.h5                  asks; y drains, n does not, q ends
     drain.py fleet.h5 --dry-run        prints the commands alone
 
-Nodes that are drained already are passed over. Without a terminal nothing is drained. It asks for no more nodes
-than --most: where a quarter of a cluster fails, a driver or a baseline is more likely than its GPUs.
+Nodes that are drained already are passed over. Without a terminal nothing is drained. If more nodes than --most have
+failed GPUs, it does nothing: a driver or a baseline is then more likely than the GPUs.
 """
 import argparse
 import json

@@ -21,7 +21,7 @@ std::vector<std::string_view> jobs_of(std::span<const Metric> registry);
 /// Jobs of the registry that no device ran, in its order.
 std::vector<std::string> jobs_left_out(const RunResult& run, std::span<const Metric> registry);
 /// "ALL WELL: 4 GPUs passed" or "Of 4 GPUs: 1 FAILED, ...", with the jobs that no GPU ran: ". Not
-/// looked at: tlb, topology and 3 more".
+/// measured: tlb, topology and 3 more".
 std::string verdict_line(const RunResult& run, const FleetAnalysis& analysis);
 /// What GPUs with too few peers are compared with. Empty if all have peers.
 std::vector<std::string> scope_lines(const RunResult& run, const FleetAnalysis& analysis);
@@ -44,10 +44,10 @@ TextTable time_table(const RunResult& run);
 struct Problem {
   struct Line {
     std::string_view label;  // "what" (its cause or worst finding), "shown", "likely" (the
-                             // fault), "certainty", "also"
+                             // fault), "ground", "certainty", "also"
     std::string text;
   };
-  std::string badge;                 // "FAIL", "WARN", "LOST", "INCOMPLETE", "NOTE"
+  std::string badge;                 // "FAIL", "WARN", "LOST", "INCOMPLETE"
   std::string where;                 // node, rank, UUID, setting; or node; or group
   std::vector<Line> lines;           // none is empty
   std::vector<std::string> actions;  // most useful first
@@ -56,10 +56,10 @@ struct Problem {
   std::string metric = "";  // of the worst charge, if it has one
 };
 
-/// All problems, worst first: failed, lost and incomplete devices, nodes, warnings. If a GPU has
-/// the same cause at several settings of a sweep, this is one problem.
+/// All problems, worst first: failed and lost devices, failed nodes, incomplete devices, warnings,
+/// GPUs that nobody measured. One cause of a GPU at several settings of a sweep is one problem.
 std::vector<Problem> problems(const RunResult& run, const FleetAnalysis& analysis);
-/// Charges without weight, one line each.
+/// Charges of Severity::info, one line each.
 std::vector<std::string> notes(const RunResult& run, const FleetAnalysis& analysis);
 
 /// Values between GPUs of a node: a row for each measuring GPU, a column for each peer, by rank.

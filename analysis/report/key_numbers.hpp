@@ -6,7 +6,6 @@
 #include "analysis/report/table.hpp"
 
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace sonde {

@@ -24,20 +24,22 @@ constexpr const char* matrix_metrics[] = {"peer.latency_cycles", "peer.read_byte
                                           "peer.all_at_once_bytes_per_s"};
 
 struct Node {
-  std::string name;
+  std::string name;  // in a sweep with the setting
   std::vector<double> ranks;
   std::vector<const DeviceResult*> devices;  // by rank
   bool has_slow_link = false;
 };
 
-/// Groups of devices that measured the same GPUs.
+/// Groups of devices that measured the same GPUs with the same setting.
 std::vector<Node> find_nodes(const RunResult& run) {
   std::map<std::pair<std::string, std::vector<double>>, Node> nodes;
   for (const DeviceResult& device : run.devices) {
     const auto* ranks = vector_of(device, "peer.ranks");
     if (ranks == nullptr) continue;
-    Node& node = nodes[{device.node, *ranks}];
-    node.name = device.node;
+    const std::string setting = describe_setting(run.provenance, device.point_index);
+    const std::string name = device.node + (setting.empty() ? "" : ", " + setting);
+    Node& node = nodes[{name, *ranks}];
+    node.name = name;
     node.ranks = *ranks;
     node.devices.push_back(&device);
     node.has_slow_link = node.has_slow_link || number_of(device, "peer.slowest").has_value();

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <functional>
 #include <ostream>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,9 +32,7 @@ std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
 using DeviceStream =
     std::function<void(const std::function<void(std::size_t, const DeviceResult&)>&)>;
 
-/// Schema 1: {"schema", "provenance", "counts", "devices": [{"uuid", "name", "node", "rank",
-/// "status", "verdict", ..., "findings": {"<metric>": {"value", "unit", "status", "confidence",
-/// "samples", "repeatability", ..., "reason"}}}], "fleet": [...], "flags": [...]}.
+/// Schema 1 of docs/json-report.md.
 /// @param devices the devices of the run; `run` itself need not have their findings
 void write_json(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
                 const DeviceStream& devices);
@@ -48,7 +45,8 @@ void write_csv(std::ostream& out, const RunResult& run, const FleetAnalysis& ana
 void write_prometheus(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
                       const DeviceStream& devices);
 
-/// Suite = node, case = device x job; a flagged device is a failure, a lost one an error.
+/// Suite = node, case = device x job; a flagged device is a failure, a lost or incomplete one an
+/// error.
 std::string render_junit(const RunResult& run, const FleetAnalysis& analysis);
 
 /// One self-contained page that loads nothing.
@@ -57,11 +55,11 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
                         const RawLatencies& raw = {});
 
 /// "--exclude=node03,node07" for sbatch, then a `scontrol update ... state=drain` for each of these
-/// nodes: nodes with a failed or lost device. Empty if there are none. sonde only prints them.
+/// nodes: those that failed or have a failed or lost device. Empty if there are none. sonde only
+/// prints them.
 std::vector<std::string> commands_to_paste(const RunResult& run, const FleetAnalysis& analysis);
 
-/// For `sonde compare`: a table; or JSON, schema 1: {"schema", "counts", "other_options",
-/// "only_before", "only_after", "changes": [{"uuid", ..., "before", "after", ..., "reason"}]}.
+/// For `sonde compare`: a table, or JSON (schema 1 of docs/json-report.md).
 std::string render_comparison(const RunComparison& comparison);
 std::string render_comparison_json(const RunComparison& comparison);
 

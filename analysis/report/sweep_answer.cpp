@@ -22,8 +22,6 @@ namespace {
 constexpr double least_change = 0.01;
 constexpr double least_deviations = 3;
 constexpr std::size_t many_rows = 48;
-// Smaller relative deviations are not shown.
-constexpr double least_shown = 0.001;
 
 double deviation_of(const Finding& finding) {
   return finding.reproducibility > 0 ? finding.reproducibility : finding.repeatability;

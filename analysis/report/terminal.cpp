@@ -31,8 +31,7 @@ std::string paint(Colour colour, const char* code, std::string_view text) {
 }
 
 const char* badge_code(std::string_view badge) {
-  if (badge == "FAIL" || badge == "LOST") return "1;31";
-  return badge == "PASS" ? "1;32" : "1;33";
+  return badge == "FAIL" || badge == "LOST" ? "1;31" : "1;33";
 }
 
 std::string title(Colour colour, std::string_view text) {

@@ -23,7 +23,7 @@ enum class StreamHint { none, no_allocate, evict_first, write_through };
 enum class StreamEngine { threads, bulk };
 /// Tiles of a block in flight, each in shared memory.
 inline constexpr std::uint32_t stream_bulk_stages = 4;
-/// Space before the tiles for a barrier each; the engine needs tiles at multiples of 128 bytes.
+/// Space before the tiles for a barrier each. It keeps the tiles at multiples of 128 bytes.
 inline constexpr std::uint32_t stream_barrier_bytes = 128;
 /// Shared memory of a block.
 constexpr std::uint64_t stream_bulk_bytes(std::uint64_t tile_bytes) {

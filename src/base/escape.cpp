@@ -76,7 +76,8 @@ bool is_number(std::string_view text) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-/// Writes each byte of a character as \xf6 if `must_escape(character)`, or if it is not UTF-8.
+/// Writes each byte of a character as \xf6 if `must_escape(character)`, or if it is not UTF-8; line
+/// feeds and tabs as \n and \t.
 template <class MustEscape>
 std::string escape_bytes(std::string_view text, const MustEscape& must_escape) {
   std::string visible;

@@ -24,7 +24,7 @@ std::string escape_terminal(std::string_view text);
 /// formula gets an apostrophe in front (OWASP, "CSV Injection"); numbers do not.
 std::string escape_csv(std::string_view cell);
 
-/// Text within a line of Markdown, without any effect as markup, HTML, table border or link.
+/// Text within a line of Markdown: no code, bold, HTML, table border or link (_ and ~ stay).
 std::string escape_markdown(std::string_view text);
 
 /// Text, or the value of an attribute, of HTML and XML 1.0.
@@ -36,7 +36,7 @@ std::string escape_label(std::string_view text);
 /// One word for a POSIX shell, with quotes if needed.
 std::string quote_shell(std::string_view text);
 
-/// For complete JSON: also escapes controls that JSON allows (DEL, C1, bidirectional).
+/// For complete JSON, which is UTF-8: escapes controls that JSON allows (DEL, C1, bidirectional).
 std::string escape_json_controls(std::string_view json);
 
 }  // namespace sonde

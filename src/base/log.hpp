@@ -7,7 +7,7 @@
 
 namespace sonde {
 
-/// Sets the prefix of this rank's messages, once at the start. A single rank has no prefix.
+/// Says whose messages these are, once at the start. A single rank is not named in them.
 void set_log_speaker(const std::string& host, int rank, int ranks);
 
 /// A message of all ranks; only rank 0 prints it. Empty text prints nothing.

@@ -21,13 +21,13 @@ struct DisplayUnit {
 /// not scaled.
 DisplayUnit display_unit(double typical_value, std::string_view unit);
 
-/// "48 KiB", "1.5 MiB", "130 MiB": at most three decimals, binary units.
+/// "48 KiB", "1.5 MiB", "130 MiB": as format_quantity.
 std::string format_bytes(double size_bytes);
 inline std::string format_bytes(std::uint64_t size_bytes) {
   return format_bytes(static_cast<double>(size_bytes));
 }
 
-/// A value with its unit: bytes and bytes/s are scaled, others have up to six significant digits.
+/// A value with its unit: up to four significant digits if display_unit scales it, else up to six.
 std::string format_quantity(double value, std::string_view unit);
 
 /// Reads "24KB", "24 KiB", "2M", "512". KB and KiB both mean 1024 bytes, as in GPU papers.

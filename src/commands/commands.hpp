@@ -1,5 +1,5 @@
 // The commands of sonde with their options. Each has a file of its own; export, compare and status
-// share print.cpp. Only `run` needs a GPU and MPI; the file commands also run on a login node.
+// share print.cpp. Only `run` measures; the commands for files also run on a login node.
 #pragma once
 
 #include "analysis/report/report.hpp"

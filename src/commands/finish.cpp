@@ -56,8 +56,9 @@ ExitStatus build_without(const RunPlan& plan, const std::vector<int>& lost_ranks
   return do_once(plan.parts, context.mpi.rank(), build, patience, progress.lookout());
 }
 
-/// True if some points were not measured: a rank was stopped, or (with a time budget) its GPU was
-/// given up. With a time budget the run ends with the points that the other GPUs finished.
+/// Collective. True if some points were not measured: a rank was stopped, or (with a time budget)
+/// its GPU was given up. With a time budget the run ends with the points that the other GPUs
+/// finished.
 bool any_points_missing(MPI_Comm comm, const RunPlan& plan, const Supervised& mine) {
   const bool ended = plan.fills_budget() && !mine.given_up.empty();
   const auto texts = gather_texts(comm, mine.stopped_early || ended ? "short" : "");

@@ -1,5 +1,5 @@
 // Reads a run file and analyses its devices, for the commands that print. Of a large fleet, only
-// the printed part is in memory.
+// the printed part stays in memory; runs of several points and those compared are read whole.
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
@@ -31,8 +31,8 @@ RunComparison compare_files(const std::filesystem::path& before, const std::file
 Fleet read_fleet(const std::filesystem::path& path, const std::string& baseline,
                  Depth depth = Depth::findings, std::span<const Metric> registry = all_metrics());
 
-/// Streams the devices of a run file with all their findings; only some are in memory at a time.
-/// The stream throws StoreError, too.
+/// Streams the devices of a run file with all their findings; of a run of one point only some are
+/// in memory at a time. The stream throws StoreError, too.
 DeviceStream stream_devices(const std::filesystem::path& path);
 
 }  // namespace sonde

@@ -15,16 +15,12 @@
 #include "fleet/gather.hpp"
 #include "store/merge.hpp"
 #include "store/output.hpp"
-#include "store/run_reader.hpp"
-#include "store/shard.hpp"
-#include "store/write_run.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <optional>
 
 namespace sonde {
@@ -175,8 +171,8 @@ void prepare_output(const RunPlan& plan, const RankContext& context, const Roste
 }
 
 /// On rank 0, before --resume replaces a run file: turns devices of that file that no rank measures
-/// now (of a sweep, all devices) into shards, from which the new file takes them. It reads row by
-/// row; for a long run on many GPUs this takes a while.
+/// now (of a sweep, all devices) into shards, from which the new file takes them. For a long run on
+/// many GPUs this takes a while.
 void extract_earlier_shards(const RunPlan& plan, const RankContext& context, const Roster& roster,
                             RankProgress& progress) {
   if (!plan.options.resume) return;

@@ -60,8 +60,7 @@ struct OptionText {
 inline constexpr OptionText time_budget_text{
     "time-budget", OptionRole::guides_run,
     "begin no further job after this time (90min, 6h), and stop with status 75: --resume goes on; "
-    "the "
-    "suite full is repeated until then, and ends with the repeats that are whole"};
+    "the suite full is repeated until then, and ends with the repeats that are whole"};
 
 /// Calls `visit(member, OptionText)` for every option of a run, in the order of --help.
 template <class Options, class Visit>
@@ -132,7 +131,7 @@ std::string to_toml(const RunOptions& options);
 /// The options as JSON for the provenance. Bytes that are not UTF-8 are written as \xf6.
 std::string to_json(const RunOptions& options);
 
-/// The options in such a JSON text that decide the results and differ from the defaults, as words
+/// The options in such a JSON text that decide the results or the points and are not the defaults,
 /// for a shell, each after a blank: " --suite full --seed 7". Unknown keys are left out.
 std::string to_arguments(const std::string& config_json);
 

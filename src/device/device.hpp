@@ -56,8 +56,8 @@ class Device {
   /// random numbers of a simulation), so that a job that is resumed alone finds the same state.
   virtual void begin_job() {}
 
-  /// From here on jobs are measured a second time. A simulation draws its noise anew; the device
-  /// stays the same.
+  /// From here on jobs are measured once more. A simulation draws its noise anew; the device stays
+  /// the same.
   virtual void draw_anew() {}
 
   /// What the driver says of the link to a peer that the device was opened with.

@@ -2,7 +2,6 @@
 #include "device/some_sms.hpp"
 
 #include "base/error.hpp"
-#include "device/device_error.hpp"
 
 #include <fmt/format.h>
 

@@ -15,7 +15,8 @@ namespace sonde {
 std::vector<int> parse_sms(const std::vector<std::string>& texts);
 
 /// The device with these SMs alone, which probes number from 0, in this order. Probes that always
-/// use all SMs (copies in shared memory) return the lanes of these; clusters are refused.
+/// use all SMs (copies in shared memory) return the lanes of these. Clusters, and streams of groups
+/// or by the copy engine, are refused when they run.
 /// @param whole must outlive it
 /// @throws DeviceError if the device lacks one of them
 std::unique_ptr<Device> limit_to_sms(Device& whole, std::vector<int> sms);

@@ -24,13 +24,14 @@ Launch read_launch();
 /// process. Not certain: an Open MPI built with Slurm's PMI-1 needs no such variables.
 Check check_pmi(const Launch& launch);
 
-/// Certain: fails if MPI knows another number of processes than the launcher started.
+/// Whether MPI knows all processes that the launcher started. Certain if MPI knows only this one
+/// and the launcher started it itself; otherwise a warning.
 Check check_launch(const Launch& launch, int mpi_ranks);
 
 /// The folder of a file: "." for "run.h5".
 std::filesystem::path folder_of(const std::filesystem::path& file);
 
-/// Certain: fails if the results cannot be written into this folder. Writes and removes a small
+/// Certain: fails if the results cannot be written into this folder. Makes and removes an empty
 /// file, the only way to find read-only mounts, root on NFS and refused locks. May hang.
 Checks check_folder(const std::filesystem::path& folder);
 

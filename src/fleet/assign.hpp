@@ -1,4 +1,4 @@
-// Decides which rank measures which GPU, from what all ranks can see.
+// Decides which rank measures which GPU, and lets one of several ranks do a piece of work.
 #pragma once
 
 #include "base/exit_status.hpp"
@@ -46,7 +46,7 @@ std::string describe_shared_names(const std::vector<RankView>& views);
 /// Calls `work` on one of the ranks that call this; the others wait for its result. If that rank
 /// shows no sign of life for `silence_s`, another rank takes over.
 /// @param work must show signs of life itself
-/// @returns the status of `work`, on all ranks
+/// @returns the status of `work`, on all ranks; ExitStatus::error if eight ranks were lost at it
 ExitStatus do_once(const std::filesystem::path& parts, int rank,
                    const std::function<ExitStatus()>& work, const Patience& patience,
                    const Lookout& lookout);

@@ -171,7 +171,7 @@ std::string summarize_progress(const std::vector<Progress>& ranks) {
   const bool all_done = std::ranges::all_of(
       ranks, [](const Progress& rank) { return rank.state == RankState::done; });
   if (all_done && !ranks.empty() && ranks.size() == static_cast<std::size_t>(ranks.front().ranks)) {
-    text += ", the run file is written and analysed";
+    text += ", writing and analysing the run file";
   }
   if (!slowest) return text;
   text += fmt::format(", slowest rank {} ({}, {}, {})", slowest->rank,
@@ -201,10 +201,11 @@ std::string describe_progress(const std::vector<Progress>& ranks) {
   for (const Progress& rank : ranks) {
     const std::string state = is_silent(rank) ? "silent for " + format_duration(rank.silent_s)
                                               : nlohmann::json(rank.state).get<std::string>();
-    text += fmt::format("rank {:<4} {:<16} {:<42} {:<15} {:>3}/{:<3} jobs {:>6} probes {:>9}  {}\n",
+    const std::string total = rank.jobs_total > 0 ? fmt::format("/{}", rank.jobs_total) : "";
+    text += fmt::format("rank {:<4} {:<16} {:<42} {:<15} {:>3}{:<4} jobs {:>6} probes {:>9}  {}\n",
                         rank.rank, escape_terminal(rank.node), escape_terminal(rank.uuid), state,
-                        rank.jobs_done, rank.jobs_total, rank.probes_done,
-                        format_duration(rank.elapsed_s), escape_terminal(rank.job));
+                        rank.jobs_done, total, rank.probes_done, format_duration(rank.elapsed_s),
+                        escape_terminal(rank.job));
   }
   return text + summarize_progress(ranks) + "\n";
 }

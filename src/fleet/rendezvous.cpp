@@ -1,7 +1,6 @@
 // Uses point-to-point messages and a clock, so that a lost rank blocks no other.
 #include "fleet/rendezvous.hpp"
 
-#include "base/error.hpp"
 #include "mpi/collectives.hpp"
 
 #include <algorithm>
@@ -19,7 +18,7 @@ using Seconds = std::chrono::duration<double>;
 constexpr int done_tag = 7101;  // any three tags that no other code uses
 constexpr int answer_tag = 7102;
 constexpr int number_tag = 7103;
-// Short compared with a hundredth of a run (which has four meetings), long compared with a poll.
+// Short compared with a run, long compared with a poll.
 constexpr auto arrival_pause = std::chrono::milliseconds(5);
 constexpr auto sign_pause = std::chrono::seconds(1);  // longer, since signs of life are files
 // Time that rank 0 needs to answer after its decision, on the slowest networks.

@@ -10,7 +10,7 @@
 
 namespace sonde {
 
-/// A missing rank is lost if it shows no sign of life for `silence_s`, or after `total_s`.
+/// Missing ranks are lost if none of them shows a sign of life for `silence_s`, or after `total_s`.
 struct Patience {
   double silence_s = 30;  // ranks show life every few seconds, also while a GPU works
   double total_s = 24 * 3600;
@@ -20,7 +20,7 @@ struct Patience {
 struct Lookout {
   /// Any number that changes while that rank works.
   std::function<std::uint64_t(int rank)> sign_of_life{};
-  /// Called some fifty times a second; may throw to end the waiting.
+  /// Called again and again; may throw to end the waiting.
   std::function<void()> on_poll{};
 };
 

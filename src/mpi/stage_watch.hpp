@@ -23,14 +23,14 @@ struct Stage {
 };
 
 /// Watches stages from its own thread. A stage is overdue if it lasts longer than the limit, if it
-/// goes on for some seconds after SIGTERM, or if the launcher is gone. Then the watch logs it,
-/// calls the stage's rescue and ends the process, with MPI_Abort for all ranks if MPI runs. Other
-/// calls of the watch then wait for that end, since the rescue may use objects of the callers.
+/// goes on for some seconds after SIGTERM or SIGINT, or if the launcher is gone. Then the watch
+/// logs it, calls the stage's rescue and ends the process, with MPI_Abort for all ranks if MPI
+/// runs. Other calls of the watch then wait, since the rescue may use objects of the callers.
 class StageWatch {
  public:
   /// @param limit_s for each stage, or for each of its steps
-  /// @param urgent_limit_s for a stage after SIGTERM: enough to finish a short stage, and less than
-  /// the 30 s that Slurm allows
+  /// @param urgent_limit_s for a stage after such a signal: enough to finish a short stage, and
+  /// less than the 30 s that Slurm allows
   explicit StageWatch(double limit_s, double urgent_limit_s = 15);
   ~StageWatch();
   StageWatch(const StageWatch&) = delete;

@@ -3,15 +3,11 @@
 #include "analysis/metric_kind_names.hpp"
 #include "store/hdf5/bound_table.hpp"
 #include "store/hdf5/copy_file.hpp"
-#include "store/hdf5/rows.hpp"
 #include "store/hdf5/table_file.hpp"
 #include "store/run_reader.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <algorithm>
-#include <iterator>
 
 namespace sonde {
 namespace fs = std::filesystem;

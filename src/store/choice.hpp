@@ -40,7 +40,8 @@ class Choice {
   Candidate* add(Candidate one);
 
   /// Adds a device as lost for each point of the roster at which it left no results.
-  /// @param elsewhere if not empty, devices with results elsewhere are incomplete for this reason
+  /// @param elsewhere if not empty, devices with results at other points are incomplete, not lost,
+  /// for this reason
   void add_missing(const Roster& roster, const std::string& elsewhere = "");
 
   /// If there are several points, removes those from the roster that no GPU has measured (the run

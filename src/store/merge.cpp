@@ -249,13 +249,13 @@ MergeNotes extract_shards(const fs::path& run, const Provenance& now,
                     "choose another name with -o, or use --force",
                     run.string(), difference(before, now)));
   }
-  for (const DeviceResult& device :
-       reader.read_devices({0, reader.device_count()}, Depth::probes)) {
+  for (const Candidate& one : list_candidates(run, reader)) {
     if (on_device) on_device();
+    const fs::path parts = point_folder(parts_folder(run), points_now.size(), one.config_hash);
+    const bool wanted = std::ranges::find(except, one.uuid) == except.end();
+    if (!wanted || fs::exists(finished_shard(parts, one.uuid), error)) continue;
+    const DeviceResult device = reader.read_devices({one.row, 1}, Depth::probes).front();
     const Point& point = before.points.at(device.point_index);
-    const fs::path parts = point_folder(parts_folder(run), points_now.size(), point.config_hash);
-    const bool wanted = std::ranges::find(except, device.info.uuid) == except.end();
-    if (!wanted || fs::exists(finished_shard(parts, device.info.uuid), error)) continue;
     ResumeFrom from{.run = run, .keep = {}, .builds_on = {}};
     for (const StoredJob& job : stored_jobs(device)) from.keep.push_back(job.name);
     make_point_folder(parts, points_now.size());

@@ -34,7 +34,7 @@ MergeNotes merge_runs(const std::vector<std::filesystem::path>& sources,
 
 /// Turns devices of a run file into shards with digests, in the parts folder of the run that will
 /// replace the file. Leaves out devices in `except` and those that already have a shard there. Does
-/// nothing if the run file does not exist.
+/// nothing if the run file does not exist. Reads one device at a time.
 /// @param now the provenance of the new run  @param on_device called before each device
 /// @throws ConfigError if the file has points that the new run lacks; StoreError
 MergeNotes extract_shards(const std::filesystem::path& run, const Provenance& now,

@@ -38,9 +38,9 @@ fs::file_type type_of(const fs::path& path, bool follow) {
 }
 
 /// Tries to write instead of reading permissions, which do not show root, quotas or read-only
-/// mounts. The name is as long as the longest name beside the output, to try its length.
+/// mounts. The name is as long as `<out>.alone.part`, the longest name of this run.
 void try_to_write_beside(const fs::path& out) {
-  std::string name = out.string() + ".XXXXXX";
+  std::string name = out.string() + ".partXXXXXX";
   const Descriptor descriptor(mkstemp(name.data()));
   if (descriptor < 0) {
     const int cause = errno;

@@ -33,7 +33,8 @@ struct Roster {
   Provenance provenance;
   std::vector<RosterEntry> devices{};
   std::vector<UnauditedDevice> unaudited{};
-  /// True for a run with a time budget: points that no device has begun do not count as missing.
+  /// True if devices may have different numbers of points, without any of them being missing: the
+  /// run repeats its points until a time budget is over.
   bool open_end = false;
 };
 std::string to_json(const Roster& roster);

@@ -64,7 +64,7 @@ struct Trace {
   std::vector<LaneTrace> lanes;
   std::vector<double> repeat_ns;            // wall time of each repeat, for streams
   std::uint64_t shared_carveout_bytes = 0;  // carve-out in force while the probe ran
-  std::uint64_t buffer_offset_bytes = 0;    // address of the buffer (simulated: in the memory)
+  std::uint64_t buffer_offset_bytes = 0;    // address of the buffer
   double device_s = 0;                      // time in which the device worked on the probe
 };
 

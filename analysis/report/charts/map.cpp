@@ -3,7 +3,6 @@
 
 #include "analysis/fleet/grounds/series.hpp"
 #include "analysis/fleet/value_text.hpp"
-#include "analysis/report/content.hpp"
 
 #include <fmt/format.h>
 

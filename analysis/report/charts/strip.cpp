@@ -1,7 +1,6 @@
 // Strips of a fleet: the values of a metric, one dot per device.
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts/charts.hpp"
-#include "analysis/report/content.hpp"
 #include "base/units.hpp"
 
 #include <algorithm>

@@ -20,8 +20,9 @@ struct GroupDrawing {
   const ComparisonGroup* group;
   std::vector<DrawnFrame> frames;
 };
-inline constexpr std::size_t most_drawings = 8;  // of groups in a report
-/// Drawings of the largest groups, largest first, without empty ones.
+inline constexpr std::size_t most_drawings = 8;  // in a report
+/// Drawings of the largest groups, largest first, without empty ones. One for each model, in a
+/// sweep that of its first setting.
 std::vector<GroupDrawing> draw_groups(const RunResult& run, const FleetAnalysis& analysis);
 
 }  // namespace sonde

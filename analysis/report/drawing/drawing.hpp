@@ -3,7 +3,6 @@
 
 #include "analysis/results.hpp"
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,13 +27,13 @@ struct DrawnUnit {
   std::vector<DrawnFact> facts = {};
 };
 
-/// The owner of all units in it: "132 SMs". It contains the next frame, then its units.
+/// The owner of all units in it: "132 SMs". It contains its units, then the next frame.
 struct DrawnFrame {
   std::string name;
   std::vector<DrawnUnit> units;
 };
 
-/// Three significant digits and a unit that suits: "4.68 TB/s", "281 cycles".
+/// In a unit that suits: "4.68 TB/s", "281 cycles". Three significant digits, or a whole number.
 std::string short_quantity(double value, std::string_view unit);
 
 /// Outermost first: the device, GPC, TPC, SM. Only what was found out is drawn; empty if that is

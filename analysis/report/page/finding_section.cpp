@@ -59,13 +59,13 @@ std::string value_html(const Finding& finding, const std::string& unit, const st
   return is_long ? list_html(*values, unit) : folded_html(text);
 }
 
-/// Number of probes of a job, and their rows. @param first row of the first probe in the file
-std::string evidence_html(const JobResult& job, std::size_t first) {
+/// Number of probes of a job, and their rows in the file.
+std::string evidence_html(const JobResult& job) {
   if (job.probes.empty()) return "";
   return fmt::format(
       "<p class=\"evidence\">Evidence: {} {}, rows {} to {} of <code>/probes</code></p>\n",
-      job.probes.size(), job.probes.size() == 1 ? "probe" : "probes", first,
-      first + job.probes.size() - 1);
+      job.probes.size(), job.probes.size() == 1 ? "probe" : "probes", job.first_probe,
+      job.first_probe + job.probes.size() - 1);
 }
 
 /// "cache.l1: 31 findings, 7 not resolvable": the summary of a folded job.
@@ -81,8 +81,7 @@ std::string job_summary(const JobResult& job) {
   return text;
 }
 
-std::string job_html(const FleetAnalysis& analysis, std::size_t device, const JobResult& job,
-                     std::size_t first_row) {
+std::string job_html(const FleetAnalysis& analysis, std::size_t device, const JobResult& job) {
   const TextTable table = finding_table(job, analysis.registry);
   const auto finding_of = [&](std::size_t row) {
     return find_finding(job.findings, table.rows[row][0]);
@@ -98,23 +97,21 @@ std::string job_html(const FleetAnalysis& analysis, std::size_t device, const Jo
   return fmt::format(
       "<details class=\"job\" data-job=\"{}\"><summary>{}</summary>\n{}{}</details>\n",
       escape_markup(job.job), job_summary(job),
-      html_table(table, "findings cards", {id_of, cell_of}), evidence_html(job, first_row));
+      html_table(table, "findings cards", {id_of, cell_of}), evidence_html(job));
 }
 
 /// True if a finding of the job has a warning, or if the job failed.
 bool has_problem(const FleetAnalysis& analysis, std::size_t device, const JobResult& job) {
   const auto is_blamed = [&](std::size_t i) {
     const Charge& finding = analysis.charges[i];
-    const std::string metric = finding.metric.substr(0, finding.metric.find(' '));
-    return finding.severity != Severity::info && find_finding(job.findings, metric) != nullptr;
+    return finding.severity != Severity::info &&
+           find_finding(job.findings, finding.base_metric()) != nullptr;
   };
   return is_missing(job.status) ||
          std::ranges::any_of(analysis.verdicts[device].charges, is_blamed);
 }
 
-/// @param row of the device's first probe in the file
-std::string device_html(const RunResult& run, const FleetAnalysis& analysis, std::size_t index,
-                        std::size_t row) {
+std::string device_html(const RunResult& run, const FleetAnalysis& analysis, std::size_t index) {
   const DeviceResult& device = run.devices[index];
   const bool shows_all = run.devices.size() <= most_detailed_devices;
   std::string text =
@@ -123,9 +120,8 @@ std::string device_html(const RunResult& run, const FleetAnalysis& analysis, std
                   shows_all ? "All findings of" : "Jobs in which something is wrong with");
   for (const JobResult& job : device.jobs) {
     if (!job.findings.empty() && (shows_all || has_problem(analysis, index, job))) {
-      text += job_html(analysis, index, job, row);
+      text += job_html(analysis, index, job);
     }
-    row += job.probes.size();
   }
   return text + "</details>\n";
 }
@@ -142,11 +138,8 @@ bool has_findings(const RunResult& run, const FleetAnalysis& analysis, std::size
 
 std::string findings_section(const RunResult& run, const FleetAnalysis& analysis) {
   std::string text;
-  std::size_t row = 0;  // rows of the file are ordered by device
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
-    if (has_findings(run, analysis, i)) text += device_html(run, analysis, i, row);
-    for (const JobResult& job : run.devices[i].jobs) row += job.probes.size();
-    for (const JobResult& job : run.devices[i].again) row += job.probes.size();
+    if (has_findings(run, analysis, i)) text += device_html(run, analysis, i);
   }
   if (text.empty()) return "";
   return "<h2>Findings</h2>\n<div class=\"filterable\" data-table=\"findings\" "

@@ -38,7 +38,7 @@ std::string folded_html(std::string_view text);
 
 /// Nested frames: the units of a frame come before the frame inside it. "" without units.
 std::string drawing_html(std::span<const DrawnFrame> frames);
-/// One drawing for each comparison group, from consensus_of. "" if there is nothing to draw.
+/// The drawings of draw_groups. "" if there is nothing to draw.
 std::string drawings_section(const RunResult& run, const FleetAnalysis& analysis);
 
 /// The data of the charts, and the scripts that draw them into #all_charts; readers can choose one

@@ -3,6 +3,7 @@
 #include "base/stop_signal.hpp"
 #include "store/output.hpp"
 #include "store/shard.hpp"
+#include "store/write_run.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -21,6 +22,20 @@ struct Reach {
   std::size_t points = 0;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Reach, stopped, bounds, points)
+
+/// True if this shard of a GPU says that nothing more could be measured on it.
+bool was_given_up(const MeasurePlan& point, const std::string& uuid) {
+  try {
+    const auto devices =
+        read_finished(finished_shard(point.parts, uuid), point.provenance.config_hash);
+    return std::ranges::any_of(devices, [](const DeviceResult& device) {
+      return std::ranges::find(device.jobs, Status::not_run, &JobResult::status) !=
+             device.jobs.end();
+    });
+  } catch (const StoreError&) {
+    return false;
+  }
+}
 
 void keep_first(std::size_t count, Provenance& provenance) {
   provenance.points.resize(count);
@@ -67,16 +82,20 @@ void remove_other_points(const RunPlan& all, const RunPlan& kept, Roster roster)
 }
 
 Roster with_whole_points(const RunPlan& plan, Roster roster, const std::vector<int>& lost_ranks) {
-  const auto is_whole = [&](const MeasurePlan& point) {
-    return std::ranges::all_of(roster.devices, [&](const RosterEntry& entry) {
-      return std::ranges::find(lost_ranks, entry.rank) != lost_ranks.end() ||
-             std::filesystem::exists(finished_shard(point.parts, entry.uuid));
+  std::size_t least = roster.provenance.points.size();
+  std::size_t most = plan.points_of_repeat();
+  for (const RosterEntry& entry : roster.devices) {
+    const auto end = std::ranges::find_if_not(plan.points, [&entry](const MeasurePlan& point) {
+      return std::filesystem::exists(finished_shard(point.parts, entry.uuid));
     });
-  };
-  const auto end = std::ranges::find_if_not(plan.points, is_whole);
-  const auto whole = static_cast<std::size_t>(end - plan.points.begin());
-  const std::size_t known = roster.provenance.points.size();
-  keep_first(std::min(std::max(whole, plan.points_of_repeat()), known), roster.provenance);
+    const auto points = static_cast<std::size_t>(end - plan.points.begin());
+    most = std::max(most, points);
+    const bool is_lost = std::ranges::find(lost_ranks, entry.rank) != lost_ranks.end();
+    if (is_lost || points >= least) continue;
+    if (points == 0 || !was_given_up(plan.points[points - 1], entry.uuid)) least = points;
+  }
+  const std::size_t whole = std::max(std::min(least, most), plan.points_of_repeat());
+  keep_first(std::min(whole, roster.provenance.points.size()), roster.provenance);
   roster.open_end = false;
   return roster;
 }

@@ -29,10 +29,10 @@ void keep_points(std::size_t count, RunPlan& plan);
 void remove_other_points(const RunPlan& all, const RunPlan& kept, Roster roster);
 
 /// For a run that lost ranks before the ranks could agree: the roster with the points that all
-/// other GPUs have finished, at least one repeat.
+/// other GPUs have finished, at least one repeat. GPUs that were given up do not count.
 Roster with_whole_points(const RunPlan& plan, Roster roster, const std::vector<int>& lost_ranks);
 
-/// "12 repeats stand".
+/// "12 complete repeat(s) are kept".
 std::string describe_kept(const RunPlan& plan);
 
 }  // namespace sonde

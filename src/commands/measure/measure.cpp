@@ -102,7 +102,7 @@ bool is_measured(const MeasurePlan& point, const std::string& uuid) {
     const auto devices = read_finished(shard, point.provenance.config_hash);
     return devices.size() == 1 && devices.front().status == DeviceOutcome::complete;
   } catch (const StoreError&) {
-    return false;  // open_shard sets the damaged shard aside and logs the reason
+    return false;  // open_shard replaces the damaged shard and logs the reason
   }
 }
 

@@ -55,7 +55,7 @@ struct RunPlan {
 
   /// True if the points are repeated until the time budget is over.
   bool fills_budget() const { return fills_time_budget(options); }
-  /// Each point has a folder of shards.
+  /// True if the run has, or may get, several points.
   bool is_sweep() const { return points.size() > 1 || fills_budget(); }
   std::size_t points_of_repeat() const;
   int jobs_total() const;  // over all points

@@ -13,7 +13,7 @@ struct SharedPlan {
   std::uint64_t carveout_bytes = 0;  // in force while the kernel runs
   /// that a block asks for: all of its share, so that no further block fits
   unsigned dynamic_bytes = 0;
-  int carveout_percent = -1;  // of the largest carve-out, as drivers are asked; -1: no choice
+  int carveout_percent = -1;  // of the SM's shared memory, as drivers are asked; -1: no choice
 };
 
 /// Chooses the carve-out and the shared memory of a block.

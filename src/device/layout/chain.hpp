@@ -45,6 +45,7 @@ std::vector<ChaseLane> with_shares(std::vector<ChaseLane> lanes, std::size_t sha
 
 /// Makes a chain for the list of each lane. The k-th access to a sector reads another of its words,
 /// so that lines and sectors are those of the list. Lanes with equal lists share one chain.
+/// @return nothing if a sector is accessed more often than it has words
 std::optional<ChainPlan> plan_chains(const std::vector<ChaseLane>& lanes,
                                      const WordLayout& layout = {});
 

@@ -22,7 +22,7 @@ struct ArithmeticProbe {
   std::uint64_t steps = 0;    // steps x ilp is a multiple of arithmetic_round
   std::vector<int> sms = {};  // empty: all
 };
-/// Steps of all chains of a thread in one round of the kernel's loop.
+/// A multiple of the steps of all chains of a thread in one round of any kernel's loop.
 inline constexpr std::uint64_t arithmetic_round = 256;
 
 /// Parts of describe_probe and validate_probe.

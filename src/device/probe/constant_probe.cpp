@@ -12,8 +12,8 @@
 namespace sonde {
 namespace {
 
-/// Its multiples modulo 1 are spread more evenly than those of any other number (Weyl 1916), also
-/// for a few SMs with numbers in a row, which may share a cache.
+/// Its multiples modulo 1 are spread more evenly than those of any other number (Knuth, The Art of
+/// Computer Programming 3, section 6.4), also for a few SMs in a row, which may share a cache.
 constexpr double golden_ratio = 0.6180339887498949;
 /// The second block of an SM begins half a piece after the first, so that neither finds in a cache
 /// what the other has read.

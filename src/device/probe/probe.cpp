@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <iterator>
 #include <set>
 
 namespace sonde {
@@ -53,7 +52,7 @@ std::uint64_t entry_bytes(LoadPath path) {
   return path == LoadPath::instruction ? code_entry_bytes : 8;
 }
 
-// The file stores the descriptions of a job as wide as the longest one.
+// Keeps descriptions short: the file has one for each probe.
 constexpr std::size_t most_described_lists = 16;
 
 /// Consecutive lanes with lists of the same shape on the same path.

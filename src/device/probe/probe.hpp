@@ -12,7 +12,6 @@
 #include "device/probe/shared_probe.hpp"
 #include "device/probe/stream_probe.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -158,8 +157,9 @@ using ProbeSpec =
 /// "chase", "clock", ...: the kind under which a probe is filed.
 std::string_view probe_kind(const ProbeSpec& spec);
 
-/// Every parameter but the lists of offsets, as JSON text. A chase adds the shape of its list and
-/// its path. If lanes differ, `lists` has these for each group of equal lanes.
+/// The parameters as JSON text, without lists of offsets, most lists of SMs and the operations of
+/// programs. A chase adds the shape of its list and its path. If lanes differ, `lists` has these
+/// for each group of equal lanes.
 std::string describe_probe(const ProbeSpec& spec);
 
 /// The path that all lanes of a chase take; nothing if they take different ones.

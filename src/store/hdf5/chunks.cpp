@@ -1,11 +1,10 @@
-// One thread calls HDF5; the others shuffle and compress.
+// All threads shuffle and compress; only the calling one calls HDF5.
 #include "store/hdf5/chunks.hpp"
 
 #include <zlib.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <future>
 #include <thread>
 #include <vector>

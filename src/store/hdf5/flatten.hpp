@@ -13,7 +13,7 @@
 
 namespace sonde {
 
-/// All tables but that of the names, in the order of the file; the devices come first.
+/// All tables but those of names and points, in the order of the file; the devices come first.
 /// @param names collects the texts of all tables
 /// @throws Error if a job occurs twice on a device
 std::vector<Table> flatten(std::span<const DeviceResult> devices,

@@ -20,6 +20,18 @@ herr_t keep_reason(unsigned n, const H5E_error2_t* error, void* reason) {
   return 0;
 }
 
+/// The innermost message on HDF5's error stack, or the system's error inside that message.
+std::string last_reason() {
+  std::string reason;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_reason, &reason);
+  const std::string mark = "error message = '";
+  if (const auto at = reason.find(mark); at != std::string::npos) {
+    const auto from = at + mark.size();
+    return reason.substr(from, reason.find('\'', from) - from);
+  }
+  return reason.empty() ? "no reason given" : reason;
+}
+
 Handle file_access() {
   prepare();  // before any other call
   Handle access = make_properties(H5P_FILE_ACCESS);
@@ -113,17 +125,6 @@ void read_attribute(hid_t attribute, const std::string& name, hid_t type, void* 
 }
 
 }  // namespace
-
-std::string last_reason() {
-  std::string reason;
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_reason, &reason);
-  const std::string mark = "error message = '";
-  if (const auto at = reason.find(mark); at != std::string::npos) {
-    const auto from = at + mark.size();
-    return reason.substr(from, reason.find('\'', from) - from);
-  }
-  return reason.empty() ? "no reason given" : reason;
-}
 
 hid_t check(hid_t id, const std::string& what) {
   if (id < 0) throw StoreError(fmt::format("{} failed: {}", what, last_reason()));

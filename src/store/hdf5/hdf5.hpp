@@ -20,9 +20,6 @@ void prepare();
 /// @throws StoreError "<what> failed: <HDF5's own reason>" if the id or status is negative
 hid_t check(hid_t id, const std::string& what);
 
-/// The innermost message on HDF5's error stack, or the system's error inside that message.
-std::string last_reason();
-
 /// Owns one id of a dataset, group, space, type, attribute or property list.
 class Handle {
  public:
@@ -96,7 +93,7 @@ std::uint64_t read_number_attribute(hid_t object, const std::string& name);
 bool has_attribute(hid_t object, const std::string& name);
 
 /// The names of the members of a group in the order of their creation; none if there is no group.
-/// @throws StoreError if there are more members than a run file has
+/// @throws StoreError if there are more than 256
 std::vector<std::string> list_groups(hid_t file, const std::string& path);
 
 /// A property list of this kind with default values. @throws StoreError

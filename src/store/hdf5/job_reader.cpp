@@ -245,6 +245,7 @@ std::vector<std::vector<JobResult>> read_results(const StoredTables& tables, std
   add_findings(tables, outcomes);
   std::vector<std::vector<JobResult>> jobs(devices.size());
   for (OutcomeRow& row : outcomes) {
+    row.result.first_probe = row.probes.offset;
     jobs[row.device_index - first].push_back(std::move(row.result));
   }
   return jobs;

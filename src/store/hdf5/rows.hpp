@@ -5,7 +5,6 @@
 #include "store/hdf5/bound_table.hpp"
 
 #include <array>
-#include <string>
 #include <string_view>
 
 namespace sonde {

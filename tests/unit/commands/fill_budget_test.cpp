@@ -1,5 +1,6 @@
 #include "commands/measure/fill_budget.hpp"
 
+#include "commands/measure/measure.hpp"
 #include "store/shard.hpp"
 #include "support/random_run.hpp"
 
@@ -57,6 +58,20 @@ TEST_F(FillBudgetTest, a_lost_rank_holds_up_nobody_and_one_repeat_is_there_in_an
   finish_points("GPU-1", 1);
   EXPECT_EQ(points_without({1}), 7);
   EXPECT_EQ(points_without({}), 2);
+}
+
+TEST_F(FillBudgetTest, a_gpu_that_was_given_up_holds_up_nobody_either) {
+  finish_points("GPU-0", 7);
+  finish_points("GPU-1", 2);
+  MeasurePlan& third = plan_.points[2];
+  third.provenance = test::some_provenance();
+  DeviceResult device;
+  device.info.uuid = "GPU-1";
+  Shard shard = Shard::create(third.parts, device, third.provenance);
+  shard.append(job_without_answers(all_jobs().front(), Status::not_run, "it hangs"));
+  shard.finish(device);
+  EXPECT_EQ(points_without({}), 7);
+  EXPECT_EQ(points_without({0}), 7) << "those that a GPU has measured";
 }
 
 TEST_F(FillBudgetTest, the_slowest_gpu_decides_but_not_one_that_was_given_up) {

@@ -52,5 +52,26 @@ TEST(FleetFileTest, a_baseline_without_the_gpus_is_told_from_one_at_other_settin
   EXPECT_EQ(said_with(write_sweep(folder / "like.h5", "GPU-1", {"100", "75"})), "");
 }
 
+TEST(FleetFileTest, evidence_is_named_by_the_rows_of_the_repeat_that_it_comes_from) {
+  const test::TemporaryFolder folder;
+  RunResult run = maker::healthy_fleet(2, 1);
+  run.devices[0].jobs[0].probes.resize(2);
+  run.devices[1].jobs[0].probes.resize(3);
+  run.provenance.points = {{.config_hash = "a", .config_json = "{}", .seed = 1},
+                           {.config_hash = "b", .config_json = "{}", .seed = 1, .repeat_index = 1}};
+  write_run_alone(folder / "run.h5", run.provenance, {}, 2, [&](std::size_t repeat) {
+    std::vector<DeviceResult> devices = run.devices;
+    for (DeviceResult& device : devices) device.point_index = repeat;
+    if (repeat == 0) devices[0].jobs.clear();  // it was lost
+    return devices;
+  });
+
+  const Fleet fleet = read_fleet(folder / "run.h5", "", Depth::probes);
+
+  const std::string html = render_html(fleet.run, fleet.analysis);
+  EXPECT_THAT(html, HasSubstr("2 probes, rows 3 to 4 of <code>/probes"));
+  EXPECT_THAT(html, HasSubstr("3 probes, rows 0 to 2 of <code>/probes"));
+}
+
 }  // namespace
 }  // namespace sonde

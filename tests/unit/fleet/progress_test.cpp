@@ -96,6 +96,13 @@ TEST(ProgressTest, summary_names_the_slowest_rank_and_the_time_left) {
   EXPECT_THAT(text, HasSubstr("about 80 s left"));
 }
 
+TEST(ProgressTest, a_total_that_nobody_knows_is_not_shown) {
+  Progress endless = at_work(0, 12);
+  EXPECT_THAT(describe_progress({endless}), HasSubstr(" 12/10  jobs "));
+  endless.jobs_total = 0;  // as many as the time budget allows
+  EXPECT_THAT(describe_progress({endless}), HasSubstr(" 12     jobs "));
+}
+
 TEST(ProgressTest, impossible_times_are_printed_as_something) {
   Progress wild = at_work(0, 5);
   for (const double time_s : {1e300, -5.0, std::numeric_limits<double>::quiet_NaN()}) {
@@ -129,7 +136,7 @@ TEST(ProgressTest, summary_says_what_takes_time_when_all_have_measured) {
   first.state = second.state = RankState::done;
 
   EXPECT_EQ(summarize_progress({first, second}),
-            "20 of 20 device jobs done, the run file is written and analysed");
+            "20 of 20 device jobs done, writing and analysing the run file");
   EXPECT_EQ(summarize_progress({first}), "10 of 10 device jobs done") << "one is yet to begin";
   second.state = RankState::measuring_again;
   EXPECT_THAT(summarize_progress({first, second}), Not(HasSubstr("run file")));

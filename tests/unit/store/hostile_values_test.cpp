@@ -1,5 +1,6 @@
 // Columns whose values contradict each other or what they stand for.
 #include "store/merge.hpp"
+#include "store/output.hpp"
 #include "unit/store/hostile_file.hpp"
 
 #include <algorithm>
@@ -20,6 +21,18 @@ TEST_F(HostileFileTest, a_merge_takes_no_rows_that_two_rows_own) {
   EXPECT_THAT(test::thrown<UnreadableError>([&] { merge_runs({path_}, merged); }),
               AllOf(HasSubstr("run.h5"), HasSubstr("two rows refer to the same rows")));
   EXPECT_FALSE(std::filesystem::exists(merged));
+}
+
+TEST_F(HostileFileTest, devices_before_a_spoiled_one_become_shards) {
+  overwrite<std::uint64_t>("outcomes/finding_offset", H5T_NATIVE_UINT64, {0, 0});
+  const RunReader reader(path_);
+  std::filesystem::create_directories(parts_folder(path_));
+  int heard = 0;
+
+  EXPECT_THROW(extract_shards(path_, reader.provenance(), {}, [&heard] { ++heard; }), StoreError);
+
+  EXPECT_EQ(heard, 2);
+  EXPECT_EQ(list_shards(parts_folder(path_)).size(), 1u);
 }
 
 TEST_F(HostileFileTest, sums_of_offsets_do_not_wrap) {

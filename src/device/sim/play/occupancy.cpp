@@ -4,7 +4,6 @@
 #include "device/sim/play/play.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace sonde::sim {
 namespace {

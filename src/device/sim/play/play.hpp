@@ -1,6 +1,5 @@
 // How a simulated GPU plays each kind of probe: one overload each, so that a missing one does not
-// compile. All are pure except for the caches in `memory`, which begin empty in every launch. The
-// traces go back to SimDevice.
+// compile. All are pure except for the caches in `memory`. The traces go back to SimDevice.
 #pragma once
 
 #include "device/device.hpp"

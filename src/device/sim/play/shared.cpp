@@ -9,7 +9,6 @@
 #include <cmath>
 #include <compare>
 #include <functional>
-#include <numeric>
 #include <queue>
 
 namespace sonde::sim {

@@ -77,7 +77,7 @@ class WarpSchedulers {
     return next_after(can, last);
   }
 
-  /// When, after `now`, something could issue; infinite if never.
+  /// When something could issue next; infinite if never.
   double next_time(bool unit_full) const {
     double next = first_wake_;
     const Slots can = unit_full ? ready_ & ~accessing_ : ready_;

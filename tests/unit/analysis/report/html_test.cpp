@@ -153,6 +153,7 @@ TEST(HtmlTest, probes_behind_findings_are_named_by_their_rows_in_the_file) {
       device.jobs[0].probes.emplace_back().label = label;
     }
   }
+  run.devices[1].jobs[0].first_probe = 3;
 
   const Page page = page_of(std::move(run));
 

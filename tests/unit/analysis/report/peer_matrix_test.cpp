@@ -82,6 +82,25 @@ TEST(PeerMatrixTest, nodes_are_apart_and_those_with_a_slow_link_come_first) {
   EXPECT_THAT(matrices[1].title, HasSubstr("n0"));
 }
 
+TEST(PeerMatrixTest, settings_of_a_sweep_are_apart_but_not_their_repeats) {
+  RunResult run = run_of({device("a", 0, 0, 3.9e11), device("a", 1, 0, 3.5e11),
+                          device("a", 0, 0, 2.9e11), device("a", 1, 0, 2.5e11)});
+  run.provenance.axes = {{.option = "peer.bytes", .unit = "byte"}};
+  for (const char* at : {"1M", "1M", "2M"}) {
+    run.provenance.points.push_back(
+        {.config_hash = "", .config_json = "", .seed = 1, .repeat_index = 0, .at = {at}});
+  }
+  run.devices[1].point_index = 1;  // its first repeat was lost
+  run.devices[2].point_index = run.devices[3].point_index = 2;
+
+  const auto matrices = peer_matrices(run, all_metrics());
+
+  ASSERT_EQ(matrices.size(), 2u);
+  EXPECT_EQ(matrices[0].title, "a, peer.bytes=1M: peer.read_bytes_per_s, GB/s (nvlink)");
+  EXPECT_EQ(matrices[1].title, "a, peer.bytes=2M: peer.read_bytes_per_s, GB/s (nvlink)");
+  EXPECT_EQ(matrices[0].table.rows.size(), 2u);
+}
+
 TEST(PeerMatrixTest, every_report_for_people_has_it) {
   const RunResult run = run_of({device("a", 0, 0, 3.9e11), device("a", 1, 0, 3.5e11)});
   const FleetAnalysis analysis = reduce_fleet(run);
