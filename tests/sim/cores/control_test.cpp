@@ -119,17 +119,6 @@ TEST(ControlMeiTest, pairs_of_a_barrier_and_a_clock_read) {
   }
 }
 
-/// No known GPU has such a barrier; the job comes to its end, and says so.
-TEST(ControlEndedWarpTest, a_barrier_that_waits_for_ended_warps_is_seen) {
-  for (const char* base : {"gtx280", "h200"}) {
-    nlohmann::json model = json_of(base);
-    model["control"]["barrier"]["waits_for_ended_warps"] = true;
-    const JobOnSim sim = control_on(write_model(model, std::string(base) + "_waits"));
-    EXPECT_EQ(sim.text("control.barrier_waits_for_ended_warps"), "yes") << base;
-    EXPECT_EQ(sim.text("control.barrier_spin_deadlocks"), "yes") << base;
-  }
-}
-
 TEST(ControlH200Test, barriers_of_clusters_and_sleeps_are_there) {
   const JobOnSim sim = control_on("h200");
   const sim::ControlModel& declared = *sim.truth().units.control;

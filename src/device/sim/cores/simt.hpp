@@ -239,10 +239,8 @@ class SimtBlock {
     }
   }
   std::uint32_t awaited_threads() const {
-    const auto awaited = [&](const Warp& warp) {
-      return model_.barrier.waits_for_ended_warps || !warp.paths.empty();
-    };
-    return warp_threads * static_cast<std::uint32_t>(std::ranges::count_if(warps_, awaited));
+    const auto goes_on = [](const Warp& warp) { return !warp.paths.empty(); };
+    return warp_threads * static_cast<std::uint32_t>(std::ranges::count_if(warps_, goes_on));
   }
   /// Ends the last path, at its join or at the end of the program.
   void end_path(Warp& warp) {

@@ -114,7 +114,6 @@ struct BarrierModel : Section {
   std::uint32_t latency_cycles = count("latency_cycles", some_cycles);  // from the last arrival on
   std::uint32_t arrival_cycles = count("arrival_cycles", any_cycles);   // between two warps
   BarrierCount counts = one_of<BarrierCount>("counts", {"warps", "threads"});
-  bool waits_for_ended_warps = flag("waits_for_ended_warps");  // no known GPU does
 };
 
 /// A barrier of all blocks, by a counter in global memory.
