@@ -50,7 +50,7 @@ target_compile_options(sonde_warnings INTERFACE
 
 # sonde_library(<name> [FOLDERS ...] [SOURCES ...] [LINK <public libraries> ...])
 # Every .cpp of the FOLDERS belongs to it ("." is the folder of the call), so that a new file needs
-# no line here (docs/decisions/0004-sources-by-folder.md); SOURCES are named one by one.
+# no line here, and two branches do not conflict; SOURCES are named one by one.
 function(sonde_library name)
   cmake_parse_arguments(arg "" "" "FOLDERS;SOURCES;LINK" ${ARGN})
   list(TRANSFORM arg_FOLDERS APPEND "/*.cpp" OUTPUT_VARIABLE patterns)

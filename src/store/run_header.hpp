@@ -11,7 +11,7 @@
 namespace sonde {
 
 /// Increases with every change that an older reader would misread.
-inline constexpr std::uint64_t schema_version = 10;
+inline constexpr std::uint64_t schema_version = 1;
 
 /// Writes the version and the provenance without its points (points.hpp).
 void write_header(hid_t file, const Provenance& provenance);

@@ -4,7 +4,7 @@ import contextlib
 import h5py
 import numpy as np
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 1
 
 
 def open_run(path):
