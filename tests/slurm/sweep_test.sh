@@ -33,6 +33,9 @@ has_restarted() {
   return 1
 }
 for task in 1 2; do wait_until 90 has_restarted "${array}_$task" || fail "task $task does not go on: $(squeue)"; done
+# A step that begins too early after the loss may be refused; then the task goes back into the queue once more.
+has_ended() { has_restarted "$1" && is_in_state "$1" COMPLETED; }
+for task in 1 2; do wait_until 150 has_ended "${array}_$task" || fail "task $task does not end: $(squeue)"; done
 for task in 1 2 3 4; do wait_for_success "${array}_$task" 100; done
 for task in 1 2; do
   [[ " ${lost[*]} " != *" $(node_of "$task") "* ]] || fail "task $task ran on a lost node again"
