@@ -108,8 +108,7 @@ BoundTable<ProbeRow> probe_table() {
            at(&ProbeRow::record, &ProbeRecord::parameters_json))
       .add("shared_carveout_bytes", "byte", "shared part of the L1 in force",
            at(&ProbeRow::record, &ProbeRecord::trace, &Trace::shared_carveout_bytes))
-      .add("buffer_offset_bytes", "byte",
-           "address of the buffer (simulated: in the memory); 0 without one",
+      .add("buffer_offset_bytes", "byte", "address of the buffer (simulated: in the memory)",
            at(&ProbeRow::record, &ProbeRecord::trace, &Trace::buffer_offset_bytes))
       .add("device_s", "s", "time in which the device worked on it",
            at(&ProbeRow::record, &ProbeRecord::trace, &Trace::device_s))

@@ -19,6 +19,9 @@ class Pool {
   /// @throws DeviceError if the GPU has too little
   std::byte* buffer(Place place, std::uint64_t size_bytes);
 
+  /// Where the last buffer began, as the GPU sees it; 0: there was none.
+  std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(begin_) + offset_bytes_; }
+
   /// Queues loads that put other addresses into all caches and TLBs: one from each 2 MiB of all
   /// memory, then a read of the part kept apart for it.
   /// @param kept_bytes at the start of the last buffer, which are not touched

@@ -119,11 +119,10 @@ Trace Session::measure(const std::function<Trace()>& play) {
   try {
     SONDE_CUDA_CHECK(cudaSetDevice(ordinal_));  // this thread may be another than last time
     arrays_.clear();
-    buffer_ = nullptr;
     device_s_ = 0;
     const auto start = std::chrono::system_clock::now().time_since_epoch();
     Trace trace = play();
-    trace.buffer_offset_bytes = reinterpret_cast<std::uint64_t>(buffer_);
+    trace.buffer_offset_bytes = pool_.address();
     trace.device_s = device_s_;
     trace.conditions = read_conditions();
     trace.conditions.start_unix_ns =

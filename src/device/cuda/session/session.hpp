@@ -77,9 +77,7 @@ class Session {
   std::optional<layout::CodeMap>& code_map() { return code_map_; }
 
   /// The buffer of a probe, as Pool::buffer.
-  std::byte* data(Place place, std::uint64_t size_bytes) {
-    return buffer_ = pool_.buffer(place, size_bytes);
-  }
+  std::byte* data(Place place, std::uint64_t size_bytes) { return pool_.buffer(place, size_bytes); }
   /// The same on a peer, as PeerMemory::buffer.
   std::byte* peer_data(const std::string& uuid, std::uint64_t size_bytes) {
     return peers_.buffer(uuid, size_bytes);
@@ -125,9 +123,8 @@ class Session {
   Pool pool_;
   PeerMemory peers_;
   PinnedBuffer host_memory_;
-  PcieLink busy_link_;           // since the job began
-  double device_s_ = 0;          // of the runs of this probe
-  std::byte* buffer_ = nullptr;  // of this probe; nullptr: none so far
+  PcieLink busy_link_;   // since the job began
+  double device_s_ = 0;  // of the runs of this probe
   bool lost_ = false;
   Health last_health_;
   std::chrono::steady_clock::time_point last_health_at_{};
