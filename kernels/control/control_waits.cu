@@ -1,10 +1,10 @@
-// Hardware effect: whether the paths of a diverged warp alternate, and whether a barrier counts
-// warps or threads (Wong 2010, listings 4 to 7), and whether it
-// waits for a warp that has ended (section IV-D). Every wait is limited by the clock, and the other
-// warp helps at barriers where threads might wait forever: so a deadlock is reported, but does not
-// happen. Sources of error: flags in registers (volatile shared memory), sides of a branch that the
-// compiler merges (each path has its own code), an aligned barrier in a path, which may become a
-// predicated barrier of the whole warp (barrier.sync is not aligned).
+// Hardware effect: whether the paths of a diverged warp alternate, whether a barrier counts warps
+// or threads (Wong 2010, listings 4 to 7), and whether it waits for a warp that has ended (section
+// IV-D). Waits in loops are limited by the clock, and the other warp helps at barriers where
+// threads might wait forever: so a deadlock is reported, but does not happen. The barrier with an
+// ended warp has no such help. Sources of error: flags in registers (volatile shared memory), sides
+// of a branch that the compiler merges (each path has its own code), an aligned barrier in a path,
+// which may become a predicated barrier of the whole warp (barrier.sync is not aligned).
 #include "kernels/control/control.hpp"
 #include "kernels/placement.cuh"
 
