@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
@@ -49,20 +50,20 @@ Offsets sparse_order(std::uint64_t span_bytes, std::uint64_t block_bytes, std::u
 }
 
 Offsets page_by_page(Offsets offsets) {
-  struct Placed {
-    std::uint64_t within = 0;
-    std::uint64_t rank_of_page = 0;
-    std::uint64_t offset = 0;
-  };
   std::unordered_map<std::uint64_t, std::size_t> ranks;
-  std::vector<Placed> placed;
+  std::vector<Offsets> pages;
   for (const std::uint64_t offset : offsets) {
-    const auto rank = ranks.try_emplace(offset / smallest_page_bytes, ranks.size()).first;
-    placed.push_back({offset % longest_fetch_bytes, rank->second, offset});
+    const auto rank = ranks.try_emplace(offset / smallest_page_bytes, ranks.size()).first->second;
+    if (rank == pages.size()) pages.emplace_back();
+    pages[rank].push_back(offset);
   }
-  std::ranges::stable_sort(
-      placed, {}, [](const Placed& one) { return std::pair(one.within, one.rank_of_page); });
-  std::ranges::transform(placed, offsets.begin(), &Placed::offset);
+  std::map<std::uint64_t, Offsets> rounds;  // by the place in the longest fetch
+  for (const Offsets& page : pages) {
+    for (const std::uint64_t offset : page) rounds[offset % longest_fetch_bytes].push_back(offset);
+  }
+  offsets.clear();
+  for (const auto& [place, round] : rounds)
+    offsets.insert(offsets.end(), round.begin(), round.end());
   return offsets;
 }
 

@@ -196,11 +196,12 @@ std::vector<double> measure_steady_costs(const PageChaseSetup& setup, const std:
   if (accesses / 2 > setup.kept_pages) placed.second_access = SecondAccess::from_memory;
   lines.most =
       std::clamp(setup.chase.recordable_accesses / accesses, LinesTried::fewest, lines.most);
-  // Thresholds depend on all costs of a chase: few pages need more samples each.
+  // Thresholds depend on all costs of a chase: few pages need more samples each. A pass that also
+  // sweeps the data caches takes a millisecond or more; its pages get their samples line by line.
   constexpr std::size_t many_pages = 1024;
   std::vector<std::size_t> firsts(accesses / 2);
   for (std::size_t i = 0; i < firsts.size(); ++i) firsts[i] = 2 * i;
-  const std::uint64_t passes = firsts.size() < many_pages ? 3 : 1;
+  const std::uint64_t passes = firsts.size() < many_pages && placed.swept.empty() ? 3 : 1;
   return measure_costs(placed, label, lines, firsts, [&](std::uint64_t shift) {
     return ChasePlan{.offsets = pairs_of(shift),
                      .warmup_passes = 2,

@@ -1,77 +1,76 @@
-// Lists have up to millions of offsets, and every chase has some: avoids sorting where a bit for
-// each place is enough.
+// Lists have up to millions of offsets, and every chase has some: avoids sorting and dividing.
 #include "device/probe/offset_list.hpp"
 
 #include "base/error.hpp"
+#include "base/random.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 namespace sonde {
 namespace {
 
-/// @param positions each below `places`
-std::uint64_t count_distinct(const std::vector<std::uint64_t>& positions, std::uint64_t places) {
-  constexpr std::uint64_t word_bits = 64;
-  if (places / word_bits <= positions.size()) {  // no more memory than the list itself
-    std::vector<std::uint64_t> taken(places / word_bits + 1);
-    for (const std::uint64_t position : positions) {
-      taken[position / word_bits] |= std::uint64_t{1} << (position % word_bits);
+/// A set of numbers below `limit`: a bit for each, or a hash table with linear probing if the bits
+/// would take more memory than `count` numbers.
+class NumberSet {
+ public:
+  NumberSet(std::uint64_t limit, std::uint64_t count)
+      : bits_(limit / word_bits <= count ? limit / word_bits + 1 : 0),
+        slots_(bits_.empty() ? std::bit_ceil(2 * count) : 0, free) {}
+
+  /// @return whether it is new
+  bool insert(std::uint64_t number) {
+    if (!bits_.empty()) {
+      std::uint64_t& word = bits_[number / word_bits];
+      const std::uint64_t bit = std::uint64_t{1} << (number % word_bits);
+      const bool is_new = (word & bit) == 0;
+      word |= bit;
+      return is_new;
     }
-    std::uint64_t count = 0;
-    for (const std::uint64_t word : taken) count += static_cast<std::uint64_t>(std::popcount(word));
-    return count;
+    const std::size_t last = slots_.size() - 1;
+    std::size_t at = mix_bits(number) & last;
+    while (slots_[at] != free && slots_[at] != number) at = (at + 1) & last;
+    const bool is_new = slots_[at] == free;
+    slots_[at] = number;
+    return is_new;
   }
-  std::vector<std::uint64_t> sorted = positions;
-  std::ranges::sort(sorted);
-  return static_cast<std::uint64_t>(std::ranges::unique(sorted).begin() - sorted.begin());
-}
 
-/// The greatest common divisor: an odd number times a power of two.
-struct Step {
-  std::uint64_t odd = 0;
-  int shift = 0;
-  std::uint64_t bytes() const { return odd << shift; }
+ private:
+  static constexpr std::uint64_t word_bits = 64;
+  static constexpr std::uint64_t free = ~std::uint64_t{0};
+  std::vector<std::uint64_t> bits_;
+  std::vector<std::uint64_t> slots_;
 };
-
-/// The greatest common divisor of all distances to `lowest`; 0 if there are none. It divides
-/// rarely: nearly all lists have a power of two, which a few distances show.
-Step common_step(std::span<const std::uint64_t> offsets_bytes, std::uint64_t lowest) {
-  std::uint64_t bits = 0;
-  for (const std::uint64_t offset : offsets_bytes) bits |= offset - lowest;
-  if (bits == 0) return {};
-  Step step{.odd = 0, .shift = std::countr_zero(bits)};
-  for (const std::uint64_t offset : offsets_bytes) {
-    const std::uint64_t distance = (offset - lowest) >> step.shift;
-    if (step.odd == 0 || distance % step.odd != 0) step.odd = std::gcd(step.odd, distance);
-    if (step.odd == 1) break;
-  }
-  return step;
-}
 
 }  // namespace
 
 OffsetShape shape_of(std::span<const std::uint64_t> offsets_bytes, std::uint64_t element_bytes) {
   require(!offsets_bytes.empty(), "a list of offsets is empty");
   const auto [lowest, highest] = std::ranges::minmax(offsets_bytes);
-  const Step step = common_step(offsets_bytes, lowest);
-  OffsetShape shape{.footprint_bytes = highest - lowest + element_bytes,
+  const std::uint64_t span_bytes = highest - lowest;
+  OffsetShape shape{.footprint_bytes = span_bytes + element_bytes,
                     .distinct_offsets = 1,
                     .steps = offsets_bytes.size(),
                     .stride_bytes = {}};
-  if (step.odd == 0) return shape;
-  std::vector<std::uint64_t> positions;
-  positions.reserve(offsets_bytes.size());
-  for (const std::uint64_t offset : offsets_bytes) {
-    const std::uint64_t distance = (offset - lowest) >> step.shift;
-    positions.push_back(step.odd == 1 ? distance : distance / step.odd);
-  }
-  const std::uint64_t places = (highest - lowest) / step.bytes() + 1;
-  shape.distinct_offsets = count_distinct(positions, places);
-  if (shape.distinct_offsets == places) shape.stride_bytes = step.bytes();
+  if (span_bytes == 0) return shape;
+  std::uint64_t all_bits = 0;
+  for (const std::uint64_t offset : offsets_bytes) all_bits |= offset - lowest;
+  const int shift = std::countr_zero(all_bits);
+  NumberSet seen((span_bytes >> shift) + 1, offsets_bytes.size());
+  shape.distinct_offsets = 0;
+  for (const std::uint64_t offset : offsets_bytes)
+    shape.distinct_offsets += seen.insert((offset - lowest) >> shift);
+  // The only stride that equal distances can have. Most lists have a power of two, which the
+  // common zero bits show.
+  const std::uint64_t stride_bytes = span_bytes / (shape.distinct_offsets - 1);
+  const auto is_on_grid = [&](std::uint64_t offset) {
+    return (offset - lowest) % stride_bytes == 0;
+  };
+  if (stride_bytes * (shape.distinct_offsets - 1) == span_bytes &&
+      (stride_bytes == std::uint64_t{1} << shift || std::ranges::all_of(offsets_bytes, is_on_grid)))
+    shape.stride_bytes = stride_bytes;
   return shape;
 }
 

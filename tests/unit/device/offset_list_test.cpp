@@ -25,6 +25,8 @@ TEST(OffsetListTest, a_gap_leaves_no_stride) {
   EXPECT_EQ(seen.distinct_offsets, 3u);
   EXPECT_EQ(seen.stride_bytes, std::nullopt);
   EXPECT_EQ(shape({0, 64, 96, 128}).stride_bytes, std::nullopt) << "steps of two sizes";
+  EXPECT_EQ(shape({0, 8, 16, 24, 32, 48}).stride_bytes, std::nullopt) << "on a grid, one missing";
+  EXPECT_EQ(shape({0, 24, 48, 72}).stride_bytes, 24u) << "not a power of two";
 }
 
 TEST(OffsetListTest, a_single_offset_has_no_stride) {
@@ -32,7 +34,7 @@ TEST(OffsetListTest, a_single_offset_has_no_stride) {
   EXPECT_THROW(shape({}), Error);
 }
 
-TEST(OffsetListTest, offsets_far_apart_are_counted_by_sorting) {
+TEST(OffsetListTest, offsets_far_apart_are_counted_without_a_bit_for_each_place) {
   constexpr std::uint64_t far = std::uint64_t{1} << 40;  // a bit for each place would be 16 GiB
 
   const OffsetShape seen = shape({far, 0, far + 8, far, 8});

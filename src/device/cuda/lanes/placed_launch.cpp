@@ -109,10 +109,14 @@ void run_placed(Session& session, std::span<PlacedKernel> kernels,
 
 RankedSms rank_sms(const std::vector<int>& sms) {
   RankedSms ranked;
+  std::vector<int> rank_of_sm(kernels::max_sms, -1);
   for (int sm : sms) {
-    const auto at = std::ranges::find(ranked.sms, sm);
-    ranked.ranks.push_back(static_cast<int>(at - ranked.sms.begin()));
-    if (at == ranked.sms.end()) ranked.sms.push_back(sm);
+    int& rank = rank_of_sm.at(static_cast<std::size_t>(sm));
+    if (rank < 0) {
+      rank = static_cast<int>(ranked.sms.size());
+      ranked.sms.push_back(sm);
+    }
+    ranked.ranks.push_back(rank);
   }
   return ranked;
 }

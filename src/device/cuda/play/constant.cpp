@@ -24,7 +24,8 @@ void fill_bank(std::span<std::uint32_t> words) {
   for (std::uint32_t& word : words) word = ++number * 2654435761u;
 }
 
-/// The sum of all words that the blocks on this SM load, untimed loads too, modulo 2^32.
+/// The sum of all words that the blocks on this SM load, untimed loads too, modulo 2^32. A thread
+/// goes round and round through its piece, so each word counts once for every round.
 std::uint32_t expected_sum(const ConstantStreamProbe& probe, std::span<const std::uint32_t> bank,
                            std::size_t place) {
   const std::uint64_t loads = constant_warmup_accesses(probe) + probe.accesses;
@@ -32,8 +33,10 @@ std::uint32_t expected_sum(const ConstantStreamProbe& probe, std::span<const std
   for (int number = 0; number < probe.blocks_on(place) * threads_of(probe); ++number) {
     const ConstantPiece piece = constant_piece(probe, probe.sms[place], number % threads_of(probe),
                                                number / threads_of(probe));
-    for (std::uint64_t load = 0; load < loads; ++load) {
-      sum += bank[piece.offset_bytes(load, probe.step_bytes) / 4];
+    for (std::uint64_t load = 0; load < piece.words; ++load) {
+      const std::uint64_t rounds = loads / piece.words + (load < loads % piece.words);
+      sum +=
+          static_cast<std::uint32_t>(rounds) * bank[piece.offset_bytes(load, probe.step_bytes) / 4];
     }
   }
   return sum;
