@@ -36,20 +36,38 @@ struct Carveout {
   Predictions tried;  // of the size
 };
 
+/// The size, proposed from another carve-out: the cache has what shared memory leaves of the array.
+/// Without a size if that is wrong.
+TriedBound try_rest_of_array(const Carveout& part, const Carveout& other,
+                             std::uint64_t line_bytes) {
+  const std::uint64_t array_bytes = other.size_bytes + other.shared_bytes;
+  if (array_bytes <= part.shared_bytes) return {};
+  const std::uint64_t size_bytes = array_bytes - part.shared_bytes;
+  const CapacityBound bound{size_bytes, size_bytes + line_bytes};
+  const Predictions tried = try_bound(part.cache, bound, line_bytes);
+  return tried.bear_out() ? TriedBound{bound, tried} : TriedBound{};
+}
+
 std::vector<Carveout> measure_sizes(const CacheUnderTest& cache, const CacheGeometry& geometry) {
   const std::uint64_t line_bytes = geometry.line_bytes;
   std::vector<Carveout> carveouts;
   for (std::uint64_t shared_bytes : cache.run.info().shared_carveouts_bytes) {
     const auto chase = set_up_chase_with_carveout(cache.run, cache.chase.path, shared_bytes);
     if (!chase) continue;
-    CacheUnderTest part = cache;
-    part.chase = *chase;
-    part.outlier_share = geometry.outlier_share;
-    part.name = fmt::format("{} with {} shared", cache.name, shared_bytes);
-    const CapacityBound coarse = measure_coarse_bound(part, line_bytes);
-    if (coarse.fitting_bytes == 0 || coarse.overflowing_bytes == 0) continue;
-    const TriedBound found = find_tried_bound(part, coarse, line_bytes);
-    carveouts.push_back({shared_bytes, found.bound.fitting_bytes, part, found.tried});
+    Carveout part{.shared_bytes = shared_bytes, .size_bytes = 0, .cache = cache, .tried = {}};
+    part.cache.chase = *chase;
+    part.cache.outlier_share = geometry.outlier_share;
+    part.cache.name = fmt::format("{} with {} shared", cache.name, shared_bytes);
+    TriedBound found;
+    if (!carveouts.empty()) found = try_rest_of_array(part, carveouts.back(), line_bytes);
+    if (found.bound.fitting_bytes == 0) {
+      const CapacityBound coarse = measure_coarse_bound(part.cache, line_bytes);
+      if (coarse.fitting_bytes == 0 || coarse.overflowing_bytes == 0) continue;
+      found = find_tried_bound(part.cache, coarse, line_bytes);
+    }
+    part.size_bytes = found.bound.fitting_bytes;
+    part.tried = found.tried;
+    carveouts.push_back(std::move(part));
   }
   return carveouts;
 }

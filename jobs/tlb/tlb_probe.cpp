@@ -19,6 +19,8 @@ namespace {
 // The median of this many passes is an outcome; `outcomes` of them are an answer.
 constexpr std::array<std::uint64_t, 6> possible_repeats{1, 3, 5, 9, 15, 25};
 constexpr std::uint64_t outcomes = 4;
+// A list that overflows misses in three of four (miss_oracle).
+constexpr std::uint64_t outcomes_that_fit = 2;
 constexpr std::uint64_t warmup_passes = 3;
 // One and a half times the entries of an inner level evict all others under any policy, if its sets
 // are equal.
@@ -209,7 +211,8 @@ TlbProbe::PassOrder TlbProbe::order_of_pass(const Lines& lines,
   return order;
 }
 
-/// For lists of equal length and passes of equal length, each on its own SM.
+/// For lists of equal length and passes of equal length, each on its own SM. Ends when so many
+/// outcomes have no miss that no list can overflow any more.
 std::vector<MissCounts> TlbProbe::count_misses(const std::vector<PassOrder>& orders) {
   // Lists up to this length are chased three times per outcome whatever the noise, which removes
   // single outliers.
@@ -223,9 +226,12 @@ std::vector<MissCounts> TlbProbe::count_misses(const std::vector<PassOrder>& ord
   const double outliers_per_pass =
       repeats == 1 ? outlier_share_ * static_cast<double>(listed) : repeated_outliers;
   std::vector<MissCounts> counts(orders.size(), {.misses = std::vector<std::uint32_t>(listed),
-                                                 .passes = outcomes,
                                                  .outliers_per_pass = outliers_per_pass});
-  for (std::uint64_t outcome = 0; outcome < outcomes; ++outcome) {
+  const auto may_overflow = [](const MissCounts& seen) {
+    return seen.passes - seen.passes_with_misses < outcomes_that_fit;
+  };
+  for (std::uint64_t outcome = 0; outcome < outcomes && std::ranges::any_of(counts, may_overflow);
+       ++outcome) {
     std::vector<ChaseLane> lanes;
     // Another line each time, as the distance to the slice differs by line.
     for (std::size_t lane = 0; lane < orders.size(); ++lane)
@@ -242,6 +248,7 @@ std::vector<MissCounts> TlbProbe::count_misses(const std::vector<PassOrder>& ord
         counts[lane].misses[i] += missed;
         missed_any = missed_any || missed;
       }
+      ++counts[lane].passes;
       counts[lane].passes_with_misses += missed_any;
     }
   }
