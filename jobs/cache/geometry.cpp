@@ -165,9 +165,7 @@ CacheGeometry measure_size(const CacheUnderTest& of, CacheGeometry geometry) {
     geometry.footprints = step.tried;
     return geometry;
   }
-  // Random replacement settles slowly: a footprint that fits loses lines for many passes, until
-  // each line has found a way.
-  for (const std::uint64_t settling_passes : {cache.settling_passes, std::uint64_t{24}}) {
+  for (const std::uint64_t settling_passes : {cache.settling_passes, slow_settling_passes}) {
     cache.settling_passes = settling_passes;
     const TriedBound found = find_tried_bound(cache, geometry.bound, line_bytes);
     if (!found.tried.bear_out() || keeps_more(cache, found.bound, line_bytes)) continue;

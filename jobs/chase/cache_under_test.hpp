@@ -18,6 +18,10 @@ struct InnerCaches {
 /// Share of hits that look like misses: one or two in ten thousand on an H100 and on an H200.
 inline constexpr double usual_outlier_share = 2e-4;
 
+/// Passes that settle a small footprint under random replacement: a footprint that fits loses lines
+/// for many passes, until each line has found a way.
+inline constexpr std::uint64_t slow_settling_passes = 24;
+
 /// A cache as a chase sees it: loads above the threshold are misses.
 struct CacheUnderTest {
   JobRun& run;
