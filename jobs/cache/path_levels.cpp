@@ -126,8 +126,11 @@ Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache
 }  // namespace
 
 std::optional<double> step_of_cache(const JobRun& run, const std::string& cache) {
-  const auto line_bytes = run.number(cache + ".line_bytes");
-  return line_bytes ? line_bytes : run.number(cache + ".fetch_bytes");
+  constexpr double sure = 0.9;
+  const Finding* line = run.finding(cache + ".line_bytes");
+  const auto fetch_bytes = run.number(cache + ".fetch_bytes");
+  if (line == nullptr || (fetch_bytes && line->confidence < sure)) return fetch_bytes;
+  return std::get<double>(line->value);
 }
 
 Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurvey& survey,

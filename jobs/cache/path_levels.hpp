@@ -43,7 +43,7 @@ struct Unanswered {
 };
 
 /// Smallest stride at which each access to a new line misses: the line, or the fetch if the line is
-/// not known; nullopt if neither is known.
+/// not known for sure; nullopt if neither is known.
 /// @param cache prefix of its metrics
 std::optional<double> step_of_cache(const JobRun& run, const std::string& cache);
 

@@ -14,8 +14,11 @@ namespace {
 constexpr std::size_t draws = 2;
 // Sizes of one array that were found through two paths differ by less.
 constexpr double most_size_ratio = 1.5;
-// Together with a bank that fills a part of a cache, code is to overfill the cache by this ...
-constexpr double overfilling = 1.25;
+// The part of a constant bank that is chased; the rest is left to the program's own constants.
+constexpr double most_of_bank = 0.95;
+// Together with a bank that fills a part of a cache, code is to overfill the cache by this: if the
+// known size is where lines are first lost, the cache has more ...
+constexpr double overfilling = 1.4;
 constexpr double least_overfilling = 1.15;
 // ... but fills no more of it alone than this, or it would miss without the bank.
 constexpr double most_filled = 0.9;
@@ -112,6 +115,7 @@ ArrayVerdict compare_chases(JobRun& run, const CoRunCache& one, const CoRunCache
 ArrayVerdict compare_with_bank(JobRun& run, const CoRunCache& bank, const CoRunCache& code) {
   CoRunCache constants = bank;
   constants.line_bytes = code.line_bytes;  // each line of the array once
+  constants.filling = most_of_bank;
   CoRunCache blocks = code;
   const double held = static_cast<double>(constants.list_bytes()) / code.size_bytes;
   blocks.filling = std::clamp(overfilling - held, std::min(code.filling, most_filled), most_filled);

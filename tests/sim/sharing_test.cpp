@@ -178,6 +178,16 @@ void assume_h200(JobOnSim& sim) {
   assume_caches(sim, declared_caches(sim.truth()));
 }
 
+/// An H200 whose second constant cache is the cache of code.
+nlohmann::json h200_of_one_array() {
+  auto model = json_of("h200");
+  auto& constants = model["paths"]["constant"];
+  constants["caches"] = {"constant_l1", "instruction_l1", "l2"};
+  constants["latency_cycles"]["instruction_l1"] = constants["latency_cycles"]["constant_l2"];
+  constants["latency_cycles"].erase("constant_l2");
+  return model;
+}
+
 TEST(SharingOfTheBankTest, code_beside_the_whole_bank_tells_whether_both_are_one_array) {
   JobOnSim apart("h200");
   assume_h200(apart);
@@ -185,16 +195,46 @@ TEST(SharingOfTheBankTest, code_beside_the_whole_bank_tells_whether_both_are_one
   EXPECT_EQ(apart.text("sharing.constant_l2_code"), "no");
   EXPECT_EQ(apart.text("sharing.constant_l2.scope"), "sm");
 
-  auto model = json_of("h200");
-  auto& constants = model["paths"]["constant"];
-  constants["caches"] = {"constant_l1", "instruction_l1", "l2"};
-  constants["latency_cycles"]["instruction_l1"] = constants["latency_cycles"]["constant_l2"];
-  constants["latency_cycles"].erase("constant_l2");
-  JobOnSim one(write_model(model, "h200_of_one_constant_and_code_cache"));
+  JobOnSim one(write_model(h200_of_one_array(), "h200_of_one_constant_and_code_cache"));
   assume_h200(one);
   one.run("sharing");
   EXPECT_EQ(one.text("sharing.constant_l2_code"), "instruction_l1");
   EXPECT_EQ(one.text("sharing.constant_l1_code"), "no");
+}
+
+/// Chases over lines that are too long would leave most of the array free.
+TEST(SharingOfTheBankTest, a_doubtful_line_does_not_tell_two_arrays) {
+  auto model = h200_of_one_array();
+  for (auto& cache : model["caches"]) {
+    if (cache["name"] != "instruction_l1") continue;
+    // Lines 1 KiB apart use all sets, too.
+    cache["index"] = {{"kind", "xor_masks"},
+                      {"masks", {"0x480", "0x900", "0x1200", "0x2400", "0x4800", "0x9000"}}};
+  }
+  JobOnSim sim(write_model(model, "h200_of_one_array_and_a_doubtful_line"));
+  sim.assume(found("cache.instruction_l1.line_bytes", 1024.0, 0.46, 1));
+  sim.assume("cache.instruction_l1.fetch_bytes", 128.0);
+  assume_h200(sim);
+  sim.run("sharing");
+  EXPECT_EQ(sim.text("sharing.constant_l2_code"), "instruction_l1");
+}
+
+/// On an H200 the cache of code loses its first line long before it is full.
+TEST(SharingOfTheBankTest, one_array_is_told_if_its_lines_are_lost_one_by_one) {
+  auto model = h200_of_one_array();
+  double size_bytes = 0;
+  for (auto& cache : model["caches"]) {
+    if (cache["name"] != "instruction_l1") continue;
+    cache["replacement"] = "random";
+    size_bytes = cache["sets"].get<double>() * cache["ways"].get<double>() *
+                 cache["line_bytes"].get<double>();
+  }
+  JobOnSim sim(write_model(model, "h200_of_one_random_array"));
+  sim.assume(not_resolvable("cache.instruction_l1.size_bytes", "lines are lost gradually"));
+  sim.assume("cache.instruction_l1.first_miss_bytes", 0.85 * size_bytes);
+  assume_h200(sim);
+  sim.run("sharing");
+  EXPECT_EQ(sim.text("sharing.constant_l2_code"), "instruction_l1");
 }
 
 /// A miss brings eight of the lines that are known, so that most new ones are found, as on a GPU
