@@ -158,15 +158,31 @@ void report_carveouts(const CacheUnderTest& cache, const CacheGeometry& geometry
   const std::vector<Carveout> carveouts = measure_sizes(cache, geometry);
   if (carveouts.size() < 2) return report_no_carveouts(cache.run);
   std::vector<double> shared_bytes, sizes_bytes;
+  std::vector<std::string> left_out;
   Predictions tried;
   for (const Carveout& part : carveouts) {
+    if (!part.tried.bear_out()) {
+      left_out.push_back(format_bytes(static_cast<double>(part.shared_bytes)));
+      continue;
+    }
     shared_bytes.push_back(static_cast<double>(part.shared_bytes));
     sizes_bytes.push_back(static_cast<double>(part.size_bytes));
     tried += part.tried;
   }
-  cache.run.report(found("cache.l1.carveout_bytes", std::move(shared_bytes), 1, carveouts.size()));
-  cache.run.report(found("cache.l1.size_by_carveout_bytes", std::move(sizes_bytes),
-                         tried.confidence(), tried.asked));
+  const std::string remark =
+      left_out.empty() ? std::string()
+                       : fmt::format("no footprint gives the size with {} of shared memory",
+                                     fmt::join(left_out, ", "));
+  if (sizes_bytes.empty()) {
+    cache.run.leave_open("cache.l1.carveout_bytes", remark);
+    cache.run.leave_open("cache.l1.size_by_carveout_bytes", remark);
+  } else {
+    const std::size_t sizes = sizes_bytes.size();
+    cache.run.report(found("cache.l1.carveout_bytes", std::move(shared_bytes), 1, sizes));
+    cache.run.report(found("cache.l1.size_by_carveout_bytes", std::move(sizes_bytes),
+                           tried.confidence(), tried.asked),
+                     remark);
+  }
   const std::vector<Carveout> chosen = smallest_middle_largest(carveouts);
   std::vector<SetFindings> structures;
   for (const Carveout& part : chosen) {
