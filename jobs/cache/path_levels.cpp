@@ -22,6 +22,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 
 namespace sonde {
 namespace {
@@ -246,6 +248,22 @@ std::size_t find_l2(const JobRun& run, const std::vector<LatencyClass>& classes,
   return first;
 }
 
+/// Whether one of `slower` than the class that looks like the L2 is not the way to another of its
+/// partitions. Then that class may be a cache that is as slow as plain loads from the L2.
+bool may_be_before_l2(const JobRun& run, const LatencyClass& like_l2,
+                      std::span<const LatencyClass> slower) {
+  constexpr double most_off = 0.2;  // of the way to the other partition
+  const Finding* hits = run.finding("cache.l2.hit_latency_cycles");
+  const double near_cycles = median(like_l2.cycles);
+  return std::ranges::any_of(slower, [&](const LatencyClass& other) {
+    const double further_cycles = median(other.cycles) - near_cycles;
+    return std::ranges::none_of(hits->modes, [&](double mode) {
+      const double way_cycles = mode - std::ranges::min(hits->modes);
+      return way_cycles > 0 && std::abs(further_cycles - way_cycles) < most_off * way_cycles;
+    });
+  });
+}
+
 /// Splits the classes into caches of the path and what serves their misses.
 void sort_classes(JobRun& run, const CachePath& path, const std::vector<FootprintChase>& chases,
                   const std::vector<double>& cold, PathSurvey& survey) {
@@ -263,7 +281,9 @@ void sort_classes(JobRun& run, const CachePath& path, const std::vector<Footprin
   survey.caches.assign(classes.begin(), classes.begin() + static_cast<std::ptrdiff_t>(l2));
   if (l2 < served) {
     const double cycles = median(classes[l2].cycles);
-    survey.may_go_on = cycles < surely_l2 * *fastest_l2_cycles(run);
+    survey.may_go_on =
+        cycles < surely_l2 * *fastest_l2_cycles(run) ||
+        may_be_before_l2(run, classes[l2], std::span(classes).subspan(l2 + 1, served - l2 - 1));
     survey.no_more =
         fmt::format("misses are served {} after {:.0f} cycles, plain loads by the L2 after {:.0f}",
                     survey.may_go_on ? "by the L2 or by a cache before it," : "by the L2:", cycles,

@@ -11,6 +11,18 @@
 namespace sonde::test {
 namespace {
 
+/// Hits in the L2 take as long as declared; if it is divided, in two modes.
+void assume_l2_hits(JobOnSim& sim) {
+  const sim::PathModel& plain = *path_of(sim.truth(), LoadPath::past_l1);
+  Finding hits =
+      found("cache.l2.hit_latency_cycles", static_cast<double>(plain.hit.front().front()), 1, 1);
+  if (sim.truth().partitions.count > 1) {
+    hits.modes = {static_cast<double>(plain.hit.front().front()),
+                  static_cast<double>(plain.far_hit.front())};
+  }
+  sim.assume(hits);
+}
+
 class CacheLevelsTest : public ShippedModelTest {
  protected:
   void SetUp() override {
@@ -19,8 +31,7 @@ class CacheLevelsTest : public ShippedModelTest {
     const auto bytes = static_cast<double>(l2->size_bytes(l2->geometries.front()));
     sim_.assume("cache.l2.size_bytes", bytes * sim_.truth().partitions.count);
     sim_.assume("cache.l2.segment_bytes", bytes);
-    const sim::PathModel& plain = *path_of(sim_.truth(), LoadPath::past_l1);
-    sim_.assume("cache.l2.hit_latency_cycles", static_cast<double>(plain.hit.front().front()));
+    assume_l2_hits(sim_);
   }
 };
 
@@ -87,14 +98,34 @@ TEST(CacheLevelsPathTest, that_a_device_lacks_is_not_present) {
 TEST(CacheLevelsPathTest, what_answers_sooner_than_the_l2_may_be_it_or_a_cache_before_it) {
   const auto status_behind = [](int cycles) {
     nlohmann::json model = json_of("h200");
-    model["paths"]["instruction"]["latency_cycles"]["l2"] = cycles;
+    auto& latencies = model["paths"]["instruction"]["latency_cycles"];
+    latencies["far"] = latencies["far"].get<int>() - latencies["l2"].get<int>() + cycles;
+    latencies["l2"] = cycles;
     JobOnSim sim(write_model(model, fmt::format("code_by_l2_after_{}", cycles)));
-    sim.assume("cache.l2.hit_latency_cycles", 279.0);
+    assume_l2_hits(sim);
     sim.run("cache.instruction");
     return sim.status("cache.instruction_l2.size_bytes");
   };
   EXPECT_EQ(status_behind(240), Status::not_resolvable);
   EXPECT_EQ(status_behind(290), Status::not_present);
+}
+
+TEST(CacheLevelsPathTest, a_cache_as_slow_as_the_l2_of_plain_loads_is_not_taken_for_it) {
+  nlohmann::json model = json_of("h200");
+  nlohmann::json slow = *std::ranges::find_if(
+      model["caches"], [](const auto& cache) { return cache["name"] == "instruction_l1"; });
+  slow["name"] = "slow";
+  slow["ways"] = 4 * slow["ways"].get<int>();
+  model["caches"].push_back(slow);
+  auto& code = model["paths"]["instruction"];
+  code["caches"] = {"instruction_l0", "instruction_l1", "slow", "l2"};
+  code["latency_cycles"]["slow"] = 285;
+  JobOnSim sim(write_model(model, "a_cache_of_code_as_slow_as_the_l2"));
+  assume_l2_hits(sim);
+
+  sim.run("cache.instruction");
+
+  EXPECT_EQ(sim.status("cache.instruction_l2.size_bytes"), Status::not_resolvable);
 }
 
 TEST(CacheLevelsPathTest, a_level_behind_one_of_unknown_size_is_not_resolvable) {
