@@ -140,8 +140,11 @@ Predictions try_sets(SetsProbe& probe, const SetFindings& found) {
   Random random(derive_seed(found.pool.seed, "confirm"));
   for (std::uint64_t i = 0; i < asked_sets; ++i) {
     const std::uint64_t set = random.below(layout.index.sets);
-    lists.push_back(lines_of_set(layout.index, found.pool, set, ways));
-    lists.push_back(lines_of_set(layout.index, found.pool, set, ways + 1));
+    for (const std::size_t count : {ways, ways + 1}) {
+      Lines lines = lines_of_set(layout.index, found.pool, set, count);
+      // The pool may have fewer lines of a set.
+      if (lines.size() == count) lists.push_back(std::move(lines));
+    }
   }
   const std::vector<MissCounts> answers = probe.ask(lists, {});
   Predictions predictions{.asked = lists.size()};

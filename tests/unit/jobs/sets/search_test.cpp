@@ -106,5 +106,17 @@ TEST_F(SetSearchTest, sets_found_elsewhere_hold_only_where_they_are_the_same) {
   EXPECT_EQ(2 * try_sets(wider, found).right, try_sets(wider, found).asked);
 }
 
+TEST_F(SetSearchTest, a_set_without_lines_in_the_pool_is_not_asked_for) {
+  ToyProbe probe(run, 4);
+  SetFindings found{.pool = probe.pool()};
+  found.layout.index = {.kind = IndexKind::bit_field, .masks = {1ULL << 40}, .sets = 2};
+  found.layout.ways_per_set = {4, 4};
+
+  const Predictions tried = try_sets(probe, found);
+
+  EXPECT_GT(tried.asked, 0u);
+  EXPECT_LT(tried.asked, 64u);
+}
+
 }  // namespace
 }  // namespace sonde
