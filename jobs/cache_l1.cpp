@@ -36,20 +36,44 @@ struct Carveout {
   Predictions tried;  // of the size
 };
 
-/// The size, proposed from another carve-out: the cache has what shared memory leaves of the array.
-/// Without a size if that is wrong.
-TriedBound try_rest_of_array(const Carveout& part, const Carveout& other,
-                             std::uint64_t line_bytes) {
-  const std::uint64_t array_bytes = other.size_bytes + other.shared_bytes;
-  if (array_bytes <= part.shared_bytes) return {};
-  const std::uint64_t size_bytes = array_bytes - part.shared_bytes;
-  const CapacityBound bound{size_bytes, size_bytes + line_bytes};
-  const Predictions tried = try_bound(part.cache, bound, line_bytes);
-  return tried.bear_out() ? TriedBound{bound, tried} : TriedBound{};
+/// Predicts that footprints of the size stay and that those of two lines more do not, on many SMs
+/// at once.
+Predictions try_size(CacheProbe probe, std::uint64_t size_bytes) {
+  constexpr std::uint64_t tries = 10;
+  const std::uint64_t line_bytes = probe.pool().line_bytes;
+  std::vector<Lines> lists;
+  for (std::uint64_t i = 0; i < tries; ++i) {
+    for (const std::uint64_t span_bytes : {size_bytes, size_bytes + 2 * line_bytes})
+      lists.push_back(shuffled_order(span_bytes, line_bytes, probe.pool().seed + i));
+  }
+  const std::vector<MissCounts> answers = probe.ask(lists, {});
+  Predictions tried{.asked = lists.size()};
+  for (std::size_t i = 0; i < lists.size(); ++i)
+    tried.right += overflows(answers[i]) == (lists[i].size() > size_bytes / line_bytes);
+  return tried;
 }
 
-std::vector<Carveout> measure_sizes(const CacheUnderTest& cache, const CacheGeometry& geometry) {
-  const std::uint64_t line_bytes = geometry.line_bytes;
+/// The size is proposed from another carve-out, as the cache has what shared memory leaves of one
+/// array; if that is wrong, it is searched for. @param probe of the cache, on all its SMs
+void measure_size(Carveout& part, const std::vector<Carveout>& others, const CacheProbe& probe) {
+  if (!others.empty()) {
+    const std::uint64_t array_bytes = others.back().size_bytes + others.back().shared_bytes;
+    part.size_bytes = array_bytes - std::min(array_bytes, part.shared_bytes);
+    if (part.size_bytes > 0)
+      part.tried = try_size(probe.of(part.cache, part.size_bytes), part.size_bytes);
+    if (part.tried.bear_out()) return;
+  }
+  const std::uint64_t line_bytes = probe.pool().line_bytes;
+  const CapacityBound coarse = measure_coarse_bound(part.cache, line_bytes);
+  const bool is_bound = coarse.fitting_bytes > 0 && coarse.overflowing_bytes > 0;
+  const TriedBound found =
+      is_bound ? find_tried_bound(part.cache, coarse, line_bytes) : TriedBound{};
+  part.size_bytes = found.bound.fitting_bytes;
+  part.tried = found.tried;
+}
+
+std::vector<Carveout> measure_sizes(const CacheUnderTest& cache, const CacheGeometry& geometry,
+                                    const CacheProbe& probe) {
   std::vector<Carveout> carveouts;
   for (std::uint64_t shared_bytes : cache.run.info().shared_carveouts_bytes) {
     const auto chase = set_up_chase_with_carveout(cache.run, cache.chase.path, shared_bytes);
@@ -58,16 +82,8 @@ std::vector<Carveout> measure_sizes(const CacheUnderTest& cache, const CacheGeom
     part.cache.chase = *chase;
     part.cache.outlier_share = geometry.outlier_share;
     part.cache.name = fmt::format("{} with {} shared", cache.name, shared_bytes);
-    TriedBound found;
-    if (!carveouts.empty()) found = try_rest_of_array(part, carveouts.back(), line_bytes);
-    if (found.bound.fitting_bytes == 0) {
-      const CapacityBound coarse = measure_coarse_bound(part.cache, line_bytes);
-      if (coarse.fitting_bytes == 0 || coarse.overflowing_bytes == 0) continue;
-      found = find_tried_bound(part.cache, coarse, line_bytes);
-    }
-    part.size_bytes = found.bound.fitting_bytes;
-    part.tried = found.tried;
-    carveouts.push_back(std::move(part));
+    measure_size(part, carveouts, probe);
+    if (part.size_bytes > 0) carveouts.push_back(std::move(part));
   }
   return carveouts;
 }
@@ -152,10 +168,11 @@ void report_no_carveouts(JobRun& run) {
 
 /// Reports sizes for every carve-out that holds a record; sets and replacement for the smallest,
 /// the middle and the largest of these.
+/// @param probe of the cache, on all its SMs
 /// @param largest the sets that were found with the smallest carve-out
 void report_carveouts(const CacheUnderTest& cache, const CacheGeometry& geometry,
-                      const SetFindings& largest) {
-  const std::vector<Carveout> carveouts = measure_sizes(cache, geometry);
+                      const CacheProbe& probe, const SetFindings& largest) {
+  const std::vector<Carveout> carveouts = measure_sizes(cache, geometry, probe);
   if (carveouts.size() < 2) return report_no_carveouts(cache.run);
   std::vector<double> shared_bytes, sizes_bytes;
   std::vector<std::string> left_out;
@@ -277,20 +294,21 @@ void characterize(CacheUnderTest cache, std::optional<CacheGeometry> geometry = 
     geometry = measure_size(cache, *geometry);
   }
   std::optional<SetFindings> sets;
+  std::optional<CacheProbe> probe;
   if (run.level() != SuiteLevel::quick) {
     leave_odd_sms(cache, *geometry);
-    CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes);
-    CacheStructure structure = characterize_sets(cache, probe, *geometry);
+    probe.emplace(cache, geometry->size_bytes(), geometry->line_bytes);
+    CacheStructure structure = characterize_sets(cache, *probe, *geometry);
     geometry = structure.geometry;
     sets = std::move(structure.sets);
-    report_every_sm(cache, probe, *sets);
+    report_every_sm(cache, *probe, *sets);
   }
   report_geometry(cache, *geometry, {.size = explain_carveout(cache.chase)});
   report_first_latencies(cache, geometry->size_bytes(), geometry->line_bytes);
   report_write_policy(cache, geometry->line_bytes);
   report_prefetch(cache, geometry->fetch.bytes);
   if (!sets) return run.skip_rest("");
-  if (cache.name == "cache.l1") report_carveouts(cache, *geometry, *sets);
+  if (cache.name == "cache.l1") report_carveouts(cache, *geometry, *probe, *sets);
   run.leave_open("", sets->reason);
 }
 

@@ -79,7 +79,11 @@ CacheProbe::CacheProbe(const CacheUnderTest& cache, std::uint64_t size_bytes,
 CacheProbe CacheProbe::at_place(Place place) const {
   CacheUnderTest moved = cache_;
   moved.chase.place = place;
-  CacheProbe probe(moved, size_bytes_, pool().line_bytes);
+  return of(moved, size_bytes_);
+}
+
+CacheProbe CacheProbe::of(const CacheUnderTest& cache, std::uint64_t size_bytes) const {
+  CacheProbe probe(cache, size_bytes, pool().line_bytes);
   probe.sharing_sms_ = sharing_sms_;
   probe.sms_ = sms_;
   return probe;

@@ -38,6 +38,9 @@ class CacheProbe final : public SetsProbe {
   /// A probe of the same cache with other memory.
   CacheProbe at_place(Place place) const;
 
+  /// A probe of another cache, or of this one with another carve-out, on the same SMs.
+  CacheProbe of(const CacheUnderTest& cache, std::uint64_t size_bytes) const;
+
   /// Limits a search in device time and in accesses: beyond the limit every question to the probe
   /// throws SearchOverTime.
   /// @param share divides the limit
