@@ -182,6 +182,9 @@ configure_and_build() {
 set_mpi_environment() {
   export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none \
     OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_orte_execute_quiet=1
+  # Open MPI 5 starts processes by PRRTE, which has names of its own.
+  export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe \
+    PRTE_MCA_hwloc_default_binding_policy=none
   if ((EUID == 0)); then
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   fi

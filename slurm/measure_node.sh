@@ -12,7 +12,9 @@ run=$folder/run.h5
 # An empty environment: with variables of the job, MPI would act as a part of the job.
 clean=(env -i PATH="$PATH" HOME=/root OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_rmaps_base_oversubscribe=1
-  OMPI_MCA_orte_execute_quiet=1 "${mpi_environment[@]}")
+  OMPI_MCA_orte_execute_quiet=1
+  PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe  # the same for Open MPI 5
+  PRTE_MCA_hwloc_default_binding_policy=none "${mpi_environment[@]}")
 [[ -z ${CUDA_VISIBLE_DEVICES:-} ]] || clean+=("CUDA_VISIBLE_DEVICES=$CUDA_VISIBLE_DEVICES") # UUIDs
 
 rm -rf "$run" "$run.parts"

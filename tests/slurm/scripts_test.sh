@@ -315,15 +315,22 @@ cp good.env site/site.env
 expect 0 "what hung is gone" site/health_check.sh
 healthy 1 "what hung is gone"
 
-echo "--- drain.py: failed and lost GPUs alone, from the short export"
+echo "--- drain.py: failed, lost and missing GPUs alone, from the short export"
 all_well
 for gpu in "n1 fail clock" "n2 incomplete contention" "n3 lost lost" "n4 warn memory" "n5 pass none"; do
   read -r node result likely <<<"$gpu"
   printf '{"uuid": "GPU-%s", "node": "%s", "verdict": "%s", "likely": "%s", "reason": "r", "pci_bus_id": "1"}\n' \
     "$node" "$node" "$result" "$likely"
-done | jq -s '{devices: .}' >verdicts.json
-expect 0 "drain.py" site/drain.py run.h5 --dry-run
-[[ $(grep -o 'nodename=[^ ]*' stdout | xargs) == "nodename=n1 nodename=n3" ]] || fail "it drains others: $(cat stdout)"
+done | jq -s '{devices: ., flags: [
+  {uuid: null, node: "n6", severity: "fail", undecided: false, reason: "7 GPUs where most have 8"},
+  {uuid: null, node: "n7", severity: "warn", undecided: false, reason: "r"},
+  {uuid: null, node: "n8", severity: "fail", undecided: true, reason: "r"},
+  {uuid: "GPU-n2", node: "n2", severity: "fail", undecided: false, reason: "r"}]}' \
+  >verdicts.json
+expect 0 "drain.py" site/drain.py run.h5 --dry-run --baseline old.h5
+[[ $(grep -o 'nodename=[^ ]*' stdout | xargs) == "nodename=n1 nodename=n3 nodename=n6" ]] ||
+  fail "it drains others: $(cat stdout)"
+grep -q -- '--baseline old.h5' sonde.calls || fail "it does not compare with the baseline"
 grep -q -- '--verdicts-only' sonde.calls || fail "it reads all findings"
 
 echo "--- merge.sbatch and audit.sbatch: a GPU failed, or was lost"

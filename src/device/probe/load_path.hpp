@@ -7,7 +7,7 @@
 
 namespace sonde {
 
-/// How a load is issued; docs/load-paths.md says what each path is in CUDA and in HIP. The first
+/// How a load is issued; docs/load-paths.md says what each path is in PTX. The first
 /// four load from global memory: through all levels, past the L1, through the read-only path, or
 /// fetched anew each time. `constant`: from the constant bank, an address space of its own of at
 /// most 64 KiB. `texture_1d`: from a linear texture. `texture_2d`: from a texture with rows of
