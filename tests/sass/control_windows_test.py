@@ -111,11 +111,6 @@ class ControlWindowsTest(CheckTest):
         self.expect(faults_by(control_windows.check_waits, "wait_kernelILNS0_4WaitE3E"), [(right,)],
                     {"a predicate": (right.replace("BAR.SYNC", "@P1 BAR.SYNC", 1),)})
 
-    def test_nobody_arrives_by_count_at_the_barrier_of_the_block(self):
-        right = line(0, "LDS R0, [R2]") + line(16, "@P0 BRA 0x0") + line(32, "BAR.SYNC.DEFER_BLOCKING 0x0")
-        self.expect(faults_by(control_windows.check_waits, "wait_kernelILNS0_4WaitE4E"), [(right,)],
-                    {"two kinds of arrival": (right + line(48, "BAR.ARV 0x0, 0x60"),)})
-
 
 if __name__ == "__main__":
     unittest.main()

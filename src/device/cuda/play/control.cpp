@@ -45,7 +45,6 @@ kernels::Wait to_kernel(WaitProgram program) {
     case WaitProgram::handshake: return kernels::Wait::handshake;
     case WaitProgram::spin_release: return kernels::Wait::spin_release;
     case WaitProgram::barrier_against_spin: return kernels::Wait::barrier_against_spin;
-    case WaitProgram::ended_warp: return kernels::Wait::ended_warp;
     case WaitProgram::diverged_barrier: break;
   }
   return kernels::Wait::diverged_barrier;
