@@ -402,7 +402,7 @@ CHECKS = [
     (re.compile(r"co_runner_kernel"), check_co_runner, 1),
     (re.compile(r"dsm_chase_kernel"), check_dsm_chase, 1),
     (re.compile(r"dsm_stream_kernel"), check_dsm_stream, 1),
-    (re.compile(r"\d+stream_kernelILNS0_10StreamWork"), check_stream, 135),
+    (re.compile(r"\d+stream_kernelILNS0_10StreamWork"), check_stream, 75),
 ]
 # These are empty for targets below sm_90, but not for all.
 NEWER = re.compile(r"dsm_chase_kernel|dsm_stream_kernel|cluster_barrier_kernel|bulk_stream_kernel")

@@ -28,12 +28,9 @@ kernels::Load to_load(LoadPath path) {
   switch (path) {
     case LoadPath::all_levels: return kernels::Load::ca;
     case LoadPath::past_l1: return kernels::Load::cg;
-    case LoadPath::read_only: return kernels::Load::nc;
-    case LoadPath::uncached: return kernels::Load::cv;
     default:
       throw_device_error(
-          "no stream goes through the path {} (streams are of plain loads). Ask for ca, cg, nc or "
-          "cv",
+          "no stream goes through the path {} (streams are of plain loads). Ask for ca or cg",
           to_text(path));
   }
 }
