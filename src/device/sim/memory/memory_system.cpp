@@ -2,7 +2,6 @@
 #include "device/sim/memory/memory_system.hpp"
 
 #include "base/error.hpp"
-#include "device/probe/code_blocks.hpp"
 
 #include <algorithm>
 #include <cmath>

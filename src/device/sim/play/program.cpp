@@ -225,7 +225,7 @@ std::vector<SmResult> play_machine(const MachineModel& model, const ProgramProbe
 }
 
 void check_machine(const Launch& launch, const ProgramProbe& probe) {
-  if (!launch.model.units.programs && !is_unchanged(probe.machine)) {
+  if (!launch.model.units.programs && probe.machine != MachineChange{}) {
     throw DeviceError(
         "this GPU cannot be another machine (scheduler, index, size of the L1, dynamic bypass) "
         "play the program on it as it is");
