@@ -61,7 +61,6 @@ inline constexpr Row issue_rows[] = {
 };
 
 inline constexpr std::string_view wong_branches = "Wong 2010, section IV-C";
-inline constexpr std::string_view wong_barriers = "Wong 2010, section IV-D";
 inline constexpr std::string_view control_page = "docs/methods/control.md";
 inline constexpr Quantity time_curve{"ns", fingerprint, neither};
 
@@ -112,9 +111,8 @@ inline constexpr Row control_rows[] = {
     {"control.barrier_participant", text,
      "what a barrier counts: threads, warps, or each path of a warp as a warp",
      "Wong 2010, listings 5 and 7"},
-    {"control.barrier_waits_for_ended_warps", text,
-     "whether a barrier of a block waits for a warp that has ended", wong_barriers},
-    {"control.barrier_latency_cycles", latency, "barrier of a block of one warp", wong_barriers},
+    {"control.barrier_latency_cycles", latency, "barrier of a block of one warp",
+     "Wong 2010, section IV-D"},
     {"control.barrier_clock_pair_cycles", latency, "the same with a clock read after it", mei_6_1},
     {"control.barrier_warp_cycles", latency, "what each further warp adds to it"},
     {"control.barrier_warps", list, "warps of a block: axis of the next row"},

@@ -5,7 +5,6 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "device/device_error.hpp"
-#include "device/probe/code_blocks.hpp"
 #include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>

@@ -69,9 +69,6 @@ void measure_waits(JobRun& run) {
 void measure_barrier_participant(JobRun& run) {
   report_wait(run, "halves of a warp at a barrier", WaitProgram::diverged_barrier,
               "control.barrier_participant", barrier_participant);
-  report_wait(run, "a warp has ended before the barrier", WaitProgram::ended_warp,
-              "control.barrier_waits_for_ended_warps",
-              [](auto cycles) { return deadlock_of(cycles.first(warp_size)); });
 }
 
 }  // namespace sonde

@@ -10,8 +10,9 @@
 
 namespace sonde::kernels {
 
-/// What loads access: global memory by cache operator or atomic addition, constant bank, texture.
-enum class ChasePath { ca, cg, nc, cv, atomic, constant, texture_1d, texture_2d };
+/// What loads access: global memory by cache operator, constant bank, texture, or global memory by
+/// atomic addition.
+enum class ChasePath { ca, cg, nc, cv, constant, texture_1d, texture_2d, atomic };
 
 /// `chain`: each word holds the next place, so a load needs no arithmetic. `script`: shared memory
 /// holds the order; each loaded word is zero and is added to the next place.

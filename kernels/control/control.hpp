@@ -37,7 +37,7 @@ inline constexpr int branch_depth = 5;  // of the deepest nest
 /// path, the highest first, choose its sides. Null for a deeper nest.
 Kernel<BranchLaunch> find_nested_branches(int depth);
 
-enum class Wait { handshake, spin_release, barrier_against_spin, diverged_barrier, ended_warp };
+enum class Wait { handshake, spin_release, barrier_against_spin, diverged_barrier };
 
 /// Warps of a block of a waiting program, and the shared memory for their flags.
 inline constexpr unsigned wait_warps = 2;

@@ -1,10 +1,9 @@
-// Hardware effect: whether the paths of a diverged warp alternate, whether a barrier counts warps
-// or threads (Wong 2010, listings 4 to 7), and whether it waits for a warp that has ended (section
-// IV-D). Waits in loops are limited by the clock, and the other warp helps at barriers where
-// threads might wait forever: so a deadlock is reported, but does not happen. The barrier with an
-// ended warp has no such help. Sources of error: flags in registers (volatile shared memory), sides
-// of a branch that the compiler merges (each path has its own code), an aligned barrier in a path,
-// which may become a predicated barrier of the whole warp (barrier.sync is not aligned).
+// Hardware effect: whether the paths of a diverged warp alternate, and whether a barrier counts
+// warps or threads (Wong 2010, listings 4 to 7). Waits in loops are limited by the clock, and the
+// other warp helps at barriers where threads might wait forever: so a deadlock is reported, but
+// does not happen. Sources of error: flags in registers (volatile shared memory), sides of a branch
+// that the compiler merges (each path has its own code), an aligned barrier in a path, which may
+// become a predicated barrier of the whole warp (barrier.sync is not aligned).
 #include "kernels/control/control.hpp"
 #include "kernels/placement.cuh"
 
@@ -126,15 +125,6 @@ __device__ std::uint64_t arrive_for_halves(const Words& words, const Stopwatch& 
   return cycles;
 }
 
-/// Comes to the barrier of the block when the second warp has ended. An arrival by count, as a way
-/// out, is an illegal instruction at this barrier (H200).
-__device__ std::uint64_t come_late(const Words& words, const Stopwatch& watch) {
-  while (watch.cycles() < watch.limit_cycles / 4) {
-  }
-  asm volatile("bar.sync 0;" ::: "memory");
-  return passed_at(words.second, watch);
-}
-
 template <Wait wait>
 __global__ void __launch_bounds__(64, 1) wait_kernel(const __grid_constant__ WaitLaunch launch) {
   extern __shared__ std::uint32_t flags[];
@@ -152,15 +142,13 @@ __global__ void __launch_bounds__(64, 1) wait_kernel(const __grid_constant__ Wai
     cycles = spin_release(words, watch);
   } else if constexpr (wait == Wait::barrier_against_spin) {
     cycles = barrier_against_spin(words, watch);
-  } else if constexpr (wait == Wait::ended_warp) {
-    if (threadIdx.x < warp_size) cycles = come_late(words, watch);
   } else if (threadIdx.x < warp_size) {
     cycles = diverged_halves(launch, words, watch);
   } else {
     cycles = arrive_for_halves(words, watch);
   }
   launch.cycles[static_cast<std::uint64_t>(rank) * blockDim.x + threadIdx.x] = cycles;
-  if (wait != Wait::ended_warp && !pass_barrier()) return;
+  if (!pass_barrier()) return;
   if (threadIdx.x == 0) {
     launch.results[rank] = {lane_status(true, sm), sm, watch.cycles(), 0};
   }
@@ -171,8 +159,7 @@ __global__ void __launch_bounds__(64, 1) wait_kernel(const __grid_constant__ Wai
 Kernel<WaitLaunch> find_waits(Wait wait) {
   constexpr Kernel<WaitLaunch> kernels[]{
       wait_kernel<Wait::handshake>, wait_kernel<Wait::spin_release>,
-      wait_kernel<Wait::barrier_against_spin>, wait_kernel<Wait::diverged_barrier>,
-      wait_kernel<Wait::ended_warp>};
+      wait_kernel<Wait::barrier_against_spin>, wait_kernel<Wait::diverged_barrier>};
   return kernels[static_cast<int>(wait)];
 }
 

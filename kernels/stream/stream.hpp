@@ -33,7 +33,7 @@ constexpr std::uint64_t stream_bulk_bytes(std::uint64_t tile_bytes) {
 /// Selects a kernel.
 struct StreamCode {
   StreamWork work = StreamWork::read;
-  Load load = Load::ca;
+  Load load = Load::ca;                // or cg
   StreamHint hint = StreamHint::none;  // others than none: only elements of 16 bytes and Load::ca
   StreamEngine engine = StreamEngine::threads;
   int element_bytes = 16;  // add: 4

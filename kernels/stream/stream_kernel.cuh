@@ -53,12 +53,9 @@ __device__ __forceinline__ Element<bytes> load_element(const Element<bytes>* add
     SONDE_LOAD_ELEMENT(".cs")
   } else if constexpr (load == Load::ca) {
     SONDE_LOAD_ELEMENT("")
-  } else if constexpr (load == Load::cg) {
-    SONDE_LOAD_ELEMENT(".cg")
-  } else if constexpr (load == Load::nc) {
-    SONDE_LOAD_ELEMENT(".nc")
   } else {
-    SONDE_LOAD_ELEMENT(".cv")
+    static_assert(load == Load::cg);
+    SONDE_LOAD_ELEMENT(".cg")
   }
   return value;
 }

@@ -13,13 +13,8 @@ __global__ void __launch_bounds__(stream_max_threads(bytes, ilp), 1)
 
 template <StreamWork work, int bytes, int ilp>
 StreamKernel kernel_of(Load load) {
-  switch (load) {
-    case Load::ca: return stream_kernel<work, Load::ca, bytes, ilp>;
-    case Load::cg: return stream_kernel<work, Load::cg, bytes, ilp>;
-    case Load::nc: return stream_kernel<work, Load::nc, bytes, ilp>;
-    case Load::cv: return stream_kernel<work, Load::cv, bytes, ilp>;
-  }
-  return nullptr;
+  if (load == Load::cg) return stream_kernel<work, Load::cg, bytes, ilp>;
+  return load == Load::ca ? stream_kernel<work, Load::ca, bytes, ilp> : nullptr;
 }
 
 template <int bytes, int ilp>

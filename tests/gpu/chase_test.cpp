@@ -27,10 +27,8 @@ TEST_F(ChaseGpuTest, l1_hits_are_narrow_and_in_the_published_band) {
 TEST_F(ChaseGpuTest, bypassing_loads_are_served_by_the_l2) {
   const auto list = shuffled_offsets(16_KiB, 128);
 
-  const double hit =
-      median(device().run(warm_chase(LoadPath::all_levels, list, 1000)).lanes[0].window_cycles);
-  const double cg =
-      median(device().run(warm_chase(LoadPath::past_l1, list, 1000)).lanes[0].window_cycles);
+  const double hit = median(windows_of(warm_chase(LoadPath::all_levels, list, 1000)));
+  const double cg = median(windows_of(warm_chase(LoadPath::past_l1, list, 1000)));
 
   EXPECT_GT(cg, 3 * hit);
   if (is_hopper()) {
@@ -80,14 +78,12 @@ TEST_F(ChaseGpuTest, histogram_counts_every_timed_access_once) {
 
 TEST_F(ChaseGpuTest, amortised_loop_agrees_with_the_windows) {
   ChaseProbe probe = warm_chase(LoadPath::all_levels, shuffled_offsets(16_KiB, 128), 1000);
-  const double window = median(device().run(probe).lanes[0].window_cycles);
+  const double window = median(windows_of(probe));
   probe.timed_accesses = probe.recorded_accesses = 0;
   probe.amortised_accesses = 50000;
 
-  const LaneTrace lane = device().run(probe).lanes.at(0);
+  const double amortised = cycles_per_access(device().run(probe).lanes.at(0));
 
-  const double amortised =
-      static_cast<double>(lane.elapsed_cycles) / static_cast<double>(lane.accesses);
   EXPECT_LE(amortised, window);
   EXPECT_GE(amortised, window - 12);  // no more than the overhead of two clock reads and a store
 }
@@ -97,10 +93,8 @@ TEST_F(ChaseGpuTest, lists_with_many_repeats_are_played_by_script) {
   std::vector<std::uint64_t> many;
   for (int i = 0; i < 6; ++i) many.insert(many.end(), once.begin(), once.end());
 
-  const double chain =
-      median(device().run(warm_chase(LoadPath::all_levels, once, 1000)).lanes[0].window_cycles);
-  const double script =
-      median(device().run(warm_chase(LoadPath::all_levels, many, 1000)).lanes[0].window_cycles);
+  const double chain = median(windows_of(warm_chase(LoadPath::all_levels, once, 1000)));
+  const double script = median(windows_of(warm_chase(LoadPath::all_levels, many, 1000)));
 
   EXPECT_NEAR(script, chain, 6);
   ChaseProbe amortised = warm_chase(LoadPath::all_levels, many, 0);
@@ -131,7 +125,7 @@ TEST_F(ChaseGpuTest, co_runners_on_one_sm_share_its_l1) {
   if (!is_hopper()) GTEST_SKIP() << "the size of the L1 array is known here for Hopper alone";
   // Either list fits the L1, both together do not.
   ChaseProbe probe = warm_chase(LoadPath::all_levels, shuffled_offsets(160_KiB, 128), 2000);
-  const double alone = mean(device().run(probe).lanes[0].window_cycles);
+  const double alone = mean(windows_of(probe));
   ChaseLane second = probe.lanes.front();
   for (std::uint64_t& offset : second.offsets_bytes) offset += array_bytes;
   probe.buffer_bytes += array_bytes;
@@ -200,7 +194,7 @@ TEST_F(ChaseGpuTest, flushed_memory_is_far) {
   probe.warmup_accesses = 0;
   probe.preparation = Preparation::flushed;
 
-  const double cold = median(device().run(probe).lanes[0].window_cycles);
+  const double cold = median(windows_of(probe));
 
   EXPECT_GT(cold, is_hopper() ? 500 : 300);
 }

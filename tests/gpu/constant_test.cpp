@@ -10,11 +10,6 @@ namespace {
 
 class ConstantGpuTest : public GpuTest {
  protected:
-  std::vector<int> first_sms(int count) {
-    std::vector<int> sms(static_cast<std::size_t>(count));
-    std::iota(sms.begin(), sms.end(), 0);
-    return sms;
-  }
   /// Half of a first cache of 2 KiB, word by word.
   Trace stream_l1(int warps, int threads, int sms) {
     return device().run(ConstantStreamProbe{first_sms(sms), warps, threads, 1024, 4,
@@ -51,11 +46,9 @@ TEST_F(ConstantGpuTest, every_shape_loads_what_stands_in_the_bank) {
 TEST_F(ConstantGpuTest, a_second_cache_answers_later_than_the_first) {
   for (const Shape& shape : {Shape{1, 1}, {1, 8}, {8, 1}}) {
     const double first_cycles =
-        static_cast<double>(stream_l1(shape.warps, shape.threads, 1).lanes.at(0).elapsed_cycles) /
-        8192;
+        cycles_per_access(stream_l1(shape.warps, shape.threads, 1).lanes.at(0));
     const double second_cycles =
-        static_cast<double>(stream_l2(shape.warps, shape.threads, 1).lanes.at(0).elapsed_cycles) /
-        2048;
+        cycles_per_access(stream_l2(shape.warps, shape.threads, 1).lanes.at(0));
     EXPECT_GT(second_cycles, 1.1 * first_cycles) << shape.warps << " x " << shape.threads;
     EXPECT_LT(second_cycles, 400) << "slower than one load after the other";
   }
@@ -71,8 +64,7 @@ TEST_F(ConstantGpuTest, twice_as_many_sms_get_twice_as_much_of_the_first_cache) 
     }
     return loads / static_cast<double>(longest);
   };
-  EXPECT_GT(words_per_cycle(16), 14 * words_per_cycle(1));
-  EXPECT_LT(words_per_cycle(16), 16.5 * words_per_cycle(1));
+  EXPECT_THAT(words_per_cycle(16), between(14 * words_per_cycle(1), 16.5 * words_per_cycle(1)));
 }
 
 TEST_F(ConstantGpuTest, sms_with_two_blocks_load_twice_as_much) {
@@ -103,8 +95,7 @@ TEST_F(PaceGpuTest, launches_take_microseconds_and_follow_each_other) {
   const double lone_ns = median(lone.repeat_ns);
   const double row_ns = median(row.repeat_ns);
   EXPECT_TRUE(lone.lanes.empty());
-  EXPECT_GT(lone_ns, 1'000);
-  EXPECT_LT(lone_ns, 200'000);
+  EXPECT_THAT(lone_ns, between(1'000, 200'000));
   EXPECT_GT(row_ns, lone_ns);
 
   const int blocks = device().info().sm_count;
@@ -131,8 +122,7 @@ TEST_F(PaceGpuTest, launches_take_microseconds_and_follow_each_other) {
 }
 
 TEST_F(PaceGpuTest, the_clock_keeps_its_pace_under_load) {
-  std::vector<int> sms(static_cast<std::size_t>(device().info().sm_count));
-  std::iota(sms.begin(), sms.end(), 0);
+  const std::vector<int> sms = all_sms();
   for (SmWork work : {SmWork::arithmetic, SmWork::none}) {
     const Trace trace =
         device().run(PaceProbe{.work = work, .sms = sms, .samples = 41, .interval_ns = 500'000});
@@ -142,11 +132,10 @@ TEST_F(PaceGpuTest, the_clock_keeps_its_pace_under_load) {
     for (std::size_t i = 1; i < 41; ++i) {
       const double ns = static_cast<double>(lane.globaltimer_ns[i] - lane.globaltimer_ns[i - 1]);
       // A change of the clock under load halts the SMs: up to 63 us were seen on an H200.
-      EXPECT_GT(ns, 0.5 * 500'000);
-      EXPECT_LT(ns, 1.5 * 500'000);
+      EXPECT_THAT(ns, between(0.5 * 500'000, 1.5 * 500'000));
       const double hz = static_cast<double>(lane.clock_cycles[i] - lane.clock_cycles[i - 1]) / ns;
-      EXPECT_LT(hz * 1e9, 1.02 * device().info().sm_clock_hz);
-      EXPECT_GT(hz * 1e9, 0.1 * device().info().sm_clock_hz);
+      EXPECT_THAT(hz * 1e9,
+                  between(0.1 * device().info().sm_clock_hz, 1.02 * device().info().sm_clock_hz));
     }
   }
 }

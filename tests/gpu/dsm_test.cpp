@@ -55,12 +55,10 @@ TEST_F(DsmGpuTest, another_block_is_further_away_than_the_own) {
     (reader == target ? own : other)
         .insert((reader == target ? own : other).end(), windows.begin(), windows.end());
   }
-  EXPECT_GT(median(own), 15);
-  EXPECT_LT(median(own), 80);
+  EXPECT_THAT(median(own), between(15, 80));
   EXPECT_GT(median(other), 1.5 * median(own));
   if (is_hopper()) {
-    EXPECT_GT(median(other), 120);
-    EXPECT_LT(median(other), 300);
+    EXPECT_THAT(median(other), between(120, 300));
   }
 }
 

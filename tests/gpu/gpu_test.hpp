@@ -12,6 +12,12 @@
 
 namespace sonde {
 
+inline std::vector<int> first_sms(int count) {
+  std::vector<int> sms(static_cast<std::size_t>(count));
+  std::iota(sms.begin(), sms.end(), 0);
+  return sms;
+}
+
 class GpuTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -23,6 +29,11 @@ class GpuTest : public testing::Test {
     if (device_ == nullptr) GTEST_SKIP() << "no NVIDIA GPU is visible";
   }
   Device& device() { return *device_; }
+  std::vector<int> all_sms() { return first_sms(device().info().sm_count); }
+  /// Windows of the first lane.
+  std::vector<std::uint32_t> windows_of(const ChaseProbe& probe) {
+    return device().run(probe).lanes.at(0).window_cycles;
+  }
   /// Published bands are known for H100 and H200.
   bool is_hopper() { return device().info().compute_major == 9; }
 
@@ -54,6 +65,30 @@ inline ChaseProbe warm_chase(LoadPath path, std::vector<std::uint64_t> offsets_b
 inline double median(std::vector<std::uint32_t> values) {
   std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
   return values[values.size() / 2];
+}
+
+/// Of all lanes.
+inline std::vector<std::uint32_t> all_windows(const Trace& trace) {
+  std::vector<std::uint32_t> windows;
+  for (const LaneTrace& lane : trace.lanes) {
+    windows.insert(windows.end(), lane.window_cycles.begin(), lane.window_cycles.end());
+  }
+  return windows;
+}
+
+inline double cycles_per_access(const LaneTrace& lane) {
+  return static_cast<double>(lane.elapsed_cycles) / static_cast<double>(lane.accesses);
+}
+
+/// Bytes per second of the fastest repeat.
+inline double rate_of(const StreamProbe& probe, const Trace& trace) {
+  return stream_bytes(probe) / std::ranges::min(trace.repeat_ns) * 1e9;
+}
+
+/// Both bounds are excluded.
+template <class Bound, class Other>
+auto between(Bound low, Other high) {
+  return testing::AllOf(testing::Gt(low), testing::Lt(high));
 }
 
 inline double mean(const std::vector<std::uint32_t>& values) {

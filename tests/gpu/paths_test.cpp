@@ -13,9 +13,6 @@ namespace {
 
 class PathsGpuTest : public GpuTest {
  protected:
-  std::vector<std::uint32_t> windows_of(const ChaseProbe& probe) {
-    return device().run(probe).lanes.at(0).window_cycles;
-  }
   double hit_cycles(LoadPath path, std::uint64_t size_bytes, std::uint64_t step_bytes) {
     return median(windows_of(warm_chase(path, shuffled_offsets(size_bytes, step_bytes), 1000)));
   }
@@ -83,9 +80,7 @@ TEST_F(PathsGpuTest, every_path_plays_chains_scripts_and_amortised_loops_alike) 
     const double script = median(windows_of(warm_chase(path, many_times(once, 9), 1000)));
     ChaseProbe probe = warm_chase(path, once, 0);
     probe.amortised_accesses = 20000;
-    const LaneTrace loop = device().run(probe).lanes.at(0);
-    const double amortised =
-        static_cast<double>(loop.elapsed_cycles) / static_cast<double>(loop.accesses);
+    const double amortised = cycles_per_access(device().run(probe).lanes.at(0));
 
     EXPECT_NEAR(script, chain, 16) << to_text(path);
     // Atomics to near and far lines: the loop takes their mean, on whichever side the median is.

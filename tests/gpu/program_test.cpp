@@ -161,8 +161,7 @@ TEST_F(ProgramGpuTest, loads_of_a_row_are_in_flight_together) {
   const double row = static_cast<double>(device().run(probe).lanes[0].elapsed_cycles);
   for (ProgramAccess& access : probe.program.kernels[0].body) access.waits = true;
   const double waiting = static_cast<double>(device().run(probe).lanes[0].elapsed_cycles);
-  EXPECT_GT(waiting, 2.5 * row);
-  EXPECT_LT(waiting, 4.5 * row);
+  EXPECT_THAT(waiting, between(2.5 * row, 4.5 * row));
 }
 
 TEST_F(ProgramGpuTest, what_a_gpu_cannot_do_is_refused) {

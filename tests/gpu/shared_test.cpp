@@ -18,10 +18,7 @@ class SharedGpuTest : public GpuTest {
                            .step_bytes = step_bytes,
                            .hop_words = footprint_bytes / step_bytes / 2};
     while (std::gcd(probe.hop_words, probe.words) != 1) ++probe.hop_words;
-    std::vector<std::uint32_t> windows;
-    for (const LaneTrace& lane : device().run(probe).lanes) {
-      windows.insert(windows.end(), lane.window_cycles.begin(), lane.window_cycles.end());
-    }
+    const std::vector<std::uint32_t> windows = all_windows(device().run(probe));
     EXPECT_EQ(windows.size(), 3u * 256);
     return median(windows);
   }
@@ -34,8 +31,7 @@ class SharedGpuTest : public GpuTest {
                                   .sms = {0, 1, 2}};
     std::vector<double> cycles;
     for (const LaneTrace& lane : device().run(probe).lanes) {
-      cycles.push_back(static_cast<double>(lane.elapsed_cycles) /
-                       static_cast<double>(lane.accesses));
+      cycles.push_back(cycles_per_access(lane));
     }
     std::ranges::sort(cycles);
     return cycles.at(1);

@@ -21,10 +21,7 @@ StreamProbe stream(Device& device, StreamKind kind, int threads, int blocks_per_
   return probe;
 }
 
-double rate(Device& device, const StreamProbe& probe) {
-  const Trace trace = device.run(probe);
-  return stream_bytes(probe) / *std::ranges::min_element(trace.repeat_ns) * 1e9;
-}
+double rate(Device& device, const StreamProbe& probe) { return rate_of(probe, device.run(probe)); }
 
 TEST_F(StreamWaysGpuTest, hints_change_no_data_and_bring_no_bandwidth_that_is_not_there) {
   for (const StreamKind kind : {StreamKind::read, StreamKind::write, StreamKind::copy}) {
@@ -37,8 +34,8 @@ TEST_F(StreamWaysGpuTest, hints_change_no_data_and_bring_no_bandwidth_that_is_no
       probe.hint = hint;
       const double hinted = rate(device(), probe);
       // Nobody says what stores through the L2 cost.
-      EXPECT_GT(hinted, (hint == StreamHint::write_through ? 0.05 : 0.5) * plain);
-      EXPECT_LT(hinted, 1.2 * plain);
+      EXPECT_THAT(hinted,
+                  between((hint == StreamHint::write_through ? 0.05 : 0.5) * plain, 1.2 * plain));
     }
   }
 }
@@ -89,11 +86,7 @@ TileTimes time_tiles(Device& device, StreamProbe probe) {
   probe.timed_tiles = 4096;
   probe.repeats = 1;
   const Trace trace = device.run(probe);
-  std::vector<std::uint32_t> cycles;
-  for (const LaneTrace& lane : trace.lanes) {
-    cycles.insert(cycles.end(), lane.window_cycles.begin(), lane.window_cycles.end());
-  }
-  return {mean(cycles) / trace.conditions.sm_clock_hz * 1e9,
+  return {mean(all_windows(trace)) / trace.conditions.sm_clock_hz * 1e9,
           stream_bytes(probe) / trace.repeat_ns.at(0) * 1e9, trace.lanes.size()};
 }
 
@@ -112,13 +105,12 @@ TEST_F(StreamWaysGpuTest, timed_tiles_obey_littles_law) {
     const double under_way = times.mean_ns * 1e-9 * times.bytes_per_s;
     if (light_ns == 0) light_ns = times.mean_ns;
     EXPECT_GT(times.sms, static_cast<std::size_t>(sm_count) / 2);
-    EXPECT_LT(under_way, 1.1 * asked) << "no more than the threads asked for";
-    EXPECT_GT(under_way, 0.5 * asked);
+    EXPECT_THAT(under_way, between(0.5 * asked, 1.1 * asked))
+        << "no more than the threads asked for";
     EXPECT_GT(times.mean_ns, 0.9 * light_ns);
   }
   if (is_hopper()) {
-    EXPECT_GT(light_ns, 250);
-    EXPECT_LT(light_ns, 900);
+    EXPECT_THAT(light_ns, between(250, 900));
   }
 }
 
@@ -157,8 +149,7 @@ TEST_F(StreamWaysGpuTest, groups_of_sms_read_write_and_add_to_lists_of_chunks) {
                                           stream_chunk_bytes);
   }
   const double halves = rate(device(), probe);
-  EXPECT_GT(halves, 0.5 * all);
-  EXPECT_LT(halves, 2.5 * all);
+  EXPECT_THAT(halves, between(0.5 * all, 2.5 * all));
   probe.kind = StreamKind::write;
   EXPECT_GT(rate(device(), probe), 0.5e12);
   probe.kind = StreamKind::add;

@@ -19,10 +19,6 @@ StreamProbe large_stream(Device& device, StreamKind kind) {
   return probe;
 }
 
-double bytes_per_s(const StreamProbe& probe, const Trace& trace) {
-  return stream_bytes(probe) / *std::ranges::min_element(trace.repeat_ns) * 1e9;
-}
-
 SharedChaseProbe shared_chase(std::uint32_t stride_words) {
   SharedChaseProbe probe;
   for (std::uint32_t thread = 0; thread < 32; ++thread) {
@@ -33,10 +29,6 @@ SharedChaseProbe shared_chase(std::uint32_t stride_words) {
   return probe;
 }
 
-double amortised_cycles(const LaneTrace& lane) {
-  return static_cast<double>(lane.elapsed_cycles) / static_cast<double>(lane.accesses);
-}
-
 TEST_F(ThroughputGpuTest, streams_come_near_the_theoretical_bandwidth) {
   const double limit = device().info().theoretical_bytes_per_s();
   for (StreamKind kind : {StreamKind::read, StreamKind::write, StreamKind::copy}) {
@@ -45,8 +37,8 @@ TEST_F(ThroughputGpuTest, streams_come_near_the_theoretical_bandwidth) {
 
     ASSERT_EQ(trace.repeat_ns.size(), 3u);
     EXPECT_TRUE(trace.lanes.empty()) << "no SMs were chosen";
-    EXPECT_GT(bytes_per_s(probe, trace), 0.75 * limit) << to_text(kind);
-    EXPECT_LT(bytes_per_s(probe, trace), 1.01 * limit) << to_text(kind);
+    EXPECT_THAT(rate_of(probe, trace), between(0.75 * limit)
+                                           << to_text(kind, 1.01 * limit) << to_text(kind));
   }
 }
 
@@ -71,8 +63,8 @@ TEST_F(ThroughputGpuTest, a_block_for_each_tile_is_no_slower_than_blocks_that_lo
     probe.ilp = 4;
     probe.blocks = static_cast<int>(probe.footprint_bytes / (kind == StreamKind::copy ? 2 : 1) /
                                     stream_tile_bytes(probe));
-    const double rate = bytes_per_s(probe, device().run(probe));
-    EXPECT_GT(rate, 0.97 * bytes_per_s(looping, device().run(looping))) << to_text(kind);
+    const double rate = rate_of(probe, device().run(probe));
+    EXPECT_GT(rate, 0.97 * rate_of(looping, device().run(looping))) << to_text(kind);
   }
 }
 
@@ -87,7 +79,7 @@ TEST_F(ThroughputGpuTest, lines_that_all_sms_want_come_faster_than_lines_of_thei
   StreamProbe same = apart;
   same.order = StreamOrder::same;
   same.passes = 1;
-  EXPECT_GT(bytes_per_s(same, device().run(same)), bytes_per_s(apart, device().run(apart)));
+  EXPECT_GT(rate_of(same, device().run(same)), rate_of(apart, device().run(apart)));
 }
 
 TEST_F(ThroughputGpuTest, few_sms_give_less_than_all) {
@@ -100,19 +92,19 @@ TEST_F(ThroughputGpuTest, few_sms_give_less_than_all) {
 
   ASSERT_EQ(trace.lanes.size(), 2u);
   EXPECT_EQ(trace.lanes[1].sm, 5);
-  EXPECT_LT(bytes_per_s(probe, trace), 0.2 * device().info().theoretical_bytes_per_s());
+  EXPECT_LT(rate_of(probe, trace), 0.2 * device().info().theoretical_bytes_per_s());
 }
 
 TEST_F(ThroughputGpuTest, shared_conflicts_cost_more_with_each_way) {
   double last = 0;
   for (std::uint32_t stride : {1u, 2u, 4u, 8u, 16u, 32u}) {
     const Trace trace = device().run(shared_chase(stride));
-    const double now = amortised_cycles(trace.lanes.at(0));
+    const double now = cycles_per_access(trace.lanes.at(0));
     EXPECT_GT(now, last + 1) << "stride " << stride;
     last = now;
   }
-  const double free = amortised_cycles(device().run(shared_chase(33)).lanes.at(0));
-  EXPECT_NEAR(free, amortised_cycles(device().run(shared_chase(1)).lanes.at(0)), 0.5);
+  const double free = cycles_per_access(device().run(shared_chase(33)).lanes.at(0));
+  EXPECT_NEAR(free, cycles_per_access(device().run(shared_chase(1)).lanes.at(0)), 0.5);
   if (is_hopper()) {
     EXPECT_GE(free, 22);
     EXPECT_LE(free, 34);
@@ -123,9 +115,9 @@ TEST_F(ThroughputGpuTest, eight_byte_words_take_two_wavefronts) {
   SharedChaseProbe probe = shared_chase(2);
   probe.element_bytes = 8;
 
-  const double wide = amortised_cycles(device().run(probe).lanes.at(0));
+  const double wide = cycles_per_access(device().run(probe).lanes.at(0));
 
-  EXPECT_GT(wide, amortised_cycles(device().run(shared_chase(1)).lanes.at(0)) + 1);
+  EXPECT_GT(wide, cycles_per_access(device().run(shared_chase(1)).lanes.at(0)) + 1);
 }
 
 TEST_F(ThroughputGpuTest, shared_copies_come_near_128_bytes_per_cycle) {

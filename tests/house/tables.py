@@ -77,7 +77,7 @@ SHARED_HEADERS = {
     "src/device/cuda/lanes/*_lanes.cpp": "src/device/cuda/lanes/path_lanes.hpp",
     "src/device/cuda/play/*.cpp": "src/device/cuda/play/play.hpp",
     "src/device/sim/play/*.cpp": "src/device/sim/play/play.hpp",
-    "src/device/sim/**_reader.cpp": "readers.hpp",
+    "src/device/sim/**_reader.cpp": "model_files.hpp",
     "analysis/fleet/grounds/*.cpp": "analysis/fleet/grounds/grounds.hpp",
     "analysis/fleet/verdict/*.cpp": "analysis/fleet/verdict/reduce.hpp",
     "analysis/report/*.cpp": "analysis/report/report.hpp",

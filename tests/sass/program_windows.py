@@ -12,19 +12,14 @@ LOADS = [r"LDG\.E(\.SYS)?", r"LDG\.E\.STRONG\.GPU", r"LDG\.E\.NA(\.SYS)?", r"LDG
 MOST_LOADS = 12
 
 
-def loops_of(code):
-    """The code of each loop that jumps back once, from its head to the jump."""
-    return [[i for i in code if begin <= i.address <= end] for begin, end in sass_windows.loops(code)]
-
-
 def smallest_loop(code, row):
-    around = [loop for loop in loops_of(code) if row[0] in loop and row[-1] in loop]
+    around = [loop for loop in sass_windows.loop_codes(code) if row[0] in loop and row[-1] in loop]
     return min(around, key=len, default=None)
 
 
 def rows(code, load):
     """Runs of that load without a jump between."""
-    targets = {int(m, 16) for i in code if is_jump(i) for m in re.findall(r"0x([0-9a-f]+)", i.operands)}
+    targets = sass_windows.jump_targets(code)
     found, run = [], []
     for i in code:
         if is_jump(i) or i.address in targets:

@@ -74,9 +74,13 @@ def is_jump(instruction):
     return instruction.opcode.split(".")[0] in ("BRA", "CALL", "RET", "EXIT", "BRX", "JMP")
 
 
+def jump_targets(code):
+    return {int(m, 16) for i in code if is_jump(i) for m in re.findall(r"0x([0-9a-f]+)", i.operands)}
+
+
 def windows(code):
     """Pairs of clock reads with no jump, and no jump target, between them, and what they hold."""
-    targets = {int(m, 16) for i in code if is_jump(i) for m in re.findall(r"0x([0-9a-f]+)", i.operands)}
+    targets = jump_targets(code)
     result = []
     begin = None
     for at, instruction in enumerate(code):
@@ -357,7 +361,7 @@ def check_co_runner(name, code):
         if not re.match(r"REDG?\.E\.ADD", i.opcode) or not i.operands.endswith("RZ"):
             continue
         jumps = [j for j in code[at:at + 6] if is_jump(j)]
-        if jumps and any(int(m, 16) <= i.address for m in re.findall(r"0x([0-9a-f]+)", jumps[0].operands)):
+        if any(target <= i.address for target in jump_targets(jumps[:1])):
             return []
     return ["no loop of reductions that add nothing"]
 
@@ -377,11 +381,14 @@ def check_dsm_chase(_, code):
 def loops(code):
     """Pairs of addresses: where a jump goes back to, and where it stands."""
     for jump in code:
-        if not is_jump(jump):
-            continue
-        for target in re.findall(r"0x([0-9a-f]+)", jump.operands):
-            if int(target, 16) < jump.address:
-                yield int(target, 16), jump.address
+        for target in jump_targets([jump]):
+            if target < jump.address:
+                yield target, jump.address
+
+
+def loop_codes(code):
+    """The code of each loop, from its head to the jump back."""
+    return [[i for i in code if begin <= i.address <= end] for begin, end in loops(code)]
 
 
 def check_dsm_stream(_, code, ilp=4):
@@ -402,7 +409,7 @@ CHECKS = [
     (re.compile(r"co_runner_kernel"), check_co_runner, 1),
     (re.compile(r"dsm_chase_kernel"), check_dsm_chase, 1),
     (re.compile(r"dsm_stream_kernel"), check_dsm_stream, 1),
-    (re.compile(r"\d+stream_kernelILNS0_10StreamWork"), check_stream, 135),
+    (re.compile(r"\d+stream_kernelILNS0_10StreamWork"), check_stream, 75),
 ]
 # These are empty for targets below sm_90, but not for all.
 NEWER = re.compile(r"dsm_chase_kernel|dsm_stream_kernel|cluster_barrier_kernel|bulk_stream_kernel")

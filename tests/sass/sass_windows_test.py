@@ -5,7 +5,7 @@ import unittest
 
 import check_kernels
 import sass_windows
-from listings import CheckTest, code_of, moved
+from listings import CheckTest, code_of, faults_by, moved
 
 WINDOW = """
         /*0100*/                   CS2R R4, SR_CLOCKLO ;      /* 0x0000000000047805 */
@@ -115,13 +115,9 @@ class SassWindowsTest(CheckTest):
         fence = "/*0090*/ MEMBAR.SC.GPU ;\n"
         flush = "/*0098*/ CCTL.IVALL ;\n"
 
-        def faults(listing):
-            return sass_windows.fence_faults(code_of(listing))
-
-        self.assertEqual(faults(store + WINDOW), [])
-        self.assertTrue(faults(store + fence + WINDOW))
-        self.assertTrue(faults(store + flush + WINDOW))
-        self.assertTrue(faults(store + WINDOW.replace("CCTL.IVALL", "NOP")))
+        self.expect(lambda listing: sass_windows.fence_faults(code_of(listing)), [(store + WINDOW,)], {
+            "a fence": (store + fence + WINDOW,), "an empty L1": (store + flush + WINDOW,),
+            "no fence at all": (store + WINDOW.replace("CCTL.IVALL", "NOP"),)})
 
     def test_kernels_that_are_missing_or_empty_for_every_target_or_spill_fail(self):
         def faults(listing):
@@ -146,37 +142,26 @@ class SassWindowsTest(CheckTest):
         asked = ("/*0010*/ BAR.RED.OR.DEFER_BLOCKING 0x0, PT ;\n/*0020*/ B2R.RESULT RZ, P0 ;\n"
                  "/*0030*/ @!P0 EXIT ;\n/*0040*/ CS2R R2, SR_CLOCKLO ;")
 
-        self.assertTrue(sass_windows.barrier_faults(code_of(plain)))
-        self.assertEqual(sass_windows.barrier_faults(code_of(asked)), [])
+        self.expect(lambda listing: sass_windows.barrier_faults(code_of(listing)), [(asked,)], {"plain": (plain,)})
 
     def test_co_runners_without_a_loop_of_reductions_fail(self):
         loop = ("/*0010*/ REDG.E.ADD.STRONG.GPU desc[UR8][R4.64], RZ ;\n/*0020*/ ISETP.NE.AND P0, PT, R0, 0x40, PT ;\n"
                 "/*0030*/ @P0 BRA 0x10 ;")
-        faults = [sass_windows.check_co_runner("co_runner_kernel", code_of(text))
-                  for text in (loop, loop.replace("RZ", "R5"), loop.replace("REDG.E", "ATOMG.E"),
-                               loop.replace("BRA 0x10", "BRA 0x40"))]
-
-        self.assertEqual([bool(fault) for fault in faults], [False, True, True, True])
+        self.expect(faults_by(sass_windows.check_co_runner), [(loop,)], {
+            "something to add": (loop.replace("RZ", "R5"),), "an answer": (loop.replace("REDG.E", "ATOMG.E"),),
+            "no loop": (loop.replace("BRA 0x10", "BRA 0x40"),)})
 
     def test_loads_between_blocks_of_a_cluster_are_generic_and_alone(self):
         window = WINDOW.replace("LDG.E.64 R2", "LD.E.64 R2").replace("/*0170*/                   CCTL.IVALL ;", "")
         wide = "".join(f"/*0{i}00*/ LD.E.128 R{4 * i}, desc[UR6][R2.64] ;\n" for i in range(1, 5))
         wide += "/*0500*/ @!P0 BRA 0x100 ;\n"
 
-        def chase_faults(listing):
-            code = code_of(listing)
-            return sass_windows.check_timed(code, r"LD\.E\.64", 1, True)
-
-        def stream_faults(listing):
-            return sass_windows.check_dsm_stream("", code_of(listing))
-
-        self.assertEqual(chase_faults(window), [])
-        self.assertTrue(chase_faults(window.replace("LD.E.64", "S2R R11, SR_SWINHI ;\n/*0118*/ LD.E.64")))
-        self.assertTrue(chase_faults(window.replace("LD.E.64", "LDS.64")))
-        self.assertEqual(stream_faults(wide), [])
-        self.assertTrue(stream_faults(wide.replace("LD.E.128 R8", "STS [R5], R8 ;\n/*0208*/ LD.E.128 R8")))
-        self.assertTrue(stream_faults(wide.replace("BRA 0x100", "BRA 0x480")), "loads before the loop")
-        self.assertEqual(stream_faults("/*0010*/ EXIT ;"), [])
+        self.expect(lambda listing: faults_of(listing, r"LD\.E\.64"), [(window,)], {
+            "a special register": (window.replace("LD.E.64", "S2R R11, SR_SWINHI ;\n/*0118*/ LD.E.64"),),
+            "a load of the own block": (window.replace("LD.E.64", "LDS.64"),)})
+        self.expect(faults_by(sass_windows.check_dsm_stream), [(wide,), ("/*0010*/ EXIT ;",)], {
+            "a store between": (wide.replace("LD.E.128 R8", "STS [R5], R8 ;\n/*0208*/ LD.E.128 R8"),),
+            "loads before the loop": (wide.replace("BRA 0x100", "BRA 0x480"),)})
 
 
 if __name__ == "__main__":

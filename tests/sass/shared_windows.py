@@ -4,7 +4,7 @@ their loops; and that streams of loads make all of their loads.
 
 import re
 
-from sass_windows import clock_faults, is_memory, loops, register, stored
+from sass_windows import clock_faults, is_memory, loop_codes, register, stored
 
 IN_A_ROW = 16
 LOADS_IN_ROW = 8
@@ -22,7 +22,7 @@ def chain_faults(row):
 def check_atomics(name, code):
     form = int(re.search(r"shared_atomic_kernelILNS0_12SharedAtomicE(\d)E", name).group(1))
     faults = clock_faults(code)
-    rows = [[i for i in code if begin <= i.address < end and is_memory(i)] for begin, end in loops(code)]
+    rows = [list(filter(is_memory, loop)) for loop in loop_codes(code)]
     rows = [row for row in rows if any(i.opcode.startswith("ATOMS") for i in row)]
     if len(rows) != 3:
         faults.append(f"{len(rows)} loops of additions, should be 3")
@@ -41,7 +41,7 @@ def check_loads(name, code):
     """All loads of a row, in their full width; sm_75 calls them LDS.U."""
     load = "LDS.64" if "kernelILi8E" in name else "LDS"
     faults = clock_faults(code)
-    rows = [[i for i in code if begin <= i.address < end and is_memory(i)] for begin, end in loops(code)]
+    rows = [list(filter(is_memory, loop)) for loop in loop_codes(code)]
     if [i.opcode.replace(".U", "") for row in rows for i in row if i.opcode.startswith("LDS")] != [load] * LOADS_IN_ROW:
         faults.append(f"loops of {[[i.opcode for i in row] for row in rows]}, should be {LOADS_IN_ROW} {load}")
     return faults

@@ -3,27 +3,7 @@
 import unittest
 
 import shared_windows
-from listings import CheckTest, code_of, line
-
-
-def loops_of(additions):
-    """Three loops of such additions, each timed."""
-    text = ""
-    address = 0
-    for _ in range(3):
-        text += line(address, "CS2R R2, SR_CLOCKLO")
-        head = address + 16
-        for n, addition in enumerate(additions):
-            text += line(head + 16 * n, addition)
-        address = head + 16 * len(additions)
-        text += line(address, f"@!P0 BRA 0x{head:x}")
-        address += 16
-    return text
-
-
-def loop_of(row):
-    inner = "".join(line(16 + 16 * n, instruction) for n, instruction in enumerate(row))
-    return line(0, "CS2R R2, SR_CLOCKLO") + inner + line(0x800, "@!P0 BRA 0x10")
+from listings import CheckTest, code_of, loops_of
 
 
 def chain(length=16, first=10):
@@ -49,7 +29,7 @@ class SharedWindowsTest(CheckTest):
     def test_loads_are_all_made(self):
         name = "shared_stream_kernelILi8ELi8ELNS1_4WorkE1E"
         right = [([f"{load} R4, [R0]"] * 8,) for load in ("LDS.64", "LDS.U.64")]
-        self.expect(lambda row: shared_windows.check_loads(name, code_of(loop_of(row))), right, {
+        self.expect(lambda row: shared_windows.check_loads(name, code_of(loops_of(row, 1))), right, {
             "merged loads": (["LDS.64 R4, [R0]"],), "half an element": (["LDS R4, [R0]"] * 8,)})
 
 

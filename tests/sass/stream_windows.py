@@ -59,9 +59,7 @@ def check_bulk(name, code):
     if not any(is_memory(i) for i in code):
         return []  # targets below sm_90
     work = int(re.search(r"bulk_stream_kernelILNS0_10StreamWorkE(\d)E", name).group(1))
-    spans = sass_windows.loops(code)
-    loops = [[i for i in code if begin <= i.address <= end] for begin, end in spans]
-    tiles = [loop for loop in loops if any("TRYWAIT" in i.opcode for i in loop)
+    tiles = [loop for loop in sass_windows.loop_codes(code) if any("TRYWAIT" in i.opcode for i in loop)
              and any(i.opcode.startswith("UBLKCP.S.G") for i in loop)]
     if not tiles:
         return ["no loop that waits for a tile and asks for another"]

@@ -3,7 +3,7 @@
 import unittest
 
 import stream_windows
-from listings import CheckTest, code_of, moved
+from listings import CheckTest, faults_by, moved
 
 HINTED = """
         /*0010*/                   LDG.E.NA.128 R4, desc[UR4][R2.64] ;
@@ -50,10 +50,6 @@ GROUPED = """
 
 def grouped(work, ilp):
     return f"21grouped_stream_kernelINS0_6AccessILNS0_10StreamWorkE{work}ELNS0_4LoadE1ELi16EEELi{ilp}EEEvNS0_12StreamLaunchE"
-
-
-def faults_by(check):
-    return lambda listing, name: check(name, code_of(listing))
 
 
 class StreamWindowsTest(CheckTest):

@@ -1,7 +1,7 @@
 // The JSON of a shipped model, to be changed by a test, and files of such models.
 #pragma once
 
-#include "device/sim/model/readers.hpp"
+#include "device/sim/model/model_files.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

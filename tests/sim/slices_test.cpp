@@ -174,7 +174,7 @@ Outcome judge(const JobOnSim& sim) {
 std::vector<double> gpcs_of(const std::string& model, std::uint64_t seed) {
   const sim::FaultyModel faulty = sim::load_faulty_model(model);
   std::vector<double> gpcs;
-  for (const sim::SmPlace& place :
+  for (const sim::DieSm& place :
        sim::make_die(faulty.model, faulty.faults, sim::die_seed(seed, 0)).sms) {
     gpcs.push_back(place.gpc);
   }

@@ -1,7 +1,7 @@
 // Draws of chips.
 #include "support/random_floor_map.hpp"
 
-#include "device/sim/model/readers.hpp"
+#include "device/sim/model/model_files.hpp"
 #include "support/floor_draws.hpp"
 
 #include <nlohmann/json.hpp>

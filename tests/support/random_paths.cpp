@@ -16,7 +16,6 @@ struct Latencies {
   std::uint64_t far = 0;
   std::uint64_t dram = 0;
   std::vector<std::uint64_t> tlb_hits;  // of each level: the first costs nothing
-  std::uint64_t known_walk = 0;         // the walk cache knows the way
   std::vector<std::uint64_t> walks;     // cached, cold, of another window
 };
 
@@ -45,9 +44,8 @@ Latencies draw_latencies(Draws& draws, const Plan& plan) {
     cycles.tlb_hits.push_back(more);
     more += draws.between(tlb.least, tlb.most);
   }
-  cycles.known_walk = more + draws.between(20, 60);
-  const std::uint64_t cached =
-      (plan.has_walk_cache ? cycles.known_walk : more) + draws.between(30, 150);
+  draws.between(20, 60);  // likewise
+  const std::uint64_t cached = more + draws.between(30, 150);
   const std::uint64_t cold = cached + draws.between(60, 1500);
   cycles.walks = {cached, cold};
   if (plan.window_bytes > 0) cycles.walks.push_back(cold + draws.between(100, 500));
@@ -73,7 +71,6 @@ class PathWriter {
         row["tlb_" + tlbs[level] + "_hit"] =
             cycles + latencies_.tlb_hits[std::min(level, latencies_.tlb_hits.size() - 1)];
       }
-      if (plan_.has_walk_cache) row["walk_upper"] = cycles + latencies_.known_walk;
       static constexpr std::array names{"walk_cached", "walk_cold", "window_switch"};
       for (std::size_t i = 0; i < latencies_.walks.size(); ++i) {
         row[names[i]] = cycles + latencies_.walks[i];

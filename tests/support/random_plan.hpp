@@ -55,7 +55,6 @@ struct Plan {
   std::uint64_t window_bytes = 0;  // 0: none
   std::vector<std::string> tlbs;   // of all paths but those of textures, innermost first
   std::vector<std::string> texture_tlbs;
-  bool has_walk_cache = false;  // named "upper"
   // Of draw_side_caches: names, innermost first, those of textures before the L2.
   std::vector<std::string> texture;
   std::vector<std::string> constant;

@@ -8,7 +8,6 @@
 #include "device/sim/sim_device.hpp"
 #ifdef SONDE_HAS_CUDA
 #include "device/cuda/cuda_device.hpp"
-#include "device/cuda/survey.hpp"
 #endif
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Lists GPUs by CUDA and opens one; its session plays probes by the overloads of cuda::play.
+// Lists GPUs by CUDA, asks for their settings, and opens one; its session plays probes by the
+// overloads of cuda::play.
 #include "device/cuda/cuda_device.hpp"
 
 #include "device/cuda/play/play.hpp"
@@ -10,39 +11,23 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <utility>
 
 namespace sonde {
 namespace {
 
-/// A GPU and its peers, with their numbers in this process.
-struct Found {
-  int ordinal = 0;
-  std::vector<DeviceChoice> peers;
-};
-
 /// Hides all other GPUs from this process, if it has not asked CUDA for any yet: making a context
 /// takes 0.7 s longer for each further GPU (seen with two H200s).
-Found find_alone(const std::string& uuid, const std::vector<NodeGpu>& peers) {
+void show_only(const std::string& uuid, const std::vector<NodeGpu>& peers) {
   std::string wanted = uuid;
   for (const NodeGpu& peer : peers) wanted += "," + peer.uuid;
   setenv("CUDA_VISIBLE_DEVICES", wanted.c_str(), 1);
-  std::vector<DeviceChoice> seen = list_cuda_devices();
-  const auto own = std::ranges::find(seen, uuid, &DeviceChoice::uuid);
-  if (own == seen.end()) {
-    throw_device_error("GPU {} is not there (the GPUs changed since they were listed). Start again",
-                       uuid);
-  }
-  Found found{.ordinal = own->ordinal, .peers = {}};
-  seen.erase(own);
-  found.peers = std::move(seen);
-  return found;
 }
 
 class CudaDevice final : public Device {
  public:
-  CudaDevice(const Found& found, std::uint64_t seed, double memory_share)
-      : session_(std::make_unique<cuda::Session>(found.ordinal, seed, memory_share, found.peers)) {}
+  CudaDevice(int ordinal, std::uint64_t seed, double memory_share,
+             const std::vector<DeviceChoice>& peers)
+      : session_(std::make_unique<cuda::Session>(ordinal, seed, memory_share, peers)) {}
   /// A lost GPU is not freed, as that could hang; the end of the process frees it.
   ~CudaDevice() override {
     if (session_->lost()) static_cast<void>(session_.release());
@@ -69,6 +54,19 @@ class CudaDevice final : public Device {
  private:
   std::unique_ptr<cuda::Session> session_;
 };
+
+GpuSurvey survey_gpu(const DeviceChoice& choice, DriverSurvey& survey) {
+  const auto nvml = cuda::Nvml::open(choice.uuid);
+  const DeviceInfo info = cuda::read_inventory(choice.ordinal, nvml.get());
+  if (nvml) survey.driver_release = info.driver_version;
+  GpuSurvey gpu{.ordinal = choice.ordinal,
+                .uuid = info.uuid,
+                .name = info.name,
+                .pci_bus_id = info.pci_bus_id,
+                .mps = info.mps};
+  if (nvml) gpu.settings = nvml->settings();
+  return gpu;
+}
 
 }  // namespace
 
@@ -98,7 +96,31 @@ std::vector<DeviceChoice> list_cuda_devices() {
 
 std::unique_ptr<Device> open_cuda_device(const DeviceChoice& choice, std::uint64_t seed,
                                          double memory_share, const std::vector<NodeGpu>& peers) {
-  return std::make_unique<CudaDevice>(find_alone(choice.uuid, peers), seed, memory_share);
+  show_only(choice.uuid, peers);
+  std::vector<DeviceChoice> seen = list_cuda_devices();
+  const auto own = std::ranges::find(seen, choice.uuid, &DeviceChoice::uuid);
+  if (own == seen.end()) {
+    throw_device_error("GPU {} is not there (the GPUs changed since they were listed). Start again",
+                       choice.uuid);
+  }
+  const int ordinal = own->ordinal;
+  seen.erase(own);
+  return std::make_unique<CudaDevice>(ordinal, seed, memory_share, seen);
+}
+
+DriverSurvey survey_cuda() {
+  DriverSurvey survey;
+  try {
+    SONDE_CUDA_CHECK(cudaRuntimeGetVersion(&survey.needed_version));
+    SONDE_CUDA_CHECK(cudaDriverGetVersion(&survey.driver_version));
+    if (survey.driver_version == 0) return survey;
+    for (const DeviceChoice& choice : list_cuda_devices()) {
+      survey.gpus.push_back(survey_gpu(choice, survey));
+    }
+  } catch (const Error& error) {
+    survey.problem = error.what();
+  }
+  return survey;
 }
 
 }  // namespace sonde

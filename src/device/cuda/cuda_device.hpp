@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/device.hpp"
+#include "trace/gpu_survey.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -20,5 +21,9 @@ std::vector<DeviceChoice> list_cuda_devices();
 std::unique_ptr<Device> open_cuda_device(const DeviceChoice& choice, std::uint64_t seed,
                                          double memory_share,
                                          const std::vector<NodeGpu>& peers = {});
+
+/// What the driver reports of itself and its GPUs, by the CUDA runtime and NVML; makes no context.
+/// Throws nothing: `problem` says what failed. A faulty driver may let it hang.
+DriverSurvey survey_cuda();
 
 }  // namespace sonde

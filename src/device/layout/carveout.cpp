@@ -16,8 +16,7 @@ namespace {
       "a block needs {} of shared memory for its record, and has {} (accesses are recorded there, "
       "and some lists stand there). Record fewer accesses, or ask for a larger shared part of the "
       "L1",
-      format_bytes(static_cast<double>(needed_bytes)),
-      format_bytes(static_cast<double>(there_bytes))));
+      format_bytes(needed_bytes), format_bytes(there_bytes)));
 }
 
 }  // namespace

@@ -22,8 +22,7 @@ constexpr EnumName<WaitProgram> program_names[]{
     {WaitProgram::handshake, "handshake"},
     {WaitProgram::spin_release, "spin_release"},
     {WaitProgram::barrier_against_spin, "barrier_against_spin"},
-    {WaitProgram::diverged_barrier, "diverged_barrier"},
-    {WaitProgram::ended_warp, "ended_warp"}};
+    {WaitProgram::diverged_barrier, "diverged_barrier"}};
 constexpr EnumName<BarrierKind> barrier_names[]{{BarrierKind::block, "block"},
                                                 {BarrierKind::clocked, "clocked"},
                                                 {BarrierKind::named, "named"},

@@ -47,16 +47,8 @@ struct BranchProbe {
 /// one warp waits at a barrier before it signals, the other waits for the signal before it arrives
 /// at the barrier (listing 6). `diverged_barrier`: both halves of a diverged warp arrive at a
 /// barrier of two warps, each at its own place in the code; the other warp arrives once, and again
-/// while a thread waits (listing 7). `ended_warp`: the second warp ends, and later the first comes
-/// to the barrier of the block (section IV-D). No known GPU waits there for good; on one that did,
-/// the launch would not end, and the GPU be lost to the process.
-enum class WaitProgram {
-  handshake,
-  spin_release,
-  barrier_against_spin,
-  diverged_barrier,
-  ended_warp
-};
+/// while a thread waits (listing 7).
+enum class WaitProgram { handshake, spin_release, barrier_against_spin, diverged_barrier };
 
 /// A thread gives up waiting after `limit_cycles`, so that a deadlock is reported and does not
 /// hang. One lane per SM: clock_cycles has for each thread when its wait ended, from the start of

@@ -29,6 +29,16 @@ inline constexpr std::size_t load_path_count = 9;
 
 std::string_view to_text(LoadPath path);
 
+/// A block of code that a chase through `instruction` executes: eight instructions of 16 bytes.
+inline constexpr std::uint64_t code_block_bytes = 128;
+/// A block may be entered at multiples of this, and is executed from there to its end: at least an
+/// addition and the return, 16 bytes each.
+inline constexpr std::uint64_t code_entry_bytes = 32;
+/// Bytes of code that an access at this offset executes.
+constexpr std::uint64_t executed_bytes(std::uint64_t offset_bytes) {
+  return code_block_bytes - offset_bytes % code_block_bytes;
+}
+
 /// Where a buffer lies in the memory of a device. Each number stands for a place that the device
 /// draws from its seed, so that another number brings other physical pages. Buffers of one number
 /// may overlap; the next probe overwrites what they held.

@@ -3,8 +3,6 @@
 
 #include "base/enum_text.hpp"
 #include "base/error.hpp"
-#include "device/probe/code_blocks.hpp"
-#include "device/probe/control_probe.hpp"
 #include "device/probe/offset_list.hpp"
 #include "device/probe/sm_list.hpp"
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "device/probe/arithmetic_probe.hpp"
-#include "device/probe/code_blocks.hpp"
 #include "device/probe/constant_probe.hpp"
 #include "device/probe/control_probe.hpp"
 #include "device/probe/load_path.hpp"

@@ -144,11 +144,6 @@ void keep_lanes(const ProgramProbe& probe, std::vector<LaneTrace>& lanes) {
   });
 }
 
-bool is_unchanged(const MachineChange& machine) {
-  return !machine.scheduler && !machine.l1_index && !machine.l1_bytes && !machine.dynamic &&
-         !machine.protecting_distance;
-}
-
 json describe(const ProgramProbe& probe) {
   json result = {{"program", probe.program.name},
                  {"seed", probe.program.seed},
@@ -163,7 +158,7 @@ json describe(const ProgramProbe& probe) {
   if (probe.lane_sms > 0) result["lane_sms"] = probe.lane_sms;
   if (probe.active_warps > 0) result["active_warps"] = probe.active_warps;
   if (probe.shared_carveout_bytes) result["shared_carveout_bytes"] = *probe.shared_carveout_bytes;
-  if (!is_unchanged(probe.machine)) result["machine"] = describe_machine(probe.machine);
+  if (probe.machine != MachineChange{}) result["machine"] = describe_machine(probe.machine);
   return result;
 }
 

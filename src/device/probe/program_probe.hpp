@@ -94,6 +94,8 @@ struct DynamicBypass {
   double e = 0.5;       // weight of a reservation failure
   double exponent = 3;  // of how failures grow with the cached share
   int period_accesses = 1000;
+
+  bool operator==(const DynamicBypass&) const = default;
 };
 
 /// Changes of the machine that plays the program. Real GPUs refuse all of them.
@@ -105,6 +107,8 @@ struct MachineChange {
   /// Lines are protected for a reuse distance that the L1 learns; a load that finds no unprotected
   /// line bypasses (PDP: Duong et al., MICRO 2012).
   bool protecting_distance = false;
+
+  bool operator==(const MachineChange&) const = default;
 };
 
 /// What LaneTrace::counts holds, in this order; not_counted if the device does not know.
@@ -168,9 +172,6 @@ void keep_lanes(const ProgramProbe& probe, std::vector<LaneTrace>& lanes);
 
 /// The largest `cached`: the warps of a block, or the resident blocks.
 int bypass_units(const ProgramProbe& probe);
-
-/// True if the machine is not changed.
-bool is_unchanged(const MachineChange& machine);
 
 nlohmann::json describe(const ProgramProbe& probe);
 

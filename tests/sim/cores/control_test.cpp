@@ -66,7 +66,6 @@ void expect_declared(const JobOnSim& sim) {
   EXPECT_NEAR(sim.number("control.barrier_latency_cycles"), declared.barrier.latency_cycles, 0.1);
   EXPECT_NEAR(sim.number("control.barrier_clock_pair_cycles"), sim.truth().units.shared.sync_cycles,
               0.1);
-  EXPECT_EQ(sim.text("control.barrier_waits_for_ended_warps"), "no");
   EXPECT_NEAR(sim.number("control.barrier_warp_cycles"), declared.barrier.arrival_cycles, 0.1);
   EXPECT_NEAR(sim.number("control.reconvergence_cycles"), declared.reconvergence_cycles,
               sim.truth().clock.granularity_cycles);  // a difference of two readings
@@ -96,7 +95,6 @@ TEST(ControlWongTest, gt200) {
   const JobOnSim sim = control_on("gtx280");
 
   EXPECT_NEAR(sim.number("control.barrier_latency_cycles"), 20, 0.1);
-  EXPECT_EQ(sim.text("control.barrier_waits_for_ended_warps"), "no");
   EXPECT_EQ(sim.text("control.barrier_participant"), "warp");
   EXPECT_EQ(sim.text("control.divergence_model"), "stack");
   EXPECT_EQ(sim.text("control.spin_release_deadlocks"), "yes");

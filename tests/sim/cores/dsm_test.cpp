@@ -39,7 +39,7 @@ DeclaredPairs declared_pairs(const sim::Model& model, const sim::Die& die) {
     for (std::size_t b = 0; b < die.sms.size(); ++b) {
       if (a == b || die.sms[a].gpc != die.sms[b].gpc) continue;
       if (die.sms[a].tpc >= last_tpc || die.sms[b].tpc >= last_tpc) continue;
-      const double offset = die.dsm_offset_cycles[a] + die.dsm_offset_cycles[b];
+      const double offset = die.sms[a].dsm_offset_cycles + die.sms[b].dsm_offset_cycles;
       const bool same_tpc = die.sms[a].tpc == die.sms[b].tpc;
       (same_tpc ? pairs.same_tpc : pairs.same_gpc)
           .push_back((same_tpc ? model.units.dsm->tpc_cycles : model.units.dsm->gpc_cycles) +
@@ -81,7 +81,7 @@ TEST(DsmSimTest, readers_that_lie_further_away_show_in_the_map) {
     }
     const double others = dsm.sm_spread_cycles / 4;  // mean offset of what it reads
     const double slow = sm == 17 ? 5 : 0;
-    EXPECT_NEAR(map[sm], dsm.gpc_cycles + die.dsm_offset_cycles[sm] + others + slow, 2) << sm;
+    EXPECT_NEAR(map[sm], dsm.gpc_cycles + die.sms[sm].dsm_offset_cycles + others + slow, 2) << sm;
   }
   EXPECT_EQ(unknown, 12u);
 }

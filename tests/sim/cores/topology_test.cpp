@@ -23,10 +23,10 @@ sim::Die die_of(const std::string& model, std::uint64_t seed) {
 }
 
 /// Group numbers by lowest SM, as the job gives them.
-std::vector<double> numbered(const std::vector<sim::SmPlace>& places, int sim::SmPlace::*unit) {
+std::vector<double> numbered(const std::vector<sim::DieSm>& places, int sim::DieSm::*unit) {
   std::map<int, int> number;
   std::vector<double> result;
-  for (const sim::SmPlace& place : places) {
+  for (const sim::DieSm& place : places) {
     result.push_back(
         number.try_emplace(place.*unit, static_cast<int>(number.size())).first->second);
   }
@@ -38,13 +38,13 @@ TEST(TopologySimTest, h200_map_is_recovered) {
     JobOnSim sim("h200", seed, {"clock", "topology"});
 
     const sim::Die die = die_of("h200", seed);
-    EXPECT_EQ(sim.vector("topology.tpc_of_sm"), numbered(die.sms, &sim::SmPlace::tpc));
-    EXPECT_EQ(sim.vector("topology.gpc_of_sm"), numbered(die.sms, &sim::SmPlace::gpc));
+    EXPECT_EQ(sim.vector("topology.tpc_of_sm"), numbered(die.sms, &sim::DieSm::tpc));
+    EXPECT_EQ(sim.vector("topology.gpc_of_sm"), numbered(die.sms, &sim::DieSm::gpc));
     EXPECT_EQ(sim.number("topology.sm_count"), 132);
     EXPECT_EQ(sim.number("topology.tpc_count"), 66);
     EXPECT_EQ(sim.number("topology.gpc_count"), 8);
     std::map<int, double> sizes;
-    for (const sim::SmPlace& place : die.sms) ++sizes[place.gpc];
+    for (const sim::DieSm& place : die.sms) ++sizes[place.gpc];
     std::vector<double> sorted;
     for (const auto& [gpc, size] : sizes) sorted.push_back(size);
     std::sort(sorted.begin(), sorted.end(), std::greater<>());
@@ -56,8 +56,7 @@ TEST(TopologySimTest, tpcs_of_gt200_are_found_by_their_clock_and_gpcs_are_not) {
   JobOnSim sim("gtx280", {"clock", "topology"});
 
   EXPECT_EQ(sim.number("topology.tpc_count"), 10);
-  EXPECT_EQ(sim.vector("topology.tpc_of_sm"),
-            numbered(die_of("gtx280", 1).sms, &sim::SmPlace::tpc));
+  EXPECT_EQ(sim.vector("topology.tpc_of_sm"), numbered(die_of("gtx280", 1).sms, &sim::DieSm::tpc));
   EXPECT_EQ(sim.status("topology.gpc_count"), Status::not_resolvable);
 }
 

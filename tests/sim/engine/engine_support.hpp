@@ -3,7 +3,6 @@
 
 #include "base/error.hpp"
 #include "device/sim/model/model_files.hpp"
-#include "device/sim/model/readers.hpp"
 #include "device/sim/sim_device.hpp"
 #include "support/thrown.hpp"
 
@@ -32,6 +31,17 @@ inline std::string complaint_about_text(const std::string& text) {
 }
 inline std::string complaint_about(const nlohmann::json& model) {
   return complaint_about_text(model.dump());
+}
+/// The same of a model with another value at that place (RFC 6901); null: without the key.
+inline std::string complaint(nlohmann::json model, const std::string& place,
+                             const nlohmann::json& value) {
+  const nlohmann::json::json_pointer at(place);
+  if (value.is_null()) {
+    model.at(at.parent_pointer()).erase(at.back());
+  } else {
+    model[at] = value;
+  }
+  return complaint_about(model);
 }
 
 /// No SM and no slice of an H200 lies nearer than another.
@@ -83,6 +93,12 @@ inline std::vector<std::uint32_t> latencies(const Trace& trace, const nlohmann::
   return cycles;
 }
 
+/// On a GPU that was opened for this chase alone.
+inline std::vector<std::uint32_t> latencies_on(const nlohmann::json& model,
+                                               const ChaseProbe& probe) {
+  return latencies(open_sim(model)->run(probe), model);
+}
+
 inline std::size_t count_at_least(const std::vector<std::uint32_t>& cycles, std::uint32_t least) {
   return static_cast<std::size_t>(std::count_if(
       cycles.begin(), cycles.end(), [least](std::uint32_t value) { return value >= least; }));
@@ -93,11 +109,9 @@ inline std::vector<std::uint32_t> chase_latencies(std::string_view name,
                                                   const std::vector<std::uint64_t>& offsets,
                                                   std::uint64_t warmup_passes,
                                                   LoadPath path = LoadPath::all_levels) {
-  const auto model = quiet_json(name);
   const std::uint64_t length = offsets.size();
   const std::uint64_t timed = std::min<std::uint64_t>(length, 4000);
-  return latencies(open_sim(model)->run(chase(offsets, warmup_passes * length, timed, path)),
-                   model);
+  return latencies_on(quiet_json(name), chase(offsets, warmup_passes * length, timed, path));
 }
 
 /// Accesses of a warm pass over `count` addresses that miss what answers in less than `least`.

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 std::vector<std::uint32_t> chase_on(const json& model, std::vector<std::uint64_t> offsets,
                                     std::uint64_t warmup, LoadPath path = LoadPath::all_levels) {
   const std::uint64_t timed = offsets.size();
-  return latencies(open_sim(model)->run(chase(std::move(offsets), warmup, timed, path)), model);
+  return latencies_on(model, chase(std::move(offsets), warmup, timed, path));
 }
 
 json one_set(std::uint64_t low_bit) {
@@ -82,7 +82,7 @@ TEST(PartitionsTest, are_two_of_which_a_store_leaves_no_copies) {
   EXPECT_THAT(chase_on(model, steps(400, 4096), 400, LoadPath::past_l1), Each(279u));
   ChaseProbe probe = chase(steps(4, 4096), 4, 4, LoadPath::past_l1);
   probe.lanes[0].stored_offsets_bytes = steps(4, 4096);
-  cycles = latencies(open_sim(model)->run(probe), model);
+  cycles = latencies_on(model, probe);
   EXPECT_EQ(count_at_least(cycles, 455), 2u) << "back at their homes";
 }
 

@@ -9,7 +9,8 @@ namespace {
 /// One scheduler, one unit that takes an instruction every four cycles and brings it after 24.
 PipelinesModel one_unit() {
   PipelinesModel model;
-  model.units = {{.name = "core", .scope = UnitScope::sm, .count = 1}};
+  model.schedulers = 1;
+  model.units.resize(1);
   model.instructions = {
       {.name = "ADD", .executions = {{.unit = 0, .occupied_cycles = 4, .latency_cycles = 24}}}};
   model.ops = {{.name = "int_add", .instructions = {0}}};
@@ -50,7 +51,7 @@ TEST(IssueWarpsTest, warps_fill_the_unit_from_latency_over_interval_on) {
 
 TEST(IssueWarpsTest, an_instruction_goes_to_whatever_unit_is_free) {
   PipelinesModel model = one_unit();
-  model.units.push_back({.name = "other", .scope = UnitScope::sm, .count = 1});
+  model.units.push_back(model.units.front());
   model.instructions[0].executions.push_back(
       {.unit = 1, .occupied_cycles = 8, .latency_cycles = 24});
   // In eight cycles two of one unit and one of the other.
@@ -106,7 +107,7 @@ TEST(IssueWarpsTest, two_operations_share_a_unit_or_do_not) {
     return static_cast<double>(issue_warps(model, both, 16) - issue_warps(model, part, 16)) / 200;
   };
   EXPECT_NEAR(pace_of_both(), 128, 1);
-  model.units.push_back({.name = "other", .scope = UnitScope::sm, .count = 1});
+  model.units.push_back(model.units.front());
   model.instructions.push_back(
       {.name = "FADD", .executions = {{.unit = 1, .occupied_cycles = 4, .latency_cycles = 24}}});
   model.ops[1].instructions = {1};

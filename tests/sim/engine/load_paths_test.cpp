@@ -40,8 +40,7 @@ json with_constants() {
 
 TEST(LoadPathsTest, constants_are_cached_and_not_translated) {
   const json model = with_constants();
-  const auto cycles = latencies(
-      open_sim(model)->run(chase({0, 64, 256, 60_KiB, 0}, 0, 5, LoadPath::constant)), model);
+  const auto cycles = latencies_on(model, chase({0, 64, 256, 60_KiB, 0}, 0, 5, LoadPath::constant));
   EXPECT_THAT(cycles, ElementsAre(220, 81, 220, 220, 8));
 }
 
@@ -49,8 +48,7 @@ TEST(LoadPathsTest, code_goes_through_caches_block_by_block) {
   const json model = with_constants();
   // Nine blocks in a first level of eight; sixteen lines of 256 bytes would fit the second.
   ChaseProbe probe = chase(steps(9, code_block_bytes), 18, 9, LoadPath::instruction);
-  EXPECT_THAT(latencies(open_sim(model)->run(probe), model),
-              ElementsAre(50, 5, 5, 5, 50, 5, 5, 5, 50));
+  EXPECT_THAT(latencies_on(model, probe), ElementsAre(50, 5, 5, 5, 50, 5, 5, 5, 50));
 }
 
 /// On SM 0: 32 lines of constants, which fill the cache that both paths reach, and as many of code
@@ -128,7 +126,7 @@ TEST(LoadPathsTest, textures_may_have_tlbs_of_their_own) {
 TEST(LoadPathsTest, other_paths_do_not_go_through_a_paths_own_tlbs) {
   const auto cycles = [](const json& model) {
     const ChaseProbe probe = chase(steps(8, 2_MiB + 1152), 16, 8, LoadPath::past_l1);
-    return latencies(open_sim(model)->run(probe), model);
+    return latencies_on(model, probe);
   };
   EXPECT_EQ(cycles(with_textures()), cycles(quiet_json("gtx980")));
 }
@@ -139,8 +137,7 @@ TEST(LoadPathsTest, rows_of_a_texture_are_stored_tile_by_tile) {
   const std::uint64_t row = texture_row_bytes;
   const ChaseProbe probe =
       chase({0, row, 2 * row, 3 * row, 8, 4 * row, 7 * row}, 0, 7, LoadPath::texture_2d);
-  EXPECT_THAT(latencies(open_sim(model)->run(probe), model),
-              ElementsAre(600, 100, 100, 100, 400, 400, 100));
+  EXPECT_THAT(latencies_on(model, probe), ElementsAre(600, 100, 100, 100, 400, 400, 100));
 }
 
 TEST(LoadPathsTest, an_atomic_is_answered_at_home) {
@@ -154,7 +151,7 @@ TEST(LoadPathsTest, an_atomic_is_answered_at_home) {
   ChaseProbe probe = chase(lines, 1024, 512, LoadPath::atomic);
   const Die die = make_die(load_model("h200"), {}, die_seed(1, 0));
   int other = 0;
-  while (die.sms[static_cast<std::size_t>(other)].partition == die.sms[0].partition) ++other;
+  while (die.sm(other).partition == die.sms[0].partition) ++other;
   probe.lanes.push_back({.sm = other, .offsets_bytes = lines, .path = LoadPath::atomic});
   const Trace trace = device->run(probe);
 
@@ -165,21 +162,19 @@ TEST(LoadPathsTest, an_atomic_is_answered_at_home) {
 }
 
 TEST(LoadPathsTest, what_a_path_cannot_have_is_refused) {
-  const auto complaint = [](json model, const char* place, const json& value) {
-    model["paths"][json::json_pointer(place)] = value;
-    return complaint_about(model);
-  };
-  EXPECT_THAT(complaint(with_constants(), "/constant/tlbs", {"l1"}),
+  EXPECT_THAT(complaint(with_constants(), "/paths/constant/tlbs", {"l1"}),
               HasSubstr("paths.constant.tlbs is not a known key"));
-  EXPECT_THAT(complaint(with_constants(), "/constant/latency_cycles/dram", {{"walk_cold", 1}}),
-              HasSubstr("latency_cycles.dram must be a whole number"));
-  EXPECT_THAT(complaint(with_textures(), "/texture_1d/tile", {{"width_bytes", 8}, {"rows", 4}}),
-              HasSubstr("paths.texture_1d.tile is not a known key"));
-  EXPECT_THAT(complaint(with_textures(), "/texture_2d/tile/width_bytes", 24),
+  EXPECT_THAT(
+      complaint(with_constants(), "/paths/constant/latency_cycles/dram", {{"walk_cold", 1}}),
+      HasSubstr("latency_cycles.dram must be a whole number"));
+  EXPECT_THAT(
+      complaint(with_textures(), "/paths/texture_1d/tile", {{"width_bytes", 8}, {"rows", 4}}),
+      HasSubstr("paths.texture_1d.tile is not a known key"));
+  EXPECT_THAT(complaint(with_textures(), "/paths/texture_2d/tile/width_bytes", 24),
               HasSubstr("tile.width_bytes must be a power of two"));
-  EXPECT_THAT(complaint(with_textures(), "/ca/caches", {"l2", "l1"}),
+  EXPECT_THAT(complaint(with_textures(), "/paths/ca/caches", {"l2", "l1"}),
               HasSubstr("names 'l1', which is virtual, behind a physical one"));
-  EXPECT_THAT(complaint(with_textures(), "/texture_1d/tlbs", {"text"}),
+  EXPECT_THAT(complaint(with_textures(), "/paths/texture_1d/tlbs", {"text"}),
               HasSubstr("names 'text', which is no TLB"));
 }
 

@@ -20,21 +20,21 @@ std::vector<std::uint64_t> pages_of_2_mib(std::uint64_t count) {
 TEST(MemorySystemTest, the_page_window_moves_to_where_a_page_walk_goes) {
   const auto model = quiet_json("gtx780");
   const ChaseProbe probe = chase({0, 600_MiB, 604_MiB, 2_MiB}, 0, 4);
-  EXPECT_THAT(latencies(open_sim(model)->run(probe), model), ElementsAre(702, 968, 702, 968));
+  EXPECT_THAT(latencies_on(model, probe), ElementsAre(702, 968, 702, 968));
 }
 
 TEST(MemorySystemTest, a_virtual_cache_asks_no_tlb) {
   auto model = quiet_json("gtx980");
   // 20 pages overrun the 16 entries of the first TLB; all lines stay in the L1.
   const ChaseProbe probe = chase(pages_of_2_mib(20), 40, 20);
-  EXPECT_THAT(latencies(open_sim(model)->run(probe), model), Each(82u));
+  EXPECT_THAT(latencies_on(model, probe), Each(82u));
   model["caches"][0]["addressing"] = "physical";
   for (auto& [key, path] : model["paths"].items()) {
     if (path["latency_cycles"].contains("l1")) {
       path["latency_cycles"]["l1"] = path["latency_cycles"]["l2"];
     }
   }
-  EXPECT_THAT(latencies(open_sim(model)->run(probe), model), Each(227u));
+  EXPECT_THAT(latencies_on(model, probe), Each(227u));
 }
 
 TEST(MemorySystemTest, the_l1_asks_the_l2_for_whole_lines) {
@@ -64,11 +64,11 @@ TEST(MemorySystemTest, lanes_together_disturb_each_other_and_in_turn_do_not) {
 
 TEST(MemorySystemTest, a_prefetch_runs_ahead_of_a_first_sequential_chase) {
   const auto model = quiet_json("gtx780");
-  const auto cycles = latencies(open_sim(model)->run(chase(steps(12000, 128), 0, 12000)), model);
+  const auto cycles = latencies_on(model, chase(steps(12000, 128), 0, 12000));
   EXPECT_EQ(cycles[0], 702u);
   EXPECT_EQ(count_at_least({cycles.begin(), cycles.begin() + 8192}, 339), 1u) << "within 1 MiB";
   EXPECT_EQ(cycles[8192], 339u) << "behind it";
-  const auto far = latencies(open_sim(model)->run(chase(steps(8, 128 << 10), 0, 8)), model);
+  const auto far = latencies_on(model, chase(steps(8, 128 << 10), 0, 8));
   EXPECT_EQ(count_at_least(far, 339), 8u) << "steps are too long";
 }
 
@@ -76,7 +76,7 @@ TEST(MemorySystemTest, a_prefetch_runs_ahead_of_a_first_sequential_chase) {
 std::vector<std::uint32_t> late_pass(const nlohmann::json& model, std::uint64_t size_mib) {
   const std::uint64_t lines = size_mib * 1_MiB / 128;
   ChaseProbe probe = chase(steps(lines, 128), 2 * lines, 100000, LoadPath::past_l1);
-  return latencies(open_sim(model)->run(probe), model);
+  return latencies_on(model, probe);
 }
 
 TEST(MemorySystemTest, one_sm_sees_half_of_a_replicating_l2_near_and_the_rest_far) {
@@ -97,7 +97,7 @@ std::vector<std::uint32_t> after_stores(const nlohmann::json& model,
   ChaseProbe probe = chase(offsets, offsets.size(), offsets.size(), path);
   probe.buffer_bytes = 1_MiB;
   probe.lanes[0].stored_offsets_bytes = stored;
-  return latencies(open_sim(model)->run(probe), model);
+  return latencies_on(model, probe);
 }
 
 TEST(MemorySystemTest, stores_follow_the_write_policies_of_the_shipped_models) {
@@ -111,9 +111,9 @@ TEST(MemorySystemTest, stores_follow_the_write_policies_of_the_shipped_models) {
 TEST(MemorySystemTest, a_store_is_translated_like_a_load) {
   const auto model = quiet_json("gtx280");
   ChaseProbe probe = chase({0}, 0, 1);
-  EXPECT_THAT(latencies(open_sim(model)->run(probe), model), ElementsAre(698));
+  EXPECT_THAT(latencies_on(model, probe), ElementsAre(698));
   probe.lanes[0].stored_offsets_bytes = {0};
-  EXPECT_THAT(latencies(open_sim(model)->run(probe), model), ElementsAre(440));
+  EXPECT_THAT(latencies_on(model, probe), ElementsAre(440));
 }
 
 TEST(MemorySystemTest, stores_of_lanes_together_take_turns_and_leave_other_l1s_alone) {

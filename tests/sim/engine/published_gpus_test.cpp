@@ -66,7 +66,7 @@ TEST(PublishedGpusTest, tlbs_are_unequal_as_mei_and_chu_found) {
       while (draw_buffer_offset(model, die_seed(1, 0), probe.place, probe.buffer_bytes) != 0) {
         ++probe.place;
       }
-      return count_at_least(latencies(open_sim(json)->run(probe), json), walked);
+      return count_at_least(latencies_on(json, probe), walked);
     };
     EXPECT_EQ(count_page_walks(65), 0u) << name;
     // The papers count the entries that leave, 17 and 8 more each time; the page too many misses
@@ -105,7 +105,7 @@ TEST(PublishedGpusTest, gtx560ti_l1_misses_at_most_every_second_time) {
   const auto model = quiet_json("gtx560ti");
   ChaseProbe probe = chase(steps(160, 128), 3200, 16000);
   probe.shared_carveout_bytes = 48_KiB;
-  const auto cycles = latencies(open_sim(model)->run(probe), model);
+  const auto cycles = latencies_on(model, probe);
   const auto rate = static_cast<double>(count_at_least(cycles, 360)) / 16000;
   EXPECT_GT(rate, 0.3);
   EXPECT_LT(rate, 0.55);

@@ -161,7 +161,7 @@ TEST(SimDeviceTest, the_floor_map_is_drawn_for_each_die) {
   std::set<std::vector<int>> maps;
   for (int rank = 0; rank < 8; ++rank) {
     std::vector<int> sizes(8);
-    for (const SmPlace& place : make_die(model, {}, die_seed(1, rank)).sms) {
+    for (const DieSm& place : make_die(model, {}, die_seed(1, rank)).sms) {
       ++sizes[static_cast<std::size_t>(place.gpc)];
     }
     for (int size : sizes) EXPECT_TRUE(size == 16 || size == 18) << size;

@@ -22,8 +22,16 @@ ControlModel plain_model() {
   return model;
 }
 
-constexpr SimtCosts costs{.look_cycles = 30, .stamp_cycles = 2};
 constexpr std::uint64_t limit_cycles = 5000;
+
+/// A block whose warps ran this program to their ends.
+SimtBlock played(const ControlModel& model, const Program& program,
+                 const std::vector<std::uint64_t>& starts, std::uint64_t limit = limit_cycles) {
+  SimtBlock block(model, {.look_cycles = 30, .stamp_cycles = 2}, limit);
+  for (const std::uint64_t start : starts) block.add_warp(program, start);
+  block.run();
+  return block;
+}
 
 /// Lower half: a stamp and an operation; upper half: two operations between. All stamp behind it.
 const Program two_paths{{.op = SimtOp::branch, .threads = upper_half, .target = 4, .join = 7},
@@ -38,9 +46,7 @@ const Program two_paths{{.op = SimtOp::branch, .threads = upper_half, .target = 
 
 TEST(SimtTest, the_taken_side_runs_first_and_the_other_behind_it) {
   ControlModel model = plain_model();
-  SimtBlock block(model, costs, limit_cycles);
-  block.add_warp(two_paths, 100);
-  block.run();
+  const SimtBlock block = played(model, two_paths, {100});
 
   EXPECT_EQ(block.stamp(0, 31, 0), 105u);  // behind the branch
   EXPECT_EQ(block.stamp(0, 0, 0), 105u + 2 + 20 + 3);
@@ -51,9 +57,7 @@ TEST(SimtTest, the_taken_side_runs_first_and_the_other_behind_it) {
 TEST(SimtTest, the_side_that_falls_through_runs_first_if_declared_so) {
   ControlModel model = plain_model();
   model.first = FirstSide::fall_through;
-  SimtBlock block(model, costs, limit_cycles);
-  block.add_warp(two_paths, 100);
-  block.run();
+  const SimtBlock block = played(model, two_paths, {100});
 
   EXPECT_LT(block.stamp(0, 0, 0), block.stamp(0, 31, 0));
 }
@@ -62,9 +66,7 @@ TEST(SimtTest, a_branch_that_all_threads_take_costs_no_join) {
   ControlModel model = plain_model();
   Program program = two_paths;
   program[0].threads = whole_warp;
-  SimtBlock block(model, costs, limit_cycles);
-  block.add_warp(program, 100);
-  block.run();
+  const SimtBlock block = played(model, program, {100});
 
   EXPECT_EQ(block.stamp(0, 0, 1), 100u + 5 + 2 + 20);
 }
@@ -75,9 +77,7 @@ const Program release_behind_loop{
 
 TEST(SimtTest, on_a_stack_who_waits_at_the_join_releases_nobody) {
   const ControlModel model = plain_model();
-  SimtBlock block(model, costs, limit_cycles);
-  block.add_warp(release_behind_loop, 1);
-  block.run();
+  const SimtBlock block = played(model, release_behind_loop, {1});
 
   EXPECT_GT(block.stamp(0, 0, 0), 0u);
   for (std::size_t thread = 1; thread < 32; ++thread) EXPECT_EQ(block.stamp(0, thread, 0), 0u);
@@ -87,9 +87,7 @@ TEST(SimtTest, on_a_stack_who_waits_at_the_join_releases_nobody) {
 TEST(SimtTest, independent_threads_release_each_other_in_turn) {
   ControlModel model = plain_model();
   model.threads = ThreadScheduling::independent;
-  SimtBlock block(model, costs, 20 * limit_cycles);
-  block.add_warp(release_behind_loop, 1);
-  block.run();
+  const SimtBlock block = played(model, release_behind_loop, {1}, 20 * limit_cycles);
 
   for (std::size_t thread = 1; thread < 32; ++thread) {
     EXPECT_GT(block.stamp(0, thread, 0), block.stamp(0, thread - 1, 0)) << thread;
@@ -100,10 +98,7 @@ TEST(SimtTest, a_barrier_lets_warps_go_when_the_last_one_has_come) {
   const ControlModel model = plain_model();
   const Program program{
       {.op = SimtOp::barrier, .value = 64}, {.op = SimtOp::stamp, .slot = 0}, {.op = SimtOp::end}};
-  SimtBlock block(model, costs, limit_cycles);
-  block.add_warp(program, 100);
-  block.add_warp(program, 300);
-  block.run();
+  const SimtBlock block = played(model, program, {100, 300});
 
   EXPECT_EQ(block.stamp(0, 0, 0), 320u);
   EXPECT_EQ(block.stamp(1, 0, 0), 320u);
@@ -111,10 +106,8 @@ TEST(SimtTest, a_barrier_lets_warps_go_when_the_last_one_has_come) {
 
 TEST(SimtTest, warps_that_nobody_releases_are_an_error) {
   const ControlModel model = plain_model();
-  SimtBlock block(model, costs, limit_cycles);
-  block.add_warp({{.op = SimtOp::barrier, .value = 64}, {.op = SimtOp::end}}, 1);
-
-  EXPECT_THROW(block.run(), DeviceError);
+  const Program program{{.op = SimtOp::barrier, .value = 64}, {.op = SimtOp::end}};
+  EXPECT_THROW(played(model, program, {1}), DeviceError);
 }
 
 }  // namespace

@@ -121,8 +121,7 @@ std::vector<StreamGroup> declared_sides(const Model& model, std::uint64_t footpr
   memory.begin_probe(buffer_offset_bytes, footprint_bytes, 0, {lane}, 1);
   std::vector<StreamGroup> groups(2);
   for (int sm = 0; sm < die.info.sm_count; ++sm) {
-    groups[static_cast<std::size_t>(die.sms[static_cast<std::size_t>(sm)].partition)].sms.push_back(
-        sm);
+    groups[static_cast<std::size_t>(die.sm(sm).partition)].sms.push_back(sm);
   }
   for (std::uint64_t at = 0; at < footprint_bytes; at += stream_chunk_bytes) {
     const std::uint32_t home = memory.locate(memory.route_of(lane), at).home;

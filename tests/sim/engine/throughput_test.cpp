@@ -90,7 +90,7 @@ TEST(ThroughputTest, tpcs_of_a_gpc_share_its_port) {
   const Die die = make_die(load_model("h200"), {}, die_seed(1, 0));
   std::vector<int> sms;  // the first of each of four TPCs of the GPC of SM 0
   for (int sm = 0; sms.size() < 4; sm += 2) {
-    if (die.sms[static_cast<std::size_t>(sm)].gpc == die.sms[0].gpc) sms.push_back(sm);
+    if (die.sm(sm).gpc == die.sms[0].gpc) sms.push_back(sm);
   }
   for (double rate : rates_together(*device, sms)) EXPECT_NEAR(rate, 40, 1);
   sms.back() = 2;  // of another GPC

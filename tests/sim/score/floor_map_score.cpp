@@ -3,7 +3,7 @@
 
 #include "analysis/structure/cores/chip_map.hpp"
 #include "device/sim/model/die.hpp"
-#include "device/sim/model/readers.hpp"
+#include "device/sim/model/model_files.hpp"
 #include "device/sim/sim_device.hpp"
 #include "jobs/suite.hpp"
 
@@ -16,9 +16,9 @@ namespace {
 
 constexpr double doubted_confidence = 0.5;
 
-SmGroups truth_of(const sim::Die& die, int sim::SmPlace::*unit) {
+SmGroups truth_of(const sim::Die& die, int sim::DieSm::*unit) {
   std::vector<int> group_of_sm;
-  for (const sim::SmPlace& place : die.sms) group_of_sm.push_back(place.*unit);
+  for (const sim::DieSm& place : die.sms) group_of_sm.push_back(place.*unit);
   return make_groups(group_of_sm, Singles::keep);
 }
 
@@ -69,8 +69,8 @@ FloorMapScore score_floor_map(const std::string& model_text, std::uint64_t seed)
   const std::vector<Finding>& findings = results.back().findings;
   const Finding& gpcs = *find_finding(findings, "topology.gpc_of_sm");
   const Finding& tpcs = *find_finding(findings, "topology.tpc_of_sm");
-  const SmGroups true_gpcs = truth_of(die, &sim::SmPlace::gpc);
-  const SmGroups true_tpcs = truth_of(die, &sim::SmPlace::tpc);
+  const SmGroups true_gpcs = truth_of(die, &sim::DieSm::gpc);
+  const SmGroups true_tpcs = truth_of(die, &sim::DieSm::tpc);
   return {.gpcs = score_map(gpcs, true_gpcs),
           .tpcs = score_map(tpcs, true_tpcs),
           .counts_are_right = is_count(*find_finding(findings, "topology.gpc_count"), true_gpcs) &&

@@ -2,7 +2,7 @@
 #include "sim/score/score_table.hpp"
 #include "support/random_gpu.hpp"
 
-#include "device/sim/model/readers.hpp"
+#include "device/sim/model/model_files.hpp"
 
 #include <gmock/gmock.h>
 

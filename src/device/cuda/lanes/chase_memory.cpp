@@ -1,7 +1,6 @@
 // Fills the memory, the constant bank or the texture that the kernel of a chase then loads from.
 #include "device/cuda/lanes/chase_memory.hpp"
 
-#include "base/error.hpp"
 #include "device/device_error.hpp"
 #include "device/layout/place.hpp"
 
@@ -12,23 +11,9 @@ namespace {
 
 static_assert(kernels::row_texels * layout::texel_bytes == texture_row_bytes);
 static_assert(kernels::bank_bytes == constant_bank_bytes);
+static_assert(as_kernel<kernels::ChasePath>(LoadPath::atomic) == kernels::ChasePath::atomic);
 
 }  // namespace
-
-kernels::ChasePath to_chase_path(LoadPath path) {
-  switch (path) {
-    case LoadPath::all_levels: return kernels::ChasePath::ca;
-    case LoadPath::past_l1: return kernels::ChasePath::cg;
-    case LoadPath::read_only: return kernels::ChasePath::nc;
-    case LoadPath::uncached: return kernels::ChasePath::cv;
-    case LoadPath::constant: return kernels::ChasePath::constant;
-    case LoadPath::texture_1d: return kernels::ChasePath::texture_1d;
-    case LoadPath::texture_2d: return kernels::ChasePath::texture_2d;
-    case LoadPath::atomic: return kernels::ChasePath::atomic;
-    case LoadPath::instruction: break;
-  }
-  throw Error("code is executed, not loaded");
-}
 
 ChaseMemory::ChaseMemory(Session& session, const ChaseProbe& probe, kernels::Order order)
     : session_(session),
@@ -39,8 +24,7 @@ ChaseMemory::ChaseMemory(Session& session, const ChaseProbe& probe, kernels::Ord
   const layout::RehearsalPlace rehearsal = layout::rehearsal_behind(path_, probe.buffer_bytes);
   rehearsal_offset_bytes_ = rehearsal.offset_bytes;
   buffer_bytes_ = rehearsal.span_bytes;
-  data_ = probe.peer_uuid ? session.peer_data(*probe.peer_uuid, buffer_bytes_)
-                          : session.data(probe.place, buffer_bytes_);
+  data_ = session.data(probe.place, buffer_bytes_, probe.peer_uuid);
   if (path_ == LoadPath::texture_1d) {
     texture_ = session.texture().over_memory(data_, buffer_bytes_);
   }

@@ -9,9 +9,6 @@
 
 namespace sonde::cuda {
 
-/// The kernel's name of a load path. @throws Error for `instruction`, whose blocks are not loaded
-kernels::ChasePath to_chase_path(LoadPath path);
-
 class ChaseMemory {
  public:
   /// Takes the memory that the load path of the lanes reads.

@@ -23,8 +23,7 @@ void check_code(const ChaseProbe& probe, const layout::CodeMap& map) {
   const std::uint64_t code_bytes = map.blocks * code_block_bytes;
   if (probe.buffer_bytes > code_bytes) {
     throw_device_error("the probe spans {} of code (there are {}). Ask for less",
-                       format_bytes(static_cast<double>(probe.buffer_bytes)),
-                       format_bytes(static_cast<double>(code_bytes)));
+                       format_bytes(probe.buffer_bytes), format_bytes(code_bytes));
   }
 }
 

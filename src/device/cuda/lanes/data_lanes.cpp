@@ -23,6 +23,11 @@ bool is_shared_out(const ChaseProbe& probe) {
          probe.lanes.size() == 1 && probe.lanes.front().offsets_bytes.size() >= warp_threads;
 }
 
+kernels::Kernel<kernels::ChaseLaunch> kernel_of(const ChaseProbe& probe, kernels::Order order,
+                                                kernels::Part part) {
+  return kernels::find_chase(as_kernel<kernels::ChasePath>(probe.lanes.front().path), order, part);
+}
+
 /// The warm-up of a probe's only lane, in a kernel of its own: each thread of a warp makes a share
 /// of the accesses.
 template <class Chains>
@@ -55,8 +60,7 @@ class SharedWarmUp {
     session_.arrays().clear(state_);
     session_.arrays().clear(results_);
     shape.block_threads = warp_threads;
-    const kernels::ChasePath path = to_chase_path(probe_.lanes.front().path);
-    session_.launch(kernels::find_chase(path, kernels::Order::chain, kernels::Part::shared_warm_up),
+    session_.launch(kernel_of(probe_, kernels::Order::chain, kernels::Part::shared_warm_up),
                     launch_, shape);
   }
 
@@ -97,12 +101,6 @@ void add_words(ChaseMemory& memory, const layout::ListPlan& list, ChaseLaunchPla
   memory.add(list, plan);
 }
 
-kernels::Kernel<kernels::ChaseLaunch> kernel_of(const ChaseProbe& probe, kernels::Order order) {
-  return kernels::find_chase(
-      to_chase_path(probe.lanes.front().path), order,
-      probe.timed_accesses > 0 ? kernels::Part::windows : kernels::Part::amortised);
-}
-
 /// Lanes that load words from memory.
 class DataLanes : public PathLanes {
  public:
@@ -112,7 +110,11 @@ class DataLanes : public PathLanes {
 
  protected:
   DataLanes(Session& session, const ChaseProbe& probe, kernels::Order order)
-      : PathLanes(session, probe, kernel_of(probe, order)), memory_(session, probe, order) {}
+      : PathLanes(session, probe,
+                  kernel_of(probe, order,
+                            probe.timed_accesses > 0 ? kernels::Part::windows
+                                                     : kernels::Part::amortised)),
+        memory_(session, probe, order) {}
 
   ChaseMemory memory_;
 };

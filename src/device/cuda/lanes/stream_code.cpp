@@ -1,7 +1,6 @@
 // Chooses the template arguments of a stream's kernel, and lays out its groups.
 #include "device/cuda/lanes/stream_code.hpp"
 
-#include "base/error.hpp"
 #include "device/device_error.hpp"
 
 #include <algorithm>
@@ -14,38 +13,17 @@ static_assert(bulk_stages == kernels::stream_bulk_stages);
 static_assert(stream_chunk_bytes == kernels::stream_group_chunk_bytes);
 static_assert(most_stream_groups == kernels::stream_most_groups);
 
-kernels::StreamWork to_work(StreamKind kind) {
-  switch (kind) {
-    case StreamKind::read: return kernels::StreamWork::read;
-    case StreamKind::write: return kernels::StreamWork::write;
-    case StreamKind::copy: return kernels::StreamWork::copy;
-    case StreamKind::add: return kernels::StreamWork::add;
-  }
-  throw Error("unknown stream kind");
-}
+static_assert(as_kernel<kernels::StreamWork>(StreamKind::add) == kernels::StreamWork::add);
+static_assert(as_kernel<kernels::Load>(LoadPath::past_l1) == kernels::Load::cg);
+static_assert(as_kernel<kernels::StreamHint>(StreamHint::write_through) ==
+              kernels::StreamHint::write_through);
+static_assert(as_kernel<kernels::StreamEngine>(StreamEngine::bulk) == kernels::StreamEngine::bulk);
 
 kernels::Load to_load(LoadPath path) {
-  switch (path) {
-    case LoadPath::all_levels: return kernels::Load::ca;
-    case LoadPath::past_l1: return kernels::Load::cg;
-    case LoadPath::read_only: return kernels::Load::nc;
-    case LoadPath::uncached: return kernels::Load::cv;
-    default:
-      throw_device_error(
-          "no stream goes through the path {} (streams are of plain loads). Ask for ca, cg, nc or "
-          "cv",
-          to_text(path));
-  }
-}
-
-kernels::StreamHint to_hint(StreamHint hint) {
-  switch (hint) {
-    case StreamHint::none: return kernels::StreamHint::none;
-    case StreamHint::no_allocate: return kernels::StreamHint::no_allocate;
-    case StreamHint::evict_first: return kernels::StreamHint::evict_first;
-    case StreamHint::write_through: return kernels::StreamHint::write_through;
-  }
-  throw Error("unknown hint of a stream");
+  if (path <= LoadPath::past_l1) return as_kernel<kernels::Load>(path);
+  throw_device_error(
+      "no stream goes through the path {} (streams are of plain loads). Ask for ca or cg",
+      to_text(path));
 }
 
 void check_threads(const DeviceInfo& info, const StreamProbe& probe) {
@@ -84,15 +62,15 @@ kernels::Kernel<kernels::StreamLaunch> choose_stream_kernel(const DeviceInfo& in
   }
   const bool is_bulk = probe.engine == StreamEngine::bulk;
   if (is_bulk) check_bulk(info, probe);
-  const auto kernel = kernels::find_stream(
-      {.work = to_work(probe.kind),
-       .load = to_load(probe.path),
-       .hint = to_hint(probe.hint),
-       .engine = is_bulk ? kernels::StreamEngine::bulk : kernels::StreamEngine::threads,
-       .element_bytes = probe.element_bytes,
-       .ilp = probe.ilp,
-       .has_groups = !probe.groups.empty(),
-       .times_tiles = probe.timed_tiles > 0});
+  const auto kernel =
+      kernels::find_stream({.work = as_kernel<kernels::StreamWork>(probe.kind),
+                            .load = to_load(probe.path),
+                            .hint = as_kernel<kernels::StreamHint>(probe.hint),
+                            .engine = as_kernel<kernels::StreamEngine>(probe.engine),
+                            .element_bytes = probe.element_bytes,
+                            .ilp = probe.ilp,
+                            .has_groups = !probe.groups.empty(),
+                            .times_tiles = probe.timed_tiles > 0});
   if (kernel == nullptr) {
     throw_device_error(
         "such a stream with ilp {} is not compiled (1, 2, 4, 8 and 16 are; with hints or timed "

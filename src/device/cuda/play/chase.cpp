@@ -21,30 +21,6 @@ namespace {
 /// Queues one kernel in the session's stream or, if the shape has no blocks, loads it.
 using QueueLaunch = std::function<void(const LaunchShape& shape)>;
 
-class CoRunners {
- public:
-  /// Adds its arrays to those of the session.
-  /// @throws DeviceError if the path has no addresses that reductions could be made on
-  CoRunners(Session& session, const ChaseProbe& probe, const PathLanes& lanes);
-
-  /// Queues the co-runners after all work so far, the chase, which begins when they run, and their
-  /// end. Later work waits for that end.
-  void run_beside(const LaunchShape& shape, const QueueLaunch& chase);
-
-  /// @throws DeviceError if a co-runner did not get its SM
-  void check() const;
-
- private:
-  void begin();
-  void end();
-
-  Session& session_;
-  const std::vector<CoRunner>& runners_;
-  PlacedLaunch placed_;
-  Input<std::uint64_t> lines_;
-  Output<std::uint32_t> stop_;
-};
-
 std::vector<int> sms_of(const std::vector<CoRunner>& runners) {
   std::vector<int> sms;
   for (const CoRunner& runner : runners) sms.push_back(runner.sm);
@@ -66,55 +42,69 @@ LaunchShape shape_on(const DeviceInfo& info) {
 constexpr LaunchShape await_shape{
     .grid_blocks = 1, .block_threads = 1, .shared_bytes = 0, .carveout_percent = carveout_percent};
 
-CoRunners::CoRunners(Session& session, const ChaseProbe& probe, const PathLanes& lanes)
-    : session_(session),
-      runners_(probe.co_runners),
-      // Twice the time of the lanes, which run between begin() and end().
-      placed_(session, sms_of(probe.co_runners), {2 * limit_of(probe).kernel}),
-      lines_(session.arrays().add_input<std::uint64_t>(probe.co_runners.size())),
-      stop_(session.arrays().add_output<std::uint32_t>(1)) {
-  if (!layout::has_addresses(probe.lanes.front().path)) {
+class CoRunners {
+ public:
+  /// Adds its arrays to those of the session.
+  /// @throws DeviceError if the path has no addresses that reductions could be made on
+  CoRunners(Session& session, const ChaseProbe& probe, const PathLanes& lanes)
+      : session_(session),
+        runners_(probe.co_runners),
+        // Twice the time of the lanes, which run between begin() and end().
+        placed_(session, sms_of(probe.co_runners), {2 * limit_of(probe).kernel}),
+        lines_(session.arrays().add_input<std::uint64_t>(probe.co_runners.size())),
+        stop_(session.arrays().add_output<std::uint32_t>(1)) {
+    if (!layout::has_addresses(probe.lanes.front().path)) {
+      throw_device_error(
+          "co-runners beside a chase on the path {} (it has no addresses that reductions could be "
+          "made on). Chase through global memory",
+          to_text(probe.lanes.front().path));
+    }
+    for (std::size_t i = 0; i < runners_.size(); ++i) {
+      lines_.host[i] = lanes.place(runners_[i].offset_bytes);
+    }
+  }
+
+  /// Queues the co-runners after all work so far, the chase, which begins when they run, and their
+  /// end. Later work waits for that end.
+  void run_beside(const LaunchShape& shape, const QueueLaunch& chase) {
+    // Kernels are loaded first: beside co-runners loading would wait for their end.
+    chase(load_only(shape));
+    session_.launch(kernels::await_arrivals, {}, load_only(await_shape));
+    begin();
+    chase(shape);
+    end();
+  }
+
+  /// @throws DeviceError if a co-runner did not get its SM
+  void check() const {
+    if (placed_.claimed() == runners_.size()) return;
     throw_device_error(
-        "co-runners beside a chase on the path {} (it has no addresses that reductions could be "
-        "made on). Chase through global memory",
-        to_text(probe.lanes.front().path));
+        "only {} of {} co-runners got their SM (the others made no reductions). Look for other "
+        "processes on the GPU",
+        placed_.claimed(), runners_.size());
   }
-  for (std::size_t i = 0; i < runners_.size(); ++i) {
-    lines_.host[i] = lanes.place(runners_[i].offset_bytes);
+
+ private:
+  void begin() {
+    placed_.clear_state();
+    session_.arrays().clear(stop_);
+    session_.let_second_stream_follow();
+    const kernels::CoRunnerLaunch co_runners{
+        .placement = placed_.placement(), .lines = lines_.device, .stop = stop_.device};
+    launch(kernels::co_runners, co_runners, shape_on(session_.info()), session_.second_stream());
+    session_.launch(kernels::await_arrivals, co_runners.placement, await_shape);
   }
-}
+  void end() {
+    SONDE_CUDA_CHECK(cudaMemsetAsync(stop_.device, 1, sizeof(std::uint32_t), session_.stream()));
+    session_.follow_second_stream();
+  }
 
-void CoRunners::run_beside(const LaunchShape& shape, const QueueLaunch& chase) {
-  // Kernels are loaded first: beside co-runners loading would wait for their end.
-  chase(load_only(shape));
-  session_.launch(kernels::await_arrivals, {}, load_only(await_shape));
-  begin();
-  chase(shape);
-  end();
-}
-
-void CoRunners::begin() {
-  placed_.clear_state();
-  session_.arrays().clear(stop_);
-  session_.let_second_stream_follow();
-  const kernels::CoRunnerLaunch co_runners{
-      .placement = placed_.placement(), .lines = lines_.device, .stop = stop_.device};
-  launch(kernels::co_runners, co_runners, shape_on(session_.info()), session_.second_stream());
-  session_.launch(kernels::await_arrivals, co_runners.placement, await_shape);
-}
-
-void CoRunners::end() {
-  SONDE_CUDA_CHECK(cudaMemsetAsync(stop_.device, 1, sizeof(std::uint32_t), session_.stream()));
-  session_.follow_second_stream();
-}
-
-void CoRunners::check() const {
-  if (placed_.claimed() == runners_.size()) return;
-  throw_device_error(
-      "only {} of {} co-runners got their SM (the others made no reductions). Look for other "
-      "processes on the GPU",
-      placed_.claimed(), runners_.size());
-}
+  Session& session_;
+  const std::vector<CoRunner>& runners_;
+  PlacedLaunch placed_;
+  Input<std::uint64_t> lines_;
+  Output<std::uint32_t> stop_;
+};
 
 std::unique_ptr<PathLanes> make_lanes(Session& session, const ChaseProbe& probe) {
   return probe.lanes.front().path == LoadPath::instruction ? make_code_lanes(session, probe)

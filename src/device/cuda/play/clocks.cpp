@@ -70,8 +70,7 @@ Trace play(Session& session, const ClockProbe& probe) {
   for (int sm : probe.sms) chase.lanes.push_back({.sm = sm, .offsets_bytes = {}});
   chase.timed_accesses = chase.recorded_accesses = probe.samples;
   ChaseLaunchPlan plan(session, chase);
-  const auto kernel = kernels::find_overhead(
-      probe.window == ClockWindow::empty ? kernels::Overhead::empty : kernels::Overhead::sink);
+  const auto kernel = kernels::find_overhead(as_kernel<kernels::Overhead>(probe.window));
   return plan.run([&](const LaunchShape& shape) { session.launch(kernel, plan.launch(), shape); });
 }
 

@@ -11,6 +11,9 @@ static_assert(most_branch_paths == kernels::branch_paths);
 static_assert(branch_path_operations == kernels::branch_operations);
 static_assert(most_branch_depth == kernels::branch_depth);
 static_assert(barrier_group == kernels::barriers_in_row);
+static_assert(as_kernel<kernels::Branch>(BranchShape::else_chain) == kernels::Branch::else_chain);
+static_assert(as_kernel<kernels::Wait>(WaitProgram::diverged_barrier) ==
+              kernels::Wait::diverged_barrier);
 
 void check_warps(const DeviceInfo& info, int warps) {
   const int most = info.max_threads_per_block / info.warp_threads;
@@ -32,23 +35,8 @@ layout::SharedPlan small_memory(const DeviceInfo& info) {
 constexpr TimeLimit short_limit{std::chrono::milliseconds(200)};
 
 kernels::Kernel<kernels::BranchLaunch> kernel_of(const BranchProbe& probe) {
-  switch (probe.shape) {
-    case BranchShape::nested: return kernels::find_nested_branches(probe.depth);
-    case BranchShape::else_chain: return kernels::find_branches(kernels::Branch::else_chain);
-    case BranchShape::switch_cases: break;
-  }
-  return kernels::find_branches(kernels::Branch::switch_cases);
-}
-
-kernels::Wait to_kernel(WaitProgram program) {
-  switch (program) {
-    case WaitProgram::handshake: return kernels::Wait::handshake;
-    case WaitProgram::spin_release: return kernels::Wait::spin_release;
-    case WaitProgram::barrier_against_spin: return kernels::Wait::barrier_against_spin;
-    case WaitProgram::ended_warp: return kernels::Wait::ended_warp;
-    case WaitProgram::diverged_barrier: break;
-  }
-  return kernels::Wait::diverged_barrier;
+  if (probe.shape == BranchShape::nested) return kernels::find_nested_branches(probe.depth);
+  return kernels::find_branches(as_kernel<kernels::Branch>(probe.shape));
 }
 
 kernels::Kernel<kernels::BarrierLaunch> kernel_of(BarrierKind kind) {
@@ -143,8 +131,8 @@ Trace play(Session& session, const WaitProbe& probe) {
   kernels::WaitLaunch launch;
   launch.cycles = cycles.device;
   launch.limit_cycles = probe.limit_cycles;
-  Trace trace =
-      lanes.run(kernels::find_waits(to_kernel(probe.program)), launch, threads, small_memory(info));
+  Trace trace = lanes.run(kernels::find_waits(as_kernel<kernels::Wait>(probe.program)), launch,
+                          threads, small_memory(info));
   for (std::size_t i = 0; i < trace.lanes.size(); ++i) {
     const auto own = cycles.host.subspan(i * threads, threads);
     trace.lanes[i].clock_cycles.assign(own.begin(), own.end());
@@ -153,13 +141,8 @@ Trace play(Session& session, const WaitProbe& probe) {
 }
 
 Trace play(Session& session, const BarrierProbe& probe) {
-  switch (probe.kind) {
-    case BarrierKind::cluster: return play_cluster_barrier(session, probe);
-    case BarrierKind::grid: return play_grid_barrier(session, probe);
-    case BarrierKind::block:
-    case BarrierKind::clocked:
-    case BarrierKind::named: break;
-  }
+  if (probe.kind == BarrierKind::cluster) return play_cluster_barrier(session, probe);
+  if (probe.kind == BarrierKind::grid) return play_grid_barrier(session, probe);
   return play_block_barrier(session, probe);
 }
 

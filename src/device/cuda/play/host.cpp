@@ -41,9 +41,7 @@ class HostCopies {
     });
     std::vector<double> repeat_ns;
     for (std::size_t i = 0; i < events_.size(); i += 2) {
-      float elapsed_ms = 0;
-      SONDE_CUDA_CHECK(cudaEventElapsedTime(&elapsed_ms, events_[i].get(), events_[i + 1].get()));
-      repeat_ns.push_back(static_cast<double>(elapsed_ms) * 1e6);
+      repeat_ns.push_back(elapsed_ns(events_[i], events_[i + 1]));
     }
     check();
     return repeat_ns;

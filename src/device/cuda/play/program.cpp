@@ -30,7 +30,7 @@ std::string_view name_change(const MachineChange& machine) {
 }
 
 void refuse(const DeviceInfo& info, const ProgramProbe& probe) {
-  if (!is_unchanged(probe.machine)) {
+  if (probe.machine != MachineChange{}) {
     throw_device_error(
         "a real GPU cannot change its {} (that is hardware). Play the program on a simulated GPU, "
         "or as the machine is",

@@ -13,15 +13,8 @@ namespace {
 
 static_assert(shared_atomic_group == kernels::atomics_in_row);
 static_assert(shared_loads_in_row == kernels::shared_loads_in_row);
-
-kernels::SharedAtomic to_kernel(AtomicForm form) {
-  switch (form) {
-    case AtomicForm::returned: return kernels::SharedAtomic::returned;
-    case AtomicForm::unused: return kernels::SharedAtomic::unused;
-    case AtomicForm::counted: break;
-  }
-  return kernels::SharedAtomic::counted;
-}
+static_assert(as_kernel<kernels::SharedAtomic>(AtomicForm::counted) ==
+              kernels::SharedAtomic::counted);
 
 kernels::SharedChaseLaunch describe_chase(const SharedChaseProbe& probe) {
   kernels::SharedChaseLaunch launch;
@@ -136,7 +129,8 @@ Trace play(Session& session, const SharedAtomicProbe& probe) {
   LaneLaunch lanes(session, {.sms = sms, .recorded = 0, .accesses = probe.accesses},
                    limit_for(4 * warp_threads * probe.accesses));
   Trace trace =
-      lanes.run(kernels::find_shared_atomics(to_kernel(probe.form)), launch, warp_threads, shared);
+      lanes.run(kernels::find_shared_atomics(as_kernel<kernels::SharedAtomic>(probe.form)), launch,
+                warp_threads, shared);
   for (std::size_t lane = 0; lane < sms.size(); ++lane) lanes.check_final_value(lane, 0);
   return trace;
 }

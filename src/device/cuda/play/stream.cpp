@@ -22,8 +22,7 @@ namespace {
 void fill_data(Session& session, const StreamProbe& probe, kernels::StreamLaunch& launch) {
   const bool copies = probe.kind == StreamKind::copy;
   const std::uint64_t pass_bytes = copies ? probe.footprint_bytes / 2 : probe.footprint_bytes;
-  std::byte* source = probe.peer_uuid ? session.peer_data(*probe.peer_uuid, probe.footprint_bytes)
-                                      : session.data(probe.place, probe.footprint_bytes);
+  std::byte* source = session.data(probe.place, probe.footprint_bytes, probe.peer_uuid);
   std::byte* destination = copies ? source + pass_bytes : source;
   if (probe.kind == StreamKind::read || copies) {
     SONDE_CUDA_CHECK(kernels::fill_pattern(source, pass_bytes, session.stream()));
@@ -42,8 +41,7 @@ void fill_data(Session& session, const StreamProbe& probe, kernels::StreamLaunch
       probe.sms.empty() ? static_cast<std::size_t>(probe.blocks) : probe.sms.size();
   launch.workers = static_cast<std::uint32_t>(std::min<std::uint64_t>(ranks, launch.tiles));
   launch.passes = static_cast<std::uint32_t>(probe.passes);
-  launch.order =
-      probe.order == StreamOrder::same ? kernels::StreamOrder::same : kernels::StreamOrder::apart;
+  launch.order = as_kernel<kernels::StreamOrder>(probe.order);
 }
 
 /// One of so many tiles is timed. The step and the blocks have no common divisor, so that it is not
@@ -110,12 +108,12 @@ class StreamRun {
   /// @return wall time by device events
   double run_once_ns() {
     const auto queue = [this](const LaunchShape& shape) { queue_kernel(shape); };
-    LaunchShape shape{.grid_blocks = static_cast<unsigned>(probe_.blocks),
-                      .block_threads = static_cast<unsigned>(probe_.block_threads),
-                      .shared_bytes = is_bulk() ? shared_.dynamic_bytes : 0,
-                      .carveout_percent = shared_.carveout_percent};
+    const LaunchShape shape{
+        .grid_blocks = static_cast<unsigned>(probe_.blocks),
+        .block_threads = static_cast<unsigned>(probe_.block_threads),
+        .shared_bytes = probe_.engine == StreamEngine::bulk || placed_ ? shared_.dynamic_bytes : 0,
+        .carveout_percent = shared_.carveout_percent};
     if (placed_) {
-      shape.shared_bytes = shared_.dynamic_bytes;
       placed_->run(shape, queue);
     } else {
       session_.run(limit_, [&] { queue(shape); });
@@ -125,9 +123,7 @@ class StreamRun {
           "a stream passed its deadline (memory or clock is far too slow). Look at the GPU's "
           "health");
     }
-    float elapsed_ms = 0;
-    SONDE_CUDA_CHECK(cudaEventElapsedTime(&elapsed_ms, begin_.get(), end_.get()));
-    return static_cast<double>(elapsed_ms) * 1e6;
+    return elapsed_ns(begin_, end_);
   }
 
   /// @throws DeviceError if the data that were written are wrong
@@ -193,8 +189,6 @@ class StreamRun {
     SONDE_CUDA_CHECK(kernels::count_other_words(launch_.destination, launch_.elements, sum,
                                                 mismatches_.device, session_.stream()));
   }
-
-  bool is_bulk() const { return probe_.engine == StreamEngine::bulk; }
 
   std::vector<LaneTrace> read_windows() const {
     std::map<std::uint32_t, LaneTrace> lanes;

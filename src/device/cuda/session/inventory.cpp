@@ -52,7 +52,8 @@ void add_cuda_attributes(int ordinal, DeviceInfo& info) {
   info.reserved_shared_bytes_per_block =
       bytes_attribute(cudaDevAttrReservedSharedMemoryPerBlock, ordinal);
   info.shared_carveouts_bytes = shared_carveouts(info.compute_major, info.compute_minor);
-  info.sm_partition_instruction_caches = has_partition_instruction_caches(info.compute_major);
+  // Since Volta (Jia et al. 2018, Dissecting Volta, section 3.4).
+  info.sm_partition_instruction_caches = info.compute_major >= 7;
   info.sm_clock_hz = 1e3 * attribute_or_zero(cudaDevAttrClockRate, ordinal);
   info.memory_clock_hz = 1e3 * attribute_or_zero(cudaDevAttrMemoryClockRate, ordinal);
   info.memory_bus_bits = attribute_or_zero(cudaDevAttrGlobalMemoryBusWidth, ordinal);
@@ -97,8 +98,6 @@ std::vector<std::uint64_t> shared_carveouts(int compute_major, int compute_minor
     default: return {};
   }
 }
-
-bool has_partition_instruction_caches(int compute_major) { return compute_major >= 7; }
 
 DeviceChoice read_choice(int ordinal) {
   const cudaDeviceProp properties = read_properties(ordinal);

@@ -17,8 +17,4 @@ DeviceInfo read_inventory(int ordinal, const Nvml* nvml);
 /// Empty if unknown.
 std::vector<std::uint64_t> shared_carveouts(int compute_major, int compute_minor);
 
-/// True if parts of an SM have instruction caches of their own: since Volta (Jia et al. 2018,
-/// Dissecting Volta, section 3.4).
-bool has_partition_instruction_caches(int compute_major);
-
 }  // namespace sonde::cuda

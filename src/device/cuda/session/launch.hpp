@@ -29,6 +29,12 @@ inline LaunchShape load_only(LaunchShape shape) {
   return shape;
 }
 
+/// Enums of probes that kernels have, too, list the same values in the same order there.
+template <class KernelEnum, class ProbeEnum>
+constexpr KernelEnum as_kernel(ProbeEnum value) {
+  return static_cast<KernelEnum>(value);
+}
+
 /// The address by which the runtime knows a kernel.
 template <class Parameters>
 const void* address_of(kernels::Kernel<Parameters> kernel) {

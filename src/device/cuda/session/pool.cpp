@@ -36,7 +36,7 @@ void Pool::take() {
     throw_device_error(
         "the GPU gives no {} of memory in one piece, nor a little less (buffers are placed in it "
         "at random). Look for other processes on the GPU, or ask for a smaller --memory-percent",
-        format_bytes(static_cast<double>(wanted)));
+        format_bytes(wanted));
   }
   // Addresses are aligned, not only offsets: a TLB counts from address 0.
   const auto address = reinterpret_cast<std::uint64_t>(memory_.get());
@@ -48,8 +48,7 @@ void Pool::take() {
     throw_device_error(
         "the GPU has {} of free memory (emptying its L2 alone takes {}). Look for other processes "
         "on the GPU, or give a larger --memory-percent",
-        format_bytes(static_cast<double>(memory_.size_bytes())),
-        format_bytes(static_cast<double>(flush_bytes_)));
+        format_bytes(memory_.size_bytes()), format_bytes(flush_bytes_));
   }
   begin_ = memory_.get<std::byte>() + skipped_bytes;
   size_bytes_ = to_pages(memory_.size_bytes() - skipped_bytes - flush_bytes_);
@@ -62,8 +61,7 @@ std::byte* Pool::buffer(Place place, std::uint64_t size_bytes) {
     throw_device_error(
         "the GPU has {} of memory for probes (this one spans {}). Ask for less, look for other "
         "processes on the GPU, or give a larger --memory-percent",
-        format_bytes(static_cast<double>(size_bytes_)),
-        format_bytes(static_cast<double>(size_bytes)));
+        format_bytes(size_bytes_), format_bytes(size_bytes));
   }
   offset_bytes_ = *offset_bytes;
   return begin_ + offset_bytes_;

@@ -32,6 +32,13 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
+/// Time between two events that have come.
+inline double elapsed_ns(const Event& begin, const Event& end) {
+  float elapsed_ms = 0;
+  SONDE_CUDA_CHECK(cudaEventElapsedTime(&elapsed_ms, begin.get(), end.get()));
+  return static_cast<double>(elapsed_ms) * 1e6;
+}
+
 enum class Where { device, pinned_host };
 
 /// Memory that only grows. Growing loses the content.

@@ -78,10 +78,6 @@ void Session::follow_second_stream() {
   SONDE_CUDA_CHECK(cudaStreamWaitEvent(stream(), turn_.get()));
 }
 
-void Session::flush_caches(std::uint64_t kept_bytes) {
-  pool_.flush(kept_bytes, info_.sm_count, stream());
-}
-
 Links Session::links() {
   Links links = nvml_ ? nvml_->links() : Links{};
   links.pcie.generation = std::max(links.pcie.generation, busy_link_.generation);
@@ -147,13 +143,7 @@ void Session::run(TimeLimit limit, const std::function<void()>& queue) {
   }
   arrays_.download();
   wait(limit.host());
-  add_device_time();
-}
-
-void Session::add_device_time() {
-  float elapsed_ms = 0;
-  SONDE_CUDA_CHECK(cudaEventElapsedTime(&elapsed_ms, begin_.get(), end_.get()));
-  device_s_ += static_cast<double>(elapsed_ms) * 1e-3;
+  device_s_ += elapsed_ns(begin_, end_) * 1e-9;
 }
 
 void Session::wait(std::chrono::nanoseconds limit) {

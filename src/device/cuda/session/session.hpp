@@ -76,11 +76,10 @@ class Session {
   /// Where the blocks of code lie, while the context lives; empty until it is read.
   std::optional<layout::CodeMap>& code_map() { return code_map_; }
 
-  /// The buffer of a probe, as Pool::buffer.
-  std::byte* data(Place place, std::uint64_t size_bytes) { return pool_.buffer(place, size_bytes); }
-  /// The same on a peer, as PeerMemory::buffer.
-  std::byte* peer_data(const std::string& uuid, std::uint64_t size_bytes) {
-    return peers_.buffer(uuid, size_bytes);
+  /// The buffer of a probe, as Pool::buffer; of a peer, if one is named, as PeerMemory::buffer.
+  std::byte* data(Place place, std::uint64_t size_bytes,
+                  const std::optional<std::string>& peer_uuid = {}) {
+    return peer_uuid ? peers_.buffer(*peer_uuid, size_bytes) : pool_.buffer(place, size_bytes);
   }
   PeerLink link_to(const std::string& uuid) const {
     return nvml_ ? nvml_->link_to(uuid) : PeerLink::unknown;
@@ -93,7 +92,7 @@ class Session {
   void begin_job();
 
   /// As Pool::flush.
-  void flush_caches(std::uint64_t kept_bytes);
+  void flush_caches(std::uint64_t kept_bytes) { pool_.flush(kept_bytes, info_.sm_count, stream()); }
 
   /// Uploads the inputs, lets `queue` queue kernels, downloads the outputs and waits for all of it.
   /// @throws DeviceLostError if the GPU works on after `limit`, as the kernel ignored its deadline
@@ -101,7 +100,6 @@ class Session {
 
  private:
   void wait(std::chrono::nanoseconds limit);
-  void add_device_time();
   Conditions read_conditions();
   DeviceInfo open_device();
   void look_for_others();

@@ -25,8 +25,7 @@ void check_size(std::uint64_t size_bytes, std::uint64_t most_bytes, const char* 
   throw_device_error(
       "a {} texture of this device spans at most {} (the probe's buffer and the place behind it "
       "for rehearsal take {}). Ask for a smaller buffer",
-      kind, format_bytes(static_cast<double>(most_bytes)),
-      format_bytes(static_cast<double>(size_bytes)));
+      kind, format_bytes(most_bytes), format_bytes(size_bytes));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ enum class SimtOp {
   count,      // adds the number of threads to `word`
   await,      // spins until `word` is `value`; writes the time to `slot`, 0 if it gives up
   await_own,  // the same, until `word` is the number of the thread
-  barrier,    // waits until `value` threads have arrived, or whole_block
+  barrier,    // waits until `value` threads have arrived
   arrive,     // arrives at the barrier without waiting
   delay,      // waits `value` cycles
   leave_if,   // jumps to `target` if `word` is `value`
@@ -52,8 +52,6 @@ struct SimtCosts {
 };
 
 inline constexpr std::size_t simt_slots = 8;
-/// Instead of a number: all threads of the block.
-inline constexpr std::uint32_t whole_block = 0;
 
 class SimtBlock {
  public:
@@ -226,7 +224,7 @@ class SimtBlock {
   }
   void count_arrival(std::uint32_t threads, std::uint32_t wanted, std::uint64_t time) {
     arrived_ += threads;
-    if (arrived_ < (wanted == whole_block ? awaited_threads() : wanted)) return;
+    if (arrived_ < wanted) return;
     arrived_ = 0;
     const std::uint64_t free = time + model_.barrier.latency_cycles;
     for (Warp& warp : warps_) {
@@ -237,10 +235,6 @@ class SimtBlock {
         warp.time = std::max(warp.time, free);
       }
     }
-  }
-  std::uint32_t awaited_threads() const {
-    const auto goes_on = [](const Warp& warp) { return !warp.paths.empty(); };
-    return warp_threads * static_cast<std::uint32_t>(std::ranges::count_if(warps_, goes_on));
   }
   /// Ends the last path, at its join or at the end of the program.
   void end_path(Warp& warp) {

@@ -2,7 +2,6 @@
 #include "device/sim/memory/memory_system.hpp"
 
 #include "base/error.hpp"
-#include "device/probe/code_blocks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -238,7 +237,7 @@ void MemorySystem::start_co_runners(const std::vector<CoRunner>& runners) {
   reducing_sms_by_slice_.assign(die_.slice_offset_cycles.size() / 2, 0);
   reducing_sms_by_gpc_.assign(static_cast<std::size_t>(model_.chip.gpcs), 0);
   for (const CoRunner& runner : runners) {
-    const SmPlace& place = die_.sms[static_cast<std::size_t>(runner.sm)];
+    const DieSm& place = die_.sm(runner.sm);
     const std::uint64_t physical = pages_.to_physical(buffer_address_ + runner.offset_bytes);
     const auto near = static_cast<std::uint32_t>(place.partition);
     ++reducing_sms_by_slice_[slice_number(near, physical)];
@@ -251,7 +250,7 @@ void MemorySystem::start_co_runners(const std::vector<CoRunner>& runners) {
 std::uint32_t MemorySystem::wait_cycles(const ChaseLane& lane, const Access& access) const {
   if (!slice_of_) return 0;
   const ReductionModel& reductions = model_.slices->reductions;
-  const SmPlace& place = die_.sms[static_cast<std::size_t>(lane.sm)];
+  const DieSm& place = die_.sm(lane.sm);
   const auto queue_cycles = [&](std::uint32_t partition) {
     const int sms = reducing_sms_by_slice_[slice_number(partition, access.physical)];
     return reductions.wait_cycles * std::max(0.0, sms - reductions.served_sms);

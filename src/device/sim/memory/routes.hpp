@@ -71,11 +71,10 @@ class Arrays {
   /// @param path must outlive the route
   /// @param shared_bytes carve-out in force
   Route open_route(const PathModel& path, int sm, std::uint64_t shared_bytes) {
-    const auto at = static_cast<std::size_t>(sm);
-    const SmPlace& place = die_.sms[at];
+    const DieSm& place = die_.sm(sm);
     Route route;
     route.path = &path;
-    route.distance_cycles = die_.slow_sm_cycles[at];
+    route.distance_cycles = place.slow_cycles;
     route.partition = static_cast<std::uint32_t>(place.partition);
     route.copied = model_.partitions.replicate && !path.at_home;
     for (std::size_t i = 0; i < path.caches.size(); ++i) {
@@ -132,10 +131,9 @@ class Arrays {
     return instance.array.get();
   }
   Level open_level(int sm, std::size_t cache, const LatencyRow& hit, std::uint64_t shared_bytes) {
-    const auto at = static_cast<std::size_t>(sm);
     const CacheModel& model = model_.caches[cache];
     const Geometry& geometry = geometry_of(sm, cache, shared_bytes);
-    const int number = instance_of(die_.sms[at], sm, model.scope);
+    const int number = instance_of(die_.sm(sm), sm, model.scope);
     const bool split = model.scope == Scope::partition && model_.partitions.count > 1;
     CacheArray* near = ready(model, number, geometry);
     ByPartition by_home;
@@ -149,7 +147,8 @@ class Arrays {
             .partitioned = split,
             .hit = &hit,
             .distance_cycles =
-                std::int64_t{die_.cache_offset_cycles[cache][at]} + die_.slow_sm_cycles[at]};
+                std::int64_t{die_.cache_offset_cycles[cache][static_cast<std::size_t>(sm)]} +
+                die_.sm(sm).slow_cycles};
   }
   /// The geometry for this SM, which may have lost ways by a fault.
   const Geometry& geometry_of(int sm, std::size_t cache, std::uint64_t shared_bytes) {

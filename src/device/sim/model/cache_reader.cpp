@@ -2,7 +2,7 @@
 // that the memory system need not check them.
 #include "base/units.hpp"
 #include "device/sim/model/limits.hpp"
-#include "device/sim/model/readers.hpp"
+#include "device/sim/model/model_files.hpp"
 
 #include <fmt/format.h>
 
@@ -32,27 +32,20 @@ int arrays_of(const Model& model, Scope scope) {
   return 1;
 }
 
-/// The memory of the host that a simulated GPU takes, counted while its model is read: upper bounds
-/// of what CacheArray, ReplacementState and PageTables allocate.
-class MemoryBudget {
- public:
-  /// @throws ConfigError at `key` if the sum exceeds limits::host_bytes
-  void spend(const Fields& fields, const std::string& key, double size_bytes) {
-    spent_bytes_ += size_bytes;
-    if (spent_bytes_ <= limits::host_bytes) return;
-    fields.fail(key, "raises the host memory that the simulated GPU takes to " +
-                         format_bytes(spent_bytes_) + " (at most " +
-                         format_bytes(limits::host_bytes) +
-                         " are allowed) declare fewer or smaller sets, fewer SMs or larger pages");
-  }
-
- private:
-  double spent_bytes_ = 0;
-};
+/// Adds to the memory of the host that a simulated GPU takes, counted while its model is read:
+/// upper bounds of what CacheArray, ReplacementState and PageTables allocate.
+/// @throws ConfigError at `key` if the sum exceeds limits::host_bytes
+void spend(const Fields& fields, const std::string& key, double size_bytes, double& spent_bytes) {
+  spent_bytes += size_bytes;
+  if (spent_bytes <= limits::host_bytes) return;
+  fields.fail(key, "raises the host memory that the simulated GPU takes to " +
+                       format_bytes(spent_bytes) + " (at most " + format_bytes(limits::host_bytes) +
+                       " are allowed) declare fewer or smaller sets, fewer SMs or larger pages");
+}
 
 /// Counts one array for each unit of the cache's scope, with the largest of its geometries.
 void spend_arrays(const Fields& fields, const Model& model, const CacheModel& cache,
-                  MemoryBudget& budget) {
+                  double& spent_bytes) {
   double declared_bytes = 0;
   double array_bytes = 0;
   for (const Geometry& geometry : cache.geometries) {
@@ -61,20 +54,20 @@ void spend_arrays(const Fields& fields, const Model& model, const CacheModel& ca
     array_bytes =
         std::max(array_bytes, sets * (bytes_per_set + bytes_per_slot * geometry.most_ways()));
   }
-  budget.spend(fields, fields.has("sets") ? "sets" : "ways_per_set",
-               declared_bytes + array_bytes * arrays_of(model, cache.scope));
+  spend(fields, fields.has("sets") ? "sets" : "ways_per_set",
+        declared_bytes + array_bytes * arrays_of(model, cache.scope), spent_bytes);
 }
 
 /// Counts the page tables of a buffer as large as the memory.
 void spend_page_tables(const Fields& fields, const PageModel& pages, std::uint64_t memory_bytes,
-                       MemoryBudget& budget) {
+                       double& spent_bytes) {
   constexpr double bits_per_byte = 8;
   const auto memory = static_cast<double>(memory_bytes);
   double size_bytes = memory / static_cast<double>(pages.page_bytes) / bits_per_byte;
   if (pages.mapping == PageMapping::random) {
     size_bytes += memory / static_cast<double>(pages.block_bytes) * sizeof(std::uint64_t);
   }
-  budget.spend(fields, "page_bytes", size_bytes);
+  spend(fields, "page_bytes", size_bytes, spent_bytes);
 }
 
 /// @throws ConfigError if the index gives a set that does not exist
@@ -223,7 +216,7 @@ std::vector<double> read_tpc_cycles(Fields& fields, const ChipModel& chip) {
   return cycles;
 }
 
-CacheModel read_tlb(Fields& fields, const Model& model, MemoryBudget& budget) {
+CacheModel read_tlb(Fields& fields, const Model& model, double& spent_bytes) {
   CacheModel tlb;
   tlb.name = fields.text("name");
   tlb.scope = fields.one_of<Scope>("scope", scope_names);
@@ -237,12 +230,12 @@ CacheModel read_tlb(Fields& fields, const Model& model, MemoryBudget& budget) {
   }
   check_sizes(fields, tlb);
   tlb.geometries = {read_geometry(fields, fields)};
-  spend_arrays(fields, model, tlb, budget);
+  spend_arrays(fields, model, tlb, spent_bytes);
   refuse_slices(fields, "index", tlb.geometries.front().index);
   return tlb;
 }
 
-CacheModel read_cache(Fields& fields, const Model& model, MemoryBudget& budget) {
+CacheModel read_cache(Fields& fields, const Model& model, double& spent_bytes) {
   CacheModel cache;
   cache.name = fields.text("name");
   if (cache.name == "dram" || cache.name == "far" || cache.name == "dram_far") {
@@ -255,7 +248,7 @@ CacheModel read_cache(Fields& fields, const Model& model, MemoryBudget& budget) 
   cache.fetch_bytes = fields.bytes("fetch_bytes", limits::line_bytes, cache.sector_bytes);
   check_sizes(fields, cache);
   cache.geometries = read_geometries(fields, model.device);
-  spend_arrays(fields, model, cache, budget);
+  spend_arrays(fields, model, cache, spent_bytes);
   if (fields.has("write_policy")) {
     cache.write_policy = fields.object("write_policy", read_write_policy);
   }
@@ -266,7 +259,7 @@ CacheModel read_cache(Fields& fields, const Model& model, MemoryBudget& budget) 
   return cache;
 }
 
-PageModel read_pages(Fields& fields, const Model& model, MemoryBudget& budget) {
+PageModel read_pages(Fields& fields, const Model& model, double& spent_bytes) {
   PageModel pages;
   pages.page_bytes = fields.bytes("page_bytes", limits::entry_bytes);
   if (!std::has_single_bit(pages.page_bytes) || pages.page_bytes < limits::least_page_bytes) {
@@ -280,10 +273,10 @@ PageModel read_pages(Fields& fields, const Model& model, MemoryBudget& budget) {
       fields.fail("block_bytes", "must be a power of two and hold a page");
     }
   }
-  const auto read = [&](Fields& tlb) { return read_tlb(tlb, model, budget); };
+  const auto read = [&](Fields& tlb) { return read_tlb(tlb, model, spent_bytes); };
   pages.tlbs = fields.objects("tlbs", read);
   if (fields.has("path_tlbs")) pages.path_tlbs = fields.objects("path_tlbs", read);
-  spend_page_tables(fields, pages, model.device.memory_bytes, budget);
+  spend_page_tables(fields, pages, model.device.memory_bytes, spent_bytes);
   return pages;
 }
 
@@ -319,11 +312,11 @@ Slices::Slices(Fields& fields) : Section(fields), index(fields.object("index", r
 }
 
 void read_memory(Fields& root, Model& model) {
-  MemoryBudget budget;
+  double spent_bytes = 0;
   model.pages =
-      root.object("pages", [&](Fields& pages) { return read_pages(pages, model, budget); });
+      root.object("pages", [&](Fields& pages) { return read_pages(pages, model, spent_bytes); });
   model.caches =
-      root.objects("caches", [&](Fields& cache) { return read_cache(cache, model, budget); });
+      root.objects("caches", [&](Fields& cache) { return read_cache(cache, model, spent_bytes); });
   for (const CacheModel& cache : model.caches) check_sliced_sets(root, cache, model.slices);
 }
 

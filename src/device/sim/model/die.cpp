@@ -44,18 +44,18 @@ std::vector<int> number_tpcs(const ChipModel& chip, std::vector<int> tpcs_left) 
   return gpc_of_tpc;
 }
 
-std::vector<SmPlace> place_sms(const Model& model, Random& random) {
+std::vector<DieSm> place_sms(const Model& model, Random& random) {
   const ChipModel& chip = model.chip;
   const std::vector<int> gpc_of_tpc = number_tpcs(chip, sweep_floor(chip, random));
-  std::vector<SmPlace> sms;
+  std::vector<DieSm> sms;
   std::vector<int> tpcs_of_gpc(static_cast<std::size_t>(chip.gpcs));
   for (std::size_t tpc = 0; tpc < gpc_of_tpc.size(); ++tpc) {
     const int gpc = gpc_of_tpc[tpc];
-    const SmPlace place{.tpc = static_cast<int>(tpc),
-                        .gpc = gpc,
-                        .tpc_of_gpc = tpcs_of_gpc[static_cast<std::size_t>(gpc)]++,
-                        .partition = gpc * model.partitions.count / chip.gpcs,
-                        .side = gpc % 2};
+    const DieSm place{.tpc = static_cast<int>(tpc),
+                      .gpc = gpc,
+                      .tpc_of_gpc = tpcs_of_gpc[static_cast<std::size_t>(gpc)]++,
+                      .partition = gpc * model.partitions.count / chip.gpcs,
+                      .side = gpc % 2};
     sms.insert(sms.end(), static_cast<std::size_t>(chip.sms_per_tpc), place);
   }
   return sms;
@@ -72,7 +72,7 @@ std::vector<std::int32_t> choose_sm_offsets(const Die& die, const ChipModel& chi
   std::vector<double> tpc_share(static_cast<std::size_t>(chip.enabled_tpcs));
   for (double& share : tpc_share) share = random.unit();
   std::vector<std::int32_t> offsets;
-  for (const SmPlace& place : die.sms) {
+  for (const DieSm& place : die.sms) {
     const double share = gpc_share[static_cast<std::size_t>(place.gpc)] +
                          tpc_share[static_cast<std::size_t>(place.tpc)];
     const auto number = static_cast<std::size_t>(place.tpc_of_gpc);
@@ -168,7 +168,7 @@ Steps steps_of(const Model& model, std::uint64_t range_bytes) {
 
 }  // namespace
 
-int instance_of(const SmPlace& place, int sm, Scope scope) {
+int instance_of(const DieSm& place, int sm, Scope scope) {
   switch (scope) {
     case Scope::sm: return sm;
     case Scope::tpc: return place.tpc;
@@ -233,8 +233,8 @@ Die make_die(const Model& model, const Faults& faults, std::uint64_t seed_of_die
   }
   if (model.units.dsm) {
     Random draws(derive_seed(seed_of_die, "distributed shared memory"));
-    for (std::size_t sm = 0; sm < die.sms.size(); ++sm) {
-      die.dsm_offset_cycles.push_back(model.units.dsm->sm_spread_cycles / 2 * draws.unit());
+    for (DieSm& sm : die.sms) {
+      sm.dsm_offset_cycles = model.units.dsm->sm_spread_cycles / 2 * draws.unit();
     }
   }
   die.lost_ways = faults.lost_ways;
@@ -245,9 +245,8 @@ Die make_die(const Model& model, const Faults& faults, std::uint64_t seed_of_die
           static_cast<std::int32_t>(slow.cycles);
     }
   }
-  die.slow_sm_cycles.resize(die.sms.size());
   for (const SlowPart& slow : faults.slow_sms) {
-    die.slow_sm_cycles[static_cast<std::size_t>(slow.part)] += slow.cycles;
+    die.sms[static_cast<std::size_t>(slow.part)].slow_cycles += slow.cycles;
   }
   die.tpc_port_bytes_per_cycle.assign(static_cast<std::size_t>(model.chip.enabled_tpcs),
                                       model.units.throughput.tpc_port_bytes_per_cycle);
@@ -258,7 +257,7 @@ Die make_die(const Model& model, const Faults& faults, std::uint64_t seed_of_die
   for (std::uint64_t& base : bases) base = random.below(clock_base_range_cycles);
   for (std::size_t sm = 0; sm < die.sms.size(); ++sm) {
     const int instance = instance_of(die.sms[sm], static_cast<int>(sm), model.clock.scope);
-    die.clock_base_cycles.push_back(bases[static_cast<std::size_t>(instance)]);
+    die.sms[sm].clock_base_cycles = bases[static_cast<std::size_t>(instance)];
   }
   return die;
 }

@@ -7,26 +7,29 @@
 
 namespace sonde::sim {
 
-struct SmPlace {
+/// An SM of a die: where it lies, and how it differs from others.
+struct DieSm {
   int tpc = 0;
   int gpc = 0;
-  int tpc_of_gpc = 0;  // number of its TPC among the working TPCs of its GPC
-  int partition = 0;   // L2 partition that serves it first
-  int side = 0;        // side of the chip; each slice is near to one side
+  int tpc_of_gpc = 0;                   // number of its TPC among the working TPCs of its GPC
+  int partition = 0;                    // L2 partition that serves it first
+  int side = 0;                         // side of the chip; each slice is near to one side
+  std::uint32_t slow_cycles = 0;        // later is each of its loads, from faults
+  double dsm_offset_cycles = 0;         // of distributed shared memory
+  std::uint64_t clock_base_cycles = 0;  // its clock at time 0
 };
 
 struct Die {
   std::uint64_t seed = 0;
   DeviceInfo info;                   // the model's, with the names of this die
   std::uint64_t memory_address = 0;  // of its first byte, as programs see it
-  std::vector<SmPlace> sms;
+  std::vector<DieSm> sms;
   std::vector<std::vector<std::int32_t>> cache_offset_cycles;  // [cache][SM]
   std::vector<std::int32_t> slice_offset_cycles;               // [side of the SM][partition][slice]
-  std::vector<double> dsm_offset_cycles;         // by SM, of distributed shared memory; or empty
-  std::vector<LostWay> lost_ways;                // from faults
-  std::vector<std::uint32_t> slow_sm_cycles;     // by SM, from faults
-  std::vector<double> tpc_port_bytes_per_cycle;  // by TPC; faults lower it
-  std::vector<std::uint64_t> clock_base_cycles;  // by SM: its clock at time 0
+  std::vector<LostWay> lost_ways;                              // from faults
+  std::vector<double> tpc_port_bytes_per_cycle;                // by TPC; faults lower it
+
+  const DieSm& sm(int number) const { return sms[static_cast<std::size_t>(number)]; }
 };
 
 /// Seed of the die that a rank of MPI_COMM_WORLD measures.
@@ -39,7 +42,7 @@ std::string make_uuid(std::uint64_t seed_of_die);
 Die make_die(const Model& model, const Faults& faults, std::uint64_t seed_of_die);
 
 /// Number of the unit of this scope (SM, TPC, ...) that serves an SM.
-int instance_of(const SmPlace& place, int sm, Scope scope);
+int instance_of(const DieSm& place, int sm, Scope scope);
 
 /// Draws the first address of the memory: a multiple of the alignment of buffers, within 47 bits.
 std::uint64_t draw_memory_address(const Model& model, std::uint64_t seed_of_die);

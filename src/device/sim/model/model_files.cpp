@@ -4,7 +4,6 @@
 #include "base/error.hpp"
 #include "base/text_file.hpp"
 #include "device/sim/model/limits.hpp"
-#include "device/sim/model/readers.hpp"
 
 #include <fmt/format.h>
 

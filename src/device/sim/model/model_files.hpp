@@ -1,4 +1,5 @@
-// Where models come from: the shipped ones are part of the binary, others are files.
+// Where models come from: the shipped ones are part of the binary, others are files. Readers check
+// all values, and refuse unknown keys.
 #pragma once
 
 #include "base/embedded_file.hpp"
@@ -26,6 +27,18 @@ std::optional<std::string> find_shipped(std::string_view name);
 /// A shipped model by name, or a JSON file by path.
 /// @throws ConfigError naming file, key and why
 Model load_model(const std::string& name_or_path);
+
+/// A model from JSON text; `origin` names it in errors. @throws ConfigError naming key and why
+Model parse_model(const std::string& text, const std::string& origin);
+
+/// The JSON of a model file after its `base` (merged by RFC 7396) and each path's `like` are filled
+/// in.
+/// @throws ConfigError as parse_model
+nlohmann::json read_whole(const std::string& text, const std::string& origin);
+
+/// The caches and pages (cache_reader.cpp). Needs the model's device, chip, partitions and slices.
+/// @throws ConfigError, also if their arrays would take more memory than limits::host_bytes
+void read_memory(Fields& root, Model& model);
 
 }  // namespace sim
 }  // namespace sonde

@@ -2,7 +2,6 @@
 #include "base/error.hpp"
 #include "device/sim/model/limits.hpp"
 #include "device/sim/model/model_files.hpp"
-#include "device/sim/model/readers.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

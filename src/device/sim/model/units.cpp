@@ -49,14 +49,6 @@ void refuse_duplicates(const std::vector<Item>& items, const Fields& fields, con
   }
 }
 
-UnitModel read_unit(Fields& fields) {
-  return {.name = fields.text("name"),
-          .scope = fields.one_of<UnitScope>("scope", {"sm", "scheduler"}),
-          .count = fields.count<int>("count", {1, limits::units}, 1),
-          .crowded_from = fields.count("crowded_from", {0, limits::entries}, {0u}),
-          .crowded_cycles = fields.count("crowded_cycles", {0, limits::cycles}, {0u})};
-}
-
 /// How long an instruction of a warp occupies its unit: as declared, or 32 threads / lanes.
 std::uint32_t read_occupied_cycles(Fields& fields) {
   if (fields.has("occupied_cycles")) return fields.count("occupied_cycles", {1, limits::cycles});
@@ -115,11 +107,8 @@ std::string PipelinesModel::machine_code(const std::string& op) const {
   return text;
 }
 
-PipelinesModel::PipelinesModel(Fields& fields)
-    : schedulers(fields.count<int>("schedulers", {1, limits::units})),
-      issue_width(fields.count<int>("issue_width", {1, limits::units}, 1)),
-      issue_interval_cycles(fields.count("issue_interval_cycles", {1, limits::cycles}, {1u})),
-      units(fields.objects("units", read_unit)) {
+PipelinesModel::PipelinesModel(Fields& fields) : Section(fields) {
+  units = fields.objects("units", [](Fields& unit) { return UnitModel(unit); });
   fields.objects("instructions", [&](Fields& item) {
     read_instructions(item, *this);
     return 0;

@@ -165,12 +165,13 @@ enum class UnitScope { sm, scheduler };
 
 /// Execution units of one kind. Each takes one instruction of a warp at a time. If `crowded_from`
 /// others are under way in it, the result comes `crowded_cycles` later (0: never).
-struct UnitModel {
-  std::string name;
-  UnitScope scope = UnitScope::sm;
-  int count = 1;
-  std::uint32_t crowded_from = 0;
-  std::uint32_t crowded_cycles = 0;
+struct UnitModel : Section {
+  using Section::Section;
+  std::string name = text("name");
+  UnitScope scope = one_of<UnitScope>("scope", {"sm", "scheduler"});
+  int count = Section::count<int>("count", {1, limits::units}, 1);
+  std::uint32_t crowded_from = Section::count("crowded_from", {0, limits::entries}, {0u});
+  std::uint32_t crowded_cycles = Section::count("crowded_cycles", any_cycles, {0u});
 };
 
 /// How one kind of unit executes an instruction.
@@ -192,16 +193,17 @@ struct OpModel {
   std::vector<std::size_t> instructions;  // indices in PipelinesModel::instructions
 };
 
-struct PipelinesModel {
-  int schedulers = 1;   // of an SM; its warps are dealt to them one by one
-  int issue_width = 1;  // instructions of one warp that a scheduler issues at a time
-  std::uint32_t issue_interval_cycles = 1;
+struct PipelinesModel : Section {
+  PipelinesModel() = default;
+  explicit PipelinesModel(Fields& fields);
+  /// Of an SM; its warps are dealt to them one by one.
+  int schedulers = count<int>("schedulers", {1, limits::units});
+  /// Instructions of one warp that a scheduler issues at a time.
+  int issue_width = count<int>("issue_width", {1, limits::units}, 1);
+  std::uint32_t issue_interval_cycles = count("issue_interval_cycles", some_cycles, {1u});
   std::vector<UnitModel> units;
   std::vector<InstructionModel> instructions;
   std::vector<OpModel> ops;
-
-  PipelinesModel() = default;
-  explicit PipelinesModel(Fields& fields);
 
   /// nullptr if there is none
   const OpModel* find_op(const std::string& name) const;

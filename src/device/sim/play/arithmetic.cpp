@@ -26,12 +26,12 @@ Trace play(const Launch& launch, const ArithmeticProbe& probe) {
     throw DeviceError(std::to_string(probe.warps) +
                       " warps are too many for a block (an SM has one block) ask for fewer");
   }
-  std::map<std::uint32_t, std::uint64_t> cycles;  // by slow_sm_cycles of an SM
+  std::map<std::uint32_t, std::uint64_t> cycles;  // by slow_cycles of an SM
   Noise noise(launch.model, launch.seed);
   Trace trace;
   trace.shared_carveout_bytes = choose_carveout(info, 0, {});
   for (int sm : probe.sms.empty() ? first_sms(info.sm_count) : probe.sms) {
-    const std::uint32_t slow = launch.die.slow_sm_cycles[static_cast<std::size_t>(sm)];
+    const std::uint32_t slow = launch.die.sm(sm).slow_cycles;
     const auto [played, is_new] = cycles.try_emplace(slow);
     if (is_new) played->second = issue_warps(pipelines, program, probe.warps, slow);
     LaneTrace& lane = add_lane(trace, sm);

@@ -14,7 +14,7 @@ std::vector<std::vector<int>> cluster_groups(const Launch& launch) {
   const int first_lone = chip.enabled_tpcs - chip.lone_tpcs;
   std::vector<std::vector<int>> groups(static_cast<std::size_t>(chip.gpcs + chip.lone_tpcs));
   for (std::size_t sm = 0; sm < launch.die.sms.size(); ++sm) {
-    const SmPlace& place = launch.die.sms[sm];
+    const DieSm& place = launch.die.sms[sm];
     const int group = place.tpc < first_lone ? place.gpc : chip.gpcs + place.tpc - first_lone;
     groups[static_cast<std::size_t>(group)].push_back(static_cast<int>(sm));
   }

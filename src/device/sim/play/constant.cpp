@@ -145,8 +145,7 @@ class ConstantQueue {
 
   /// The load passes the ports of all caches up to the cache that has its line.
   double serve(const Sm& sm, std::size_t found, double time) {
-    double latency_cycles =
-        behind_cycles_ + die_.slow_sm_cycles[static_cast<std::size_t>(sm.number)];
+    double latency_cycles = behind_cycles_ + die_.sm(sm.number).slow_cycles;
     double jitter_cycles = 0;
     double asked_bytes = 4;
     for (std::size_t at = 0; at < sm.route.levels.size() && at <= found; ++at) {
@@ -280,10 +279,9 @@ bool are_apart(const Launch& launch, const PathModel& path) {
 
 /// How far an SM lies from its caches.
 std::vector<std::int64_t> distances_of(const Launch& launch, const PathModel& path, int sm) {
-  const auto at = static_cast<std::size_t>(sm);
-  std::vector<std::int64_t> cycles{launch.die.slow_sm_cycles[at]};
+  std::vector<std::int64_t> cycles{launch.die.sm(sm).slow_cycles};
   for (std::size_t place : path.caches) {
-    cycles.push_back(launch.die.cache_offset_cycles[place][at]);
+    cycles.push_back(launch.die.cache_offset_cycles[place][static_cast<std::size_t>(sm)]);
   }
   return cycles;
 }

@@ -113,15 +113,6 @@ Program arrive_again(std::uint32_t delay_cycles) {
   return program;
 }
 
-/// The first warp comes to the barrier of the block late, when the second has ended.
-std::vector<Program> late_programs(const WaitProbe& probe) {
-  return {{{.op = SimtOp::delay, .value = static_cast<std::uint32_t>(probe.limit_cycles / 4)},
-           {.op = SimtOp::barrier, .value = whole_block},
-           {.op = SimtOp::stamp},
-           {.op = SimtOp::end}},
-          {{.op = SimtOp::end}}};
-}
-
 std::vector<Program> programs_of(const WaitProbe& probe) {
   const SimtInstruction stamp{.op = SimtOp::stamp};
   const SimtInstruction barrier{.op = SimtOp::barrier, .value = both_warps};
@@ -138,7 +129,6 @@ std::vector<Program> programs_of(const WaitProbe& probe) {
     case WaitProgram::barrier_against_spin:
       return {{barrier, {.op = SimtOp::signal, .word = 0, .value = 1}, stamp, {.op = SimtOp::end}},
               {{.op = SimtOp::await, .word = 0, .value = 1}, barrier, {.op = SimtOp::end}}};
-    case WaitProgram::ended_warp: return late_programs(probe);
     case WaitProgram::diverged_barrier: break;
   }
   const Program half{barrier, stamp, {.op = SimtOp::count, .word = 0}};

@@ -17,14 +17,11 @@ const DsmModel& dsm_of(const Launch& launch) {
 /// Latency of a load by one SM from the shared memory of another.
 std::uint32_t pair_cycles(const Launch& launch, int reader, int target) {
   const DsmModel& dsm = dsm_of(launch);
-  const auto from = static_cast<std::size_t>(reader);
-  const auto to = static_cast<std::size_t>(target);
-  const std::uint32_t slow = launch.die.slow_sm_cycles[from];
-  if (reader == target) return dsm.own_cycles + slow;
-  const bool same_tpc = launch.die.sms[from].tpc == launch.die.sms[to].tpc;
-  const double offset = launch.die.dsm_offset_cycles[from] + launch.die.dsm_offset_cycles[to];
-  return (same_tpc ? dsm.tpc_cycles : dsm.gpc_cycles) + slow +
-         static_cast<std::uint32_t>(std::lround(offset));
+  const DieSm& from = launch.die.sm(reader);
+  const DieSm& to = launch.die.sm(target);
+  if (reader == target) return dsm.own_cycles + from.slow_cycles;
+  return (from.tpc == to.tpc ? dsm.tpc_cycles : dsm.gpc_cycles) + from.slow_cycles +
+         static_cast<std::uint32_t>(std::lround(from.dsm_offset_cycles + to.dsm_offset_cycles));
 }
 
 Trace play_latency(const Launch& launch, const DsmProbe& probe) {
@@ -55,7 +52,7 @@ std::map<int, int> readers_of_gpcs(const Launch& launch, const DsmProbe& probe,
   std::map<int, int> readers;
   for (const std::vector<int>& cluster : clusters) {
     for (int sm : cluster) {
-      int& count = readers[launch.die.sms[static_cast<std::size_t>(sm)].gpc];
+      int& count = readers[launch.die.sm(sm).gpc];
       count = probe.concurrency == Concurrency::in_turn ? 1 : count + 1;
     }
   }
@@ -77,8 +74,7 @@ Trace play_stream(const Launch& launch, const DsmProbe& probe) {
       const int reader = cluster[rank];
       const int target =
           cluster[(rank + static_cast<std::size_t>(probe.distance)) % cluster.size()];
-      const int gpc = launch.die.sms[static_cast<std::size_t>(reader)].gpc;
-      const double share = dsm.gpc_bytes_per_cycle / readers.at(gpc);
+      const double share = dsm.gpc_bytes_per_cycle / readers.at(launch.die.sm(reader).gpc);
       const double rate =
           reader == target ? dsm.own_bytes_per_cycle : std::min(dsm.port_bytes_per_cycle, share);
       const double cycles = static_cast<double>(loads) * dsm_element_bytes / rate;

@@ -44,7 +44,7 @@ Trace play_latency(const Launch& launch, const HostProbe& probe) {
   const HostModel& host = host_of(launch);
   const double cycles_of_ns = launch.sm_clock_hz * 1e-9;
   const auto cycles = static_cast<std::uint32_t>(std::lround(host.latency_ns * cycles_of_ns)) +
-                      launch.die.slow_sm_cycles[static_cast<std::size_t>(probe.sm)];
+                      launch.die.sm(probe.sm).slow_cycles;
   Noise noise(launch.model, launch.seed);
   Trace trace;
   LaneTrace& lane = add_lane(trace, probe.sm, probe.accesses);

@@ -14,7 +14,7 @@
 namespace sonde::sim {
 
 std::uint64_t read_clock(const Launch& launch, int sm, std::uint64_t cycles) {
-  const std::uint64_t now = launch.die.clock_base_cycles[static_cast<std::size_t>(sm)] + cycles;
+  const std::uint64_t now = launch.die.sm(sm).clock_base_cycles + cycles;
   return now - now % launch.model.clock.granularity_cycles;
 }
 
@@ -60,7 +60,7 @@ int resident_blocks(const Model& model, int block_threads, std::uint64_t block_s
   const int resident = most_blocks(model, block_threads, block_shared_bytes);
   if (resident == 0) {
     throw DeviceError("a block of " + std::to_string(block_threads) + " threads with " +
-                      format_bytes(static_cast<double>(block_shared_bytes)) +
+                      format_bytes(block_shared_bytes) +
                       " of shared memory does not fit on an SM, ask for a smaller one");
   }
   return resident;

@@ -225,7 +225,7 @@ std::vector<SmResult> play_machine(const MachineModel& model, const ProgramProbe
 }
 
 void check_machine(const Launch& launch, const ProgramProbe& probe) {
-  if (!launch.model.units.programs && !is_unchanged(probe.machine)) {
+  if (!launch.model.units.programs && probe.machine != MachineChange{}) {
     throw DeviceError(
         "this GPU cannot be another machine (scheduler, index, size of the L1, dynamic bypass) "
         "play the program on it as it is");
@@ -263,7 +263,7 @@ std::vector<std::uint64_t> counts_of(const SmResult& sm, const WarpResult& warp,
 
 void add_lanes(const Launch& launch, const ProgramProbe& probe, int sm, const SmResult& played,
                Noise& noise, Trace& trace) {
-  const std::uint32_t slow = launch.die.slow_sm_cycles[static_cast<std::size_t>(sm)];
+  const std::uint32_t slow = launch.die.sm(sm).slow_cycles;
   const std::uint32_t sink = launch.model.clock.sink_window_cycles;
   const double jitter = launch.model.units.dram.jitter_cycles;
   for (std::size_t warp = 0; warp < played.warps.size(); ++warp) {

@@ -94,7 +94,7 @@ Trace play(const Launch& launch, const SharedChaseProbe& probe) {
   Trace trace;
   trace.shared_carveout_bytes = choose_carveout(launch.die.info, block_bytes, {});
   for (int sm : probe.sms) {
-    const std::uint32_t own = cycles + launch.die.slow_sm_cycles[static_cast<std::size_t>(sm)];
+    const std::uint32_t own = cycles + launch.die.sm(sm).slow_cycles;
     LaneTrace& lane = add_lane(trace, sm, probe.accesses);
     for (std::uint64_t i = 0; i < probe.accesses; ++i) {
       lane.window_cycles.push_back(noise.read_window(noise.disturb(own, shared.jitter_cycles) +
@@ -117,7 +117,7 @@ Trace play(const Launch& launch, const SharedAtomicProbe& probe) {
   Noise noise(launch.model, launch.seed);
   Trace trace;
   for (int sm : probe.sms) {
-    const double own = cycles + launch.die.slow_sm_cycles[static_cast<std::size_t>(sm)];
+    const double own = cycles + launch.die.sm(sm).slow_cycles;
     LaneTrace& lane = add_lane(trace, sm, probe.accesses);
     lane.elapsed_cycles = noise.disturb(
         static_cast<std::uint32_t>(std::lround(own * static_cast<double>(probe.accesses))),

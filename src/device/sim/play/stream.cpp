@@ -74,7 +74,7 @@ double l2_copies(const Launch& launch, const StreamPlan& plan) {
   }
   std::vector<double> readers(static_cast<std::size_t>(partitions.count));
   for (int sm : plan.sms) {
-    readers[static_cast<std::size_t>(launch.die.sms[static_cast<std::size_t>(sm)].partition)] += 1;
+    readers[static_cast<std::size_t>(launch.die.sm(sm).partition)] += 1;
   }
   const double busiest = *std::ranges::max_element(readers) / static_cast<double>(plan.sms.size());
   return 1 + busiest * (partitions.count - 1);
@@ -85,7 +85,7 @@ double mean_offset_cycles(const Launch& launch, std::size_t cache, const std::ve
   for (int sm : sms) {
     const auto at = static_cast<std::size_t>(sm);
     sum += static_cast<double>(launch.die.cache_offset_cycles[cache][at]) +
-           launch.die.slow_sm_cycles[at];
+           launch.die.sm(sm).slow_cycles;
   }
   return sum / static_cast<double>(sms.size());
 }
@@ -236,9 +236,9 @@ StreamCycles play_wave(const Launch& launch, const StreamPlan& plan, const std::
   const double part = static_cast<double>(played) / static_cast<double>(blocks.size());
   for (std::size_t i = 0; i < played; ++i) {
     if (blocks[i] == 0) continue;
-    const SmPlace place = some_for_all
-                              ? SmPlace{.tpc = static_cast<int>(i) / launch.model.chip.sms_per_tpc}
-                              : launch.die.sms[static_cast<std::size_t>(plan.sms[i])];
+    const DieSm place = some_for_all
+                            ? DieSm{.tpc = static_cast<int>(i) / launch.model.chip.sms_per_tpc}
+                            : launch.die.sm(plan.sms[i]);
     traffic.sms.push_back({.warps = blocks[i] * plan.warps_per_block,
                            .tpc = static_cast<std::size_t>(place.tpc),
                            .gpc = static_cast<std::size_t>(place.gpc),

@@ -25,9 +25,8 @@ inline std::vector<double> far_shares(const Launch& launch, const StreamProbe& p
     }
     const auto all = static_cast<double>(group.chunk_offsets_bytes.size());
     for (const int sm : group.sms) {
-      const auto at = static_cast<std::size_t>(sm);
-      const double near = chunks[static_cast<std::size_t>(launch.die.sms[at].partition)];
-      shares[at] = (all - near) / all;
+      const double near = chunks[static_cast<std::size_t>(launch.die.sm(sm).partition)];
+      shares[static_cast<std::size_t>(sm)] = (all - near) / all;
     }
   }
   return shares;

@@ -1,6 +1,4 @@
 #include "base/arithmetic_ops.hpp"
-#include "base/error.hpp"
-#include "device/cuda/lanes/chase_memory.hpp"
 #include "device/cuda/session/inventory.hpp"
 #include "kernels/arithmetic/arithmetic.hpp"
 
@@ -8,11 +6,6 @@
 
 namespace sonde::cuda {
 namespace {
-
-TEST(CudaTablesTest, code_is_not_loaded) {
-  EXPECT_THROW(to_chase_path(LoadPath::instruction), Error);
-  EXPECT_EQ(to_chase_path(LoadPath::atomic), kernels::ChasePath::atomic);
-}
 
 TEST(CudaTablesTest, every_operation_has_kernels_and_machine_code) {
   for (const ArithmeticOp& op : arithmetic_ops) {
@@ -36,15 +29,13 @@ TEST(CudaTablesTest, every_operation_has_kernels_and_machine_code) {
   EXPECT_EQ(kernels::arithmetic_machine_code("int_add", 70), "");
 }
 
-TEST(CudaTablesTest, carveouts_ascend_and_parts_of_an_sm_have_caches_of_code_since_volta) {
+TEST(CudaTablesTest, carveouts_ascend) {
   for (int major : {7, 8, 9, 10, 12}) {
     const auto carveouts = shared_carveouts(major, 0);
     EXPECT_FALSE(carveouts.empty()) << major;
     EXPECT_TRUE(std::ranges::is_sorted(carveouts)) << major;
   }
   EXPECT_TRUE(shared_carveouts(6, 0).empty());
-  EXPECT_FALSE(has_partition_instruction_caches(6));
-  EXPECT_TRUE(has_partition_instruction_caches(7));
 }
 
 }  // namespace

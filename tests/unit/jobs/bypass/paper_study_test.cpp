@@ -178,7 +178,7 @@ TEST(PaperStudyTest, every_play_is_another_one_and_the_base_changes_nothing) {
       study_program(small_program(), 100, [&](const std::string& label, const ProgramProbe& probe) {
         ++labels[label];
         EXPECT_EQ(probe.sm_accesses, 100u);
-        const bool base = is_unchanged(probe.machine) && probe.active_warps == 0;
+        const bool base = probe.machine == MachineChange{} && probe.active_warps == 0;
         if (base && probe.cached == 4) ++unchanged;
         return played(1000 + 10 * probe.cached);
       });
