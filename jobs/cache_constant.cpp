@@ -14,8 +14,7 @@ CachePath constant_path() {
 
 void run_level(JobRun& run, std::size_t level) {
   const CachePath path = constant_path();
-  report_unanswered(run, path.caches[level],
-                    characterize_level(run, path, survey_path(run, path), level));
+  characterize_level(run, path, survey_path(run, path), level);
 }
 
 }  // namespace

@@ -45,9 +45,8 @@ void run_cache_instruction(JobRun& run) {
   } else {
     survey.no_more = reason;
   }
-  for (std::size_t level = 0; level < path.caches.size(); ++level) {
-    report_unanswered(run, path.caches[level], characterize_level(run, path, survey, level));
-  }
+  for (std::size_t level = 0; level < path.caches.size(); ++level)
+    characterize_level(run, path, survey, level);
 }
 
 }  // namespace sonde

@@ -298,7 +298,7 @@ void characterize(CacheUnderTest cache, std::optional<CacheGeometry> geometry = 
   if (run.level() != SuiteLevel::quick) {
     leave_odd_sms(cache, *geometry);
     probe.emplace(cache, geometry->size_bytes(), geometry->line_bytes);
-    CacheStructure structure = characterize_sets(cache, *probe, *geometry);
+    CacheStructure structure = characterize_sets(*probe, *geometry);
     geometry = structure.geometry;
     sets = std::move(structure.sets);
     report_every_sm(cache, *probe, *sets);

@@ -209,7 +209,7 @@ std::string report_structure(const CacheUnderTest& cache, CacheGeometry& geometr
     return too_many + " (cache.l2.slice_ways and slice_sets tell of one slice)";
   }
   CacheProbe probe(cache, part_bytes, geometry.line_bytes);
-  CacheStructure structure = characterize_sets(cache, probe, geometry);
+  CacheStructure structure = characterize_sets(probe, geometry);
   geometry = std::move(structure.geometry);
   return structure.sets.reason;
 }

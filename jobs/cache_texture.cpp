@@ -69,15 +69,13 @@ void report_tile(JobRun& run, const PathSurvey& survey) {
 void run_cache_texture_l1(JobRun& run) {
   const CachePath path = texture_path();
   const PathSurvey survey = survey_path(run, path);
-  const Unanswered unanswered = characterize_level(run, path, survey, 0);
   report_tile(run, survey);
-  report_unanswered(run, "cache.texture_l1", unanswered);
+  characterize_level(run, path, survey, 0);
 }
 
 void run_cache_texture_l2(JobRun& run) {
   const CachePath path = texture_path();
-  report_unanswered(run, "cache.texture_l2",
-                    characterize_level(run, path, survey_path(run, path), 1));
+  characterize_level(run, path, survey_path(run, path), 1);
 }
 
 }  // namespace sonde

@@ -22,10 +22,6 @@ constexpr std::uint64_t many_passes = 8;
 constexpr std::uint64_t few_passes = 3;
 constexpr std::uint64_t short_list = 4096;
 constexpr std::size_t most_lanes = 256;
-// If the number of slices of an L2 is no power of two, no known function gives the set. All 160
-// sets of such an L2 are found in 5 s of device time; 192 sets take longer than a search may.
-constexpr std::size_t most_single_sets = 160;
-
 std::uint64_t passes_over(std::uint64_t length) {
   return length <= short_list ? many_passes : few_passes;
 }
@@ -46,8 +42,7 @@ LinePool choose_pool(const CacheUnderTest& cache, std::uint64_t size_bytes,
   return {.line_bytes = line_bytes,
           .span_bytes = std::min(wanted, std::bit_floor(memory_limit(cache))),
           .cached_lines = size_bytes / line_bytes,
-          .seed = derive_seed(cache.seed, "sets"),
-          .most_single_sets = most_single_sets};
+          .seed = derive_seed(cache.seed, "sets")};
 }
 
 /// Calls `ask` with groups of chases as lanes, one lane per SM, and the number of the first chase.
@@ -67,11 +62,8 @@ void in_groups(LoadPath path, const std::vector<int>& sms, const std::vector<Off
 
 CacheProbe::CacheProbe(const CacheUnderTest& cache, std::uint64_t size_bytes,
                        std::uint64_t line_bytes)
-    : SetsProbe(cache.run, {.name = cache.name,
-                            .pool = choose_pool(cache, size_bytes, line_bytes),
-                            .choice = 8,
-                            .trace_seed = cache.seed,
-                            .measures_filled = true}),
+    : SetsProbe(cache.run,
+                {.name = cache.name, .pool = choose_pool(cache, size_bytes, line_bytes)}),
       cache_(cache),
       size_bytes_(size_bytes),
       sms_{cache.chase.sm} {}

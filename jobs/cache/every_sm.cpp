@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <span>
 #include <string>
 
 namespace sonde {
@@ -54,39 +56,22 @@ Answers ask_footprints(CacheProbe& probe, std::uint64_t size_bytes) {
   return answers;
 }
 
-struct SetLines {
-  std::uint64_t set = 0;
-  std::size_t begin = 0;  // in SetList::lines
-  std::size_t end = 0;
-};
-struct SetList {
-  Lines lines = {};
-  std::vector<SetLines> sets = {};
-};
-
-/// `count` lines of every set whose number is `group` modulo set_groups.
-SetList list_sets(const SetFindings& found, std::uint64_t group, std::size_t count) {
-  const IndexFunction& index = found.layout.index;
-  std::vector<Lines> by_set(index.sets);
-  for (std::uint64_t line = 0; line < found.pool.span_bytes; line += found.pool.line_bytes) {
-    Lines& lines = by_set[set_of(index, line)];
-    if (lines.size() < count) lines.push_back(line);
-  }
-  SetList list;
-  for (std::uint64_t set = group; set < index.sets; set += set_groups) {
-    if (by_set[set].size() < count) continue;
-    list.sets.push_back({set, list.lines.size(), list.lines.size() + count});
-    list.lines.insert(list.lines.end(), by_set[set].begin(), by_set[set].end());
+/// `count` lines of every set whose number is `group` modulo set_groups, set after set.
+Lines list_sets(const SetFindings& found, std::uint64_t group, std::size_t count) {
+  const std::vector<Lines> by_set = lines_by_set(found.layout.index, found.pool, count);
+  Lines list;
+  for (std::uint64_t set = group; set < by_set.size(); set += set_groups) {
+    if (by_set[set].size() == count)
+      list.insert(list.end(), by_set[set].begin(), by_set[set].end());
   }
   return list;
 }
 
-/// Whether each set overflowed: a miss in every pass.
-void add_overflows(const MissCounts& counts, const SetList& list, std::vector<bool>& answers) {
-  for (const SetLines& set : list.sets) {
-    std::uint32_t misses = 0;
-    for (std::size_t i = set.begin; i < set.end; ++i) misses += counts.misses[i];
-    answers.push_back(misses >= counts.passes);
+/// Adds whether each set of a list overflowed: a miss in every pass.
+void add_overflows(const MissCounts& counts, std::size_t lines_of_set, std::vector<bool>& answers) {
+  for (std::size_t first = 0; first < counts.misses.size(); first += lines_of_set) {
+    const auto of_set = std::span(counts.misses).subspan(first, lines_of_set);
+    answers.push_back(std::accumulate(of_set.begin(), of_set.end(), 0U) >= counts.passes);
   }
 }
 
@@ -97,13 +82,12 @@ Answers ask_sets(CacheProbe& probe, const SetFindings& found, std::size_t& asked
   asked_sets = 0;
   for (std::uint64_t group = 0; group < set_groups; ++group) {
     for (const std::uint32_t count : {ways, ways + 1}) {
-      const SetList list = list_sets(found, group, count);
-      if (list.sets.empty()) continue;
-      if (count == ways) asked_sets += list.sets.size();
-      const std::vector<MissCounts> counts = probe.ask_every_sm(list.lines);
-      for (std::size_t sm = 0; sm < counts.size(); ++sm) {
-        add_overflows(counts[sm], list, answers[sm]);
-      }
+      const Lines list = list_sets(found, group, count);
+      if (list.empty()) continue;
+      if (count == ways) asked_sets += list.size() / count;
+      const std::vector<MissCounts> counts = probe.ask_every_sm(list);
+      for (std::size_t sm = 0; sm < counts.size(); ++sm)
+        add_overflows(counts[sm], count, answers[sm]);
     }
   }
   return answers;
@@ -114,11 +98,11 @@ Answers ask_policy(CacheProbe& probe, const SetFindings& found) {
   const std::uint32_t ways = found.layout.ways_per_set.front();
   const std::size_t wanted = policy_trace_lines(ways);
   const Lines lines = choose_far_apart(
-      lines_of_set(found.layout.index, found.pool, 0, probe.traits().choice * wanted), wanted);
+      lines_of_set(found.layout.index, found.pool, 0, candidates_of_a_line * wanted), wanted);
   if (lines.size() < wanted) return {};
   const std::size_t length = std::min(policy_accesses, probe.longest_record(0));
   const std::vector<std::uint16_t> order =
-      policy_trace(ways, length, derive_seed(probe.traits().trace_seed, "every SM"));
+      policy_trace(ways, length, derive_seed(probe.pool().seed, "every SM"));
   Answers answers;
   for (AccessRecord& record : probe.record_on_every_sm(lines, order)) {
     answers.push_back(std::move(record.missed));
@@ -153,7 +137,7 @@ bool can_be_asked(const SetFindings& found) {
 void leave_odd_sms(CacheUnderTest& cache, CacheGeometry& geometry) {
   CacheProbe probe(cache, geometry.size_bytes(), geometry.line_bytes);
   cache.odd_sms = find_again(cache.run, probe, [&](CacheProbe& asked) {
-    return vote(ask_footprints(asked, geometry.size_bytes()), odd_by_lines).odd_sms;
+    return find_odd_sms(ask_footprints(asked, geometry.size_bytes()), odd_by_lines);
   });
   if (!std::ranges::binary_search(cache.odd_sms, cache.chase.sm)) return;
   cache.chase.sm = 0;
@@ -180,13 +164,13 @@ void report_every_sm(const CacheUnderTest& cache, CacheProbe& probe, const SetFi
   };
   std::size_t asked_sets = 0;
   add(find_again(cache.run, probe, [&](CacheProbe& asked) {
-    return vote(ask_sets(asked, found, asked_sets), odd_by_sets).odd_sms;
+    return find_odd_sms(ask_sets(asked, found, asked_sets), odd_by_sets);
   }));
   const bool by_rule =
       found.replacement && found.replacement->policy && found.replacement->way_probability.empty();
   if (by_rule) {
     add(find_again(cache.run, probe, [&](CacheProbe& asked) {
-      return vote(ask_policy(asked, found), odd_by_accesses).odd_sms;
+      return find_odd_sms(ask_policy(asked, found), odd_by_accesses);
     }));
   }
   std::ranges::sort(odd_sms);

@@ -41,6 +41,18 @@ std::vector<double> measure_atomics(JobRun& run, int sm) {
   return latencies;
 }
 
+/// At most sixteen SMs from all over the chip, so that both partitions have SMs.
+std::vector<int> sms_all_over(const JobRun& run) {
+  // The distance from an SM to the L2 differs by up to a tenth. If there are seven GPCs, every
+  // seventh SM may lie in the same GPC.
+  constexpr std::size_t asked_sms = 16;
+  const auto sm_count = static_cast<std::size_t>(run.info().sm_count);
+  std::vector<int> sms;
+  for (std::size_t i = 0; i < std::min(asked_sms, sm_count); ++i)
+    sms.push_back(draw_replicate(run, "SMs all over", i).sm);
+  return sms;
+}
+
 void report_function(JobRun& run, const std::vector<double>& latencies, double middle_cycles) {
   std::vector<PlacedLine> lines;
   for (std::size_t i = 0; i < latencies.size(); ++i) {
@@ -56,17 +68,6 @@ void report_function(JobRun& run, const std::vector<double>& latencies, double m
 }
 
 }  // namespace
-
-std::vector<int> sms_all_over(const JobRun& run) {
-  // The distance from an SM to the L2 differs by up to a tenth. If there are seven GPCs, every
-  // seventh SM may lie in the same GPC.
-  constexpr std::size_t asked_sms = 16;
-  const auto sm_count = static_cast<std::size_t>(run.info().sm_count);
-  std::vector<int> sms;
-  for (std::size_t i = 0; i < std::min(asked_sms, sm_count); ++i)
-    sms.push_back(draw_replicate(run, "SMs all over", i).sm);
-  return sms;
-}
 
 void report_one_part(JobRun& run, const std::string& reason) {
   run.report(not_present("cache.l2.segment_bytes", reason));

@@ -10,9 +10,6 @@
 
 namespace sonde {
 
-/// At most sixteen SMs from all over the chip, so that both partitions have SMs.
-std::vector<int> sms_all_over(const JobRun& run);
-
 /// Reports `.segment_bytes` and `.far_hit_latency_cycles` as absent, for an undivided L2.
 void report_one_part(JobRun& run, const std::string& reason);
 

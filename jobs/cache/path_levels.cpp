@@ -67,62 +67,47 @@ void report_behaviour(const CacheUnderTest& cache, const CacheGeometry& geometry
 }
 
 /// Reports a cache that holds every footprint: the latency of its hits, and its fetch.
-Unanswered report_full(const CacheUnderTest& cache, const CachePath& path,
-                       const LatencyClass& hits) {
+void report_full(const CacheUnderTest& cache, const CachePath& path, const LatencyClass& hits) {
   if (const auto fetch = measure_fetch(cache)) report_fetch(cache, *fetch);
   cache.run.report(found_median(cache.name + ".hit_latency_cycles", hits.cycles));
   const bool constant = path.path == LoadPath::constant;
-  return {Status::not_resolvable,
-          fmt::format("holds {}: {} or more",
-                      constant ? "the whole constant bank" : "every possible footprint",
-                      format_bytes(path.survey_bytes))};
+  cache.run.leave_open(cache.name + ".", fmt::format("holds {}: {} or more",
+                                                     constant ? "the whole constant bank"
+                                                              : "every possible footprint",
+                                                     format_bytes(path.survey_bytes)));
 }
 
-/// See report_structure. @throws ProbeTooLargeError if a list is longer than the device can chase
-Unanswered measure_structure(CacheUnderTest cache, const std::string& inner_cache) {
+/// Reports everything except the latencies of a cache that some footprints overflow.
+/// @throws ProbeTooLargeError if a list is longer than the device can chase
+void report_structure(CacheUnderTest cache, const std::string& inner_cache) {
   std::optional<CacheGeometry> geometry;
   // Texture fetches may use the same array as plain loads.
   if (!cache.inner && cache.space_bytes == 0) {
     if (const auto known = try_known_array(cache, "cache.l1")) {
-      if (known->is_same()) {
-        report_as_known(cache, *known);
-        return {};
-      }
+      if (known->is_same()) return report_as_known(cache, *known);
       geometry = geometry_of(cache, *known);
     }
   }
   if (!geometry) {
     std::string reason;
     geometry = measure_geometry(cache, reason);
-    if (!geometry) return {Status::not_resolvable, reason};
+    if (!geometry) return cache.run.leave_open(cache.name + ".", reason);
     geometry = measure_size(cache, *geometry);
   }
-  if (cache.chase.path == LoadPath::instruction) {
-    report_geometry(cache, *geometry, {.inner_cache = inner_cache});
-    return {};
-  }
+  if (cache.chase.path == LoadPath::instruction)
+    return report_geometry(cache, *geometry, {.inner_cache = inner_cache});
   if (!cache.inner) leave_odd_sms(cache, *geometry);
-  if (const std::string no_sets = why_too_many_lines(geometry->part_bytes() / geometry->line_bytes);
-      !no_sets.empty()) {
-    report_geometry(cache, *geometry, {.inner_cache = inner_cache});
-    report_behaviour(cache, *geometry);
-    return {Status::not_resolvable, no_sets};
+  std::string no_sets = why_too_many_lines(geometry->part_bytes() / geometry->line_bytes);
+  if (no_sets.empty()) {
+    CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes);
+    const CacheStructure structure = characterize_sets(probe, *geometry);
+    geometry = structure.geometry;
+    no_sets = structure.sets.reason;
+    if (!cache.inner) report_every_sm(cache, probe, structure.sets);
   }
-  CacheProbe probe(cache, geometry->size_bytes(), geometry->line_bytes);
-  const auto [known, sets] = characterize_sets(cache, probe, *geometry);
-  if (!cache.inner) report_every_sm(cache, probe, sets);
-  report_geometry(cache, known, {.inner_cache = inner_cache});
-  report_behaviour(cache, known);
-  return {Status::not_resolvable, sets.reason};
-}
-
-/// Reports everything except the latencies of a cache that some footprints overflow.
-Unanswered report_structure(CacheUnderTest cache, const std::string& inner_cache) {
-  try {
-    return measure_structure(std::move(cache), inner_cache);
-  } catch (const ProbeTooLargeError& error) {
-    return {Status::not_resolvable, error.what()};
-  }
+  report_geometry(cache, *geometry, {.inner_cache = inner_cache});
+  report_behaviour(cache, *geometry);
+  cache.run.leave_open(cache.name + ".", no_sets);
 }
 
 }  // namespace
@@ -135,16 +120,18 @@ std::optional<double> step_of_cache(const JobRun& run, const std::string& cache)
   return std::get<double>(line->value);
 }
 
-Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurvey& survey,
-                              std::size_t level) {
+void characterize_level(JobRun& run, const CachePath& path, const PathSurvey& survey,
+                        std::size_t level) {
+  const std::string& name = path.caches.at(level);
   if (level >= survey.caches.size()) {
     // Other caches may follow a cache that holds every footprint.
     const bool is_open = survey.last_is_full || survey.may_go_on;
-    return {is_open ? Status::not_resolvable : Status::not_present, survey.no_more};
+    return run.report_rest(name + ".", is_open ? Status::not_resolvable : Status::not_present,
+                           survey.no_more);
   }
   const LatencyClass& hits = survey.caches[level];
   const LatencyClass& misses = survey.misses_of(level);
-  CacheUnderTest cache{.run = run, .name = path.caches.at(level), .chase = survey.chase};
+  CacheUnderTest cache{.run = run, .name = name, .chase = survey.chase};
   cache.threshold_cycles = threshold_between(hits, misses);
   cache.limit_bytes = path.space_bytes > 0 ? path.space_bytes : path.survey_bytes;
   cache.seed = derive_seed(run.seed(), cache.name);
@@ -154,22 +141,23 @@ Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurv
     cache.threshold_cycles = hits.high_cycles + least_level_gap_cycles;
     return report_full(cache, path, hits);
   }
-  report_latency(run, cache.name + ".hit_latency_cycles", {.samples = {hits.cycles}});
-  report_latency(run, cache.name + ".miss_latency_cycles", {.samples = {misses.cycles}});
-  if (level == 0) return report_structure(cache, {});
-  std::string reason;
-  cache.inner = describe_inner(run, path, survey, level, reason);
-  if (!cache.inner) return {Status::not_resolvable, reason};
-  // Lines that an inner cache kept from earlier chases arrive here only after it has lost them: in
-  // each pass it loses half of the lines of an overfull set of two ways under random replacement.
-  constexpr std::uint64_t passes_behind_others = 8;
-  cache.settling_passes = passes_behind_others;
-  return report_structure(std::move(cache), path.caches[level - 1]);
-}
-
-void report_unanswered(JobRun& run, const std::string& cache, const Unanswered& unanswered) {
-  if (unanswered.status == Status::ok) return;
-  run.report_rest(cache + ".", unanswered.status, unanswered.reason);
+  report_latency(run, name + ".hit_latency_cycles", {.samples = {hits.cycles}});
+  report_latency(run, name + ".miss_latency_cycles", {.samples = {misses.cycles}});
+  if (level > 0) {
+    std::string reason;
+    cache.inner = describe_inner(run, path, survey, level, reason);
+    if (!cache.inner) return run.leave_open(name + ".", reason);
+    // Lines that an inner cache kept from earlier chases arrive here only after it has lost them:
+    // in each pass it loses half of the lines of an overfull set of two ways under random
+    // replacement.
+    constexpr std::uint64_t passes_behind_others = 8;
+    cache.settling_passes = passes_behind_others;
+  }
+  try {
+    report_structure(cache, level == 0 ? std::string() : path.caches[level - 1]);
+  } catch (const ProbeTooLargeError& error) {
+    run.leave_open(name + ".", error.what());
+  }
 }
 
 namespace {

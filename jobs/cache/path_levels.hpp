@@ -36,24 +36,14 @@ struct PathSurvey {
 /// @throws DeviceLostError; returns an empty survey if the device refuses the path
 PathSurvey survey_path(JobRun& run, const CachePath& path);
 
-/// Why a cache has metrics without a finding.
-struct Unanswered {
-  Status status = Status::ok;  // ok: none is left
-  std::string reason;
-};
-
 /// Smallest stride at which each access to a new line misses: the line, or the fetch if the line is
 /// not known for sure; nullopt if neither is known.
 /// @param cache prefix of its metrics
 std::optional<double> step_of_cache(const JobRun& run, const std::string& cache);
 
-/// Reports findings of cache number `level` (from 0) of the path. Inner caches must have been
-/// reported by this job or an earlier one. The result goes to report_unanswered.
-Unanswered characterize_level(JobRun& run, const CachePath& path, const PathSurvey& survey,
-                              std::size_t level);
-
-/// Reports the remaining metrics of a cache.
-/// @param cache prefix of its metrics
-void report_unanswered(JobRun& run, const std::string& cache, const Unanswered& unanswered);
+/// Reports every metric of cache number `level` (from 0) of the path that has no finding yet. Inner
+/// caches must have been reported by this job or an earlier one.
+void characterize_level(JobRun& run, const CachePath& path, const PathSurvey& survey,
+                        std::size_t level);
 
 }  // namespace sonde

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace sonde {
@@ -148,23 +150,6 @@ std::string explain_unequal_ways(const SetFindings& found) {
       ways.size(), ways.back(), ways.front());
 }
 
-/// The smallest footprint in one piece that has more lines of a set than any set has ways.
-std::uint64_t predict_overflow_bytes(const SetLayout& layout, std::uint64_t line_bytes) {
-  std::vector<std::uint32_t> taken(layout.ways_per_set.size());
-  std::uint64_t offset = 0;
-  while (++taken[set_of(layout.index, offset)] <= layout.ways_per_set.front()) offset += line_bytes;
-  return offset + line_bytes;
-}
-
-/// Whether far smaller footprints overflow than these sets and lines allow. In a first level lines
-/// need room for their data, too (docs/decisions/0003-tags-and-data-apart.md).
-bool lines_are_too_long(const CacheUnderTest& cache, const SetFindings& found,
-                        const CacheGeometry& geometry) {
-  if (!cache.inner || geometry.spread || !can_number_sets(found.layout.index)) return false;
-  const std::uint64_t predicted = predict_overflow_bytes(found.layout, geometry.line_bytes);
-  return predicted > geometry.bound.overflowing_bytes + geometry.bound.overflowing_bytes / 4;
-}
-
 /// What contradicts sets that other chases confirmed; empty if nothing does.
 std::string explain_no_sets(const SetFindings& found, const CacheGeometry& geometry) {
   if (std::string unequal = explain_unequal_ways(found); !unequal.empty()) return unequal;
@@ -175,35 +160,47 @@ std::string explain_no_sets(const SetFindings& found, const CacheGeometry& geome
                      format_bytes(geometry.bound.fitting_bytes));
 }
 
-/// Bytes of all sets, if they were seen to stay at once, or if no footprint gives the size; 0 if
-/// not known. In a first level lines that do not stay at once may have tags alone.
-std::uint64_t bytes_of_sets(const CacheUnderTest& cache, const SetFindings& found,
-                            const CacheGeometry& geometry) {
-  if (found.filled && (!found.filled->empty() || !cache.inner)) {
-    return found.filled->size() * geometry.line_bytes;
+/// Whether as many lines of every set as it has ways stay at once: the capacity, whatever the order
+/// in which plain footprints fill the sets. nullopt if this cannot be asked.
+std::optional<bool> all_sets_stay_full(CacheProbe& probe, const SetFindings& found) {
+  constexpr std::size_t lines_per_outlier = 1000;  // an outlier hardly repeats at the same line
+  const SetLayout& layout = found.layout;
+  const std::uint32_t ways = layout.ways_per_set.front();
+  if (layout.index.kind == IndexKind::unresolved || !found.pool.co_resident.empty() ||
+      ways != layout.ways_per_set.back()) {
+    return std::nullopt;
   }
-  const bool is_open = geometry.spread && found.confirmed() &&
-                       found.layout.ways_per_set.front() == found.layout.ways_per_set.back();
-  return is_open ? found.layout.lines() * geometry.line_bytes : 0;
+  Lines lines;
+  for (const Lines& of_set : lines_by_set(layout.index, found.pool, ways))
+    lines.insert(lines.end(), of_set.begin(), of_set.end());
+  if (lines.size() < layout.lines()) return std::nullopt;
+  std::ranges::sort(lines);
+  const MissCounts counts = probe.ask(std::span(&lines, 1), {}).front();
+  std::size_t missing = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) missing += misses_again(counts, i);
+  return missing * lines_per_outlier <= lines.size();
+}
+
+/// Bytes of all sets, if they were seen to stay full, or if no footprint gives the size and nobody
+/// could ask; 0 if not known. The cache may have more tags than data.
+std::uint64_t bytes_of_sets(CacheProbe& probe, const SetFindings& found,
+                            const CacheGeometry& geometry) {
+  const auto& ways = found.layout.ways_per_set;
+  const bool are_equal = ways.front() == ways.back();
+  const bool are_full =
+      all_sets_stay_full(probe, found).value_or(geometry.spread.has_value() && are_equal);
+  return are_full ? found.layout.lines() * geometry.line_bytes : 0;
 }
 
 }  // namespace
 
-CacheStructure characterize_sets(const CacheUnderTest& cache, CacheProbe& probe,
-                                 CacheGeometry geometry) {
+CacheStructure characterize_sets(CacheProbe& probe, CacheGeometry geometry) {
   SetFindings found = find_sets_in_time(probe);
   if (!found.reason.empty()) return {std::move(geometry), std::move(found)};
   if (found.confirmed()) {
     found.reason = explain_no_sets(found, geometry);
-    const Predictions line =
-        cache.inner ? Predictions{} : try_line(probe, found.layout, geometry.fetch.bytes);
+    const Predictions line = try_line(probe, found, geometry.fetch.bytes);
     if (line.bear_out()) geometry.line_confidence = line.confidence();
-    if (lines_are_too_long(cache, found, geometry)) {
-      geometry.line_confidence = 0;
-      found.reason = fmt::format("sets of lines of {} would hold more than the {} that stay",
-                                 format_bytes(geometry.line_bytes),
-                                 format_bytes(geometry.bound.fitting_bytes));
-    }
     if (line.asked > 0 && !line.bear_out()) {
       geometry.line_confidence = 0;
       found.reason = fmt::format(
@@ -216,7 +213,7 @@ CacheStructure characterize_sets(const CacheUnderTest& cache, CacheProbe& probe,
         "the line size is not known: with longer blocks for lines, the sets would look the same";
   found.line_confidence = geometry.line_confidence;
   if (found.reason.empty()) {
-    geometry.filled_bytes = bytes_of_sets(cache, found, geometry);
+    if (found.confirmed()) geometry.filled_bytes = bytes_of_sets(probe, found, geometry);
     report_sets(probe, found);
   } else {
     found.layout.ways_per_set.clear();

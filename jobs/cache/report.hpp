@@ -38,7 +38,6 @@ struct CacheStructure {
 
 /// Searches for the sets within a time limit and checks the line with them. Reports the sets if
 /// nothing contradicts them or the line; otherwise their reason names the contradiction.
-CacheStructure characterize_sets(const CacheUnderTest& cache, CacheProbe& probe,
-                                 CacheGeometry geometry);
+CacheStructure characterize_sets(CacheProbe& probe, CacheGeometry geometry);
 
 }  // namespace sonde

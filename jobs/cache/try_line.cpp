@@ -26,12 +26,13 @@ Lines all_units(const Lines& lines, std::uint64_t line_bytes, std::uint64_t unit
 
 }  // namespace
 
-Predictions try_line(CacheProbe& probe, const SetLayout& layout, std::uint64_t unit_bytes) {
+Predictions try_line(CacheProbe& probe, const SetFindings& found, std::uint64_t unit_bytes) {
   constexpr int draws = 12;
   constexpr std::size_t kinds = 3;  // kinds of lists, each against other alternatives
-  const std::uint64_t line_bytes = probe.pool().line_bytes;
+  const SetLayout& layout = found.layout;
+  const std::uint64_t line_bytes = found.pool.line_bytes;
   if (!layout.conflict || !can_number_sets(layout.index) || unit_bytes > line_bytes) return {};
-  Random random(derive_seed(probe.pool().seed, "places in lines"));
+  Random random(derive_seed(found.pool.seed, "places in lines"));
   std::vector<Lines> lists;
   std::vector<bool> predicted;
   for (int draw = 0; draw < draws; ++draw) {
@@ -47,7 +48,7 @@ Predictions try_line(CacheProbe& probe, const SetLayout& layout, std::uint64_t u
                         set_of(layout.index, with_neighbour.back()));
     lists.push_back(std::move(with_neighbour));
   }
-  const std::vector<bool> overflowed = overflow_once(lists, ask_behind(probe, {}));
+  const std::vector<bool> overflowed = overflow_once(lists, ask_behind(probe, found.pass_evictors));
   std::array<Predictions, kinds> tried{};
   for (std::size_t i = 0; i < lists.size(); ++i) {
     ++tried[i % kinds].asked;

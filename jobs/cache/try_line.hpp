@@ -12,6 +12,6 @@ namespace sonde {
 /// function that separates neighbours already excludes a line of twice the size. Returns the
 /// predictions of all kinds; of the failed kind alone if one fails; none without a set.
 /// @param unit_bytes bytes that one miss brings
-Predictions try_line(CacheProbe& probe, const SetLayout& layout, std::uint64_t unit_bytes);
+Predictions try_line(CacheProbe& probe, const SetFindings& found, std::uint64_t unit_bytes);
 
 }  // namespace sonde

@@ -1,7 +1,5 @@
-// The curves of the classical methods of Saavedra (1992) and Wong (2010) for the job `latency`, and
-// what each method concludes, compared with the findings of cache.l1. Method:
-// docs/methods/staircases.md.
-#include "analysis/structure/capacity/classical.hpp"
+// The curves of the classical methods of Saavedra (1992) and Wong (2010) for the job `latency`.
+// Method: docs/methods/staircases.md.
 #include "jobs/chase/pointer_chase.hpp"
 #include "jobs/latency/parts.hpp"
 
@@ -54,6 +52,13 @@ double measure_mean(JobRun& run, const ChaseSetup& setup, const char* method,
                                   plan, passes * places);
 }
 
+/// Mean latencies of ascending chases, for each footprint and stride.
+struct SaavedraCurves {
+  std::vector<double> strides_bytes;     // ascending; each is twice the one before
+  std::vector<double> footprints_bytes;  // ascending
+  std::vector<double> cycles;            // [footprint * number of strides + stride]
+};
+
 /// Strides from a word to the size; footprints from half of the size to four times the size: powers
 /// of two if the size is one.
 SaavedraCurves chase_saavedra(JobRun& run, const ChaseSetup& setup, const StaircaseCache& cache) {
@@ -71,6 +76,13 @@ SaavedraCurves chase_saavedra(JobRun& run, const ChaseSetup& setup, const Stairc
   }
   return curves;
 }
+
+/// Mean latencies of ascending chases over footprints in equal steps around the size. The last
+/// footprint is far larger: every load misses.
+struct WongCurve {
+  std::vector<double> footprints_bytes;
+  std::vector<double> cycles;
+};
 
 /// Footprints around the size in steps of a line (2, 4, ... lines if the stairs of all sets need
 /// too many), and at the end twice the size.
@@ -103,20 +115,6 @@ void report_curve(JobRun& run, const char* metric, const std::vector<double>& va
   run.report(found(metric, values, 1, values.size()), std::move(remark));
 }
 
-/// What the conclusions are compared with.
-struct Judgement {
-  std::optional<double> known_ways;
-  std::string contradiction;  // empty: all agree
-};
-
-/// Reports the conclusion of a method; a contradicted one with confidence 0.
-void report_answer(JobRun& run, const char* metric, const ClassicalAnswer& answer,
-                   const Judgement& judgement, std::uint64_t points) {
-  if (!answer.ways) return run.report(not_resolvable(metric, answer.reason));
-  const bool credible = judgement.contradiction.empty() || answer.ways == judgement.known_ways;
-  run.report(found(metric, *answer.ways, credible ? 1 : 0, points), judgement.contradiction);
-}
-
 }  // namespace
 
 void report_classical_staircases(JobRun& run) {
@@ -134,12 +132,6 @@ void report_classical_staircases(JobRun& run) {
   const ChaseSetup setup = set_up_chase(run, cache->path, RecordSpace::with_largest_l1);
   const SaavedraCurves saavedra = chase_saavedra(run, setup, *cache);
   const WongCurve wong = chase_wong(run, setup, *cache);
-  const ClassicalAnswer by_saavedra =
-      conclude_saavedra(saavedra, static_cast<double>(cache->size_bytes));
-  const ClassicalAnswer by_wong = conclude_wong(wong);
-  const Judgement judgement{cache->ways, describe_contradiction(by_saavedra, by_wong, cache->ways)};
-  report_answer(run, "latency.saavedra_ways", by_saavedra, judgement, saavedra.cycles.size());
-  report_answer(run, "latency.wong_ways", by_wong, judgement, wong.cycles.size());
   const std::string through = fmt::format("{}, by {} loads", cache->name, to_text(cache->path));
   report_curve(run, "latency.saavedra_stride_bytes", saavedra.strides_bytes, through);
   report_curve(run, "latency.saavedra_footprint_bytes", saavedra.footprints_bytes, through);

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 namespace sonde {
 namespace {
@@ -17,12 +16,12 @@ bool has_numbered_sets(const SetLayout& layout) {
 }
 
 /// Lines of one set, as many as chases that distinguish policies need.
-Lines lines_to_record(const SetsProbe& probe, const SetFindings& found, std::uint64_t set) {
+Lines lines_to_record(const SetFindings& found, std::uint64_t set) {
   const std::uint32_t ways = found.layout.home_ways;
   const std::size_t wanted = policy_trace_lines(ways);
   if (has_numbered_sets(found.layout)) {
-    const std::size_t choice = probe.traits().choice * wanted;
-    return choose_far_apart(lines_of_set(found.layout.index, found.pool, set, choice), wanted);
+    return choose_far_apart(
+        lines_of_set(found.layout.index, found.pool, set, candidates_of_a_line * wanted), wanted);
   }
   Lines lines = found.layout.members;
   lines.resize(std::min(lines.size(), wanted));
@@ -40,8 +39,8 @@ Orders policy_orders(const SetsProbe& probe, std::uint32_t ways, std::size_t lon
   const std::size_t length = std::min(longest, accesses);
   Orders orders(std::clamp(fewest_traces * accesses / length, fewest_traces, most_traces));
   for (std::size_t i = 0; i < orders.size(); ++i) {
-    orders[i] = policy_trace(ways, length,
-                             derive_seed(probe.traits().trace_seed, fmt::format("policy {}", i)));
+    orders[i] =
+        policy_trace(ways, length, derive_seed(probe.pool().seed, fmt::format("policy {}", i)));
   }
   return orders;
 }
@@ -57,17 +56,11 @@ Orders cyclic_orders(std::uint32_t ways, std::size_t longest) {
   return Orders(count, cyclic_trace(ways, length));
 }
 
-/// The orders of policy_orders by their longest record. Sets with equally many ways share them,
-/// because making the orders takes longer than the chases.
-using KnownOrders = std::map<std::size_t, Orders>;
-
 ReplacementFit match_lines(SetsProbe& probe, const Lines& lines, const Lines& access_evictors,
-                           std::uint32_t ways, KnownOrders& known) {
+                           std::uint32_t ways) {
   const std::size_t longest = probe.longest_record(access_evictors.size());
-  const auto [orders, is_new] = known.try_emplace(longest);
-  if (is_new) orders->second = policy_orders(probe, ways, longest);
   const std::vector<AccessRecord> policy_records =
-      probe.record(lines, access_evictors, orders->second);
+      probe.record(lines, access_evictors, policy_orders(probe, ways, longest));
   ReplacementFit fit = match_replacement(ways, policy_records, {});
   if (fit.policy || !fit.alike.empty() || !probe.is_clear()) return fit;
   return match_replacement(ways, policy_records,
@@ -88,10 +81,9 @@ std::vector<std::uint64_t> sets_to_compare(const SetsProbe& probe, std::uint32_t
 /// nullopt, with the reason in `reason`, if too few lines of the set are known or nothing evicts
 /// them from the inner levels.
 std::optional<ReplacementFit> match_set(SetsProbe& probe, const SetFindings& found,
-                                        std::uint64_t set, KnownOrders& known,
-                                        std::string& reason) {
+                                        std::uint64_t set, std::string& reason) {
   const std::uint32_t ways = found.layout.home_ways;
-  const Lines lines = lines_to_record(probe, found, set);
+  const Lines lines = lines_to_record(found, set);
   if (lines.size() < policy_trace_lines(ways)) {
     reason = fmt::format("fewer than {} lines of a set are known, too few for chases over it alone",
                          policy_trace_lines(ways));
@@ -103,7 +95,7 @@ std::optional<ReplacementFit> match_set(SetsProbe& probe, const SetFindings& fou
         "too few lines of other sets are known to evict the lines of one set from the inner levels";
     return std::nullopt;
   }
-  return match_lines(probe, lines, *access_evictors, ways, known);
+  return match_lines(probe, lines, *access_evictors, ways);
 }
 
 }  // namespace
@@ -113,15 +105,14 @@ ReplacementFit measure_replacement(SetsProbe& probe, const SetFindings& found) {
   const bool numbered = has_numbered_sets(layout);
   const std::uint64_t home = numbered ? set_of(layout.index, layout.members.front()) : 0;
   ReplacementFit none;
-  KnownOrders known;
-  const auto first = match_set(probe, found, home, known, none.reason);
+  const auto first = match_set(probe, found, home, none.reason);
   if (!first) return none;
   std::vector<ReplacementFit> fits{*first};
   // Sets with another number of ways would need chases of their own.
   if (numbered && layout.index.sets > 1 &&
       layout.ways_per_set.front() == layout.ways_per_set.back()) {
     for (std::uint64_t set : sets_to_compare(probe, layout.index.sets, home)) {
-      auto fit = match_set(probe, found, set, known, none.reason);
+      auto fit = match_set(probe, found, set, none.reason);
       if (fit) fits.push_back(std::move(*fit));
     }
   }

@@ -6,13 +6,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
 
 namespace sonde {
 namespace {
-
-// If there are too many sets to examine all, this many must agree on their ways.
-constexpr std::size_t enough_seen_sets = 8;
 
 std::string explain(const SetLayout& layout) {
   constexpr std::size_t most_listed = 20;
@@ -80,18 +76,6 @@ void report_layout(const SetsProbe& probe, const SetLayout& layout, double line_
   report_index(probe, layout, confidence);
 }
 
-/// Reports the ways that most examined sets have, if no function gives the lines of the others.
-void report_seen_ways(const SetsProbe& probe, const std::vector<std::uint32_t>& seen) {
-  std::map<std::uint32_t, std::size_t> counts;
-  for (const std::uint32_t ways : seen) ++counts[ways];
-  const auto usual =
-      std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; });
-  probe.run().report(
-      found(probe.name() + ".ways", static_cast<double>(usual->first),
-            static_cast<double>(usual->second) / static_cast<double>(seen.size()), seen.size()),
-      fmt::format("{} of {} measured sets have this number", usual->second, seen.size()));
-}
-
 void report_replacement(const SetsProbe& probe, const ReplacementFit& fit, double line_confidence) {
   const std::string metric = probe.name() + ".replacement";
   const std::string probabilities = probe.name() + ".way_probability";
@@ -126,7 +110,6 @@ void report_sets(const SetsProbe& probe, SetFindings& found) {
     found.reason = "found, but not confirmed: " + explain(layout);
   } else {
     found.reason = layout.reason;
-    if (layout.seen_ways.size() >= enough_seen_sets) report_seen_ways(probe, layout.seen_ways);
   }
   // If other chases contradict the sets, their lines may belong to several sets.
   const bool contradicted = layout.resolved() && !found.confirmed();

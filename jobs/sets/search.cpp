@@ -84,32 +84,6 @@ void search_more(SetsProbe& probe, SetFindings& found) {
   }
 }
 
-/// As many lines of every set as it has ways, if all of them stay at once: the capacity, whatever
-/// the order in which plain footprints fill the sets. Empty if some lines do not stay (the cache
-/// may have more tags than data); nullopt if the sets have unequal ways.
-std::optional<Lines> fill_all_sets(SetsProbe& probe, const SetFindings& found) {
-  constexpr std::size_t lines_per_outlier = 1000;  // an outlier hardly repeats at the same line
-  const SetLayout& layout = found.layout;
-  if (layout.index.kind == IndexKind::unresolved || !found.pool.co_resident.empty() ||
-      layout.ways_per_set.front() != layout.ways_per_set.back()) {
-    return std::nullopt;
-  }
-  std::vector<std::uint32_t> ways_left(layout.index.sets, layout.ways_per_set.front());
-  Lines lines;
-  for (std::uint64_t line = 0; line < found.pool.span_bytes && lines.size() < layout.lines();
-       line += found.pool.line_bytes) {
-    std::uint32_t& left = ways_left[set_of(layout.index, line)];
-    if (left == 0) continue;
-    --left;
-    lines.push_back(line);
-  }
-  if (lines.size() < layout.lines()) return std::nullopt;
-  const MissCounts counts = probe.ask(std::span(&lines, 1), found.pass_evictors).front();
-  std::size_t missing = 0;
-  for (std::size_t i = 0; i < lines.size(); ++i) missing += misses_again(counts, i);
-  return missing * lines_per_outlier <= lines.size() ? lines : Lines{};
-}
-
 }  // namespace
 
 SetFindings find_sets(SetsProbe& probe) {
@@ -119,10 +93,7 @@ SetFindings find_sets(SetsProbe& probe) {
   found.layout = search(probe, found);
   if (!found.layout.conflict) search_with_room_busy(probe, found);
   search_more(probe, found);
-  const SetLayout& layout = found.layout;
-  if (layout.resolved() && probe.traits().measures_filled)
-    found.filled = fill_all_sets(probe, found);
-  if (layout.conflict) {
+  if (found.layout.conflict) {
     try {
       found.replacement = measure_replacement(probe, found);
     } catch (const SearchOverTime& error) {

@@ -35,8 +35,6 @@ struct SetFindings {
   LinePool pool;
   PassEvictors pass_evictors = {};
   SetLayout layout = {};
-  /// For every set as many lines as ways, if all were seen to stay at once; empty if not all did.
-  std::optional<Lines> filled = {};
   std::optional<ReplacementFit> replacement = {};  // if a set could be accessed alone
   double line_confidence = 1;                      // upper bound of the confidence in sets
   std::string reason = {};                         // why some metrics have no finding
@@ -48,20 +46,19 @@ struct SetFindings {
   }
 };
 
+/// Candidates for each recorded line of a set: the chosen lines lie far apart, out of reach of
+/// prefetchers.
+inline constexpr std::size_t candidates_of_a_line = 8;
+
 class SetsProbe {
  public:
   /// Properties of the cache or level that determine the search.
   struct Traits {
-    std::string name;  // prefix of the metrics
-    LinePool pool;     // lines to search with
-    /// Candidates for each recorded line of a set: the chosen lines lie far apart, out of reach of
-    /// prefetchers.
-    std::size_t choice = 1;
+    std::string name;                  // prefix of the metrics
+    LinePool pool;                     // lines to search with
     std::size_t most_accesses = 8000;  // of a chase that distinguishes policies
-    std::uint64_t trace_seed = 0;      // seed of those chases
     std::uint32_t compared_sets = 3;   // number of sets whose policies are compared
     bool may_have_room = false;        // any overfull set may use extra room besides the sets
-    bool measures_filled = false;  // whether the lines of all sets are compared with the capacity
   };
 
   virtual ~SetsProbe() = default;

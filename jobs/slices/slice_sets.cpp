@@ -100,7 +100,7 @@ void search_sets(CacheProbe& probe, const Lines& lines, std::uint64_t seed, Slic
     if (!set.empty()) sets.push_back({.lines = std::move(set), .fitting_lines = half});
   }
   if (sets.empty()) {
-    auto set = find_eviction_set_in_any_order(order, ask, found.reason);
+    auto set = find_eviction_set(order, ask, found.reason);
     if (!set) return;
     sets.push_back(std::move(*set));
   }

@@ -45,6 +45,40 @@ EntryChaseRequest fresh_translations(const TlbUnderTest& tlb, std::uint64_t step
   return request;
 }
 
+/// In one of two passes, with the blocks of a pair swapped, a page may miss alone.
+double share_of_single_miss(const TlbUnderTest& tlb) {
+  return tlb.second_access == SecondAccess::next_block ? 0.5 : 1;
+}
+
+/// Penalty of a miss in single accesses: twice the distance of the threshold from it.
+double single_penalty_cycles(const TlbUnderTest& tlb) {
+  return 2 * share_of_single_miss(tlb) * (tlb.level.penalty_cycles - tlb.level.threshold_cycles);
+}
+
+/// Whether a miss costs enough to be seen in single accesses.
+bool tells_single_misses(const TlbUnderTest& tlb) {
+  // On an H200 the distance to the slice makes some loads up to ten cycles slower (2026-11-24).
+  constexpr double least_penalty_cycles = 20;
+  return single_penalty_cycles(tlb) >= least_penalty_cycles;
+}
+
+/// How to decide for a single page whether it misses: the median over several of its lines.
+struct PageByPage {
+  std::uint64_t lines = 0;
+  double threshold_cycles = 0;
+};
+
+/// @param usual_lines enough if single accesses show a miss; else 25 are used. On an H100 a miss of
+/// the first level costs ten cycles and single accesses vary by four: with five lines and the usual
+/// threshold, above nearly all hits, overlooked misses doubled the page in 2 of 43 runs.
+PageByPage tell_page_by_page(const TlbUnderTest& tlb, std::uint64_t usual_lines) {
+  constexpr std::uint64_t most_lines = 25;
+  if (tells_single_misses(tlb)) return {usual_lines, tlb.level.threshold_cycles};
+  // In a first level a hit costs nothing.
+  const bool is_first = tlb.inner.entries == 0;
+  return {most_lines, is_first ? tlb.level.penalty_cycles / 2 : tlb.level.threshold_cycles};
+}
+
 std::vector<bool> find_fresh_misses(const TlbUnderTest& tlb, EntryChaseRequest request,
                                     Targets targets) {
   constexpr std::uint64_t usual_lines = 5;  // one pass each; the median drops outliers
@@ -77,21 +111,11 @@ std::uint64_t whole_pages(const TlbUnderTest& tlb, std::uint64_t span_bytes,
   return up_bytes <= tlb.limit_bytes ? up_bytes : span_bytes / page_step * page_step;
 }
 
-/// In one of two passes, with the blocks of a pair swapped, a page may miss alone.
-double share_of_single_miss(const TlbUnderTest& tlb) {
-  return tlb.second_access == SecondAccess::next_block ? 0.5 : 1;
-}
-
 /// Least cost of an access that misses in every pass, or in one of two. The threshold lies half way
 /// between hits and misses of the level.
 double least_miss_cycles(const TlbUnderTest& tlb, double share_of_miss) {
   const double beyond_cycles = tlb.level.penalty_cycles - tlb.level.threshold_cycles;
   return tlb.level.threshold_cycles - (1 - share_of_miss) * beyond_cycles;
-}
-
-/// Penalty of a miss in single accesses: twice the distance of the threshold from it.
-double single_penalty_cycles(const TlbUnderTest& tlb) {
-  return 2 * share_of_single_miss(tlb) * (tlb.level.penalty_cycles - tlb.level.threshold_cycles);
 }
 
 /// Distance of the misses of fresh translations; nullopt if there is none, or if the chase is too
@@ -133,22 +157,7 @@ std::optional<BlockSize> granularity_here(const TlbUnderTest& tlb, double end_de
   return std::nullopt;
 }
 
-/// Whether a miss costs enough to be seen in single accesses.
-bool tells_single_misses(const TlbUnderTest& tlb) {
-  // On an H200 the distance to the slice makes some loads up to ten cycles slower (2026-11-24).
-  constexpr double least_penalty_cycles = 20;
-  return single_penalty_cycles(tlb) >= least_penalty_cycles;
-}
-
 }  // namespace
-
-PageByPage tell_page_by_page(const TlbUnderTest& tlb, std::uint64_t usual_lines) {
-  constexpr std::uint64_t most_lines = 25;
-  if (tells_single_misses(tlb)) return {usual_lines, tlb.level.threshold_cycles};
-  // In a first level a hit costs nothing.
-  const bool is_first = tlb.inner.entries == 0;
-  return {most_lines, is_first ? tlb.level.penalty_cycles / 2 : tlb.level.threshold_cycles};
-}
 
 // More lines are tried only if few pages seem to miss.
 double missing_share_at(const TlbUnderTest& tlb, std::uint64_t span_bytes,

@@ -68,17 +68,6 @@ std::optional<BlockSize> measure_granularity(const TlbUnderTest& tlb);
 CapacityBound measure_reach(const TlbUnderTest& tlb, std::uint64_t step_bytes,
                             double relative_precision = 0);
 
-/// How to decide for a single page whether it misses: the median over several of its lines.
-struct PageByPage {
-  std::uint64_t lines = 0;
-  double threshold_cycles = 0;
-};
-
-/// @param usual_lines enough if single accesses show a miss; else 25 are used. On an H100 a miss of
-/// the first level costs ten cycles and single accesses vary by four: with five lines and the usual
-/// threshold, above nearly all hits, overlooked misses doubled the page in 2 of 43 runs.
-PageByPage tell_page_by_page(const TlbUnderTest& tlb, std::uint64_t usual_lines);
-
 /// Distance of the pages of a chase over a span: `step_bytes`; more if these were too many pages;
 /// less if inner levels would hold all of them.
 std::uint64_t page_step_over(const TlbUnderTest& tlb, std::uint64_t span_bytes,

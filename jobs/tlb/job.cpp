@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
 
 namespace sonde {
 namespace {
@@ -78,6 +79,29 @@ void report_page(JobRun& run, const std::vector<BlockSize>& granularities) {
                    smallest->observations));
 }
 
+/// Latencies of first accesses to pages after a flush: the minimum over several lines of each page,
+/// as memory of the other L2 partition is slower.
+std::vector<double> measure_cold_pages(const PageChaseSetup& setup, std::uint64_t span_bytes,
+                                       std::uint64_t page_step_bytes) {
+  constexpr std::uint64_t lines_of_page = 16;
+  constexpr std::uint64_t shift = 139;  // prime to the lines of a page; spreads over all of it
+  const PageSpread spread = spread_pages(page_step_bytes, widest_spread_bytes);
+  std::vector<double> fastest(span_bytes / page_step_bytes,
+                              std::numeric_limits<double>::infinity());
+  for (std::uint64_t line = 0; line < lines_of_page; ++line) {
+    ChasePlan plan{.warmup_passes = 0, .passes = 2, .preparation = Preparation::flushed};
+    for (std::uint64_t page = 0; page < fastest.size(); ++page) {
+      plan.offsets.push_back(page_line(spread, page, line * shift));
+    }
+    const auto latencies =
+        position_medians(measure_chase(setup.run, setup.chase, "tlb cold pages", plan));
+    for (std::size_t page = 0; page < fastest.size(); ++page) {
+      fastest[page] = std::min(fastest[page], latencies[page]);
+    }
+  }
+  return fastest;
+}
+
 /// Whether the fastest first access is hardly faster than nearly all others: then the TLB held none
 /// of the pages.
 /// @param share of the accesses that do not switch the page-table window
@@ -94,19 +118,6 @@ bool differ_by_themselves(const std::vector<double>& cycles) {
   return quantile(cycles, 0.9) - quantile(cycles, 0.1) > most_spread * median(cycles);
 }
 
-/// @param all_are_new no first access was to a page that another access had brought along
-void report_no_window(JobRun& run, const std::vector<double>& cold_cycles, bool all_are_new,
-                      const std::string& seen) {
-  constexpr const char* metric = "tlb.page_window_bytes";
-  if (differ_by_themselves(cold_cycles)) {
-    return run.report(not_resolvable(
-        metric,
-        seen + ", but these accesses differ by more than a switch between windows may cost"));
-  }
-  if (all_are_new) return run.report(not_present(metric, seen));
-  run.report(not_resolvable(metric, seen + ", and the memory under one entry is not known"));
-}
-
 /// Looks for pages whose first access is clearly slower, at regular distances. Their absence is
 /// only reported if every access is known to need a new translation, or if all take equally long.
 void report_page_table_window(const PageChaseSetup& setup, const TlbLevels& levels) {
@@ -114,7 +125,7 @@ void report_page_table_window(const PageChaseSetup& setup, const TlbLevels& leve
   constexpr double least_agreement = 0.9;
   // Four entries of 32 MiB; pages are shorter (2 MiB on most current GPUs).
   constexpr std::uint64_t least_window_bytes = 128_MiB;
-  constexpr std::size_t least_distances = 3;  // two slow pages may be at any distance by chance
+  constexpr std::uint64_t least_distances = 3;  // two slow pages may be at any distance by chance
   // Used if the size of an entry is not known: the smallest window has four such steps. If entries
   // are larger, the TLB already holds some pages, which take far less time.
   constexpr std::uint64_t widest_step_bytes = least_window_bytes / 4;
@@ -135,37 +146,42 @@ void report_page_table_window(const PageChaseSetup& setup, const TlbLevels& leve
   const auto distance = miss_distance(switches, page_step_bytes);
   const std::string seen = fmt::format("first accesses in steps of {} over {}",
                                        format_bytes(page_step_bytes), format_bytes(span_bytes));
-  const auto report_none = [&](const std::string& reason) {
-    report_no_window(run, cold, all_are_new, seen + reason);
-  };
+  constexpr const char* metric = "tlb.page_window_bytes";
   const auto leave_open = [&](const std::string& reason) {
-    run.report(not_resolvable("tlb.page_window_bytes",
-                              fmt::format("{}: {} slow accesses{}", seen, count, reason)));
+    run.report(not_resolvable(metric, seen + ": " + reason));
   };
-  if (count == 0) return report_none(": no slow access");
-  if (static_cast<double>(count) > largest_share * static_cast<double>(cold.size()))
-    return leave_open(", more than windows of four steps would have");
-  if (!distance) return report_none(": one slow access");
-  if (distance->observations < least_distances) {
-    const bool would_repeat = 2 * distance->observations * distance->bytes < span_bytes;
-    if (!would_repeat) return leave_open(", too few to repeat");
-    return report_none(
-        fmt::format(": {} slow accesses, which do not repeat at their distance", count));
+  const bool are_few =
+      static_cast<double>(count) <= largest_share * static_cast<double>(cold.size());
+  const bool repeat = distance && distance->observations >= least_distances;
+  if (are_few && repeat && distance->agreement >= least_agreement) {
+    if (distance->bytes >= least_window_bytes) {
+      return run.report(found(metric, static_cast<double>(distance->bytes), distance->agreement,
+                              distance->observations));
+    }
+    return leave_open(
+        fmt::format("slow accesses every {}, which may be pages", format_bytes(distance->bytes)));
   }
-  if (distance->agreement < least_agreement) return leave_open(", not at one distance");
-  if (distance->bytes < least_window_bytes) {
-    return run.report(not_resolvable(
-        "tlb.page_window_bytes", fmt::format("{}: slow accesses every {}, which may be pages", seen,
-                                             format_bytes(distance->bytes))));
+  const bool would_repeat = !distance || 2 * distance->observations * distance->bytes < span_bytes;
+  if (!are_few || repeat || !would_repeat)
+    return leave_open(fmt::format("{} slow accesses, not those of windows of four steps", count));
+  const std::string none = count == 0   ? "no slow access"
+                           : count == 1 ? "one slow access"
+                                        : fmt::format(
+                                              "{} slow accesses, which do not repeat at "
+                                              "their distance",
+                                              count);
+  if (differ_by_themselves(cold)) {
+    return leave_open(none +
+                      ", but these accesses differ by more than a switch between windows may cost");
   }
-  run.report(found("tlb.page_window_bytes", static_cast<double>(distance->bytes),
-                   distance->agreement, distance->observations));
+  if (!all_are_new) return leave_open(none + ", and the memory under one entry is not known");
+  run.report(not_present(metric, seen + ": " + none));
 }
 
 }  // namespace
 
 void run_tlb(JobRun& run) {
-  PageChaseSetup setup = set_up_page_chases(run);
+  PageChaseSetup setup = set_up_page_chases(run, LoadPath::past_l1);
   setup.kept_pages = pages_kept_by_l2(setup);
   setup.most_pages = std::max(setup.kept_pages, overfilling_pages);
   const std::vector<PageChaseCosts> chases = measure_growing_chases(setup);

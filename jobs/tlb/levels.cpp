@@ -85,21 +85,16 @@ void report_units(const TlbUnderTest& tlb, const BlockSize& granularity) {
   of_entry(".sub_entries", tlb.entry_bytes / tlb.granularity_bytes);
 }
 
-/// Reports the number of entries: from the sets if all were found, else from the reach.
-void report_entries(const TlbUnderTest& tlb, const Reach& reach, const SetLayout& sets,
-                    std::uint64_t samples) {
+void report_entries(const TlbUnderTest& tlb, const Reach& reach, std::uint64_t samples) {
   const std::string metric = tlb.name + ".entries";
-  if (sets.resolved() && sets.checked.share() >= sure_agreement) {
-    const std::string remark =
-        sets.lines() == tlb.entries
-            ? std::string()
-            : fmt::format("entries of all sets; {} consecutive ones from the start of a buffer fit",
-                          tlb.entries);
-    return tlb.run.report(
-        found(metric, static_cast<double>(sets.lines()), sets.confidence(), samples), remark);
-  }
   if (reach.bytes == 0) return tlb.run.report(not_resolvable(metric, reach.reason));
-  tlb.run.report(found(metric, static_cast<double>(tlb.entries), reach.confidence, samples));
+  const std::uint64_t entries = reach.bytes / tlb.entry_bytes;
+  tlb.run.report(
+      found(metric, static_cast<double>(entries), reach.confidence, samples),
+      entries == tlb.entries
+          ? std::string()
+          : fmt::format("entries of all sets; {} consecutive ones from the start of a buffer fit",
+                        tlb.entries));
 }
 
 /// Whether an entry covers too many pages for a TLB (at most 16 since Turing). Entries of page
@@ -107,12 +102,6 @@ void report_entries(const TlbUnderTest& tlb, const Reach& reach, const SetLayout
 bool is_of_page_tables(std::uint64_t entry_bytes, const InnerTlbs& inner) {
   constexpr std::uint64_t most_pages_of_entry = 64;
   return inner.page_bytes > 0 && entry_bytes > most_pages_of_entry * inner.page_bytes;
-}
-
-/// Why the units of a level are not measured; "" if they are.
-std::string unknown_units(const TlbUnderTest& tlb, const std::optional<BlockSize>& granularity) {
-  if (!granularity) return "entries are so large that a chase cannot span two of them";
-  return tlb.level.fitting_bytes == 0 ? "even the shortest chase misses" : "";
 }
 
 /// Reports a level of which only the penalty and a range of the reach are known.
@@ -129,8 +118,12 @@ void report_unknown_units(const TlbUnderTest& tlb, const std::vector<PageChaseCo
 /// @throws ProbeTooLargeError if a list is longer than the device can chase
 void measure_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
                    const std::optional<BlockSize>& granularity) {
-  if (const std::string reason = unknown_units(tlb, granularity); !reason.empty())
-    return report_unknown_units(tlb, chases, reason);
+  if (!granularity || tlb.level.fitting_bytes == 0) {
+    return report_unknown_units(tlb, chases,
+                                granularity
+                                    ? "even the shortest chase misses"
+                                    : "entries are so large that a chase cannot span two of them");
+  }
   const bool shows_entries = measure_units(tlb, *granularity);
   if (tlb.entry_bytes == 0) {
     return report_unknown_units(
@@ -170,7 +163,7 @@ void measure_level(TlbUnderTest& tlb, const std::vector<PageChaseCosts>& chases,
   const SetFindings sets = find_sets_in_draws(tlb);
   const Reach reach = settle_reach(tlb, bound, sets.layout);
   report_reach(tlb, reach, samples);
-  report_entries(tlb, reach, sets.layout, samples);
+  report_entries(tlb, reach, samples);
   tlb.run.leave_open(tlb.name + ".", sets.reason);
 }
 

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 
 namespace sonde {
 namespace {
@@ -116,7 +115,17 @@ std::vector<std::vector<double>> record_pairs(const PageChaseSetup& setup, const
   return cycles;
 }
 
-PageChaseSetup set_up_chases_through(JobRun& run, LoadPath path) {
+PageChaseCosts measure_span(const PageChaseSetup& setup, std::uint64_t span_bytes) {
+  const std::uint64_t step_bytes =
+      std::max(least_step_bytes, std::bit_ceil(span_bytes / setup.most_pages));
+  return measure_page_costs(setup, span_bytes, spread_pages(step_bytes, widest_spread_bytes));
+}
+
+}  // namespace
+
+PageChaseSetup set_up_page_chases(JobRun& run, LoadPath path) {
+  // Smallest rise of the cost that counts as a level if the clock shows every cycle.
+  constexpr double least_tlb_step_cycles = 3;
   // A quarter of the lines of the L2; it may still keep twice as many.
   constexpr double most_share = 1.0 / 4;
   constexpr std::uint64_t most_kept_pages = 16384;
@@ -134,24 +143,6 @@ PageChaseSetup set_up_chases_through(JobRun& run, LoadPath path) {
                                 fewest_pages, most_kept_pages)
                    : most_kept_pages;
   setup.most_pages = std::max(setup.kept_pages, overfilling_pages);
-  return setup;
-}
-
-PageChaseCosts measure_span(const PageChaseSetup& setup, std::uint64_t span_bytes) {
-  const std::uint64_t step_bytes =
-      std::max(least_step_bytes, std::bit_ceil(span_bytes / setup.most_pages));
-  return measure_page_costs(setup, span_bytes, spread_pages(step_bytes, widest_spread_bytes));
-}
-
-}  // namespace
-
-PageChaseSetup set_up_page_chases(JobRun& run) {
-  return set_up_chases_through(run, LoadPath::past_l1);
-}
-
-PageChaseSetup set_up_texture_chases(JobRun& run) {
-  PageChaseSetup setup = set_up_chases_through(run, LoadPath::texture_1d);
-  setup.second_access = SecondAccess::next_block;
   return setup;
 }
 
@@ -242,27 +233,6 @@ std::vector<PageChaseCosts> measure_growing_chases(PageChaseSetup& setup) {
   }
 }
 
-std::vector<double> measure_cold_pages(const PageChaseSetup& setup, std::uint64_t span_bytes,
-                                       std::uint64_t page_step_bytes) {
-  constexpr std::uint64_t lines_of_page = 16;
-  constexpr std::uint64_t shift = 139;  // prime to the lines of a page; spreads over all of it
-  const PageSpread spread = spread_pages(page_step_bytes, widest_spread_bytes);
-  std::vector<double> fastest(span_bytes / page_step_bytes,
-                              std::numeric_limits<double>::infinity());
-  for (std::uint64_t line = 0; line < lines_of_page; ++line) {
-    ChasePlan plan{.warmup_passes = 0, .passes = 2, .preparation = Preparation::flushed};
-    for (std::uint64_t page = 0; page < fastest.size(); ++page) {
-      plan.offsets.push_back(page_line(spread, page, line * shift));
-    }
-    const auto latencies =
-        position_medians(measure_chase(setup.run, setup.chase, "tlb cold pages", plan));
-    for (std::size_t page = 0; page < fastest.size(); ++page) {
-      fastest[page] = std::min(fastest[page], latencies[page]);
-    }
-  }
-  return fastest;
-}
-
 std::vector<std::vector<double>> pair_costs(const PageChaseSetup& setup, const std::string& label,
                                             const std::vector<ChaseLane>& lanes,
                                             const PairPasses& passes) {
@@ -282,29 +252,6 @@ std::vector<std::vector<double>> pair_costs(const PageChaseSetup& setup, const s
     }
   }
   return costs;
-}
-
-std::vector<double> second_access_cycles(const PageChaseSetup& setup, const std::string& label,
-                                         const Offsets& places) {
-  require(setup.second_access == SecondAccess::same_line,
-          "a second access to another line says nothing about the first line");
-  constexpr std::uint64_t passes = 5;
-  const ChasePlan plan{
-      .offsets = twice_each(places), .passes = passes, .evidence = Evidence::of_a_search};
-  const auto medians = position_medians(measure_chase(setup.run, setup.chase, label, plan));
-  std::vector<double> seconds;
-  for (std::size_t i = 1; i < medians.size(); i += 2) seconds.push_back(medians[i]);
-  return seconds;
-}
-
-std::vector<double> single_access_cycles(const PageChaseSetup& setup, const std::string& label,
-                                         Offsets places) {
-  LaneChases chases{.recorded_accesses = places.size(),
-                    .most_at_once = setup.chase.recordable_accesses,
-                    .evidence = Evidence::of_a_search};
-  chases.lanes.push_back(
-      {.sm = setup.chase.sm, .offsets_bytes = std::move(places), .path = setup.chase.path});
-  return record_lanes(setup.run, setup.chase, label, std::move(chases)).front();
 }
 
 }  // namespace sonde

@@ -33,14 +33,8 @@ inline constexpr std::uint64_t fewest_pages = 64;
 /// chased, even if the L2 keeps fewer lines.
 inline constexpr std::uint64_t overfilling_pages = 4096;
 
-/// Smallest rise of the cost that counts as a level if the clock shows every cycle.
-inline constexpr double least_tlb_step_cycles = 3;
-
-/// Chases past the L1, so that no L1 hit avoids the translation.
-PageChaseSetup set_up_page_chases(JobRun& run);
-
-/// The same through a linear texture.
-PageChaseSetup set_up_texture_chases(JobRun& run);
+/// @param path past the L1, so that no L1 hit avoids the translation; or through a linear texture
+PageChaseSetup set_up_page_chases(JobRun& run, LoadPath path);
 
 /// The largest distance of a line from the start of its page: room for 2048 lines of 32 bytes.
 inline constexpr std::uint64_t widest_spread_bytes = 64_KiB;
@@ -86,11 +80,6 @@ PageChaseCosts measure_page_costs(const PageChaseSetup& setup, std::uint64_t spa
 /// are left out and the limit becomes the largest span that it provided.
 std::vector<PageChaseCosts> measure_growing_chases(PageChaseSetup& setup);
 
-/// Latencies of first accesses to pages after a flush: the minimum over several lines of each page,
-/// as memory of the other L2 partition is slower.
-std::vector<double> measure_cold_pages(const PageChaseSetup& setup, std::uint64_t span_bytes,
-                                       std::uint64_t page_step_bytes);
-
 struct PairPasses {
   std::uint64_t warmup = 0;  // from the memory at most most_passes_to_settle
   std::uint64_t timed = 1;
@@ -103,15 +92,5 @@ struct PairPasses {
 std::vector<std::vector<double>> pair_costs(const PageChaseSetup& setup, const std::string& label,
                                             const std::vector<ChaseLane>& lanes,
                                             const PairPasses& passes);
-
-/// Latency of a line of each place when its translation is in the TLB: the median of some passes.
-/// @pre second accesses go to the same line
-std::vector<double> second_access_cycles(const PageChaseSetup& setup, const std::string& label,
-                                         const Offsets& places);
-
-/// Latency of each access of a list, each made once in this order in one launch.
-/// @pre one launch can record the list
-std::vector<double> single_access_cycles(const PageChaseSetup& setup, const std::string& label,
-                                         Offsets places);
 
 }  // namespace sonde

@@ -36,10 +36,6 @@ TlbLevels characterize_tlb_levels(const PageChaseSetup& setup,
 /// @param loads the setup that found the levels of plain loads
 void report_texture_tlbs(PageChaseSetup loads, const TlbLevels& plain);
 
-/// If fewer sets than this share behave as predicted in other chases, the number of entries comes
-/// from the reach.
-inline constexpr double sure_agreement = 0.99;
-
 struct Reach {
   std::uint64_t bytes = 0;  // 0: not resolvable
   double confidence = 0;

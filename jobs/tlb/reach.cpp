@@ -33,6 +33,8 @@ Predictions try_reach(const TlbUnderTest& tlb, const CapacityBound& bound) {
 }  // namespace
 
 Reach settle_reach(const TlbUnderTest& tlb, const CapacityBound& bound, const SetLayout& sets) {
+  // If fewer sets than this share behave as predicted in other chases, the bound counts.
+  constexpr double sure_agreement = 0.99;
   if (sets.resolved() && sets.checked.share() >= sure_agreement)
     return {.bytes = sets.lines() * tlb.entry_bytes, .confidence = sets.confidence()};
   const std::uint64_t asked_bytes = page_step_over(tlb, bound.fitting_bytes, tlb.step_bytes());

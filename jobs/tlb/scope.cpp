@@ -88,22 +88,6 @@ Sharing find_sharing(const PairChases& chases, int sm_count) {
   return sharing;
 }
 
-/// Both lists on one SM.
-struct OneSm {
-  std::vector<double> alone;  // each list alone
-  std::vector<double> both;   // both at once
-
-  bool tells(const PairChases& chases) const {
-    return chases.are_alone(alone) && chases.disturb_each_other(both);
-  }
-};
-
-OneSm ask_one_sm(const PairChases& chases) {
-  return {.alone = {chases.missing_shares({chases.lane(0, 0)})[0],
-                    chases.missing_shares({chases.lane(0, 1)})[0]},
-          .both = chases.missing_shares({chases.lane(0, 0), chases.lane(0, 1)})};
-}
-
 /// One SM of each TPC, or of each GPC, if that group of SM 0 includes all SMs that share the level
 /// with it; all SMs if none shares it; empty if the groups are not known.
 std::vector<int> find_sms_apart(const std::vector<int>& sharing, int sm_count,
@@ -140,14 +124,17 @@ std::vector<int> report_tlb_scope(const TlbUnderTest& tlb) {
                     : "the entries that one SM may fill of it fit in an inner level"));
     return {};
   }
-  const OneSm one_sm = ask_one_sm(chases);
-  if (!one_sm.tells(chases)) {
+  // Both lists on one SM: each alone, and both at once.
+  const std::vector<double> alone{chases.missing_shares({chases.lane(0, 0)})[0],
+                                  chases.missing_shares({chases.lane(0, 1)})[0]};
+  const std::vector<double> both = chases.missing_shares({chases.lane(0, 0), chases.lane(0, 1)});
+  if (!chases.are_alone(alone) || !chases.disturb_each_other(both)) {
     tlb.run.report(not_resolvable(
         metric,
         fmt::format("of {} entries, {:.0f} % miss when one SM chases them alone, and {:.0f} and "
                     "{:.0f} % when the same SM chases as many other entries at once",
-                    chases.entries(), 100 * std::ranges::max(one_sm.alone), 100 * one_sm.both[0],
-                    100 * one_sm.both[1])));
+                    chases.entries(), 100 * std::ranges::max(alone), 100 * both[0],
+                    100 * both[1])));
     return {};
   }
   const int sm_count = tlb.run.info().sm_count;

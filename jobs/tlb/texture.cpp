@@ -148,7 +148,8 @@ void characterize(PageChaseSetup setup, const TlbLevels& plain) {
 
 void report_texture_tlbs(PageChaseSetup loads, const TlbLevels& plain) {
   JobRun& run = loads.run;
-  PageChaseSetup setup = set_up_texture_chases(run);
+  PageChaseSetup setup = set_up_page_chases(run, LoadPath::texture_1d);
+  setup.second_access = SecondAccess::next_block;
   setup.most_pages = setup.kept_pages = loads.kept_pages;
   // If pages are small, the swept lines lie in many pages, whose translations disturb both chases.
   setup.swept = loads.swept = sweep_texture_caches(run);

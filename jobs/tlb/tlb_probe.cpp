@@ -44,11 +44,9 @@ LinePool choose_pool(const TlbUnderTest& tlb) {
 /// Chases are short, because each access costs two loads and is repeated if costs are noisy.
 SetsProbe::Traits describe(const TlbUnderTest& tlb) {
   constexpr std::uint64_t large_level = 256;  // in a smaller one busy entries leave too few
-  const LinePool pool = choose_pool(tlb);
   return {.name = tlb.name,
-          .pool = pool,
+          .pool = choose_pool(tlb),
           .most_accesses = 1000,
-          .trace_seed = pool.seed,
           .compared_sets = 1,
           .may_have_room = tlb.entries >= large_level};
 }
@@ -64,6 +62,52 @@ Offsets lines_of_pass(const TlbUnderTest& tlb, const Lines& accessed, std::uint6
     places.push_back(line_under(tlb, entry, shift + times[entry]++ / pairs_of_sector * other_line));
   }
   return places;
+}
+
+/// Offset of one of the translations within an entry, or within an inner entry if that is smaller.
+/// Equal numbers give equal offsets.
+std::uint64_t any_translation(const TlbUnderTest& tlb, std::uint64_t number) {
+  const std::uint64_t whole_bytes = std::min(tlb.entry_bytes, tlb.inner.step_bytes);
+  const std::uint64_t translations =
+      std::max<std::uint64_t>(1, whole_bytes / tlb.granularity_bytes);
+  return mix_bits(number) % translations * tlb.granularity_bytes;
+}
+
+/// One entry in each of `count` consecutive inner entries from `first_bytes` on, each at a
+/// different translation, by which levels of smaller entries may choose their sets.
+PassEvictors entries_in_a_row(const TlbUnderTest& tlb, std::uint64_t first_bytes,
+                              std::uint64_t count) {
+  const std::uint64_t step_bytes = tlb.inner.step_bytes;
+  const std::uint64_t small_entries = std::max<std::uint64_t>(1, step_bytes / tlb.entry_bytes);
+  PassEvictors evictors;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t inner = first_bytes + i * step_bytes;
+    // If entries are small: a different one in each inner entry, so that they use many sets.
+    const std::uint64_t entry =
+        (inner + i % small_entries * tlb.entry_bytes) / tlb.entry_bytes * tlb.entry_bytes;
+    evictors.accessed.push_back(inner + i % small_entries * tlb.entry_bytes +
+                                any_translation(tlb, i));
+    if (evictors.co_resident.empty() || evictors.co_resident.back() != entry) {
+      evictors.co_resident.push_back(entry);
+    }
+    for (std::uint64_t other = 0; small_entries > 1 && other < small_entries; ++other) {
+      const std::uint64_t neighbour = inner + other * tlb.entry_bytes;
+      if (neighbour != entry) evictors.excluded.push_back(neighbour);
+    }
+  }
+  return evictors;
+}
+
+/// Random entries, each in its own inner entry outside `taken`: as many as the draws find.
+Lines draw_entries(const TlbUnderTest& tlb, const LinePool& pool, std::set<std::uint64_t> taken,
+                   std::size_t draws) {
+  Lines entries;
+  Random random(derive_seed(pool.seed, "rinse"));
+  for (std::size_t draw = 0; draw < draws; ++draw) {
+    const std::uint64_t entry = random.below(pool.span_bytes / pool.line_bytes) * pool.line_bytes;
+    if (taken.insert(inner_entry(tlb, entry)).second) entries.push_back(entry);
+  }
+  return entries;
 }
 
 /// Which entries lie outside the set of `lines`: by the index, or by chases with its conflict.
@@ -303,47 +347,6 @@ std::optional<Lines> TlbProbe::find_access_evictors(const SetFindings& found, co
   evictors.insert(evictors.end(), accessed.begin() + static_cast<std::ptrdiff_t>(wanted),
                   accessed.end());
   return evictors;
-}
-
-std::uint64_t any_translation(const TlbUnderTest& tlb, std::uint64_t number) {
-  const std::uint64_t whole_bytes = std::min(tlb.entry_bytes, tlb.inner.step_bytes);
-  const std::uint64_t translations =
-      std::max<std::uint64_t>(1, whole_bytes / tlb.granularity_bytes);
-  return mix_bits(number) % translations * tlb.granularity_bytes;
-}
-
-PassEvictors entries_in_a_row(const TlbUnderTest& tlb, std::uint64_t first_bytes,
-                              std::uint64_t count) {
-  const std::uint64_t step_bytes = tlb.inner.step_bytes;
-  const std::uint64_t small_entries = std::max<std::uint64_t>(1, step_bytes / tlb.entry_bytes);
-  PassEvictors evictors;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint64_t inner = first_bytes + i * step_bytes;
-    // If entries are small: a different one in each inner entry, so that they use many sets.
-    const std::uint64_t entry =
-        (inner + i % small_entries * tlb.entry_bytes) / tlb.entry_bytes * tlb.entry_bytes;
-    evictors.accessed.push_back(inner + i % small_entries * tlb.entry_bytes +
-                                any_translation(tlb, i));
-    if (evictors.co_resident.empty() || evictors.co_resident.back() != entry) {
-      evictors.co_resident.push_back(entry);
-    }
-    for (std::uint64_t other = 0; small_entries > 1 && other < small_entries; ++other) {
-      const std::uint64_t neighbour = inner + other * tlb.entry_bytes;
-      if (neighbour != entry) evictors.excluded.push_back(neighbour);
-    }
-  }
-  return evictors;
-}
-
-Lines draw_entries(const TlbUnderTest& tlb, const LinePool& pool, std::set<std::uint64_t> taken,
-                   std::size_t draws) {
-  Lines entries;
-  Random random(derive_seed(pool.seed, "rinse"));
-  for (std::size_t draw = 0; draw < draws; ++draw) {
-    const std::uint64_t entry = random.below(pool.span_bytes / pool.line_bytes) * pool.line_bytes;
-    if (taken.insert(inner_entry(tlb, entry)).second) entries.push_back(entry);
-  }
-  return entries;
 }
 
 }  // namespace sonde

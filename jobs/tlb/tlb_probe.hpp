@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <set>
 
 namespace sonde {
 
@@ -68,18 +67,5 @@ class TlbProbe final : public SetsProbe {
   double end_device_s_;
   double outlier_share_ = 0;  // share of hits that look like misses in one pass
 };
-
-/// Offset of one of the translations within an entry, or within an inner entry if that is smaller.
-/// Equal numbers give equal offsets.
-std::uint64_t any_translation(const TlbUnderTest& tlb, std::uint64_t number);
-
-/// One entry in each of `count` consecutive inner entries from `first_bytes` on, each at a
-/// different translation, by which levels of smaller entries may choose their sets.
-PassEvictors entries_in_a_row(const TlbUnderTest& tlb, std::uint64_t first_bytes,
-                              std::uint64_t count);
-
-/// Random entries, each in its own inner entry outside `taken`: as many as the draws find.
-Lines draw_entries(const TlbUnderTest& tlb, const LinePool& pool, std::set<std::uint64_t> taken,
-                   std::size_t draws);
 
 }  // namespace sonde

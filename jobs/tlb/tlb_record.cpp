@@ -1,11 +1,42 @@
 // Records hits and misses of orders of accesses to the entries of one set, for the match of
 // policies.
 #include "analysis/statistics.hpp"
+#include "base/error.hpp"
 #include "jobs/tlb/tlb_probe.hpp"
 
 #include <set>
 
 namespace sonde {
+namespace {
+
+/// Latency of a line of each place when its translation is in the TLB: the median of some passes.
+/// @pre second accesses go to the same line
+std::vector<double> second_access_cycles(const PageChaseSetup& setup, const std::string& label,
+                                         const Offsets& places) {
+  require(setup.second_access == SecondAccess::same_line,
+          "a second access to another line says nothing about the first line");
+  constexpr std::uint64_t passes = 5;
+  const ChasePlan plan{
+      .offsets = twice_each(places), .passes = passes, .evidence = Evidence::of_a_search};
+  const auto medians = position_medians(measure_chase(setup.run, setup.chase, label, plan));
+  std::vector<double> seconds;
+  for (std::size_t i = 1; i < medians.size(); i += 2) seconds.push_back(medians[i]);
+  return seconds;
+}
+
+/// Latency of each access of a list, each made once in this order in one launch.
+/// @pre one launch can record the list
+std::vector<double> single_access_cycles(const PageChaseSetup& setup, const std::string& label,
+                                         Offsets places) {
+  LaneChases chases{.recorded_accesses = places.size(),
+                    .most_at_once = setup.chase.recordable_accesses,
+                    .evidence = Evidence::of_a_search};
+  chases.lanes.push_back(
+      {.sm = setup.chase.sm, .offsets_bytes = std::move(places), .path = setup.chase.path});
+  return record_lanes(setup.run, setup.chase, label, std::move(chases)).front();
+}
+
+}  // namespace
 
 std::size_t TlbProbe::longest_record(std::size_t access_evictors) const {
   return longest_recorded_list(tlb_.chase) / 2 / (1 + access_evictors);

@@ -80,6 +80,7 @@ SHARED_HEADERS = {
     "src/device/sim/**_reader.cpp": "model_files.hpp",
     "analysis/fleet/grounds/*.cpp": "analysis/fleet/grounds/grounds.hpp",
     "analysis/fleet/verdict/*.cpp": "analysis/fleet/verdict/reduce.hpp",
+    "analysis/structure/replacement/random_policies.cpp": "analysis/structure/replacement/match.hpp",
     "analysis/report/*.cpp": "analysis/report/report.hpp",
     "analysis/report/charts/*.cpp": "analysis/report/charts/charts.hpp",
     "analysis/report/export/*.cpp": "analysis/report/report.hpp",

@@ -13,7 +13,7 @@ TEST_P(QuickCachesTest, of_loads_are_as_declared) {
   }
 
   expect_declared(sim_, {"cache.l1.", "cache.readonly.", "cache.l2."});
-  if (first_cache(sim_.truth(), LoadPath::all_levels) == nullptr) return;
+  if (first_cache_of(sim_.truth(), LoadPath::all_levels) == nullptr) return;
   const double miss = path_of(sim_.truth(), LoadPath::all_levels)->hit.back().front() +
                       sm_offset_cycles(sim_.truth(), seed(), LoadPath::all_levels);
   EXPECT_NEAR(sim_.number("cache.l1.miss_latency_cycles"), miss,
@@ -83,12 +83,6 @@ TEST(CacheL1SizeTest, is_not_what_the_first_full_set_holds) {
   JobOnSim sim(write_model(model, "sets_by_high_bits"), {"cache.l1"}, SuiteLevel::quick);
 
   EXPECT_EQ(sim.status("cache.l1.size_bytes"), Status::not_resolvable);
-}
-
-TEST(CacheL1CarveoutTest, is_absent_where_there_is_no_choice) {
-  JobOnSim sim("gtx980", {"cache.l1"});
-
-  EXPECT_EQ(sim.status("cache.l1.size_by_carveout_bytes"), Status::not_present);
 }
 
 /// One load in 700 is late.

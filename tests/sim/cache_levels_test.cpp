@@ -45,7 +45,7 @@ TEST_P(TextureLevelsTest, come_back_with_the_tiles_of_two_dimensions) {
   expect_declared(sim_, {"cache.texture_"});
   // A miss of the first level brings one of its blocks, as far as that reaches over a tile.
   const sim::Tile& tile = *path_of(sim_.truth(), LoadPath::texture_2d)->tile;
-  const std::uint64_t fetch = first_cache(sim_.truth(), LoadPath::texture_2d)->fetch_bytes;
+  const std::uint64_t fetch = first_cache_of(sim_.truth(), LoadPath::texture_2d)->fetch_bytes;
   EXPECT_EQ(sim_.number("cache.texture_l1.tile_bytes"), static_cast<double>(fetch));
   EXPECT_EQ(sim_.number("cache.texture_l1.tile_rows"),
             static_cast<double>(std::max<std::uint64_t>(1, fetch / tile.width_bytes)));

@@ -48,8 +48,7 @@ inline void expect_declared(JobOnSim& sim, const std::vector<std::string>& prefi
   int judged = 0;
   for (const DeclaredValue& declared : declared_suite(sim.truth(), sim.seed(), sim.device())) {
     const Finding* finding = sim.find_if_any(declared.metric);
-    if (!has_prefix_of(declared.metric, prefixes) || (finding == nullptr && declared.optional))
-      continue;
+    if (!has_prefix_of(declared.metric, prefixes)) continue;
     if (finding != nullptr && finding->status == Status::skipped) continue;
     ++judged;
     const Verdict verdict = judge(declared, finding);
@@ -60,19 +59,6 @@ inline void expect_declared(JobOnSim& sim, const std::vector<std::string>& prefi
   }
   EXPECT_GT(judged, 5);
   expect_published(sim, prefixes);
-}
-
-inline const sim::PathModel* path_of(const sim::Model& model, LoadPath path) {
-  const auto& declared = model.paths[static_cast<std::size_t>(path)];
-  return declared ? &*declared : nullptr;
-}
-
-/// The cache before the L2 on this path; nullptr if there is none.
-inline const sim::CacheModel* first_cache(const sim::Model& model, LoadPath path) {
-  const sim::PathModel* declared = path_of(model, path);
-  if (declared == nullptr || declared->caches.empty()) return nullptr;
-  const sim::CacheModel& cache = model.caches[declared->caches.front()];
-  return cache.name == "l2" ? nullptr : &cache;
 }
 
 inline double size_of(const sim::CacheModel& cache, std::uint64_t carveout) {

@@ -21,11 +21,11 @@ std::uint64_t smallest_entry(const sim::Model& model) {
 void assume_levels(JobOnSim& sim) {
   const sim::Model& model = sim.truth();
   const std::uint64_t carveout = chosen_carveout(sim);
-  if (const sim::CacheModel* l1 = first_cache(model, LoadPath::all_levels)) {
+  if (const sim::CacheModel* l1 = first_cache_of(model, LoadPath::all_levels)) {
     sim.assume("cache.l1.size_bytes", size_of(*l1, carveout));
     sim.assume("cache.l1.line_bytes", static_cast<double>(l1->line_bytes));
   }
-  if (const sim::CacheModel* readonly = first_cache(model, LoadPath::read_only)) {
+  if (const sim::CacheModel* readonly = first_cache_of(model, LoadPath::read_only)) {
     sim.assume("cache.readonly.size_bytes", size_of(*readonly, carveout));
     sim.assume("cache.readonly.line_bytes", static_cast<double>(readonly->line_bytes));
   }

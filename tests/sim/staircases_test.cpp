@@ -1,5 +1,4 @@
-// The classical staircases of the job latency: right about a textbook cache, and in contradiction
-// with each other or with the declared truth on caches that are none.
+// The classical staircases of the job latency.
 #include "jobs/latency/parts.hpp"
 #include "sim/hierarchy_truth.hpp"
 
@@ -18,54 +17,12 @@ JobOnSim with_l1_known(const std::string& model) {
   return sim;
 }
 
-/// The L1 of a C2070, sets by the lowest bits of the line, if it replaced in LRU order.
-std::string write_textbook_gpu() {
-  auto model = json_of("c2070");
-  for (auto& geometry : model["caches"][0]["by_carveout"]) geometry["replacement"] = "lru";
-  return write_model(model, "textbook_gpu");
-}
-
-TEST(StaircasesTest, both_methods_agree_with_the_truth_of_a_textbook_cache) {
-  JobOnSim sim = with_l1_known(write_textbook_gpu());
-
-  sim.run_part("latency", report_classical_staircases);
-
-  EXPECT_EQ(sim.number("latency.saavedra_ways"), 6);
-  EXPECT_EQ(sim.number("latency.wong_ways"), 6);
-  EXPECT_EQ(sim.find("latency.saavedra_ways").reason, "");
-  EXPECT_EQ(sim.find("latency.wong_ways").confidence, 1);
-}
-
-TEST(StaircasesTest, hashed_sets_make_the_methods_contradict_each_other) {
-  JobOnSim sim = with_l1_known("fermi_dac16");
-
-  sim.run_part("latency", report_classical_staircases);
-
-  EXPECT_EQ(sim.number("latency.wong_ways"), 4);
-  EXPECT_EQ(sim.number("latency.saavedra_ways"), 128);
-  EXPECT_EQ(sim.find("latency.saavedra_ways").confidence, 0);
-  EXPECT_EQ(sim.find("latency.wong_ways").confidence, 1);
-  EXPECT_THAT(sim.find("latency.saavedra_ways").reason,
-              AllOf(HasSubstr("128 ways"), HasSubstr("Wong (2010) 4 ways")));
-}
-
-TEST(StaircasesTest, sets_by_higher_bits_look_like_longer_lines_to_wong) {
-  JobOnSim sim = with_l1_known("gtx980");
-
-  sim.run_part("latency", report_classical_staircases);
-
-  EXPECT_EQ(sim.number("latency.wong_ways"), 48);  // 192 ways of 32 bytes, as if of 128
-  EXPECT_THAT(sim.find("latency.wong_ways").reason, HasSubstr("single lines 192 ways"));
-}
-
 TEST(StaircasesTest, read_only_loads_stand_in_where_plain_ones_have_no_cache) {
   JobOnSim sim = with_l1_known("gtx780");
 
   sim.run_part("latency", report_classical_staircases);
 
   EXPECT_THAT(sim.find("latency.wong_cycles").reason, HasSubstr("cache.readonly, by nc loads"));
-  // Mei and Chu 2016, figure 5: 12 KB in four stairs of 128 bytes.
-  EXPECT_EQ(sim.number("latency.wong_ways"), 24);
 }
 
 /// Meltzer 2013: a footprint of four times the L1 misses with each load from the stride of a line
@@ -95,9 +52,8 @@ TEST(StaircasesTest, no_cache_has_no_staircase_and_the_quick_suite_skips_them) {
   quick.run_part("latency", report_classical_staircases, SuiteLevel::quick);
 
   EXPECT_EQ(none.status("latency.wong_cycles"), Status::not_present);
-  EXPECT_EQ(none.status("latency.saavedra_ways"), Status::not_present);
   EXPECT_EQ(quick.status("latency.wong_cycles"), Status::skipped);
-  EXPECT_THAT(quick.find("latency.saavedra_ways").reason, HasSubstr("standard suite"));
+  EXPECT_THAT(quick.find("latency.saavedra_cycles").reason, HasSubstr("standard suite"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Lines of 128 bytes, and of half and twice as many, of an H200's L1: which of them chases over one
-// set bear out.
+// Lines of 128 bytes, and of half and twice as many, of an H200's L1, and lines of a texture L2
+// behind an L1: which of them chases over one set bear out.
 #include "jobs/cache/try_line.hpp"
 
 #include "base/units.hpp"
@@ -45,9 +45,38 @@ Predictions try_128_bytes(const std::string& model) {
     CacheProbe probe(cache, 224_KiB, 128);
     const SetFindings found = find_sets(probe);
     constexpr std::uint64_t fetch_bytes = 32;
-    line = try_line(probe, found.layout, fetch_bytes);
+    line = try_line(probe, found, fetch_bytes);
   });
   return line;
+}
+
+/// The second texture cache of a GTX 280, whose lines have 256 bytes, searched with other ones.
+Predictions try_behind_another(std::uint64_t line_bytes) {
+  static std::uint64_t tried_bytes;
+  static Predictions line;
+  tried_bytes = line_bytes;
+  line = {};
+  JobOnSim("gtx280").run_part("cache.texture_l2", [](JobRun& run) {
+    CacheUnderTest cache{
+        .run = run,
+        .name = "cache.texture_l2",
+        .chase = set_up_chase(run, LoadPath::texture_1d, RecordSpace::with_largest_l1)};
+    cache.threshold_cycles = 433;  // hits take 370 cycles, misses 497
+    cache.limit_bytes = 2_MiB;
+    cache.seed = 1;
+    cache.inner = InnerCaches{.size_bytes = 5_KiB, .line_bytes = 32, .threshold_cycles = 315};
+    CacheProbe probe(cache, 256_KiB, tried_bytes);
+    constexpr std::uint64_t fetch_bytes = 256;
+    line = try_line(probe, find_sets(probe), fetch_bytes);
+  });
+  return line;
+}
+
+TEST(TryLineTest, lines_behind_another_cache_are_told_from_two) {
+  EXPECT_TRUE(try_behind_another(256).bear_out());
+  const Predictions two = try_behind_another(512);
+  EXPECT_GT(two.asked, 0u);
+  EXPECT_FALSE(two.bear_out());
 }
 
 TEST(TryLineTest, lines_are_borne_out_though_data_do_not_fill_all_sets) {

@@ -2,7 +2,6 @@
 // there are more lines than those that determine the function.
 #include "analysis/structure/index/index_search.hpp"
 
-#include "analysis/structure/index/index_function.hpp"
 #include "base/error.hpp"
 #include "base/random.hpp"
 
@@ -12,6 +11,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -25,74 +25,30 @@ constexpr double least_agreement_of_one_set = 0.995;
 // Some sets may be unseen: two of 128, but none of 7 or 8.
 constexpr double least_seen_sets = 0.98;
 
-bool follows(const IndexSample& sample, const IndexCandidate& found) {
-  if (!sample.shows_all_sets()) {
-    // The labelled lines are few, but more certain: each was seen to conflict with the set.
-    const double most_misplaced =
-        std::max(1.0, (1 - least_agreement) * static_cast<double>(sample.labelled));
-    return found.match.agreement >= least_agreement_of_one_set &&
-           static_cast<double>(found.match.misplaced) <= most_misplaced;
-  }
-  return found.match.agreement >= least_agreement &&
-         static_cast<double>(found.match.matched) >= least_seen_sets * found.index.sets;
-}
+struct IndexSample {
+  std::vector<PlacedLine> lines;                             // lines with a label first
+  std::size_t labelled = 0;                                  // number of lines with a label
+  std::map<std::uint32_t, std::vector<std::uint64_t>> sets;  // addresses by label
+  std::uint64_t known_bits = 0;  // address bits that varied independently of lower bits
 
-/// True if there are more labelled lines than determine the function: a wrong function fits the
-/// rest with a chance below 2^-10.
-bool has_evidence(const IndexSample& sample, const IndexFunction& index) {
-  constexpr double least_evidence_bits = 10;
-  if (index.kind == IndexKind::one_set) return true;
-  const bool is_regular = index.kind == IndexKind::modulo || index.kind == IndexKind::xor_fold;
-  const auto parameters =
-      is_regular ? 2
-                 : static_cast<std::size_t>(std::popcount(index.known_bits)) - index.masks.size();
-  const double spare =
-      static_cast<double>(sample.labelled) - static_cast<double>(sample.sets.size() + parameters);
-  return spare * std::log2(std::max(2U, index.sets)) >= least_evidence_bits;
-}
+  IndexSample(const std::vector<PlacedLine>& placed, std::uint64_t buffer_address);
+  bool shows_all_sets() const { return labelled == lines.size(); }
+};
 
-std::vector<PlacedLine> to_addresses(std::vector<PlacedLine> lines, std::uint64_t buffer_address) {
+IndexSample::IndexSample(const std::vector<PlacedLine>& placed, std::uint64_t buffer_address)
+    : lines(placed) {
   for (PlacedLine& line : lines) line.offset_bytes += buffer_address;
-  return lines;
-}
-
-std::string why_none(const IndexSample& sample, const IndexCandidate& best) {
-  if (!has_evidence(sample, best.index)) {
-    return fmt::format("{} lines are too few to determine the index function", sample.labelled);
+  const auto others = std::stable_partition(
+      lines.begin(), lines.end(), [](const PlacedLine& line) { return line.set != other_set; });
+  labelled = static_cast<std::size_t>(others - lines.begin());
+  for (auto line = lines.begin(); line != others; ++line) {
+    sets[line->set].push_back(line->offset_bytes);
   }
-  std::string text = fmt::format(
-      "no XOR of bits and no remainder puts more than {:.1f} % of {} lines into the measured sets",
-      100 * best.match.agreement, sample.lines.size());
-  return sample.shows_all_sets() ? text + fmt::format(" ({} sets)", sample.sets.size()) : text;
+  Gf2Basis differences;
+  for (const PlacedLine& line : lines)
+    differences.insert(line.offset_bytes ^ lines.front().offset_bytes);
+  for (std::uint64_t row : differences.rows()) known_bits |= row & (~row + 1);
 }
-
-}  // namespace
-
-IndexFunction fit_index_function(const std::vector<PlacedLine>& lines, std::uint64_t line_bytes,
-                                 std::uint64_t buffer_address) {
-  require(line_bytes > 0, "a line has no bytes (offsets cannot be divided) pass its size");
-  const IndexSample sample(to_addresses(lines, buffer_address));
-  IndexCandidate best;
-  IndexFunction none;
-  if (sample.labelled < 2) {
-    none.reason = "fewer than two lines have a known set";
-    return none;
-  }
-  fit_folds(sample, line_bytes, best);
-  if (best.match.agreement < 1) fit_masks(sample, best);
-  if (best.match.agreement < 1) fit_modulo(sample, line_bytes, best);
-  drop_needless_masks(sample, best);
-  if (follows(sample, best) && has_evidence(sample, best.index)) {
-    best.index.buffer_address = buffer_address;
-    return best.index;
-  }
-  none.agreement = best.match.agreement;
-  none.known_bits = independent_bits(sample);
-  none.reason = why_none(sample, best);
-  return none;
-}
-
-namespace {
 
 /// Lines that lie in one set of the function and in one labelled set.
 struct SharedLines {
@@ -128,109 +84,16 @@ std::vector<SharedLines> match_sets(const std::vector<SharedLines>& counts) {
   return matching;
 }
 
-// At 1 % wrong labels a try of about 40 pairs has only right ones with a chance of 0.98^40 = 0.45.
-constexpr int most_tries = 100;
+/// A labelled set and a set of the function match if each shares more lines with the other than
+/// with any third set. If the function splits or merges sets, only the largest parts agree.
+struct IndexMatch {
+  double agreement = 0;  // fraction of lines placed right: in matching sets; of other_set: in no
+                         // matching set
+  std::size_t matched = 0;
+  std::size_t misplaced = 0;  // labelled lines in no matching set
+};
 
-/// Adds random pairs of lines of one set until twelve in a row add nothing. The chance that
-/// something is missing is then 2^-12.
-template <class Add>
-void add_random_pairs(const IndexSample& sample, Random& random, Add add) {
-  constexpr int enough = 12;
-  for (int idle = 0; idle < enough;) {
-    const PlacedLine& line = sample.lines[random.below(sample.labelled)];
-    const auto& set = sample.sets.at(line.set);
-    idle = add(line.offset_bytes, set[random.below(set.size())]) ? 0 : idle + 1;
-  }
-}
-
-/// The span of the differences of lines within sets.
-Gf2Basis span_of_sets(const IndexSample& sample) {
-  Gf2Basis span;
-  for (const auto& [label, set] : sample.sets) {
-    for (std::uint64_t line : set) span.insert(line ^ set.front());
-  }
-  return span;
-}
-
-IndexFunction function_of_masks(std::vector<std::uint64_t> masks, std::uint64_t bits) {
-  IndexFunction index;
-  index.known_bits = bits;
-  index.masks = std::move(masks);
-  const bool single_bits =
-      std::ranges::all_of(index.masks, [](auto mask) { return std::has_single_bit(mask); });
-  index.kind = index.masks.empty() ? IndexKind::one_set
-               : single_bits       ? IndexKind::bit_field
-                                   : IndexKind::xor_masks;
-  index.sets = index.masks.size() < 32 ? 1U << index.masks.size() : 0;
-  return index;
-}
-
-/// The function whose masks have even parity on every vector of the span.
-IndexFunction function_of_span(const Gf2Basis& span, std::uint64_t bits) {
-  return function_of_masks(orthogonal_complement(span, bits).rows(), bits);
-}
-
-/// Powers of two from the line on; other multiples of the line, up to 64 lines.
-std::vector<std::uint64_t> likely_granularities(const IndexSample& sample,
-                                                std::uint64_t line_bytes) {
-  constexpr std::uint64_t most_odd_lines = 64;
-  const auto [low, high] = std::ranges::minmax_element(sample.lines, {}, &PlacedLine::offset_bytes);
-  const std::uint64_t span_bytes = high->offset_bytes - low->offset_bytes;
-  std::vector<std::uint64_t> likely;
-  for (std::uint64_t g = std::bit_ceil(line_bytes); g <= span_bytes; g *= 2) likely.push_back(g);
-  for (std::uint64_t lines = 1; lines <= most_odd_lines; ++lines) {
-    if (!std::has_single_bit(lines * line_bytes)) likely.push_back(lines * line_bytes);
-  }
-  return likely;
-}
-
-std::uint64_t distance(std::uint64_t one, std::uint64_t other, std::uint64_t granularity_bytes) {
-  return std::max(one, other) / granularity_bytes - std::min(one, other) / granularity_bytes;
-}
-
-std::uint64_t divisor_of_sets(const IndexSample& sample, std::uint64_t granularity_bytes) {
-  std::uint64_t divisor = 0;
-  for (const auto& [label, set] : sample.sets) {
-    for (std::uint64_t line : set) {
-      divisor = std::gcd(divisor, distance(line, set.front(), granularity_bytes));
-    }
-  }
-  return divisor;
-}
-
-std::uint64_t divisor_of_random_pairs(const IndexSample& sample, std::uint64_t granularity_bytes,
-                                      Random& random) {
-  std::uint64_t divisor = 0;
-  add_random_pairs(sample, random, [&](std::uint64_t one, std::uint64_t other) {
-    const std::uint64_t before = divisor;
-    divisor = std::gcd(divisor, distance(one, other, granularity_bytes));
-    return divisor != before;
-  });
-  return divisor;
-}
-
-/// True if most of the first lines of the largest set lie in one set of the function.
-bool may_sort(const IndexSample& sample, const IndexFunction& index) {
-  constexpr std::size_t few = 12;
-  const auto& [label, lines] =
-      *std::ranges::max_element(sample.sets, {}, [](const auto& set) { return set.second.size(); });
-  const std::size_t asked = std::min(few, lines.size());
-  std::map<std::uint64_t, std::size_t> sorted;
-  for (std::size_t i = 0; i < asked; ++i) ++sorted[set_of(index, lines[i])];
-  return std::ranges::any_of(sorted, [&](const auto& set) { return 2 * set.second > asked; });
-}
-
-}  // namespace
-
-IndexSample::IndexSample(const std::vector<PlacedLine>& placed) : lines(placed) {
-  const auto others = std::stable_partition(
-      lines.begin(), lines.end(), [](const PlacedLine& line) { return line.set != other_set; });
-  labelled = static_cast<std::size_t>(others - lines.begin());
-  for (auto line = lines.begin(); line != others; ++line) {
-    sets[line->set].push_back(line->offset_bytes);
-  }
-}
-
+/// @pre can_number_sets(index)
 IndexMatch match_index(const IndexSample& sample, const IndexFunction& index) {
   std::set<std::uint64_t> matched_sets;
   std::size_t right = 0;
@@ -249,58 +112,129 @@ IndexMatch match_index(const IndexSample& sample, const IndexFunction& index) {
           .misplaced = sample.labelled - right};
 }
 
-void IndexCandidate::improve(const IndexSample& sample, IndexFunction other) {
-  if (!can_number_sets(other)) return;
-  const IndexMatch its_match = match_index(sample, other);
-  if (its_match.agreement <= match.agreement) return;
-  index = std::move(other);
-  match = its_match;
-  index.agreement = match.agreement;
-}
+/// The best function so far, if any, and how well it fits.
+struct IndexCandidate {
+  IndexFunction index;
+  IndexMatch match;
 
-std::uint64_t independent_bits(const IndexSample& sample) {
-  const std::uint64_t first = sample.lines.front().offset_bytes;
-  Gf2Basis differences;
-  for (const PlacedLine& line : sample.lines) {
-    differences.insert(line.offset_bytes ^ first);
+  /// Replaces the function if more lines agree with the other one.
+  void improve(const IndexSample& sample, IndexFunction other) {
+    if (!can_number_sets(other)) return;
+    const IndexMatch its_match = match_index(sample, other);
+    if (its_match.agreement <= match.agreement) return;
+    index = std::move(other);
+    match = its_match;
+    index.agreement = match.agreement;
   }
-  std::uint64_t bits = 0;
-  for (std::uint64_t row : differences.rows()) bits |= row & (~row + 1);
-  return bits;
+};
+
+bool follows(const IndexSample& sample, const IndexCandidate& found) {
+  if (!sample.shows_all_sets()) {
+    // The labelled lines are few, but more certain: each was seen to conflict with the set.
+    const double most_misplaced =
+        std::max(1.0, (1 - least_agreement) * static_cast<double>(sample.labelled));
+    return found.match.agreement >= least_agreement_of_one_set &&
+           static_cast<double>(found.match.misplaced) <= most_misplaced;
+  }
+  return found.match.agreement >= least_agreement &&
+         static_cast<double>(found.match.matched) >= least_seen_sets * found.index.sets;
 }
 
+/// True if there are more labelled lines than determine the function: a wrong function fits the
+/// rest with a chance below 2^-10.
+bool has_evidence(const IndexSample& sample, const IndexFunction& index) {
+  constexpr double least_evidence_bits = 10;
+  if (index.kind == IndexKind::one_set) return true;
+  const bool is_regular = index.kind == IndexKind::modulo || index.kind == IndexKind::xor_fold;
+  const auto parameters =
+      is_regular ? 2
+                 : static_cast<std::size_t>(std::popcount(index.known_bits)) - index.masks.size();
+  const double spare =
+      static_cast<double>(sample.labelled) - static_cast<double>(sample.sets.size() + parameters);
+  return spare * std::log2(std::max(2U, index.sets)) >= least_evidence_bits;
+}
+
+std::string why_none(const IndexSample& sample, const IndexCandidate& best) {
+  if (!has_evidence(sample, best.index)) {
+    return fmt::format("{} lines are too few to determine the index function", sample.labelled);
+  }
+  std::string text = fmt::format(
+      "no XOR of bits and no remainder puts more than {:.1f} % of {} lines into the measured sets",
+      100 * best.match.agreement, sample.lines.size());
+  return sample.shows_all_sets() ? text + fmt::format(" ({} sets)", sample.sets.size()) : text;
+}
+
+// At 1 % wrong labels a try of about 40 pairs has only right ones with a chance of 0.98^40 = 0.45.
+constexpr int most_tries = 100;
+
+/// Adds random pairs of lines of one set until twelve in a row add nothing. The chance that
+/// something is missing is then 2^-12.
+template <class Add>
+void add_random_pairs(const IndexSample& sample, Random& random, Add add) {
+  constexpr int enough = 12;
+  for (int idle = 0; idle < enough;) {
+    const PlacedLine& line = sample.lines[random.below(sample.labelled)];
+    const auto& set = sample.sets.at(line.set);
+    idle = add(line.offset_bytes, set[random.below(set.size())]) ? 0 : idle + 1;
+  }
+}
+
+/// True if most of the first lines of the largest set lie in one set of the function.
+bool may_sort(const IndexSample& sample, const IndexFunction& index) {
+  constexpr std::size_t few = 12;
+  const auto& [label, lines] =
+      *std::ranges::max_element(sample.sets, {}, [](const auto& set) { return set.second.size(); });
+  const std::size_t asked = std::min(few, lines.size());
+  std::map<std::uint64_t, std::size_t> sorted;
+  for (std::size_t i = 0; i < asked; ++i) ++sorted[set_of(index, lines[i])];
+  return std::ranges::any_of(sorted, [&](const auto& set) { return 2 * set.second > asked; });
+}
+
+/// Tries folds: address bits from some bit on, cut into groups of n bits that are XORed.
 void fit_folds(const IndexSample& sample, std::uint64_t line_bytes, IndexCandidate& best) {
   constexpr int most_bits = 16;
   constexpr int most_coarseness = 6;  // bits between the line and the lowest bit of the fold
-  constexpr int fewest_folded =
-      2;  // varying bits above the first group; a single one may fit by chance
-  const std::uint64_t known_bits = independent_bits(sample);
+  // Varying bits above the first group; a single one may fit by chance.
+  constexpr int fewest_folded = 2;
   const int line_bit = std::countr_zero(std::bit_ceil(line_bytes));
   for (int low_bit = line_bit; low_bit <= line_bit + most_coarseness; ++low_bit) {
     for (int bits = 1; bits <= most_bits; ++bits) {
-      if (std::popcount(known_bits >> (low_bit + bits)) < fewest_folded) break;
+      if (std::popcount(sample.known_bits >> (low_bit + bits)) < fewest_folded) break;
       IndexFunction fold = make_fold(low_bit, bits);
-      fold.known_bits = known_bits;
+      fold.known_bits = sample.known_bits;
       if (may_sort(sample, fold)) best.improve(sample, std::move(fold));
     }
   }
 }
 
+IndexFunction function_of_masks(std::vector<std::uint64_t> masks, std::uint64_t bits) {
+  IndexFunction index{.masks = std::move(masks), .known_bits = bits};
+  const bool single_bits =
+      std::ranges::all_of(index.masks, [](auto mask) { return std::has_single_bit(mask); });
+  index.kind = index.masks.empty() ? IndexKind::one_set
+               : single_bits       ? IndexKind::bit_field
+                                   : IndexKind::xor_masks;
+  index.sets = index.masks.size() < 32 ? 1U << index.masks.size() : 0;
+  return index;
+}
+
+/// Finds XORs of address bits: every mask has even parity on the differences of lines of one set.
 void fit_masks(const IndexSample& sample, IndexCandidate& best) {
-  const std::uint64_t bits = independent_bits(sample);
-  best.improve(sample, function_of_span(span_of_sets(sample), bits));
   Random random(sample.lines.size());
-  std::set<std::vector<std::uint64_t>> known = {best.index.masks};
+  std::set<std::vector<std::uint64_t>> known;
   for (int tried = 0; tried < most_tries && best.match.agreement < 1; ++tried) {
     Gf2Basis span;
     add_random_pairs(sample, random, [&](std::uint64_t one, std::uint64_t other) {
       return span.insert(one ^ other);
     });
-    IndexFunction index = function_of_span(span, bits);
+    IndexFunction index =
+        function_of_masks(orthogonal_complement(span, sample.known_bits).rows(), sample.known_bits);
     if (known.insert(index.masks).second) best.improve(sample, std::move(index));
   }
 }
 
+/// If only some sets are labelled, their lines may agree in some bit by chance: drops masks that
+/// are not needed to keep lines of other sets out.
 void drop_needless_masks(const IndexSample& sample, IndexCandidate& best) {
   if (sample.shows_all_sets() || best.index.kind == IndexKind::xor_fold) return;
   for (std::size_t i = best.index.masks.size(); i > 0; --i) {
@@ -314,24 +248,66 @@ void drop_needless_masks(const IndexSample& sample, IndexCandidate& best) {
   }
 }
 
+/// Powers of two from the line on; other multiples of the line, up to 64 lines.
+std::vector<std::uint64_t> likely_granularities(const IndexSample& sample,
+                                                std::uint64_t line_bytes) {
+  constexpr std::uint64_t most_odd_lines = 64;
+  const auto [low, high] = std::ranges::minmax_element(sample.lines, {}, &PlacedLine::offset_bytes);
+  const std::uint64_t span_bytes = high->offset_bytes - low->offset_bytes;
+  std::vector<std::uint64_t> likely;
+  for (std::uint64_t g = std::bit_ceil(line_bytes); g <= span_bytes; g *= 2) likely.push_back(g);
+  for (std::uint64_t lines = 1; lines <= most_odd_lines; ++lines) {
+    if (!std::has_single_bit(lines * line_bytes)) likely.push_back(lines * line_bytes);
+  }
+  return likely;
+}
+
+/// Finds remainders of (address / granularity): lines of one set lie multiples of the divisor
+/// apart.
 void fit_modulo(const IndexSample& sample, std::uint64_t line_bytes, IndexCandidate& best) {
-  IndexFunction index;
-  index.kind = IndexKind::modulo;
-  index.known_bits = independent_bits(sample);
   Random random(sample.lines.size());
   for (std::uint64_t granularity_bytes : likely_granularities(sample, line_bytes)) {
-    std::set divisors = {divisor_of_sets(sample, granularity_bytes)};
+    std::set<std::uint64_t> divisors;
     for (int tried = 0; tried < most_tries; ++tried) {
-      divisors.insert(divisor_of_random_pairs(sample, granularity_bytes, random));
+      std::uint64_t divisor = 0;
+      add_random_pairs(sample, random, [&](std::uint64_t one, std::uint64_t other) {
+        const std::uint64_t before = divisor;
+        const std::uint64_t low = std::min(one, other) / granularity_bytes;
+        divisor = std::gcd(divisor, std::max(one, other) / granularity_bytes - low);
+        return divisor != before;
+      });
+      divisors.insert(divisor);
     }
     for (std::uint64_t divisor : divisors) {
       if (divisor < 2 || divisor > std::numeric_limits<std::uint32_t>::max()) continue;
-      index.granularity_bytes = granularity_bytes;
-      index.sets = static_cast<std::uint32_t>(divisor);
-      best.improve(sample, index);
+      best.improve(sample, {.kind = IndexKind::modulo,
+                            .granularity_bytes = granularity_bytes,
+                            .sets = static_cast<std::uint32_t>(divisor),
+                            .known_bits = sample.known_bits});
     }
     if (best.match.agreement == 1) break;
   }
+}
+
+}  // namespace
+
+IndexFunction fit_index_function(const std::vector<PlacedLine>& lines, std::uint64_t line_bytes,
+                                 std::uint64_t buffer_address) {
+  require(line_bytes > 0, "a line has no bytes (offsets cannot be divided) pass its size");
+  const IndexSample sample(lines, buffer_address);
+  if (sample.labelled < 2) return {.reason = "fewer than two lines have a known set"};
+  IndexCandidate best;
+  fit_folds(sample, line_bytes, best);
+  if (best.match.agreement < 1) fit_masks(sample, best);
+  if (best.match.agreement < 1) fit_modulo(sample, line_bytes, best);
+  drop_needless_masks(sample, best);
+  if (follows(sample, best) && has_evidence(sample, best.index)) {
+    best.index.buffer_address = buffer_address;
+    return best.index;
+  }
+  return {.agreement = best.match.agreement,
+          .known_bits = sample.known_bits,
+          .reason = why_none(sample, best)};
 }
 
 }  // namespace sonde

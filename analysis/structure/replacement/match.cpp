@@ -1,7 +1,7 @@
-// Plays every deterministic model; if none explains the records, tries random replacement.
+// Plays every deterministic model; if none explains the records, tries random replacement. Combines
+// the fits of several sets.
 #include "analysis/structure/replacement/match.hpp"
 
-#include "analysis/structure/replacement/random_policies.hpp"
 #include "base/error.hpp"
 
 #include <fmt/format.h>
@@ -113,8 +113,6 @@ bool is_distinguished(const Candidate& best, const Candidate& rival) {
          static_cast<double>(lead) >= least_lead_share * static_cast<double>(differing);
 }
 
-bool usual(const Candidate& candidate) { return candidate.rule->variant.empty(); }
-
 /// Of several equally good candidates the first; usual variants stand before others.
 const Candidate& simplest(const std::vector<Candidate>& candidates) {
   const Candidate& best = *std::ranges::max_element(
@@ -123,15 +121,15 @@ const Candidate& simplest(const std::vector<Candidate>& candidates) {
                                [&](const Candidate& c) { return !is_distinguished(best, c); });
 }
 
-/// Other policies, as usual as the chosen one, that explain the records equally well.
+/// Other policies that explain the records equally well.
 std::vector<Policy> policies_alike(const std::vector<Candidate>& candidates,
                                    const Candidate& chosen) {
   std::vector<Policy> alike;
   for (const Candidate& candidate : candidates) {
     const Policy policy = candidate.rule->policy;
-    if (policy == chosen.rule->policy || (usual(chosen) && !usual(candidate))) continue;
     const bool known = std::ranges::find(alike, policy) != alike.end();
-    if (!known && !is_distinguished(chosen, candidate)) alike.push_back(policy);
+    if (policy != chosen.rule->policy && !known && !is_distinguished(chosen, candidate))
+      alike.push_back(policy);
   }
   return alike;
 }
@@ -206,6 +204,84 @@ ReplacementFit match_replacement(std::uint32_t ways,
   fit.reason = fmt::format("no known rule explains the accesses ({} explains {:.1f} %)",
                            to_text(chosen.rule->policy), 100 * fit.agreement);
   return match_random(ways, policy_records, cyclic_records, std::move(fit));
+}
+
+namespace {
+
+// Some sets may be disturbed by another line; this fraction of the sets must agree.
+constexpr double least_agreeing_sets = 0.8;
+
+bool enough(std::size_t count, const std::vector<ReplacementFit>& sets) {
+  return static_cast<double>(count) >= least_agreeing_sets * static_cast<double>(sets.size());
+}
+
+bool allows(const ReplacementFit& fit, Policy policy) {
+  if (fit.policy) return fit.policy == policy;
+  return std::ranges::find(fit.alike, policy) != fit.alike.end();
+}
+
+/// Means over the sets that allow a policy.
+void average(ReplacementFit& cache, const std::vector<ReplacementFit>& sets, Policy policy) {
+  double agreeing = 0;
+  for (const ReplacementFit& fit : sets) {
+    if (!allows(fit, policy)) continue;
+    ++agreeing;
+    cache.agreement += fit.agreement;
+    cache.confidence += fit.confidence;
+    cache.way_probability.resize(
+        std::max(cache.way_probability.size(), fit.way_probability.size()));
+    for (std::size_t way = 0; way < fit.way_probability.size(); ++way) {
+      cache.way_probability[way] += fit.way_probability[way];
+    }
+  }
+  cache.agreement /= agreeing;
+  cache.confidence *= 1 / static_cast<double>(sets.size());  // sets that disagree count as 0
+  for (double& share : cache.way_probability) share /= agreeing;
+}
+
+/// The policies that most sets allow, if enough do.
+std::vector<Policy> common_policies(const std::vector<ReplacementFit>& sets) {
+  std::vector<Policy> common;
+  std::size_t most = 1;
+  for (Policy policy :
+       {Policy::lru, Policy::fifo, Policy::tree_plru, Policy::nru, Policy::clock, Policy::srrip,
+        Policy::set_duelling, Policy::guarded_lru, Policy::random, Policy::weighted_ways}) {
+    const auto count = static_cast<std::size_t>(
+        std::ranges::count_if(sets, [&](const auto& fit) { return allows(fit, policy); }));
+    if (count < most || !enough(count, sets)) continue;
+    if (count > most) common.clear();
+    most = count;
+    common.push_back(policy);
+  }
+  return common;
+}
+
+}  // namespace
+
+ReplacementFit combine_sets(const std::vector<ReplacementFit>& sets) {
+  ReplacementFit cache;
+  if (sets.empty()) {
+    cache.reason = "no set was chased";
+    return cache;
+  }
+  const std::vector<Policy> common = common_policies(sets);
+  if (common.empty()) {
+    cache.reason = sets.size() == 1 ? sets.front().reason
+                                    : fmt::format("{} sets follow no common policy: {}",
+                                                  sets.size(), sets.front().reason);
+    return cache;
+  }
+  average(cache, sets, common.front());
+  cache.scores = sets.front().scores;
+  const auto told =
+      std::ranges::find_if(sets, [&](const auto& fit) { return allows(fit, common.front()); });
+  cache.reason = told->reason;
+  if (common.size() == 1) {
+    cache.policy = common.front();
+  } else {
+    cache.alike = common;
+  }
+  return cache;
 }
 
 }  // namespace sonde

@@ -8,55 +8,27 @@
 namespace sonde {
 namespace {
 
-using Clearing = ModelRule::Clearing;
-using Fill = ModelRule::Fill;
-using Promotion = ModelRule::Promotion;
-using Search = ModelRule::Search;
-
 constexpr std::array model_rules = {
     ModelRule{.policy = Policy::lru},
     ModelRule{.policy = Policy::fifo},
     ModelRule{.policy = Policy::tree_plru},
     ModelRule{.policy = Policy::nru},
-    ModelRule{.policy = Policy::clock,
-              .clearing = Clearing::by_hand,
-              .search = Search::after_last_victim},
+    ModelRule{.policy = Policy::clock},
     ModelRule{.policy = Policy::srrip},
     ModelRule{.policy = Policy::guarded_lru},
     ModelRule{.policy = Policy::tree_plru,
               .variant = "the tree chooses empty ways too",
-              .fill = Fill::by_tree},
-    ModelRule{.policy = Policy::nru,
-              .variant = "searched from the last victim on",
-              .search = Search::after_last_victim},
-    ModelRule{.policy = Policy::nru, .variant = "only hits set the bit", .fill = Fill::unmarked},
-    ModelRule{.policy = Policy::nru,
-              .variant = "bits cleared when a victim is needed",
-              .clearing = Clearing::for_victim},
-    ModelRule{.policy = Policy::nru,
-              .variant = "bits cleared when a victim is needed, searched from the last one on",
-              .clearing = Clearing::for_victim,
-              .search = Search::after_last_victim},
-    ModelRule{.policy = Policy::clock,
-              .variant = "only hits set the bit",
-              .fill = Fill::unmarked,
-              .clearing = Clearing::by_hand,
-              .search = Search::after_last_victim},
-    ModelRule{.policy = Policy::srrip,
-              .variant = "a hit shortens the interval by one",
-              .promotion = Promotion::by_one},
-    ModelRule{.policy = Policy::srrip, .variant = "inserted at 1 of 3", .inserted = 1},
-    ModelRule{.policy = Policy::srrip,
-              .variant = "three bits, inserted at 6 of 7",
-              .distant = 7,
-              .inserted = 6},
+              .fill = ModelRule::Fill::by_tree},
 };
+
+// SRRIP: the distant re-reference interval, and that of a new line (Jaleel 2010).
+constexpr std::uint8_t distant_interval = 3;
+constexpr std::uint8_t inserted_interval = 2;
+constexpr std::size_t guarded_hits = 2;  // guarded LRU; of one line or several
 
 bool keeps_times(Policy policy) {
   return policy == Policy::lru || policy == Policy::fifo || policy == Policy::guarded_lru;
 }
-
-bool uses_bits(Policy policy) { return policy == Policy::nru || policy == Policy::clock; }
 
 }  // namespace
 
@@ -93,7 +65,7 @@ bool SetModel::access(std::uint16_t line) {
     on_hit(way_of_[line]);
     return false;
   }
-  const bool empty_first = rule_.fill != Fill::by_tree && filled_ < ways_;
+  const bool empty_first = rule_.fill != ModelRule::Fill::by_tree && filled_ < ways_;
   const std::uint32_t way = empty_first ? filled_++ : victim();
   if (line_in_[way] != nowhere) way_of_[line_in_[way]] = nowhere;
   line_in_[way] = line;
@@ -108,7 +80,7 @@ bool SetModel::is_guarded(std::uint32_t way) const {
 
 void SetModel::guard(std::uint32_t way) {
   guard_.push_back(way);
-  if (guard_.size() <= rule_.guarded_hits) return;
+  if (guard_.size() <= guarded_hits) return;
   const std::uint32_t released = guard_.front();
   guard_.erase(guard_.begin());
   if (!is_guarded(released)) touched_[released] = now_;
@@ -125,19 +97,20 @@ std::uint32_t SetModel::oldest_unguarded() const {
 }
 
 std::uint32_t SetModel::victim() {
-  if (rule_.policy == Policy::guarded_lru) return oldest_unguarded();
-  if (!touched_.empty()) {
-    const auto oldest = std::ranges::min_element(touched_);
-    return static_cast<std::uint32_t>(oldest - touched_.begin());
+  switch (rule_.policy) {
+    case Policy::guarded_lru: return oldest_unguarded();
+    case Policy::tree_plru: return follow_tree();
+    case Policy::nru: return first_unused();
+    case Policy::clock: return pass_hand();
+    case Policy::srrip: return distant_way();
+    default:
+      return static_cast<std::uint32_t>(std::ranges::min_element(touched_) - touched_.begin());
   }
-  if (rule_.policy == Policy::tree_plru) return follow_tree();
-  return uses_bits(rule_.policy) ? unused_way() : distant_way();
 }
 
 void SetModel::on_hit(std::uint32_t way) {
   if (rule_.policy == Policy::srrip) {
-    const bool stepwise = rule_.promotion == Promotion::by_one && marks_[way] > 0;
-    marks_[way] = stepwise ? static_cast<std::uint8_t>(marks_[way] - 1) : std::uint8_t{0};
+    marks_[way] = 0;
   } else if (rule_.policy == Policy::guarded_lru) {
     guard(way);
   } else if (rule_.policy != Policy::fifo) {
@@ -148,9 +121,7 @@ void SetModel::on_hit(std::uint32_t way) {
 void SetModel::on_fill(std::uint32_t way) {
   std::erase(guard_, way);
   if (rule_.policy == Policy::srrip) {
-    marks_[way] = rule_.inserted;
-  } else if (rule_.fill == Fill::unmarked) {
-    marks_[way] = 0;
+    marks_[way] = inserted_interval;
   } else {
     mark(way);
   }
@@ -166,35 +137,33 @@ void SetModel::mark(std::uint32_t way) {
   }
 }
 
+/// NRU: the last bit to be set clears the others.
 void SetModel::mark_used(std::uint32_t way) {
   marks_[way] = 1;
-  const bool all_used =
-      rule_.clearing == Clearing::by_last_used && std::ranges::find(marks_, 0) == marks_.end();
-  if (!all_used) return;
+  if (rule_.policy != Policy::nru || std::ranges::find(marks_, 0) != marks_.end()) return;
   std::ranges::fill(marks_, std::uint8_t{0});
   marks_[way] = 1;
 }
 
-/// The first way, from the hand on, whose used bit is not set.
-std::uint32_t SetModel::unused_way() {
-  std::uint32_t way = rule_.search == Search::from_way_0 ? 0 : hand_;
-  for (std::uint32_t passed = 0; marks_[way] != 0; ++passed) {
-    if (rule_.clearing == Clearing::by_hand) marks_[way] = 0;
-    if (rule_.clearing == Clearing::for_victim && passed == ways_) {
-      std::ranges::fill(marks_, std::uint8_t{0});
-      break;
-    }
-    if (rule_.clearing == Clearing::by_last_used && passed == ways_) break;  // one way
-    way = way + 1 == ways_ ? 0 : way + 1;
-  }
-  hand_ = way + 1 == ways_ ? 0 : way + 1;
+/// NRU: the first way whose used bit is not set.
+std::uint32_t SetModel::first_unused() const {
+  const auto unused = std::ranges::find(marks_, 0);
+  return unused == marks_.end() ? 0 : static_cast<std::uint32_t>(unused - marks_.begin());
+}
+
+/// CLOCK: the first way, from the hand on, whose used bit is not set; the hand clears set bits.
+std::uint32_t SetModel::pass_hand() {
+  const auto next = [&](std::uint32_t way) { return way + 1 == ways_ ? 0 : way + 1; };
+  std::uint32_t way = hand_;
+  for (; marks_[way] != 0; way = next(way)) marks_[way] = 0;
+  hand_ = next(way);
   return way;
 }
 
 /// The first way at the distant interval, after all intervals have grown until one is distant.
 std::uint32_t SetModel::distant_way() {
   const auto farthest = std::ranges::max_element(marks_);
-  const int step = rule_.distant - *farthest;
+  const int step = distant_interval - *farthest;
   for (std::uint8_t& mark : marks_) mark = static_cast<std::uint8_t>(mark + step);
   return static_cast<std::uint32_t>(farthest - marks_.begin());
 }

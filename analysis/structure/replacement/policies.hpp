@@ -34,15 +34,7 @@ struct ModelRule {
   Policy policy = Policy::lru;
   std::string_view variant = {};  // empty: the usual variant
 
-  enum class Fill { as_hit, unmarked, by_tree } fill = Fill::as_hit;
-  /// Used bits are cleared when the last way is used, when no way is unused, or by a passing hand.
-  enum class Clearing { by_last_used, for_victim, by_hand } clearing = Clearing::by_last_used;
-  enum class Search { from_way_0, after_last_victim } search = Search::from_way_0;
-  /// SRRIP: the distant re-reference interval, that of a new line, and the effect of a hit.
-  std::uint8_t distant = 3;
-  std::uint8_t inserted = 2;
-  enum class Promotion { to_zero, by_one } promotion = Promotion::to_zero;
-  std::uint8_t guarded_hits = 2;  // guarded LRU: number of guarded hits, of one line or several
+  enum class Fill { in_order, by_tree } fill = Fill::in_order;
 };
 
 /// All deterministic candidates; the usual variants come first.
@@ -61,7 +53,8 @@ class SetModel {
 
  private:
   std::uint32_t victim();
-  std::uint32_t unused_way();
+  std::uint32_t first_unused() const;
+  std::uint32_t pass_hand();
   std::uint32_t distant_way();
   std::uint32_t follow_tree() const;
   void mark(std::uint32_t way);

@@ -1,12 +1,10 @@
 // Computes shares of the victims and their independence, and checks by simulation.
-#include "analysis/structure/replacement/random_policies.hpp"
+#include "analysis/structure/replacement/match.hpp"
 
-#include "analysis/structure/replacement/policy_trace.hpp"
 #include "base/error.hpp"
 #include "base/random.hpp"
 
 #include <fmt/format.h>
-#include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/chi_squared.hpp>
 
 #include <algorithm>
@@ -29,9 +27,8 @@ struct Victim {
 struct VictimSpread {
   std::size_t victims = 0;
   std::vector<double> way_share;
-  double uniform_p_value = 1;   // that ways are equal: the smaller of chi-square (neighbouring ways
-                                // together if they are many) and the most frequent way, times two
-  double uniform_distance = 0;  // total variation distance from equal shares, 0..1
+  double uniform_p_value = 1;      // that ways are equal, by chi-square
+  double uniform_distance = 0;     // total variation distance from equal shares, 0..1
   double history_association = 0;  // Cramer's V of a victim and the one before, bias-corrected: 0
                                    // independent .. 1 determined
 };
@@ -65,15 +62,6 @@ std::size_t bin_of(std::uint32_t way, std::uint32_t ways, std::size_t bins) {
   return std::size_t{way} * bins / ways;
 }
 
-/// Chance that, of equal ways, any leaves as often as the most frequent one (Bonferroni).
-double favourite_p_value(const std::vector<double>& way_share, std::size_t victims) {
-  const auto ways = static_cast<double>(way_share.size());
-  const double most =
-      std::round(*std::ranges::max_element(way_share) * static_cast<double>(victims));
-  const boost::math::binomial distribution(static_cast<double>(victims), 1 / ways);
-  return std::min(1.0, ways * boost::math::cdf(boost::math::complement(distribution, most - 1)));
-}
-
 double chi_square_p_value(std::uint32_t ways, const std::vector<Victim>& victims) {
   const auto total = static_cast<double>(victims.size());
   const auto bins =
@@ -91,42 +79,20 @@ double chi_square_p_value(std::uint32_t ways, const std::vector<Victim>& victims
   return boost::math::cdf(boost::math::complement(distribution, statistic));
 }
 
-/// Groups of neighbouring ways with about equally many victims; a few ways may have all victims.
-std::vector<std::size_t> even_groups(std::uint32_t ways, const std::vector<Victim>& victims,
-                                     std::size_t most_groups) {
-  std::vector<std::size_t> counts(ways);
-  for (const Victim& victim : victims) ++counts[victim.way];
-  std::vector<std::size_t> group(ways);
-  std::size_t before = 0;
-  std::size_t last_place = 0;
-  std::size_t groups = 0;
-  for (std::uint32_t way = 0; way < ways; ++way) {
-    const std::size_t place = (2 * before + counts[way]) * most_groups / (2 * victims.size());
-    if (place != last_place && counts[way] > 0 && before > 0) ++groups;
-    if (counts[way] > 0) last_place = place;
-    group[way] = groups;
-    before += counts[way];
-  }
-  return group;
-}
-
 /// Bergsma 2013, "A bias-correction for Cramer's V".
 double history_association(std::uint32_t ways, const std::vector<Victim>& victims) {
   const auto pairs = static_cast<double>(std::ranges::count_if(
       victims, [](const Victim& victim) { return victim.previous_way.has_value(); }));
-  const auto most_groups = std::min<std::size_t>(
+  const auto bins = std::min<std::size_t>(
       ways, static_cast<std::size_t>(std::sqrt(pairs / least_expected_count)));
-  if (most_groups < 2) return 0;
-  const std::vector<std::size_t> group = even_groups(ways, victims, most_groups);
-  const std::size_t bins = group.back() + 1;
   if (bins < 2) return 0;
   std::vector<double> joint(bins * bins);
   std::vector<double> before(bins);
   std::vector<double> after(bins);
   for (const Victim& victim : victims) {
     if (!victim.previous_way) continue;
-    const std::size_t row = group[*victim.previous_way];
-    const std::size_t column = group[victim.way];
+    const std::size_t row = bin_of(*victim.previous_way, ways, bins);
+    const std::size_t column = bin_of(victim.way, ways, bins);
     ++joint[row * bins + column];
     ++before[row];
     ++after[column];
@@ -153,8 +119,6 @@ double history_association(std::uint32_t ways, const std::vector<Victim>& victim
 std::vector<Victim> trace_victims(std::uint32_t ways, const std::vector<AccessRecord>& records) {
   std::vector<Victim> victims;
   for (const AccessRecord& record : records) {
-    require(record.lines.size() == record.missed.size(),
-            "a record of a set has not one outcome for each access (they are read together)");
     for (std::size_t i = 0; i < record.lines.size(); ++i) {
       require(record.lines[i] == i % (ways + 1),
               "a record is no cyclic chase of one line more than the set has ways (its victims "
@@ -175,9 +139,7 @@ VictimSpread spread_of(std::uint32_t ways, const std::vector<Victim>& victims) {
     share /= static_cast<double>(victims.size());
     spread.uniform_distance += std::abs(share - 1.0 / ways) / 2;
   }
-  spread.uniform_p_value =
-      std::min(1.0, 2 * std::min(chi_square_p_value(ways, victims),
-                                 favourite_p_value(spread.way_share, victims.size())));
+  spread.uniform_p_value = chi_square_p_value(ways, victims);
   spread.history_association = history_association(ways, victims);
   return spread;
 }

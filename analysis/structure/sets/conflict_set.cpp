@@ -126,15 +126,8 @@ void add_overlooked(std::set<std::uint64_t>& found, const Lines& residents, cons
 
 }  // namespace
 
-std::optional<EvictionSet> find_eviction_set(const Lines& pool, const MissOracle& ask,
+std::optional<EvictionSet> find_eviction_set(Lines pool, const MissOracle& ask,
                                              std::string& reason) {
-  ConflictSearch search = search_conflict(pool, ask);
-  if (!search.conflict) reason = std::move(search.reason);
-  return std::move(search.conflict);
-}
-
-std::optional<EvictionSet> find_eviction_set_in_any_order(Lines pool, const MissOracle& ask,
-                                                          std::string& reason) {
   constexpr std::uint64_t orders = 3;
   ConflictSearch search = search_conflict(pool, ask);
   for (std::uint64_t order = 1; order < orders && !search.conflict && pool.size() > 1; ++order) {

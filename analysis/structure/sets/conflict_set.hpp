@@ -23,14 +23,10 @@ struct EvictionSet {
 
 /// Accesses more and more lines of the pool until some set overflows, and reduces these lines to
 /// the smallest part that overflows. nullopt with `reason` if the pool fits, or if no part surely
-/// overflows.
-std::optional<EvictionSet> find_eviction_set(const Lines& pool, const MissOracle& ask,
+/// overflows. Tries up to three orders of the pool, because one outlier in a long series of chases
+/// may have ended the search; gives up if the lines overflow in the first order alone.
+std::optional<EvictionSet> find_eviction_set(Lines pool, const MissOracle& ask,
                                              std::string& reason);
-
-/// The same in up to three orders of the pool, because one outlier in a long series of chases may
-/// have ended the search. Gives up if the lines overflow in the first order alone.
-std::optional<EvictionSet> find_eviction_set_in_any_order(Lines pool, const MissOracle& ask,
-                                                          std::string& reason);
 
 /// For each candidate, whether it shares the set of the conflict: it misses together with as many
 /// lines of that set as the set has ways. Asks in groups of at most half the lines that fit.

@@ -94,7 +94,7 @@ bool others_show_their_ways(const IndexFunction& index, const LinePool& space,
   different.resize(std::min(different.size(), asked_sets));
   return std::ranges::all_of(different, [&](std::uint64_t set) {
     std::string no_conflict;
-    const auto conflict = find_eviction_set_in_any_order(
+    const auto conflict = find_eviction_set(
         lines_of_set(index, space, set, std::size_t{2} * std::max(ways[set], ways[home])), ask,
         no_conflict);
     return !conflict || (conflict->ways() + disturbed >= ways[set] &&
@@ -102,12 +102,13 @@ bool others_show_their_ways(const IndexFunction& index, const LinePool& space,
   });
 }
 
-SmVote vote(const std::vector<std::vector<bool>>& answers, std::size_t least_disagreements) {
+std::vector<int> find_odd_sms(const std::vector<std::vector<bool>>& answers,
+                              std::size_t least_disagreements) {
   // If more than one SM in ten differs from the rest, the differences are chance.
   constexpr std::size_t most_odd_of = 10;
   constexpr std::size_t fewest_sms = 3;
-  SmVote result;
-  if (answers.size() < fewest_sms) return result;
+  std::vector<int> odd_sms;
+  if (answers.size() < fewest_sms) return {};
   const std::size_t most_odd = std::max<std::size_t>(1, answers.size() / most_odd_of);
   std::vector<std::size_t> disagreements(answers.size());
   for (std::size_t question = 0; question < answers.front().size(); ++question) {
@@ -115,7 +116,6 @@ SmVote vote(const std::vector<std::vector<bool>>& answers, std::size_t least_dis
         std::ranges::count_if(answers, [&](const auto& of_sm) { return of_sm[question]; }));
     const bool usual = 2 * yes > answers.size();
     if ((usual ? answers.size() - yes : yes) > most_odd) continue;
-    ++result.questions;
     for (std::size_t sm = 0; sm < answers.size(); ++sm) {
       disagreements[sm] += answers[sm][question] != usual;
     }
@@ -126,10 +126,9 @@ SmVote vote(const std::vector<std::vector<bool>>& answers, std::size_t least_dis
   for (std::size_t sm = 0; sm < answers.size(); ++sm) {
     const bool stands_out =
         disagreements[sm] >= least_disagreements && disagreements[sm] > 4 * usual;
-    if (stands_out) result.odd_sms.push_back(static_cast<int>(sm));
+    if (stands_out) odd_sms.push_back(static_cast<int>(sm));
   }
-  if (result.odd_sms.size() > most_odd) result.odd_sms.clear();
-  return result;
+  return odd_sms.size() <= most_odd ? odd_sms : std::vector<int>{};
 }
 
 }  // namespace sonde

@@ -34,16 +34,13 @@ bool others_show_their_ways(const IndexFunction& index, const LinePool& space,
                             const std::vector<std::uint32_t>& ways, std::uint64_t home,
                             std::size_t most_more, const MissOracle& ask);
 
-struct SmVote {
-  std::size_t questions = 0;      // questions that nearly all SMs answered alike
-  std::vector<int> odd_sms = {};  // indexes into the answers, ascending
-};
-
 /// Finds SMs that disagree with the majority far more often than other SMs do. Ignores questions
 /// that divide the SMs, as under random replacement. If more than a tenth of the SMs would be odd,
 /// none is: the differences are then chance.
 /// @param answers [SM][question]; with fewer than three SMs none is odd
 /// @param least_disagreements that make an SM odd
-SmVote vote(const std::vector<std::vector<bool>>& answers, std::size_t least_disagreements);
+/// @return indexes into the answers, ascending
+std::vector<int> find_odd_sms(const std::vector<std::vector<bool>>& answers,
+                              std::size_t least_disagreements);
 
 }  // namespace sonde

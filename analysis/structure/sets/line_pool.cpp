@@ -4,6 +4,7 @@
 #include "base/random.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <span>
 #include <utility>
@@ -50,6 +51,22 @@ Lines lines_of_set(const IndexFunction& index, const LinePool& space, std::uint6
   lines = shuffled(std::move(lines), derive_seed(space.seed, "lines of a set"));
   lines.resize(std::min(count, lines.size()));
   return lines;
+}
+
+std::vector<Lines> lines_by_set(const IndexFunction& index, const LinePool& space,
+                                std::size_t count) {
+  std::vector<Lines> by_set(index.sets);
+  const std::uint64_t available = space.span_bytes / space.line_bytes;
+  // An odd step accesses every line once.
+  const std::uint64_t step = (available * 5 / 8) | 1;
+  const std::uint64_t enough = 4 * count * index.sets;
+  for (std::uint64_t i = 0; i < available && i < enough; ++i) {
+    const std::uint64_t line =
+        (std::has_single_bit(available) ? i * step % available : i) * space.line_bytes;
+    Lines& lines = by_set[set_of(index, line)];
+    if (lines.size() < count && !is_taken(space, line)) lines.push_back(line);
+  }
+  return by_set;
 }
 
 Lines lines_of_other_sets(const IndexFunction& index, const LinePool& space, std::uint64_t set) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace sonde {
 
@@ -19,8 +20,6 @@ struct LinePool {
   Lines co_resident = {};  // accessed in every pass of each list; they occupy ways
   Lines excluded = {};  // no list may access these either: the inner caches keep them together with
                         // the co-resident lines
-  /// If no index function is found, the search takes set by set, up to this number of sets.
-  std::size_t most_single_sets = 64;
   /// Address of offset 0, for index functions with address bits above the alignment of the buffer.
   std::uint64_t buffer_address = 0;
 };
@@ -37,6 +36,11 @@ Lines lines_under(const Lines& offsets, std::uint64_t line_bytes);
 /// At most `count` lines of set number `set`, in a random order.
 Lines lines_of_set(const IndexFunction& index, const LinePool& space, std::uint64_t set,
                    std::size_t count);
+
+/// At most `count` lines of every set, in an order that does not follow the sets. Looks at four
+/// times as many lines as that.
+std::vector<Lines> lines_by_set(const IndexFunction& index, const LinePool& space,
+                                std::size_t count);
 
 /// Up to 4096 lines of other sets. First the co-resident lines, which are known to evict lines from
 /// the inner caches; then the lines below them, downwards. @pre there are co-resident lines

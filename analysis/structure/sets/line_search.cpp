@@ -19,13 +19,9 @@ struct Question {
   Lines along_with_it;
 };
 
-enum class Direction { up, down };
-
 Question question_about(const EvictionSet& conflict, std::size_t choice,
-                        std::uint64_t distance_bytes, Direction direction) {
-  const std::uint64_t line = conflict.lines[choice];
-  const bool is_down = direction == Direction::down && line >= distance_bytes;
-  const std::uint64_t moved = is_down ? line - distance_bytes : line + distance_bytes;
+                        std::uint64_t distance_bytes) {
+  const std::uint64_t moved = conflict.lines[choice] ^ distance_bytes;
   Question question{conflict.lines, conflict.lines};
   question.in_its_place[choice] = moved;
   question.along_with_it[(choice + 1) % conflict.lines.size()] = moved;
@@ -34,13 +30,13 @@ Question question_about(const EvictionSet& conflict, std::size_t choice,
 
 /// Fraction of the answers by which the moved address lies in the same line.
 double share_in_one_line(const EvictionSet& conflict, std::uint64_t distance_bytes,
-                         const MissOracle& ask, Direction direction = Direction::up) {
+                         const MissOracle& ask) {
   const std::size_t choices = std::min(conflict.lines.size(), most_choices);
   std::vector<Lines> lists;
   // If the conflict has few lines, ask about each several times.
   const std::size_t votes = std::max(most_choices / choices, std::size_t{1}) * choices;
   for (std::size_t vote = 0; vote < votes; ++vote) {
-    Question question = question_about(conflict, vote % choices, distance_bytes, direction);
+    Question question = question_about(conflict, vote % choices, distance_bytes);
     lists.push_back(std::move(question.in_its_place));
     lists.push_back(std::move(question.along_with_it));
   }
@@ -56,18 +52,12 @@ double share_in_one_line(const EvictionSet& conflict, std::uint64_t distance_byt
 
 LineByConflicts find_line(const EvictionSet& conflict, std::uint64_t fetch_bytes,
                           std::uint64_t limit_bytes, const MissOracle& ask) {
-  LineByConflicts line{.bytes = limit_bytes, .agreement = 1};
-  for (std::uint64_t distance = fetch_bytes; distance < limit_bytes; distance *= 2) {
-    const double in_one_line = share_in_one_line(conflict, distance, ask);
+  LineByConflicts line{.bytes = fetch_bytes, .agreement = 1};
+  for (; line.bytes < limit_bytes; line.bytes *= 2) {
+    const double in_one_line = share_in_one_line(conflict, line.bytes, ask);
     line.agreement = std::min(line.agreement, std::max(in_one_line, 1 - in_one_line));
-    if (in_one_line < 0.5) {
-      line.bytes = distance;
-      return line;
-    }
+    if (in_one_line < 0.5) break;
   }
-  // Downwards, because upwards the address may lie beyond the lines that may be accessed.
-  const double beyond = share_in_one_line(conflict, limit_bytes, ask, Direction::down);
-  line.agreement = std::min(line.agreement, 1 - beyond);
   return line;
 }
 
@@ -127,7 +117,7 @@ BusyLines find_busy_lines(const Lines& pool, std::size_t fitting_lines, const Mi
     const Lines missing = missing_lines(slice(pool, 0, length), ask);
     if (missing.size() > most_lines) break;
     if (missing.size() < fewest_lines) continue;
-    BusyLines busy{.lines = lines_without_rest(missing, ask), .others = {}, .reason = {}};
+    BusyLines busy{.lines = lines_without_rest(missing, ask)};
     if (busy.lines.empty()) continue;
     std::ranges::sort(busy.lines);
     Lines others;
@@ -138,9 +128,7 @@ BusyLines find_busy_lines(const Lines& pool, std::size_t fitting_lines, const Mi
     std::ranges::sort(busy.others);
     return busy;
   }
-  return {.lines = {},
-          .others = {},
-          .reason = "no small group of lines was found that misses in every order of accesses"};
+  return {};
 }
 
 }  // namespace sonde

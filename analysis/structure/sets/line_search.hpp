@@ -6,8 +6,6 @@
 #include "analysis/structure/sets/conflict_set.hpp"
 #include "analysis/structure/sets/miss_oracle.hpp"
 
-#include <string>
-
 namespace sonde {
 
 struct LineByConflicts {
@@ -17,17 +15,14 @@ struct LineByConflicts {
 };
 
 /// The smallest distance at which another line begins. Tries `fetch_bytes`, then doubles it up to
-/// `limit_bytes`, which is the answer if no smaller distance is found. The agreement is low if an
-/// address at `limit_bytes` still seems to lie in the same line: then larger units conflict
-/// (pages).
+/// `limit_bytes`, which is the answer if no smaller distance is found.
 /// @param conflict its lines begin at multiples of `limit_bytes`
 LineByConflicts find_line(const EvictionSet& conflict, std::uint64_t fetch_bytes,
                           std::uint64_t limit_bytes, const MissOracle& ask);
 
 struct BusyLines {
-  Lines lines;         // all of them miss, in every order; ascending
-  Lines others;        // other lines of the same sets: they miss together with `lines`; ascending
-  std::string reason;  // why there are no lines
+  Lines lines = {};   // all of them miss, in every order; ascending; empty: none were found
+  Lines others = {};  // other lines of the same sets: they miss together with `lines`; ascending
 };
 
 /// Looks in longer and longer prefixes of the pool for lines of at least four sets that miss

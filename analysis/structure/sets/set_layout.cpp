@@ -27,11 +27,6 @@ constexpr double least_checked_agreement = 0.9;
 // Here the set of every line was seen: the function must explain nearly all lines.
 constexpr double least_agreement = 0.995;
 
-/// Number of members to which a function is fitted.
-std::size_t wanted_members(const EvictionSet& conflict) {
-  return std::max(fewest_members, conflict.ways() + 8);
-}
-
 /// Finds lines of more sets if one set has too few for a function (a cache of few ways in a small
 /// span). Ends with enough lines beyond the first line of each set.
 void place_more_sets(const MissOracle& ask, Lines& others, std::vector<PlacedLine>& placed) {
@@ -43,7 +38,7 @@ void place_more_sets(const MissOracle& ask, Lines& others, std::vector<PlacedLin
   std::string no_conflict;
   for (std::uint32_t set = 1; set <= most_sets; ++set) {
     if (set > fewest_sets && lines >= enough_lines) return;
-    const auto conflict = find_eviction_set_in_any_order(others, ask, no_conflict);
+    const auto conflict = find_eviction_set(others, ask, no_conflict);
     if (!conflict) return;
     Lines members;
     const Lines candidates = std::exchange(others, {});
@@ -57,31 +52,27 @@ void place_more_sets(const MissOracle& ask, Lines& others, std::vector<PlacedLin
   }
 }
 
-/// Fits a function to members of the conflict's set and to lines of other sets.
-void fit_to(const LinePool& space, const Lines& members, Lines others, const MissOracle& ask,
-            SetLayout& found) {
+/// Sorts candidates until enough members of the conflict's set are known; fits a function to them
+/// and to lines of other sets.
+void fit_function(const LinePool& space, const Lines& candidates, const MissOracle& ask,
+                  SetLayout& found) {
+  constexpr std::size_t at_once = 4096;
   constexpr std::size_t few_members = 12;
-  found.members = with_conflict_first(*found.conflict, members);
+  const EvictionSet& conflict = *found.conflict;
+  const std::size_t wanted = std::max(fewest_members, conflict.ways() + 8);
+  Lines members;
+  Lines others;
+  for (std::size_t first = 0; first < candidates.size() && members.size() < wanted;
+       first += at_once) {
+    sort_by_set(conflict, slice(candidates, first, at_once), ask, members, others);
+  }
+  if (members.size() < wanted) find_overlooked(conflict, ask, members, others);
+  found.members = with_conflict_first(conflict, members);
   std::vector<PlacedLine> placed;
   for (std::uint64_t line : found.members) placed.push_back({.offset_bytes = line, .set = 0});
   if (members.size() < few_members) place_more_sets(ask, others, placed);
   for (std::uint64_t line : others) placed.push_back({.offset_bytes = line, .set = other_set});
   found.index = fit_index_function(placed, space.line_bytes, space.buffer_address);
-}
-
-/// Sorts candidates until enough members of the conflict's set are known; fits a function to them.
-void fit_function(const LinePool& space, const Lines& candidates, const MissOracle& ask,
-                  SetLayout& found) {
-  constexpr std::size_t at_once = 4096;
-  const std::size_t wanted = wanted_members(*found.conflict);
-  Lines members;
-  Lines others;
-  for (std::size_t first = 0; first < candidates.size() && members.size() < wanted;
-       first += at_once) {
-    sort_by_set(*found.conflict, slice(candidates, first, at_once), ask, members, others);
-  }
-  if (members.size() < wanted) find_overlooked(*found.conflict, ask, members, others);
-  fit_to(space, members, others, ask, found);
 }
 
 /// The ways of all sets by the function; empty, with the reason, if measured ways contradict it.
@@ -185,12 +176,12 @@ void complete_layout(const LinePool& space, const SingleSets& sets, const MissOr
   found.index.sets = static_cast<std::uint32_t>(sets.ways.size());
 }
 
-/// Finds set after set in the pool; completes the layout with all sets or with a sample, or gives
-/// the reason why neither is possible. @pre found.conflict was found in this pool
+/// Finds set after set in the pool, and completes the layout with them; or gives the reason why
+/// this is not possible. @pre found.conflict was found in this pool
 void find_single_sets(const LinePool& space, const Lines& pool, const MissOracle& ask,
                       const std::optional<OtherCoResidents>& other, SetLayout& found) {
   const std::string no_function = found.reason.empty() ? found.index.reason : found.reason;
-  const SingleSets sets = take_single_sets(space, pool, *found.conflict, ask);
+  const SingleSets sets = take_single_sets(pool, *found.conflict, ask);
   std::vector<std::uint32_t> ways = count_whole_ways(space, sets, other, found.reason);
   if (ways.empty()) {
     found.reason = fmt::format("{}; set by set: {}", no_function, found.reason);
@@ -199,7 +190,6 @@ void find_single_sets(const LinePool& space, const Lines& pool, const MissOracle
   found.home_ways = ways.front();
   if (!sets.reason.empty()) {
     found.reason = sets.reason;
-    found.seen_ways = std::move(ways);
     return;
   }
   if (ways.size() == 1) {
@@ -226,7 +216,7 @@ SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,
                           const std::optional<OtherCoResidents>& other) {
   const Lines pool = choose_lines(space, enough_candidates(space), derive_seed(space.seed, "pool"));
   SetLayout found;
-  found.conflict = find_eviction_set_in_any_order(pool, ask, found.reason);
+  found.conflict = find_eviction_set(pool, ask, found.reason);
   if (!found.conflict) return found;
   const std::uint64_t likely_sets =
       std::max<std::uint64_t>(1, space.cached_lines / found.conflict->ways());
@@ -244,7 +234,7 @@ SetLayout find_set_layout(const LinePool& space, const MissOracle& ask,
   }
   found.home_ways = static_cast<std::uint32_t>(found.conflict->ways());
   const bool can_count_co_residents = space.co_resident.empty() || other;
-  if (!can_count_co_residents || likely_sets > 4 * space.most_single_sets) {
+  if (!can_count_co_residents || likely_sets > most_single_sets) {
     found.index.kind = IndexKind::unresolved;
     if (found.reason.empty()) found.reason = found.index.reason;
     return found;

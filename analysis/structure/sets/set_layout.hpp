@@ -33,8 +33,6 @@ struct SetLayout {
   std::vector<std::uint32_t> ways_per_set = {};  // descending; empty: not resolved
   std::uint32_t smaller_sets = 0;  // sets that seemed to have one way less, see even_out
   std::uint32_t short_sets = 0;    // sets of which memory has too few lines to overfill them
-  // If not all sets can be found: the ways of a sample of twelve.
-  std::vector<std::uint32_t> seen_ways = {};
   Predictions checked =
       {};  // sets of chases that the search has not used, which overflowed as predicted
   std::string reason = {};  // why something is missing

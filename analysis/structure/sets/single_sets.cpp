@@ -9,9 +9,6 @@
 namespace sonde {
 namespace {
 
-// Number of sets that are measured if there are too many to find all.
-constexpr std::size_t sample_of_sets = 12;
-
 /// True if most of the conflict's first three lines miss together with `ways` lines of the set.
 bool is_in_set(const EvictionSet& conflict, const Lines& set, std::uint32_t ways,
                const MissOracle& ask) {
@@ -89,20 +86,16 @@ void take_set(const EvictionSet& conflict, Lines& pool, const MissOracle& ask, S
 
 }  // namespace
 
-SingleSets take_single_sets(const LinePool& space, Lines pool, const EvictionSet& first,
-                            const MissOracle& ask) {
+SingleSets take_single_sets(Lines pool, const EvictionSet& first, const MissOracle& ask) {
   SingleSets sets;
   take_set(first, pool, ask, sets);
-  const std::size_t enough = space.cached_lines / first.ways() > space.most_single_sets
-                                 ? sample_of_sets
-                                 : space.most_single_sets;
   std::string no_conflict;
-  while (const auto conflict = find_eviction_set_in_any_order(pool, ask, no_conflict)) {
-    if (sets.ways.size() == enough) {
+  while (const auto conflict = find_eviction_set(pool, ask, no_conflict)) {
+    if (sets.ways.size() == most_single_sets) {
       sets.reason = fmt::format(
           "no function of the address gives the measured sets, and there are more than {} sets, "
           "too many to search one by one",
-          space.most_single_sets);
+          most_single_sets);
       return sets;
     }
     take_set(*conflict, pool, ask, sets);

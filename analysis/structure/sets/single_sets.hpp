@@ -2,13 +2,16 @@
 #pragma once
 
 #include "analysis/structure/sets/conflict_set.hpp"
-#include "analysis/structure/sets/line_pool.hpp"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace sonde {
+
+/// The search takes up to this number of sets. All 160 sets of an L2 whose number of slices is no
+/// power of two are found in 5 s of device time; 192 sets take longer than a search may.
+inline constexpr std::size_t most_single_sets = 160;
 
 /// Vectors are indexed by the number of the set.
 struct SingleSets {
@@ -17,10 +20,8 @@ struct SingleSets {
   std::string reason;               // why not all sets are found; empty if all are
 };
 
-/// Finds all sets that the pool can overfill. If there are far too many sets, finds twelve and
-/// gives the reason.
+/// Finds all sets that the pool can overfill, or gives the reason why not.
 /// @param first a conflict found in the pool
-SingleSets take_single_sets(const LinePool& space, Lines pool, const EvictionSet& first,
-                            const MissOracle& ask);
+SingleSets take_single_sets(Lines pool, const EvictionSet& first, const MissOracle& ask);
 
 }  // namespace sonde

@@ -4,7 +4,6 @@
 #include "analysis/structure/sets/miss_oracle.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <functional>
 #include <map>
 #include <optional>
@@ -46,23 +45,6 @@ struct WaysSearch {
     }
   }
 };
-
-/// For every set `count` of its lines, or fewer if the span has fewer.
-std::vector<Lines> sort_lines(const IndexFunction& index, const LinePool& space,
-                              std::size_t count) {
-  std::vector<Lines> lines_by_set(index.sets);
-  const std::uint64_t available = space.span_bytes / space.line_bytes;
-  // An odd step accesses every line once, in an order that does not follow the sets.
-  const std::uint64_t step = (available * 5 / 8) | 1;
-  const std::uint64_t enough = 4 * count * index.sets;
-  for (std::uint64_t i = 0; i < available && i < enough; ++i) {
-    const std::uint64_t line =
-        (std::has_single_bit(available) ? i * step % available : i) * space.line_bytes;
-    Lines& lines = lines_by_set[set_of(index, line)];
-    if (lines.size() < count && !is_taken(space, line)) lines.push_back(line);
-  }
-  return lines_by_set;
-}
 
 /// One list with lines of several sets.
 struct JointList {
@@ -142,25 +124,13 @@ Outcome settle_ways(std::vector<WaysSearch>& searches, const std::vector<Lines>&
   return Outcome::unseen;
 }
 
-/// Sets whose number of ways occurs in at most 2 % of all sets.
-std::vector<std::size_t> find_rare(const std::vector<WaysSearch>& searches) {
-  constexpr std::size_t few_of_many = 50;
-  std::map<std::uint32_t, std::vector<std::size_t>> sets_by_ways;
-  for (std::size_t set = 0; set < searches.size(); ++set)
-    sets_by_ways[searches[set].ways].push_back(set);
-  std::vector<std::size_t> rare;
-  for (const auto& [ways, sets] : sets_by_ways)
-    if (few_of_many * sets.size() <= searches.size())
-      rare.insert(rare.end(), sets.begin(), sets.end());
-  return rare;
-}
-
 /// Sets with more ways than usual (or fewer: `compare`), co-resident lines included; empty if there
-/// are more than 16. Of two equally common numbers the larger is the usual one.
+/// are more than 16, and than 2 % of all. Of two equally common numbers the larger is the usual
+/// one.
 template <class Compare>
 std::vector<std::size_t> find_few(const std::vector<WaysSearch>& searches,
                                   const std::vector<std::uint32_t>& residents, Compare compare) {
-  constexpr std::size_t most_sets = 16;
+  const std::size_t most_sets = std::max<std::size_t>(16, searches.size() / 50);
   std::map<std::uint32_t, std::size_t> counts;
   for (std::size_t set = 0; set < searches.size(); ++set)
     ++counts[searches[set].ways + residents[set]];
@@ -227,7 +197,7 @@ std::optional<std::uint32_t> settle_short(std::vector<WaysSearch>& searches,
 WaysBySet measure_ways(const IndexFunction& index, const LinePool& space,
                        const EvictionSet& conflict, const MissOracle& ask) {
   const auto first = static_cast<std::uint32_t>(conflict.ways() + 1);
-  const std::vector<Lines> lines = sort_lines(index, space, first + most_ways_apart);
+  const std::vector<Lines> lines = lines_by_set(index, space, first + most_ways_apart);
   const std::size_t capacity = std::max<std::size_t>(conflict.fitting_lines, first);
   const std::vector<std::uint32_t> residents = count_residents(index, space);
   std::vector<WaysSearch> searches(index.sets, {.lines = first});
@@ -236,15 +206,14 @@ WaysBySet measure_ways(const IndexFunction& index, const LinePool& space,
   const bool may_be_taken = !space.co_resident.empty();
   if (!may_be_taken && std::ranges::find(searches, 0U, &WaysSearch::ways) != searches.end())
     return {};
-  std::vector<std::size_t> rare = find_rare(searches);
-  for (std::size_t set : find_few(searches, residents, std::less<>()))
-    if (std::ranges::find(rare, set) == rare.end()) rare.push_back(set);
+  std::vector<std::size_t> smaller = find_few(searches, residents, std::less<>());
   const std::uint64_t home = set_of(index, conflict.lines.front());
   const bool home_looks_smaller = searches[home].ways < conflict.ways();
-  if (home_looks_smaller && std::ranges::find(rare, home) == rare.end()) rare.push_back(home);
-  std::erase_if(rare,
+  if (home_looks_smaller && std::ranges::find(smaller, home) == smaller.end())
+    smaller.push_back(home);
+  std::erase_if(smaller,
                 [&](std::size_t set) { return lines[set].empty() || searches[set].is_short(); });
-  if (settle_again(searches, rare, lines, first, ask) == Outcome::unseen) return {};
+  if (settle_again(searches, smaller, lines, first, ask) == Outcome::unseen) return {};
   const auto short_sets = settle_short(searches, residents);
   if (!short_sets) return {};
   settle_larger(searches, find_few(searches, residents, std::greater<>()), lines, ask);

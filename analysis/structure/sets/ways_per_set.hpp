@@ -16,8 +16,8 @@ struct WaysBySet {
 };
 
 /// Ways by number of the set. Starts with the ways of the conflict's set.
-/// - Sets that seem to differ from the others are measured again if they are few, each alone in six
-/// orders of its lines. The largest answer counts: other misses make a set look smaller than it is.
+/// - Sets that look smaller than most are measured again if they are few, each alone in six orders
+/// of its lines. The largest answer counts: other misses make a set look smaller than it is.
 /// - Of few sets that look larger than most, ways are taken off while their lines still miss in
 /// most of several orders: random replacement hides most misses of one line too many.
 /// - Sets with too few lines in memory to overfill them get the ways of most others.

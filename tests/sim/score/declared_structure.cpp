@@ -41,12 +41,10 @@ Declared declared_chances(const sim::Geometry& geometry) {
   return chances;
 }
 
-enum class SetsAre { required, optional };
-
 void add_sets(Values& values, const std::string& name, const sim::Geometry& geometry,
-              std::uint64_t line_bytes, SetsAre sets_are) {
+              std::uint64_t line_bytes) {
   const auto add = [&](const char* metric, Declared value) {
-    values.push_back({name + metric, std::move(value), sets_are == SetsAre::optional});
+    values.push_back({name + metric, std::move(value)});
   };
   const auto sets = static_cast<std::uint32_t>(geometry.ways_per_set.size());
   const auto lines = static_cast<double>(geometry.lines());
@@ -163,7 +161,7 @@ void add_second_level(Values& values, const sim::Model& model) {
     std::ranges::find(values, "cache.l2.sector_bytes", &DeclaredValue::metric)->excluded = true;
   }
   const std::size_t first_of_sets = values.size();
-  add_sets(values, "cache.l2", geometry, l2.line_bytes, SetsAre::optional);
+  add_sets(values, "cache.l2", geometry, l2.line_bytes);
   // Pages lie anywhere: what is seen of sets must be seen within a block of them, which must
   // overfill them.
   const bool scattered = model.pages.mapping == sim::PageMapping::random &&
@@ -215,7 +213,7 @@ void add_tlbs(Values& values, const sim::PageModel& pages) {
     values.push_back({name + ".entries", static_cast<double>(geometry.lines())});
     values.push_back({name + ".entry_bytes", static_cast<double>(tlb.line_bytes)});
     values.push_back({name + ".reach_bytes", fitting_bytes(tlb)});
-    add_sets(values, name, geometry, tlb.line_bytes, SetsAre::optional);
+    add_sets(values, name, geometry, tlb.line_bytes);
     granularity_bytes = std::min(granularity_bytes, tlb.sector_bytes);
   }
   const bool seen = granularity_bytes <= largest_page_bytes;
@@ -241,13 +239,13 @@ void declare_cache(Values& values, const std::string& name, const sim::CacheMode
   }
   const sim::Geometry& geometry = cache->geometry_for(carveout_bytes);
   add_shape(values, name, *cache, static_cast<double>(cache->size_bytes(geometry)), asked_bytes);
-  if (has_sets) add_sets(values, name, geometry, cache->line_bytes, SetsAre::required);
+  if (has_sets) add_sets(values, name, geometry, cache->line_bytes);
   exclude_joined_lines(values, name, *cache, geometry, asked_bytes);
 }
 
 const sim::CacheModel* first_cache_of(const sim::Model& model, LoadPath path) {
-  const auto& declared = model.paths[static_cast<std::size_t>(path)];
-  if (!declared || declared->caches.empty()) return nullptr;
+  const sim::PathModel* declared = path_of(model, path);
+  if (declared == nullptr || declared->caches.empty()) return nullptr;
   const sim::CacheModel& cache = model.caches[declared->caches.front()];
   return cache.name == "l2" ? nullptr : &cache;
 }

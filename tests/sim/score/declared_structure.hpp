@@ -48,8 +48,6 @@ using Declared = std::variant<Absent, double, std::vector<double>, DeclaredIndex
 struct DeclaredValue {
   std::string metric;
   Declared value;
-  /// Not every version of the jobs looks for it: no finding is no mistake.
-  bool optional = false;
   /// It is there, and no load can show it: "not resolvable" is right.
   bool excluded = false;
 };
@@ -61,6 +59,12 @@ struct DeclaredValue {
 void declare_cache(std::vector<DeclaredValue>& values, const std::string& name,
                    const sim::CacheModel* cache, std::uint64_t carveout_bytes,
                    std::uint64_t asked_bytes = 0);
+
+/// nullptr: the model has no such path.
+inline const sim::PathModel* path_of(const sim::Model& model, LoadPath path) {
+  const auto& declared = model.paths[static_cast<std::size_t>(path)];
+  return declared ? &*declared : nullptr;
+}
 
 /// The first cache of a path; nullptr if that is the L2, or there is none.
 const sim::CacheModel* first_cache_of(const sim::Model& model, LoadPath path);

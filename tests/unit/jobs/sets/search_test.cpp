@@ -56,22 +56,6 @@ class ToyProbe final : public ToySets {
 
 using SetSearchTest = ToySetsTest;
 
-TEST_F(SetSearchTest, finds_and_reports_what_a_toy_is_made_of) {
-  ToyProbe probe(run, 4);
-
-  SetFindings found = find_sets(probe);
-  report_sets(probe, found);
-
-  EXPECT_TRUE(found.confirmed());
-  const std::vector<Finding> findings = run.take_result().findings;
-  const auto value_of = [&](const char* metric) { return find_finding(findings, metric)->value; };
-  EXPECT_EQ(value_of("cache.l1.sets"), Value(16.0));
-  EXPECT_EQ(value_of("cache.l1.ways"), Value(4.0));
-  EXPECT_EQ(value_of("cache.l1.tag_reach_bytes"), Value(64.0 * line_bytes));
-  EXPECT_EQ(value_of("cache.l1.index_function"), Value("bits 7-10"));
-  EXPECT_EQ(value_of("cache.l1.replacement"), Value("LRU"));
-}
-
 TEST_F(SetSearchTest, says_why_it_leaves_metrics_without_a_finding) {
   ToyProbe probe(run, 4);
   probe.finds_evictors = false;

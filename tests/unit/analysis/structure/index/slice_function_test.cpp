@@ -165,19 +165,6 @@ TEST(SliceFunctionFitTest, lines_that_are_unknown_or_wrong_do_not_hide_it) {
   EXPECT_LT(function.explained_lines, function.known_lines);
 }
 
-TEST(SliceFunctionFitTest, slices_drawn_at_random_have_no_function) {
-  Random random(6);
-  std::vector<std::uint32_t> labels;
-  for (std::size_t line = 0; line < lines; ++line) {
-    labels.push_back(static_cast<std::uint32_t>(random.below(47)));
-  }
-
-  const SliceFunction function = fit_slice_function(labels, line_bytes);
-
-  EXPECT_FALSE(function.is_known());
-  EXPECT_FALSE(function.reason.empty());
-}
-
 /// What a hash of another kind gives: a table of 24 slices behind 8 bits, drawn at random.
 TEST(SliceFunctionFitTest, a_table_behind_a_hash_is_no_remainder) {
   Random random(7);

@@ -67,14 +67,6 @@ struct Toy {
   }
 };
 
-std::uint32_t bits(std::uint64_t value, const std::vector<std::uint64_t>& masks) {
-  std::uint32_t set = 0;
-  for (std::size_t i = 0; i < masks.size(); ++i) {
-    set |= static_cast<std::uint32_t>(__builtin_parityll(value & masks[i])) << i;
-  }
-  return set;
-}
-
 LinePool space_for(const Toy& toy, std::uint64_t line_bytes, std::uint64_t span_bytes) {
   const std::uint64_t lines = std::accumulate(toy.ways.begin(), toy.ways.end(), 0u);
   return {.line_bytes = line_bytes, .span_bytes = span_bytes, .cached_lines = lines, .seed = 3};
@@ -82,20 +74,6 @@ LinePool space_for(const Toy& toy, std::uint64_t line_bytes, std::uint64_t span_
 
 std::vector<std::uint32_t> equal(std::size_t sets, std::uint32_t ways) {
   return std::vector<std::uint32_t>(sets, ways);
-}
-
-TEST(SetSearchTest, finds_many_hashed_sets_of_few_ways) {
-  // The tags of the L1 of an H200 (docs/results).
-  const std::vector<std::uint64_t> masks{0x1b0080, 0x60100, 0x40200, 0x1a0400, 0x170800,
-                                         0x151000, 0xd2000, 0x4000,  0xc8000};
-  const Toy toy{equal(512, 4), [&](std::uint64_t a) { return bits(a, masks); }};
-
-  const SetLayout found = find_set_layout(space_for(toy, 128, 1 << 21), toy.oracle());
-
-  EXPECT_EQ(found.index.kind, IndexKind::xor_masks);
-  EXPECT_EQ(found.index.sets, 512U);
-  EXPECT_EQ(found.ways_per_set, equal(512, 4));
-  EXPECT_EQ(found.checked.share(), 1);
 }
 
 /// Where no function tells sets they are looked for one by one, and a search in groups overlooks
@@ -166,21 +144,6 @@ const Toy unequal_by_table{{17, 8, 8, 8}, [](std::uint64_t a) {
                              return table[(a >> 21) % table.size()];
                            }};
 
-TEST(SetSearchTest, counts_the_co_resident_lines_where_no_function_tells_their_sets) {
-  constexpr std::uint64_t page = 1 << 21;
-  LinePool space = space_for(unequal_by_table, page, 512 * page);
-  for (std::uint64_t line = 500; line < 512; ++line) space.co_resident.push_back(line * page);
-  OtherCoResidents other;
-  for (std::uint64_t line = 480; line < 492; ++line) other.co_resident.push_back(line * page);
-  other.ask = oracle_with_co_residents(unequal_by_table, other.co_resident);
-
-  const SetLayout found =
-      find_set_layout(space, oracle_with_co_residents(unequal_by_table, space.co_resident), other);
-
-  EXPECT_EQ(found.ways_per_set, (std::vector<std::uint32_t>{17, 8, 8, 8}));
-  EXPECT_EQ(found.checked.share(), 1);
-}
-
 TEST(SetSearchTest, does_not_guess_ways_next_to_lines_whose_sets_it_cannot_tell) {
   constexpr std::uint64_t page = 1 << 21;
   LinePool space = space_for(unequal_by_table, page, 512 * page);
@@ -203,20 +166,6 @@ TEST(SetSearchTest, finds_unequal_sets_under_a_modulo) {
   std::vector<std::uint32_t> expected = equal(320, 14);
   expected.resize(448, 13);
   EXPECT_EQ(found.ways_per_set, expected);
-}
-
-TEST(SetSearchTest, finds_sets_one_by_one_where_no_function_holds) {
-  Toy toy{{17, 8, 8, 8, 8, 8, 8}, [](std::uint64_t a) {
-            const std::uint64_t page = (a >> 21) % 65;
-            return static_cast<std::uint32_t>(page < 56 ? page % 7 : 0);
-          }};
-
-  const SetLayout found = find_set_layout(space_for(toy, 1 << 21, 1ULL << 30), toy.oracle());
-
-  EXPECT_EQ(found.index.kind, IndexKind::unresolved);
-  EXPECT_EQ(found.index.sets, 7U);
-  EXPECT_EQ(found.ways_per_set, toy.ways);
-  EXPECT_EQ(found.lines(), 65U);
 }
 
 /// One set follows two bits; the lines of the three other values of these go by a table.
@@ -266,22 +215,6 @@ TEST(SetSearchTest, does_not_take_two_sets_for_one_because_the_first_is_no_two) 
 
     for (const std::uint32_t ways : found.ways_per_set) EXPECT_EQ(ways, 8U) << "seed " << seed;
   }
-}
-
-/// Lines that are accessed in every pass of each list, and take ways like those of the list.
-TEST(SetSearchTest, counts_the_ways_of_co_resident_lines) {
-  const Toy toy{equal(16, 8), [](std::uint64_t a) { return (a >> 8) % 16; }};
-  LinePool space = space_for(toy, 256, 1 << 16);
-  for (std::uint64_t line = (1 << 16) - 40 * 256; line < 1 << 16; line += 256) {
-    space.co_resident.push_back(line);
-  }
-
-  const SetLayout found = find_set_layout(space, oracle_with_co_residents(toy, space.co_resident));
-
-  EXPECT_EQ(describe(found.index), "bits 8-11");
-  EXPECT_EQ(found.ways_per_set, equal(16, 8));
-  EXPECT_EQ(found.home_ways, 8U);
-  EXPECT_LT(found.conflict->ways(), 8U);
 }
 
 }  // namespace

@@ -59,18 +59,6 @@ class WaysPerSetTest : public testing::Test {
   IndexFunction index;
 };
 
-/// One of the four lines of the fifth set that are asked for first misses in that order, whatever
-/// room there is: some other cache has lost it. In other orders it does not.
-TEST_F(WaysPerSetTest, a_miss_of_one_order_makes_no_set_smaller) {
-  Lines first_order;  // of the fifth set
-  const auto found =
-      measure([&](const Lines& of_set, std::uint64_t set, std::uint64_t line) -> std::uint32_t {
-        if (set == 5 && of_set.size() == set_ways && first_order.empty()) first_order = of_set;
-        return of_set == first_order && of_set.front() == line ? tried_passes : 0;
-      });
-  EXPECT_EQ(found, std::vector<std::uint32_t>(index.sets, set_ways));
-}
-
 /// A page of the program's own takes a way of one set of a TLB most of the time (the last set of an
 /// H200's second TLB).
 TEST_F(WaysPerSetTest, a_way_that_something_else_takes_most_of_the_time_counts) {
