@@ -22,6 +22,28 @@ Mode make_mode(std::span<const double> sorted) {
   return {.center = center, .low = sorted.front(), .high = sorted.back(), .count = sorted.size()};
 }
 
+/// Means, and sums of squares and products about them.
+struct Moments {
+  double x_mean = 0;
+  double y_mean = 0;
+  double xx = 0;
+  double xy = 0;
+  double yy = 0;
+};
+
+Moments moments_of(std::span<const double> x, std::span<const double> y) {
+  require(x.size() == y.size(), "a line needs as many x as y");
+  const double count = static_cast<double>(x.size());
+  Moments of{.x_mean = std::accumulate(x.begin(), x.end(), 0.0) / count,
+             .y_mean = std::accumulate(y.begin(), y.end(), 0.0) / count};
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    of.xx += (x[i] - of.x_mean) * (x[i] - of.x_mean);
+    of.xy += (x[i] - of.x_mean) * (y[i] - of.y_mean);
+    of.yy += (y[i] - of.y_mean) * (y[i] - of.y_mean);
+  }
+  return of;
+}
+
 }  // namespace
 
 double median_in_place(std::span<double> values) {
@@ -123,44 +145,17 @@ TwoModes split_in_two(std::vector<double> values) {
 }
 
 LinearFit fit_line(std::span<const double> x, std::span<const double> y) {
-  require(x.size() == y.size(), "fit_line needs as many x as y");
-  const double count = static_cast<double>(x.size());
-  const double x_mean = std::accumulate(x.begin(), x.end(), 0.0) / count;
-  const double y_mean = std::accumulate(y.begin(), y.end(), 0.0) / count;
-  double xx = 0;
-  double xy = 0;
-  double yy = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    xx += (x[i] - x_mean) * (x[i] - x_mean);
-    xy += (x[i] - x_mean) * (y[i] - y_mean);
-    yy += (y[i] - y_mean) * (y[i] - y_mean);
-  }
-  require(xx > 0, "fit_line needs two different x");
-  const double slope = xy / xx;
-  return {.intercept = y_mean - slope * x_mean,
+  const Moments of = moments_of(x, y);
+  require(of.xx > 0, "fit_line needs two different x");
+  const double slope = of.xy / of.xx;
+  return {.intercept = of.y_mean - slope * of.x_mean,
           .slope = slope,
-          .r2 = yy > 0 ? xy * xy / (xx * yy) : 1.0};
+          .r2 = of.yy > 0 ? of.xy * of.xy / (of.xx * of.yy) : 1.0};
 }
-
-namespace {
-
-double mean(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-}  // namespace
 
 Trend fit_trend(std::span<const double> times, std::span<const double> values, double step) {
-  require(times.size() == values.size(), "a time for each value");
-  if (values.empty()) return {};
-  const double center = mean(times);
-  const double level = mean(values);
-  double squares = 0;
-  double products = 0;
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    squares += (times[i] - center) * (times[i] - center);
-    products += (times[i] - center) * (values[i] - level);
-  }
+  if (times.empty() && values.empty()) return {};
+  const auto [center, level, squares, products, of_values] = moments_of(times, values);
   if (times.size() < 3 || !(squares > 0)) return {.first = level, .last = level};
   const double slope = products / squares;
   double residual = 0;

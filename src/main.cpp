@@ -25,9 +25,6 @@
 namespace sonde {
 namespace {
 
-/// All ranks get the same command line, so only rank 0 reports an error in it.
-bool speaks_for_all() { return launched_rank() == 0; }
-
 ExitStatus status_of(const std::exception& error) {
   const bool is_usage = dynamic_cast<const ConfigError*>(&error) != nullptr ||
                         dynamic_cast<const AgreedConfigError*>(&error) != nullptr;
@@ -95,14 +92,9 @@ ExitStatus run_command(int argc, char** argv) {
                     std::get<FileCommand>(*command));
 }
 
-ExitStatus run_to_the_end(int argc, char** argv) {
-  const ExitStatus status = run_command(argc, argv);
-  finish_output();
-  return status;
-}
-
+/// All ranks get the same command line, so only rank 0 reports an error in it.
 int complain(std::string_view what, ExitStatus status) {
-  if (speaks_for_all()) log_local(what);
+  if (launched_rank() == 0) log_local(what);
   return static_cast<int>(status);
 }
 
@@ -128,7 +120,9 @@ int main(int argc, char** argv) {
   std::set_terminate(sonde::end_at_once);
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the size limit fails, and that is reported
   try {
-    return static_cast<int>(sonde::run_to_the_end(argc, argv));
+    const ExitStatus status = sonde::run_command(argc, argv);
+    sonde::finish_output();
+    return static_cast<int>(status);
   } catch (const sonde::Error& error) {
     return sonde::complain(error.what(), sonde::status_of(error));
   } catch (const std::bad_alloc&) {

@@ -3,7 +3,6 @@
 
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/statistics.hpp"
-#include "base/error.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
@@ -130,12 +129,7 @@ std::string throttle_text(std::uint64_t reasons) {
   return text;
 }
 
-std::vector<DeviceConditions> conditions_of(const RunResult& run,
-                                            std::span<const DeviceConditions> known) {
-  if (!known.empty()) {
-    require(known.size() == run.devices.size(), "conditions of other devices");
-    return {known.begin(), known.end()};
-  }
+std::vector<DeviceConditions> conditions_of(const RunResult& run) {
   std::vector<DeviceConditions> all;
   for (const DeviceResult& device : run.devices) all.push_back(summarize_conditions(device));
   return all;

@@ -19,9 +19,8 @@ inline constexpr Metric clock_metric{
 /// From all probes of the device, and from before and after its jobs.
 DeviceConditions summarize_conditions(const DeviceResult& device);
 
-/// Of each device; `known` if it is not empty. @throws Error if `known` has another size
-std::vector<DeviceConditions> conditions_of(const RunResult& run,
-                                            std::span<const DeviceConditions> known = {});
+/// Of each device.
+std::vector<DeviceConditions> conditions_of(const RunResult& run);
 
 /// "thermal, power": the harmful reasons of a mask; "" if there are none.
 std::string throttle_text(std::uint64_t reasons);

@@ -45,7 +45,7 @@ std::span<const ModelReference> shipped_references();
 struct ReduceOptions {
   std::span<const Metric> registry = all_metrics();
   /// Of each device, if the run has no probes; else they are computed from the probes.
-  std::span<const DeviceConditions> conditions = {};
+  std::vector<DeviceConditions> conditions = {};
   /// If the run is a centre of repeats: the drifts over the repeats (drift_charges).
   std::span<const Charge> drifts = {};
   /// Reference values of GPU models (judge_by_references).

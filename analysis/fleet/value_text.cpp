@@ -42,6 +42,11 @@ std::string interval_text(const Interval& interval, std::string_view unit) {
 
 }  // namespace
 
+std::string unit_of(std::span<const Metric> registry, std::string_view metric) {
+  const Metric* known = find_metric(metric, registry);
+  return known != nullptr ? std::string(known->unit) : "";
+}
+
 std::string value_text(const Finding& finding, std::string_view unit) {
   if (const auto* number = std::get_if<double>(&finding.value)) {
     return finding.interval ? interval_text(*finding.interval, unit)
@@ -112,6 +117,11 @@ std::vector<double> known_values(std::span<const double> values) {
   std::ranges::copy_if(values, std::back_inserter(known),
                        [](double value) { return std::isfinite(value); });
   return known;
+}
+
+std::vector<double> known_values(const DeviceResult& device, std::string_view metric) {
+  const std::vector<double>* values = vector_of(device, metric);
+  return values != nullptr ? known_values(*values) : std::vector<double>{};
 }
 
 Interval edge_of(const Finding& finding) {

@@ -1,6 +1,7 @@
 // Values as a person reads them, and exact texts that decide whether structural values are equal.
 #pragma once
 
+#include "analysis/metrics.hpp"
 #include "analysis/results.hpp"
 
 #include <functional>
@@ -10,6 +11,9 @@
 #include <string_view>
 
 namespace sonde {
+
+/// "" if the metric is not in the registry.
+std::string unit_of(std::span<const Metric> registry, std::string_view metric);
 
 /// "36.5 cycle", "48 KiB", "between 57 and 59 MiB" (a gradual capacity), "lru", "[16, 16, 18]",
 /// "[132 values, median 36]"; without a value the status: "not present", "not resolvable", ...
@@ -37,6 +41,8 @@ void for_each_finding(const RunResult& run, std::span<const std::size_t> devices
 
 /// The finite values of a map, which has NaN for unknown SMs.
 std::vector<double> known_values(std::span<const double> values);
+/// Of a device's map in this metric; none if it has no map.
+std::vector<double> known_values(const DeviceResult& device, std::string_view metric);
 
 /// Standard error of a median / that of a mean: sqrt(pi / 2), for normal values.
 inline constexpr double median_error = 1.2533;

@@ -83,11 +83,6 @@ std::string few_peers_line(const ComparisonGroup& group) {
 std::string_view to_text(MetricKind kind) { return name_of(metric_kind_names, kind); }
 std::string_view to_text(Better better) { return name_of(better_names, better); }
 
-std::string unit_of(std::span<const Metric> registry, std::string_view metric) {
-  const Metric* known = find_metric(metric, registry);
-  return known != nullptr ? std::string(known->unit) : "";
-}
-
 std::array<FindingCell, 11> cells_of(const Finding& finding, std::string_view unit) {
   Value interval;
   if (finding.interval) interval = std::vector{finding.interval->low, finding.interval->high};

@@ -40,6 +40,22 @@ TextTable finding_table(const JobResult& job, std::span<const Metric> registry);
 /// Jobs in running order: wall time, and its part with the GPU at work; medians over the devices.
 TextTable time_table(const RunResult& run);
 
+/// Floating-point operations per second of all SMs; a multiply-add counts as two. The job measures
+/// bursts of microseconds: what a GPU sustains at its power limit is less (job soak).
+struct FlopRate {
+  std::string name;              // "FP32", "FP16 matrices"
+  double per_s = 0;              // at the measured SM clock
+  double theoretical_per_s = 0;  // at the highest clock, with the next power of two of lanes
+};
+std::vector<FlopRate> flop_rates(const DeviceResult& device);
+
+/// The numbers that people ask for first: rates and sizes of the devices of a group: the median,
+/// the least and the most of several, what bus, clock or driver promise, the share of it, and the
+/// reference values of the model if there are any. A row without a measured value is left out.
+TextTable key_number_table(const RunResult& run, const ComparisonGroup& group);
+/// Of a group what most of its devices say: a row for each cache, TLB and memory.
+TextTable structure_summary(const RunResult& run, const ComparisonGroup& group);
+
 /// One problem: a device with all its charges, or a charge against a node or a group.
 struct Problem {
   struct Line {
@@ -84,8 +100,6 @@ std::array<FindingCell, 11> cells_of(const Finding& finding, std::string_view un
 std::string_view to_text(MetricKind kind);
 /// "lower", "higher"; "" if neither is better.
 std::string_view to_text(Better better);
-/// "" if the metric is not in the registry.
-std::string unit_of(std::span<const Metric> registry, std::string_view metric);
 /// Four digits in this unit; "-" if the value is not finite.
 std::string number_text(double value, const DisplayUnit& display);
 /// The device's place, in a sweep with the setting: "node03 rank 2, memory-percent=50".

@@ -1,8 +1,8 @@
 // Key numbers and structure of a group of devices.
-#include "analysis/report/key_numbers.hpp"
-
 #include "analysis/fleet/value_text.hpp"
-#include "analysis/report/drawing/consensus.hpp"
+#include "analysis/report/content.hpp"
+#include "analysis/report/drawing/drawing.hpp"
+#include "analysis/report/report.hpp"
 #include "analysis/statistics.hpp"
 
 #include <fmt/format.h>
@@ -47,9 +47,7 @@ constexpr std::pair<const char*, const char*> flops[] = {
 /// Of a map or a list the median.
 std::optional<double> value_of(const DeviceResult& device, std::string_view metric) {
   if (const auto number = number_of(device, metric)) return number;
-  const auto* values = vector_of(device, metric);
-  const std::vector<double> known =
-      values != nullptr ? known_values(*values) : std::vector<double>{};
+  const std::vector<double> known = known_values(device, metric);
   return known.empty() ? std::nullopt : std::optional(median(known));
 }
 
@@ -104,7 +102,7 @@ class KeyNumbers {
     const double middle = median(values);
     std::vector<std::string> row{std::string(name), short_quantity(middle, unit)};
     const auto [low, high] = std::ranges::minmax(values);
-    if (group_.devices.size() > 1) row.push_back(range_text(low, high, unit));
+    if (group_.devices.size() > 1) row.push_back(short_range(low, high, unit));
     row.push_back(limits.empty() ? "" : short_quantity(median(limits), unit));
     row.push_back(limits.empty() ? "" : fmt::format("{:.0f} %", 100 * middle / median(limits)));
     if (group_.reference != nullptr) row.push_back(reference_text(metric, unit));
@@ -114,16 +112,11 @@ class KeyNumbers {
   TextTable take() { return std::move(table_); }
 
  private:
-  static std::string range_text(double low, double high, std::string_view unit) {
-    const std::string least = short_quantity(low, unit);
-    const std::string most = short_quantity(high, unit);
-    return least == most ? most : fmt::format("{} to {}", least, most);
-  }
   std::string reference_text(const std::string& metric, std::string_view unit) const {
     const auto band = group_.reference->values.find(metric);
     return band == group_.reference->values.end()
                ? ""
-               : range_text(band->second.low, band->second.high, unit);
+               : short_range(band->second.low, band->second.high, unit);
   }
 
   const RunResult& run_;
@@ -165,13 +158,13 @@ std::vector<FlopRate> flop_rates(const DeviceResult& device) {
   return rates;
 }
 
-TextTable key_number_table(const RunResult& run, const FleetAnalysis& analysis, std::size_t group) {
-  KeyNumbers numbers(run, analysis.groups[group]);
+TextTable key_number_table(const RunResult& run, const ComparisonGroup& group) {
+  KeyNumbers numbers(run, group);
   for (const Row& row : memory_rows) numbers.add(row);
   for (const auto& [name, operation] : flops) {
     std::vector<double> measured;
     std::vector<double> limits;
-    for (const std::size_t device : analysis.groups[group].devices) {
+    for (const std::size_t device : group.devices) {
       for (const FlopRate& rate : flop_rates(run.devices[device])) {
         if (rate.name != name) continue;
         measured.push_back(rate.per_s);

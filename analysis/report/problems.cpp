@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <set>
@@ -37,7 +38,7 @@ std::vector<const Charge*> weighty_charges(const FleetAnalysis& analysis,
                                            const DeviceVerdict& verdict) {
   std::vector<const Charge*> weighty;
   for (const std::size_t i : verdict.charges) {
-    if (analysis.charges[i].severity != Severity::info) weighty.push_back(&analysis.charges[i]);
+    if (analysis.charges[i].weighs()) weighty.push_back(&analysis.charges[i]);
   }
   return weighty;
 }
@@ -63,16 +64,14 @@ std::string on_node(const std::string& node, std::string_view command) {
 /// A device of the same group and node that passed; nullptr if there is none.
 const DeviceResult* passing_peer(const RunResult& run, const FleetAnalysis& analysis,
                                  std::size_t index) {
-  for (const ComparisonGroup& group : analysis.groups) {
-    if (std::ranges::find(group.devices, index) == group.devices.end()) continue;
-    for (const std::size_t other : group.devices) {
-      const bool elsewhere = run.devices[other].node != run.devices[index].node;
-      if (other == index || elsewhere || analysis.verdicts[other].verdict != Verdict::pass)
-        continue;
-      return &run.devices[other];
-    }
-  }
-  return nullptr;
+  const std::size_t group = group_of(analysis, index);
+  if (group == analysis.groups.size()) return nullptr;
+  const auto& devices = analysis.groups[group].devices;
+  const auto peer = std::ranges::find_if(devices, [&](std::size_t other) {
+    return other != index && run.devices[other].node == run.devices[index].node &&
+           analysis.verdicts[other].verdict == Verdict::pass;
+  });
+  return peer == devices.end() ? nullptr : &run.devices[*peer];
 }
 
 /// The options of the measurement that differ from the defaults, without the jobs: " --suite quick
@@ -114,11 +113,9 @@ std::string options_of(const Provenance& provenance, const DeviceResult& device,
 std::string measure_again(const RunResult& run, const FleetAnalysis& analysis, std::size_t index) {
   const DeviceResult& device = run.devices[index];
   std::set<std::string> jobs;
-  for (const std::size_t charge : analysis.verdicts[index].charges) {
-    if (analysis.charges[charge].severity == Severity::info) continue;
-    const std::string& metric = analysis.charges[charge].metric;
+  for (const Charge* charge : weighty_charges(analysis, analysis.verdicts[index])) {
     for (const Metric& known : analysis.registry) {
-      if (metric.starts_with(known.name)) jobs.insert(std::string(known.job));
+      if (charge->metric.starts_with(known.name)) jobs.insert(std::string(known.job));
     }
   }
   if (jobs.empty()) return "";
@@ -177,9 +174,9 @@ Problem device_problem(const RunResult& run, const FleetAnalysis& analysis, std:
   const DeviceResult& device = run.devices[index];
   const DeviceVerdict& verdict = analysis.verdicts[index];
   Problem problem;
-  problem.badge = std::string(to_text(verdict.verdict));
-  std::transform(problem.badge.begin(), problem.badge.end(), problem.badge.begin(),
-                 [](char c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c); });
+  for (const char letter : to_text(verdict.verdict)) {
+    problem.badge += static_cast<char>(std::toupper(letter));
+  }
   problem.where = identity_text(device);
   const std::string setting = describe_setting(run.provenance, device.point_index);
   if (!setting.empty()) problem.where += "  " + setting;
@@ -218,8 +215,8 @@ bool is_of_group(const Charge& charge) { return charge.undecided && charge.n > 2
 /// the same problem, or with a low clock for any reason, are together, the worst first.
 std::vector<std::vector<std::size_t>> alike_devices(const RunResult& run,
                                                     const FleetAnalysis& analysis, Verdict wanted) {
-  std::map<std::tuple<std::string_view, DeviceOutcome, Trouble, std::string_view>, std::size_t>
-      places;  // by UUID, outcome, likely trouble and leading metric
+  using Kind = std::tuple<std::string_view, DeviceOutcome, Trouble, std::string_view>;
+  std::map<Kind, std::size_t> places;  // by UUID, outcome, likely trouble and leading metric
   std::vector<std::vector<std::size_t>> all;
   std::set<std::pair<std::string_view, Trouble>> failing;  // GPUs and their troubles
   for (std::size_t i = 0; i < run.devices.size(); ++i) {
@@ -235,13 +232,11 @@ std::vector<std::vector<std::size_t>> alike_devices(const RunResult& run,
     const auto weighty = weighty_charges(analysis, verdict);
     const bool has_metric = wanted != Verdict::lost && !weighty.empty();
     const bool of_group = has_metric && is_of_group(*weighty.front());
-    const auto [place, is_new] = places.try_emplace(
-        {of_group ? std::string_view() : run.devices[i].info.uuid, run.devices[i].status,
-         verdict.likely,
-         !has_metric                                ? std::string_view(verdict.reason)
-         : is_of_clock(verdict.likely) && !of_group ? std::string_view()
-                                                    : std::string_view(weighty.front()->metric)},
-        all.size());
+    std::string_view shown = has_metric ? weighty.front()->metric : verdict.reason;
+    if (has_metric && is_of_clock(verdict.likely) && !of_group) shown = "";
+    const std::string_view uuid = of_group ? std::string_view() : run.devices[i].info.uuid;
+    const auto [place, is_new] =
+        places.try_emplace({uuid, run.devices[i].status, verdict.likely, shown}, all.size());
     if (is_new || (run.provenance.axes.empty() && !of_group)) {
       all.push_back({i});
     } else {

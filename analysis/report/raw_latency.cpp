@@ -11,8 +11,6 @@
 namespace sonde {
 namespace {
 
-using Windows = std::map<std::uint32_t, std::uint64_t>;
-
 /// The span, if the chase searched a capacity of the job.
 std::optional<SpanLatency> parse_label(const std::string& label, const std::string& job) {
   static const std::regex form(R"((\S+) (coarse|size|span) (\d{1,18}) step (\d{1,18}))");
@@ -23,15 +21,19 @@ std::optional<SpanLatency> parse_label(const std::string& label, const std::stri
                      .at_edge = match[2] == "size"};
 }
 
-/// The windows of all lanes: recorded ones, else the histogram.
-Windows windows_of(const ProbeRecord& probe) {
-  Windows windows;
+/// Sets accesses and mean window over all lanes: of recorded windows, else of the histogram.
+void add_windows(const ProbeRecord& probe, SpanLatency& span) {
+  double cycles = 0;
+  const auto add = [&](std::uint32_t window_cycles, std::uint64_t accesses) {
+    cycles += static_cast<double>(window_cycles) * static_cast<double>(accesses);
+    span.accesses += static_cast<double>(accesses);
+  };
   for (const LaneTrace& lane : probe.trace.lanes) {
-    for (const std::uint32_t cycles : lane.window_cycles) ++windows[cycles];
+    for (const std::uint32_t window_cycles : lane.window_cycles) add(window_cycles, 1);
     if (!lane.window_cycles.empty()) continue;
-    for (const WindowCount& bin : lane.histogram) windows[bin.window_cycles] += bin.accesses;
+    for (const WindowCount& bin : lane.histogram) add(bin.window_cycles, bin.accesses);
   }
-  return windows;
+  span.window_cycles = cycles / span.accesses;
 }
 
 /// By at_edge, step, span.
@@ -54,33 +56,23 @@ std::string name_of(const RawLatency& raw) {
 }
 
 std::vector<RawLatency> raw_latencies(const JobResult& job) {
-  std::map<std::string, RawLatency> by_path;
-  std::map<std::string, Spans> spans;  // by path
+  std::map<std::string, Spans> by_path;
   for (const ProbeRecord& probe : job.probes) {
     std::optional<SpanLatency> span = parse_label(probe.label, job.job);
     if (!span) continue;
-    const Windows windows = windows_of(probe);
-    if (windows.empty()) continue;
+    add_windows(probe, *span);
+    if (!(span->accesses > 0)) continue;
     // Invalid JSON is ignored.
     const auto options = nlohmann::json::parse(probe.parameters_json, nullptr, false);
     const nlohmann::json path = options.is_object() ? options.value("path", nlohmann::json()) : "";
     const std::string path_name = path.is_string() ? path.get<std::string>() : "";
-    by_path.try_emplace(path_name);
-    double cycles_of_all = 0;
-    for (const auto& [cycles, accesses] : windows) {
-      cycles_of_all += static_cast<double>(cycles) * static_cast<double>(accesses);
-      span->accesses += static_cast<double>(accesses);
-    }
-    span->window_cycles = cycles_of_all / span->accesses;
     const bool first_place = !options.is_object() || options.value("place", nlohmann::json(0)) == 0;
-    if (first_place && span->accesses > 0) add_span(*span, spans[path_name]);
+    if (first_place) add_span(*span, by_path[path_name]);
   }
   std::vector<RawLatency> all;
-  for (auto& [path, raw] : by_path) {
-    raw.job = job.job;
-    raw.path = path;
-    for (const auto& [key, span] : spans[path]) raw.spans.push_back(span);
-    all.push_back(std::move(raw));
+  for (const auto& [path, spans] : by_path) {
+    RawLatency& raw = all.emplace_back(RawLatency{.job = job.job, .path = path});
+    for (const auto& [key, span] : spans) raw.spans.push_back(span);
   }
   return all;
 }

@@ -5,7 +5,6 @@
 #include "analysis/report/raw_latency.hpp"
 
 #include <cstddef>
-#include <functional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -27,27 +26,20 @@ std::string render_terminal(const RunResult& run, const FleetAnalysis& analysis,
                             Colour colour = Colour::off, std::size_t width = 0,
                             Detail detail = Detail::values);
 
-/// Calls its argument with each device of a run: its index, and the device with all findings, in
-/// order. In a large fleet they come from the file.
-using DeviceStream =
-    std::function<void(const std::function<void(std::size_t, const DeviceResult&)>&)>;
-
 /// Schema 1 of docs/json-report.md.
-/// @param devices the devices of the run; `run` itself need not have their findings
-void write_json(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
-                const DeviceStream& devices);
+void write_json(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis);
+/// The same, but the devices have no jobs and findings.
+void write_verdicts(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis);
 
 /// One row per device and metric; a vector is one cell, its elements separated by blanks.
-void write_csv(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
-               const DeviceStream& devices);
+void write_csv(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis);
 
 /// For the textfile collector: without timestamps.
-void write_prometheus(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
-                      const DeviceStream& devices);
+void write_prometheus(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis);
 
 /// Suite = node, case = device x job; a flagged device is a failure, a lost or incomplete one an
 /// error.
-std::string render_junit(const RunResult& run, const FleetAnalysis& analysis);
+void write_junit(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis);
 
 /// One self-contained page that loads nothing.
 /// @param raw of drawn_devices (charts.hpp), for charts of raw latency
@@ -65,19 +57,18 @@ std::string render_comparison_json(const RunComparison& comparison);
 
 /// The formats of `sonde export`. A new one is declared above and gets a row and a file.
 using ExportWriter = void (*)(std::ostream& out, const RunResult& run,
-                              const FleetAnalysis& analysis, const DeviceStream& devices);
+                              const FleetAnalysis& analysis);
 struct ExportFormat {
   std::string_view name;
   ExportWriter write;
 };
 inline constexpr ExportFormat export_formats[]{
-    {"table", [](std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
-                 const DeviceStream&) { out << render_terminal(run, analysis); }},
+    {"table", [](std::ostream& out, const RunResult& run,
+                 const FleetAnalysis& analysis) { out << render_terminal(run, analysis); }},
     {"json", write_json},
     {"csv", write_csv},
     {"prometheus", write_prometheus},
-    {"junit", [](std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
-                 const DeviceStream&) { out << render_junit(run, analysis); }},
+    {"junit", write_junit},
 };
 
 enum class ListFormat { plain, markdown };

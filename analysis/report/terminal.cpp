@@ -1,7 +1,6 @@
 // The report as plain text for a log, a pipe or a terminal.
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/content.hpp"
-#include "analysis/report/key_numbers.hpp"
 #include "analysis/report/report.hpp"
 #include "analysis/report/sweep_answer.hpp"
 #include "base/escape.hpp"
@@ -12,7 +11,6 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 namespace sonde {
@@ -193,16 +191,14 @@ std::string notes_text(const std::vector<std::string>& remarks, Colour colour, s
 /// Key numbers of the largest groups and, where nothing is wrong, their structure.
 std::string groups_text(const RunResult& run, const FleetAnalysis& analysis, bool with_structure,
                         Colour colour) {
-  std::vector<std::size_t> groups(analysis.groups.size());
-  std::iota(groups.begin(), groups.end(), 0);
-  std::ranges::stable_sort(groups, std::ranges::greater{}, [&analysis](std::size_t group) {
-    return analysis.groups[group].devices.size();
-  });
+  std::vector<ComparisonGroup> groups = analysis.groups;
+  std::ranges::stable_sort(groups, std::ranges::greater{},
+                           [](const ComparisonGroup& group) { return group.devices.size(); });
   std::string text;
   for (std::size_t i = 0; i < std::min(groups.size(), most_groups); ++i) {
-    const ComparisonGroup& group = analysis.groups[groups[i]];
+    const ComparisonGroup& group = groups[i];
     const std::size_t n = group.devices.size();
-    const TextTable numbers = key_number_table(run, analysis, groups[i]);
+    const TextTable numbers = key_number_table(run, group);
     if (!numbers.rows.empty()) {
       text +=
           title(colour, n == 1 ? "KEY NUMBERS: " + group.label

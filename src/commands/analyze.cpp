@@ -1,6 +1,4 @@
 // `sonde analyze`: reads a run file, analyses it, stores the analysis in the file and prints it.
-#include "commands/analyze.hpp"
-
 #include "analysis/fleet/grounds/grounds.hpp"
 #include "analysis/fleet/verdict/reduce.hpp"
 #include "base/error.hpp"

@@ -8,7 +8,9 @@
 #include "commands/measure/measure.hpp"
 #include "config/run_options.hpp"
 
+#include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -103,6 +105,22 @@ struct RankContext;  // finish.hpp
 /// Measures the GPUs that the ranks of the session see, and writes the run file.
 /// @returns the same status on every rank
 ExitStatus run_fleet(RunPlan plan, RankContext context);
+
+/// Compares the devices of a run file, stores the analysis in it and prints the table to stdout.
+/// @param baseline an earlier run file; devices that became worse since then are charged; "": none
+/// @param registry the metrics with their tolerances; must outlive the analysis
+/// @throws StoreError
+FleetAnalysis analyze_run(const std::filesystem::path& path, const std::string& baseline = "",
+                          std::span<const Metric> registry = all_metrics());
+
+/// The registry with other tolerances: a metric warns from FRACTION; its limit to fail scales, too.
+/// @param tolerances each "METRIC=FRACTION"; if a metric is named twice, the last one counts
+/// @throws ConfigError if the metric is unknown or has no tolerance, or FRACTION is not above 0
+std::vector<Metric> registry_with(const std::vector<std::string>& tolerances);
+
+/// The last line of a run: "status 4: 7 passed, 1 failed; see run.h5".
+/// @param status ok, incomplete or verdict
+std::string describe_end(ExitStatus status, const FleetCounts& counts, const std::string& run_file);
 
 /// The file commands. @returns the exit status of the program @throws Error
 ExitStatus execute(const AnalyzeOptions& options);

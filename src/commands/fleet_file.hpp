@@ -1,9 +1,7 @@
-// Reads a run file and analyses its devices, for the commands that print. Of a large fleet, only
-// the printed part stays in memory; runs of several points and those compared are read whole.
+// Reads a run file and analyses its devices, for the commands that print.
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
-#include "analysis/report/report.hpp"
 #include "store/run_reader.hpp"
 
 #include <filesystem>
@@ -11,11 +9,10 @@
 
 namespace sonde {
 
+struct RunComparison;
+
 struct Fleet {
-  /// All devices and jobs. Up to 256 devices have all their findings. In a larger fleet all
-  /// findings of flagged devices and of some examples are here; the other devices have only the
-  /// findings without an answer and those in metrics that deviate.
-  RunResult run;
+  RunResult run;  // in a run with repeats their centres
   FleetAnalysis analysis;
 };
 
@@ -30,9 +27,5 @@ RunComparison compare_files(const std::filesystem::path& before, const std::file
 /// @throws StoreError
 Fleet read_fleet(const std::filesystem::path& path, const std::string& baseline,
                  Depth depth = Depth::findings, std::span<const Metric> registry = all_metrics());
-
-/// Streams the devices of a run file with all their findings; of a run of one point only some are
-/// in memory at a time. The stream throws StoreError, too.
-DeviceStream stream_devices(const std::filesystem::path& path);
 
 }  // namespace sonde

@@ -3,7 +3,6 @@
 
 #include "analysis/fleet/verdict/reduce.hpp"
 #include "base/log.hpp"
-#include "commands/analyze.hpp"
 #include "commands/commands.hpp"
 #include "store/output.hpp"
 

@@ -37,17 +37,6 @@ ExitStatus describe_resting_run(const std::filesystem::path& run) {
   return ExitStatus::ok;
 }
 
-/// The devices of a run without their jobs. `run` must outlive the stream.
-DeviceStream stream_verdicts(const RunResult& run) {
-  return [&run](const auto& take) {
-    for (std::size_t i = 0; i < run.devices.size(); ++i) {
-      DeviceResult device = run.devices[i];
-      device.jobs.clear();
-      take(i, device);
-    }
-  };
-}
-
 }  // namespace
 
 ExitStatus execute(const ExportOptions& options) {
@@ -60,11 +49,7 @@ ExitStatus execute(const ExportOptions& options) {
   }
   check_readable(options.run, Depth::probes);
   const auto [run, analysis] = read_fleet(options.run, options.baseline);
-  if (options.verdicts_only) {
-    write_json(std::cout, run, analysis, stream_verdicts(run));
-  } else {
-    format->write(std::cout, run, analysis, stream_devices(options.run));
-  }
+  (options.verdicts_only ? write_verdicts : format->write)(std::cout, run, analysis);
   return ExitStatus::ok;
 }
 

@@ -2,7 +2,6 @@
 #include "analysis/fleet/verdict/reduce.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "commands/analyze.hpp"
 #include "commands/commands.hpp"
 #include "commands/measure/again_plan.hpp"
 #include "commands/measure/fill_budget.hpp"
@@ -35,41 +34,23 @@ void keep_freed_memory() {
 constexpr auto least_mention_period = std::chrono::milliseconds(200);
 
 /// Reports to the rank the start of each job, and from time to time the number of probes.
-class ProgressReporter {
- public:
-  explicit ProgressReporter(const RankLink& rank) : rank_(rank) {}
-
-  void tell(const Step& step) {
-    if (!step.begins && !step.waits) ++probes_;
+auto tell_progress(const RankLink& rank) {
+  return [&rank, probes = std::uint64_t{0},
+          mentioned = std::chrono::steady_clock::time_point()](const Step& step) mutable {
+    if (!step.begins && !step.waits) ++probes;
     const Report report{.kind = ReportKind::progress,
                         .point = step.point,
                         .job = std::string(step.job),
                         .jobs_done = step.jobs_done,
-                        .probes_done = probes_};
+                        .probes_done = probes};
     const auto now = std::chrono::steady_clock::now();
     if (step.begins) {
-      rank_.say(to_json(report));
-    } else if (now - mentioned_ >= least_mention_period) {
-      rank_.mention(to_json(report));
-      mentioned_ = now;
+      rank.say(to_json(report));
+    } else if (now - mentioned >= least_mention_period) {
+      rank.mention(to_json(report));
+      mentioned = now;
     }
-  }
-
- private:
-  const RankLink& rank_;
-  std::uint64_t probes_ = 0;
-  std::chrono::steady_clock::time_point mentioned_{};
-};
-
-Report measure(const RunPlan& run, const Task& task, const RankLink& rank) {
-  ProgressReporter progress(rank);
-  return measure_device(run, task, [&progress](const Step& step) { progress.tell(step); });
-}
-
-Report measure_more(const MeasurePlan& plan, const Task& task, const RankLink& rank) {
-  ProgressReporter progress(rank);
-  measure_late(plan, task, [&progress](const Step& step) { progress.tell(step); });
-  return {.kind = ReportKind::measured};
+  };
 }
 
 Report finished(ExitStatus status, std::string meaning = "") {
@@ -120,10 +101,12 @@ Report do_by_kind(const RunPlan& run, const Task& task, const RankLink& rank) {
       case TaskKind::list_devices:
         return {.kind = ReportKind::devices,
                 .devices = list_visible_devices(plan.backend, task.rank, plan.device_seed)};
-      case TaskKind::measure: return measure(run, task, rank);
+      case TaskKind::measure: return measure_device(run, task, tell_progress(rank));
       case TaskKind::judge: judge_shards(plan.parts); return finished(ExitStatus::ok);
       case TaskKind::measure_again:
-      case TaskKind::measure_together: return measure_more(plan, task, rank);
+      case TaskKind::measure_together:
+        measure_late(plan, task, tell_progress(rank));
+        return {.kind = ReportKind::measured};
       case TaskKind::build: return build(run, task.lost_ranks);
       case TaskKind::analyze: return analyze(run, task.ranks);
     }

@@ -9,6 +9,7 @@ when there is one. What is wanted stands in tables.py; CONTRIBUTING.md draws the
 import argparse
 import bisect
 import dataclasses
+import graphlib
 import re
 import sys
 from pathlib import Path
@@ -79,38 +80,6 @@ def check_layers(tree):
                 yield Fault(path, line, "layers", f"{layer} may not include {target} ({other})")
 
 
-def read_targets(tree):
-    """{target of CMake: its layers}, and [(CMakeLists.txt, line, target, linked target)]."""
-    layers, links = {}, []
-    files = sorted(file for top in PRODUCT for file in (tree.root / top).rglob("CMakeLists.txt"))
-    for file in files:
-        folder, path = file.parent.relative_to(tree.root), file.relative_to(tree.root).as_posix()
-        text = re.sub(r"#[^\n]*", lambda found: " " * len(found.group()), file.read_text())
-        for call in re.finditer(r"(\w+)\s*\(\s*(\w+)([^()]*)\)", text):
-            command, target, words = call.groups()
-            if command in ("sonde_library", "add_library", "add_executable"):
-                sources = [(folder / word).as_posix() for word in words.split()]
-                known = {layer_of(source) for source in sources if source in tree.sources}
-                if "ALIAS" not in words.split():
-                    layers[target] = known or {layer_of((folder / "any").as_posix())}
-            if command in ("sonde_library", "target_link_libraries"):
-                for word in re.finditer(r"\bsonde_\w+", words):
-                    line = text.count("\n", 0, call.start(3) + word.start()) + 1
-                    links.append((path, line, target, word.group()))
-    return layers, links
-
-
-def check_links(tree):
-    """A library links only what one of its files may include."""
-    layers, links = read_targets(tree)
-    for path, line, target, other in links:
-        own = layers.get(target, set())
-        allowed = own.union(*(LAYERS.get(layer, ()) for layer in own))
-        if other in layers and not layers[other] & allowed:
-            own, others = (", ".join(sorted(map(str, names))) for names in (own, layers[other]))
-            yield Fault(path, line, "links", f"{target} ({own}) may not link {other} ({others})")
-
-
 def own_header(tree, path):
     """The header of the name of a source, or None."""
     stem, _, suffix = path.rpartition(".")
@@ -119,26 +88,14 @@ def own_header(tree, path):
 
 
 def find_circle(edges):
-    """Yields circles as paths that end where they begin; edges: node -> [nodes].
-
-    A depth-first search: every graph with a circle gives at least one, not each of all.
-    """
-    state, path = {}, []
-
-    def search(node):
-        state[node] = "open"
-        path.append(node)
-        for target in edges.get(node, ()):
-            if state.get(target) == "open":
-                yield path[path.index(target) :] + [target]
-            elif target not in state:
-                yield from search(target)
-        path.pop()
-        state[node] = "done"
-
-    for node in sorted(edges):
-        if node not in state:
-            yield from search(node)
+    """A circle as a path that ends where it begins, or None; edges: node -> [nodes]."""
+    try:
+        graphlib.TopologicalSorter(edges).prepare()
+    except graphlib.CycleError as error:
+        circle = error.args[1][:0:-1]  # there each node stands before the one that leads to it
+        first = circle.index(min(circle))
+        return circle[first:] + circle[: first + 1]
+    return None
 
 
 def check_circles(tree):
@@ -153,11 +110,12 @@ def check_circles(tree):
 
 
 def _circle_faults(rule, evidence):
-    """One fault for each circle, where it closes; evidence: (from, to) -> (file, line, target)."""
+    """A circle, where it closes, if there is any; evidence: (from, to) -> (file, line, target)."""
     edges = {}
     for one, other in evidence:
         edges.setdefault(one, []).append(other)
-    for circle in find_circle(edges):
+    circle = find_circle(edges)
+    if circle:
         steps = [f"{evidence[pair][0]}:{evidence[pair][1]}" for pair in zip(circle, circle[1:])]
         path, line, _ = evidence[circle[-2], circle[-1]]
         yield Fault(path, line, rule, f"{' -> '.join(circle)} (by {', '.join(steps)})")
@@ -296,9 +254,9 @@ def check_words(tree):
         yield Fault(WORDS_ALLOWED, number, "words", f"nothing needs `{glob} : {words}`: remove it")
 
 
-RULES = {"layers": check_layers, "links": check_links, "circles": check_circles,
-         "folder_circles": check_folder_circles, "libraries": check_libraries,
-         "lengths": check_lengths, "headers": check_headers, "words": check_words}
+RULES = {"layers": check_layers, "circles": check_circles, "folder_circles": check_folder_circles,
+         "libraries": check_libraries, "lengths": check_lengths, "headers": check_headers,
+         "words": check_words}
 
 
 def check(root, rules=tuple(RULES)):

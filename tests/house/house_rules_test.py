@@ -43,15 +43,6 @@ class RulesTest(unittest.TestCase):
         self.write("jobs/attic/a.cpp", "int a;")
         self.assertEqual(self.faults("layers"), ["jobs/attic/a.cpp:1"])
 
-    def test_links(self):
-        self.write("src/base/error.cpp")
-        self.write("src/fleet/assign.cpp")
-        self.write("src/fleet/CMakeLists.txt", "sonde_library(sonde_fleet SOURCES assign.cpp",
-                   "              LINK sonde_base fmt::fmt)")
-        self.write("src/base/CMakeLists.txt", "# sonde_library(sonde_base LINK sonde_fleet)",
-                   "sonde_library(sonde_base SOURCES error.cpp", "  LINK sonde_fleet)")
-        self.assertEqual(self.faults("links"), ["src/base/CMakeLists.txt:3"])
-
     def test_circles(self):
         self.write("jobs/run/a.hpp")
         self.write("jobs/run/a.cpp", '#include "jobs/run/a.hpp"', '#include "jobs/run/b.hpp"')

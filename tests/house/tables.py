@@ -83,6 +83,7 @@ SHARED_HEADERS = {
     "analysis/structure/replacement/random_policies.cpp": "analysis/structure/replacement/match.hpp",
     "analysis/report/*.cpp": "analysis/report/report.hpp",
     "analysis/report/charts/*.cpp": "analysis/report/charts/charts.hpp",
+    "analysis/report/drawing/*.cpp": "analysis/report/drawing/drawing.hpp",
     "analysis/report/export/*.cpp": "analysis/report/report.hpp",
     "analysis/report/page/*.cpp": "analysis/report/report.hpp",
     "analysis/report/page/*_section.cpp": "analysis/report/page/sections.hpp",

@@ -1,4 +1,4 @@
-// What a format of `sonde export` writes of a run that is in memory.
+// What a format of `sonde export` writes.
 #pragma once
 
 #include "analysis/report/report.hpp"
@@ -10,9 +10,7 @@ namespace sonde {
 inline std::string text_of(ExportWriter write, const RunResult& run,
                            const FleetAnalysis& analysis) {
   std::ostringstream out;
-  write(out, run, analysis, [&run](const auto& take) {
-    for (std::size_t i = 0; i < run.devices.size(); ++i) take(i, run.devices[i]);
-  });
+  write(out, run, analysis);
   return out.str();
 }
 

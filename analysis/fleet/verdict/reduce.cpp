@@ -71,30 +71,17 @@ void sort_by_registry(FleetAnalysis& analysis) {
   });
 }
 
-template <class T>
-void insert_sorted(std::vector<T>& all, const T& one) {
-  const auto place = std::ranges::lower_bound(all, one);
-  if (place == all.end() || *place != one) all.insert(place, one);
-}
-
-/// Adds every job and finding that is not ok, by job, status and reason.
-void add_gaps(const RunResult& run, std::vector<Gap>& gaps) {
-  const auto key_of = [](const Gap& gap) {
-    return std::tuple<std::string_view, std::string_view, std::string_view>(gap.job, gap.status,
-                                                                            gap.reason);
-  };
+/// Every job and finding that is not ok, by job, status and reason.
+std::vector<Gap> find_gaps(const RunResult& run) {
+  using Texts = std::tuple<std::string_view, std::string_view, std::string_view>;
+  std::map<Texts, std::pair<std::set<std::string_view>, std::set<std::size_t>>> found;
   for (std::size_t device = 0; device < run.devices.size(); ++device) {
     for (const JobResult& job : run.devices[device].jobs) {
-      const auto add_if_gap = [&](Status status, const std::string& reason,
-                                  const std::string& metric) {
+      const auto add_if_gap = [&](Status status, std::string_view reason, std::string_view metric) {
         if (status == Status::ok) return;
-        const std::tuple key{std::string_view(job.job), to_text(status), std::string_view(reason)};
-        auto gap = std::ranges::lower_bound(gaps, key, {}, key_of);
-        if (gap == gaps.end() || key_of(*gap) != key) {
-          gap = gaps.insert(gap, {job.job, std::string(to_text(status)), reason, {}, {}});
-        }
-        insert_sorted(gap->metrics, metric);
-        insert_sorted(gap->devices, device);
+        auto& [metrics, devices] = found[{job.job, to_text(status), reason}];
+        metrics.insert(metric);
+        devices.insert(devices.end(), device);
       };
       add_if_gap(job.status, job.reason, "(the job)");
       for (const Finding& finding : job.findings) {
@@ -102,6 +89,17 @@ void add_gaps(const RunResult& run, std::vector<Gap>& gaps) {
       }
     }
   }
+  std::vector<Gap> gaps;
+  for (const auto& [texts, where] : found) {
+    const auto& [job, status, reason] = texts;
+    const auto& [metrics, devices] = where;
+    gaps.push_back({.job = std::string(job),
+                    .status = std::string(status),
+                    .reason = std::string(reason),
+                    .metrics = {metrics.begin(), metrics.end()},
+                    .devices = {devices.begin(), devices.end()}});
+  }
+  return gaps;
 }
 
 template <class T>
@@ -122,7 +120,7 @@ void gather(const RunResult& run, const ReduceOptions& options, FleetAnalysis& a
   compare_structure(run, others);
   judge_by_references(run, options.references, others);
   judge_links(run, others);
-  add_gaps(run, analysis.gaps);
+  analysis.gaps = find_gaps(run);
   series.get();
   for (FleetAnalysis* part : {&of_series, &others}) {
     append(analysis.statistics, std::move(part->statistics));
@@ -162,7 +160,8 @@ FleetAnalysis reduce_fleet(const RunResult& run, const ReduceOptions& options) {
   analysis.registry = options.registry;
   analysis.groups = comparison_groups(run, options);
   gather(run, options, analysis);
-  const std::vector<DeviceConditions> conditions = conditions_of(run, options.conditions);
+  const std::vector<DeviceConditions> conditions =
+      options.conditions.empty() ? conditions_of(run) : options.conditions;
   const auto deviations = compare_clocks(run, conditions, analysis);
   sort_by_registry(analysis);
   judge_health(run, conditions, analysis);

@@ -7,23 +7,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 #include <vector>
 
 namespace sonde {
 
 std::string chart_label(const RunResult& run, const DeviceResult& device) {
   return fmt::format("{} on {}", device.info.uuid.substr(0, 12), place_of(run, device));
-}
-
-Json heat_chart(const std::string& title, std::string_view unit, Json rows, Json columns,
-                Json cells) {
-  return {{"kind", "heat"},
-          {"title", title},
-          {"unit", unit},
-          {"rows", std::move(rows)},
-          {"columns", std::move(columns)},
-          {"cells", std::move(cells)}};
 }
 
 Json shown_number(double value) {

@@ -3,17 +3,13 @@
 #pragma once
 
 #include "analysis/fleet/fleet.hpp"
+#include "analysis/report/export/json_text.hpp"
 #include "analysis/report/raw_latency.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace sonde {
-
-using Json = nlohmann::ordered_json;
 
 /// Latency against footprint: a line for each device (grey if it is healthy), and marks at the
 /// capacities that most devices found. The axis of cycles ends above the highest stair; single slow
@@ -46,10 +42,6 @@ Json roofline_chart(const DeviceResult& device, const std::string& label);
 /// "layouts": {"132": [{"row", "x", "sm", "tpc"}]}, "maps": [{"metric", "unit", "values",
 /// "out"}]}].
 Json map_chart(const RunResult& run, const FleetAnalysis& analysis);
-
-/// A chart of kind "heat"; cells are {"panel", "row", "column", "value"}.
-Json heat_chart(const std::string& title, std::string_view unit, Json rows, Json columns,
-                Json cells);
 
 /// Six digits; null if the value is not finite.
 Json shown_number(double value);

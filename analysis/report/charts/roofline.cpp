@@ -2,8 +2,8 @@
 // operations per second against operations per byte.
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts/charts.hpp"
+#include "analysis/report/content.hpp"
 #include "analysis/report/drawing/drawing.hpp"
-#include "analysis/report/key_numbers.hpp"
 #include "analysis/statistics.hpp"
 
 #include <fmt/format.h>

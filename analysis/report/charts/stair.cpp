@@ -2,7 +2,7 @@
 // device, from the chases that searched capacities (as in Mei and Chu 2016, figures 5 and 10).
 #include "analysis/fleet/value_text.hpp"
 #include "analysis/report/charts/charts.hpp"
-#include "analysis/report/drawing/consensus.hpp"
+#include "analysis/report/drawing/drawing.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
@@ -21,6 +21,9 @@ constexpr double headroom = 1.08;         // of the axis above the highest stair
 constexpr double least_outlier =
     1.25;  // relative to the highest stair; smaller outliers fit into the chart
 constexpr double highest_device = 2;  // relative to the devices' median; higher stairs are cut
+// More lines would be too many to draw; of a larger fleet some healthy devices are shown.
+constexpr std::size_t most_drawn = 256;
+constexpr std::size_t example_devices = 8;
 
 struct CyclesAt {
   double bytes = 0;
@@ -150,9 +153,11 @@ std::vector<NamedCapacity> capacities_of(const RawLatency& raw) {
 Json staircase_chart(const RunResult& run, const FleetAnalysis& analysis) {
   std::vector<Line> stairs;
   Json grey = Json::array();
+  const std::size_t most_grey = run.devices.size() > most_drawn ? example_devices : most_drawn;
   for (const bool flagged : {false, true}) {  // flagged ones last: they are drawn over the others
     for (std::size_t i = 0; i < run.devices.size(); ++i) {
       if (is_flagged(analysis.verdicts[i]) != flagged) continue;
+      if (!flagged && grey.size() == most_grey) break;
       Line stair = staircase_of(run, run.devices[i]);
       if (stair.points.empty()) continue;
       if (!flagged) grey.push_back(stair.name);

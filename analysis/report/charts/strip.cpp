@@ -40,8 +40,7 @@ bool is_blamed(const FleetAnalysis& analysis, std::size_t device,
       title_of(statistics);  // as charges name it; charges about a single SM name the map
   return std::ranges::any_of(analysis.verdicts[device].charges, [&](std::size_t i) {
     const Charge& finding = analysis.charges[i];
-    return finding.severity != Severity::info &&
-           (finding.metric == title || finding.metric == statistics.metric);
+    return finding.weighs() && (finding.metric == title || finding.metric == statistics.metric);
   });
 }
 
@@ -69,8 +68,7 @@ std::vector<Strip> collect_strips(const RunResult& run, const FleetAnalysis& ana
       const auto value = number_of(run.devices[device], statistics.metric);
       if (value) strip.values.emplace(device, *value);
     }
-    // The devices of a large fleet may not be in memory.
-    if (strip.values.size() == statistics.n) strips.push_back(std::move(strip));
+    if (!strip.values.empty()) strips.push_back(std::move(strip));  // the SM clock is no finding
   }
   std::ranges::stable_sort(strips, std::greater{},
                            [](const Strip& strip) { return largest_fraction(*strip.statistics); });

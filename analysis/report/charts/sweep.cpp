@@ -126,8 +126,12 @@ Json draw_map(const SweepAnswer& answer, const Changing& changing, std::size_t r
                        {"value", swept->values[i].median / unit.divisor}});
     }
   }
-  return heat_chart(std::string(changing.metric->name), unit.text, axis_of(answer, rows, "values"),
-                    axis_of(answer, columns, "values"), std::move(cells));
+  return {{"kind", "heat"},
+          {"title", changing.metric->name},
+          {"unit", unit.text},
+          {"rows", axis_of(answer, rows, "values")},
+          {"columns", axis_of(answer, columns, "values")},
+          {"cells", std::move(cells)}};
 }
 
 }  // namespace

@@ -1,18 +1,14 @@
 // Reduces the findings of many devices to one for each metric.
-#include "analysis/report/drawing/consensus.hpp"
-
 #include "analysis/fleet/value_text.hpp"
+#include "analysis/report/drawing/drawing.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 
 namespace sonde {
 namespace {
@@ -66,23 +62,6 @@ DeviceResult consensus_of(const RunResult& run, std::span<const std::size_t> dev
   job.job = "consensus";
   for (const Findings& findings : metrics) job.findings.push_back(agreed(findings));
   return consensus;
-}
-
-std::vector<GroupDrawing> draw_groups(const RunResult& run, const FleetAnalysis& analysis) {
-  std::vector<const ComparisonGroup*> groups;
-  std::set<std::string_view> drawn;  // in a sweep only the first setting
-  for (const ComparisonGroup& group : analysis.groups) {
-    if (!group.devices.empty() && drawn.insert(group.model).second) groups.push_back(&group);
-  }
-  std::ranges::stable_sort(groups, std::ranges::greater{},
-                           [](const ComparisonGroup* group) { return group->devices.size(); });
-  groups.resize(std::min(groups.size(), most_drawings));
-  std::vector<GroupDrawing> drawings;
-  for (const ComparisonGroup* group : groups) {
-    std::vector<DrawnFrame> frames = draw_device(consensus_of(run, group->devices));
-    if (!frames.empty()) drawings.push_back({group, std::move(frames)});
-  }
-  return drawings;
 }
 
 }  // namespace sonde

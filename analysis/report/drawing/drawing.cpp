@@ -1,7 +1,6 @@
 #include "analysis/report/drawing/drawing.hpp"
 
 #include "analysis/fleet/value_text.hpp"
-#include "analysis/metrics.hpp"
 #include "analysis/report/drawing/sources.hpp"
 #include "analysis/statistics.hpp"
 #include "base/units.hpp"
@@ -19,22 +18,8 @@
 namespace sonde {
 namespace {
 
-using drawn::cache_rows;
-using drawn::device_frame;
-using drawn::frame_scopes;
-using drawn::gpc_frame;
-using drawn::Row;
-using drawn::Source;
-using drawn::sources;
-using drawn::tlb_rows;
-
 /// Longer lists are maps, of which the drawing gives the median.
 constexpr std::size_t longest_list = 12;
-
-std::string_view unit_of(std::string_view metric) {
-  const Metric* known = find_metric(metric);
-  return known != nullptr ? known->unit : "";
-}
 
 /// "57-59 MiB".
 std::string short_interval(const Interval& interval, std::string_view unit) {
@@ -51,16 +36,14 @@ std::string short_list(const std::vector<double>& values, std::string_view unit)
   if (known.empty()) return "";
   if (values.size() > longest_list) return short_quantity(median(known), unit);
   const auto [least, most] = std::ranges::minmax(known);
-  const std::string low = short_quantity(least, unit);
-  const std::string high = short_quantity(most, unit);
-  return low == high ? low : fmt::format("{} to {}", low, high);
+  return short_range(least, most, unit);
 }
 
 /// The value as a person reads it; "" if there is none.
 std::string shown(const DeviceResult& device, std::string_view metric) {
   const Finding* finding = find_finding(device, metric);
   if (finding == nullptr || finding->status != Status::ok) return "";
-  const std::string_view unit = unit_of(metric);
+  const std::string unit = unit_of(all_metrics(), metric);
   if (finding->interval) return short_interval(*finding->interval, unit);
   if (const auto number = number_of(*finding)) return short_quantity(*number, unit);
   if (const auto* values = vector_of(*finding)) return short_list(*values, unit);
@@ -78,7 +61,7 @@ std::string metric_of(std::string_view text, std::string_view prefix) {
 }
 
 /// A part that was not resolvable is "?". Nothing if no part has a value.
-std::optional<DrawnFact> fact_of(const DeviceResult& device, const Row& row,
+std::optional<DrawnFact> fact_of(const DeviceResult& device, const drawn::Row& row,
                                  std::string_view prefix) {
   DrawnFact fact{.label = std::string(row.label), .confidence = 1};
   std::vector<std::string> texts;
@@ -111,9 +94,9 @@ std::optional<DrawnFact> fact_of(const DeviceResult& device, const Row& row,
   return fact;
 }
 
-void add_rows(const DeviceResult& device, std::span<const Row> rows, std::string_view prefix,
+void add_rows(const DeviceResult& device, std::span<const drawn::Row> rows, std::string_view prefix,
               std::vector<DrawnFact>& facts) {
-  for (const Row& row : rows) {
+  for (const drawn::Row& row : rows) {
     if (!row.only_if.empty() && shown(device, row.only_if) != "yes") continue;
     std::optional<DrawnFact> fact = fact_of(device, row, prefix);
     if (!fact || fact->text == "no") continue;
@@ -129,7 +112,7 @@ void add_rows(const DeviceResult& device, std::span<const Row> rows, std::string
 /// The loads that the first cache of plain loads serves, if it serves others, too.
 std::optional<DrawnFact> loads_of_l1(const DeviceResult& device) {
   DrawnFact serves{.label = "serves", .text = "plain loads", .confidence = 1};
-  for (const Source& source : sources) {
+  for (const drawn::Source& source : drawn::sources) {
     if (source.in_l1.empty() || shown(device, source.in_l1) != "yes") continue;
     serves.text += fmt::format(", {}", source.loads_l1);
     serves.remark += fmt::format("{}{}", serves.remark.empty() ? "" : ", ", source.in_l1);
@@ -138,12 +121,13 @@ std::optional<DrawnFact> loads_of_l1(const DeviceResult& device) {
   return serves.remark.empty() ? std::nullopt : std::optional(serves);
 }
 
-DrawnUnit draw_unit(const DeviceResult& device, const Source& source) {
+DrawnUnit draw_unit(const DeviceResult& device, const drawn::Source& source) {
   DrawnUnit unit{.name = std::string(source.name), .kind = source.kind};
   std::vector<DrawnFact>& facts = unit.facts;
   if (!source.prefix.empty()) {
-    const bool is_tlb = source.kind == "tlb";
-    add_rows(device, is_tlb ? std::span<const Row>(tlb_rows) : cache_rows, source.prefix, facts);
+    const std::span<const drawn::Row> common =
+        source.kind == "tlb" ? std::span<const drawn::Row>(drawn::tlb_rows) : drawn::cache_rows;
+    add_rows(device, common, source.prefix, facts);
   }
   add_rows(device, source.rows, source.prefix, facts);
   const auto size = std::ranges::find_if(
@@ -158,20 +142,20 @@ DrawnUnit draw_unit(const DeviceResult& device, const Source& source) {
   if (source.name == "Shared memory" && device.info.shared_bytes_per_sm > 0) {
     unit.size = format_bytes(device.info.shared_bytes_per_sm);
   }
-  unit.wide = source.frame == device_frame && (source.name == "L2" || source.prefix.empty());
+  unit.wide = source.frame == drawn::device_frame && (source.name == "L2" || source.prefix.empty());
   return unit;
 }
 
 /// The frame of a unit, and whether it was measured.
-std::pair<std::size_t, bool> place_of(const DeviceResult& device, const Source& source) {
+std::pair<std::size_t, bool> place_of(const DeviceResult& device, const drawn::Source& source) {
   if (source.prefix.empty() || source.name == "L2") return {source.frame, true};
   const char* name = source.kind == "tlb" ? ".scope" : "sharing.*.scope";
   const std::string scope = shown(device, metric_of(name, source.prefix));
-  for (std::size_t frame = 0; frame < frame_scopes.size(); ++frame) {
-    if (scope == frame_scopes[frame]) return {frame, true};
+  for (std::size_t frame = 0; frame < drawn::frame_scopes.size(); ++frame) {
+    if (scope == drawn::frame_scopes[frame]) return {frame, true};
   }
-  if (scope == "part of a gpc") return {gpc_frame, true};
-  if (scope == "partition") return {device_frame, true};
+  if (scope == "part of a gpc") return {drawn::gpc_frame, true};
+  if (scope == "partition") return {drawn::device_frame, true};
   return {source.frame, false};
 }
 
@@ -187,11 +171,11 @@ std::string device_title(const DeviceResult& device) {
 /// "132 SMs", "8 GPCs of 16 to 18 SMs"; without the number if it is unknown.
 std::string frame_title(const DeviceResult& device, std::size_t frame) {
   constexpr std::array names{"SM", "TPC", "GPC"};
-  const std::string count = shown(device, fmt::format("topology.{}_count", frame_scopes[frame]));
+  const std::string count =
+      shown(device, fmt::format("topology.{}_count", drawn::frame_scopes[frame]));
   std::string name = count.empty() ? names[frame] : fmt::format("{} {}s", count, names[frame]);
-  const auto* sizes = frame == gpc_frame ? vector_of(device, "topology.gpc_sizes") : nullptr;
-  const std::vector<double> known = sizes != nullptr ? known_values(*sizes) : std::vector<double>{};
-  if (known.empty()) return name;
+  const std::vector<double> known = known_values(device, "topology.gpc_sizes");
+  if (frame != drawn::gpc_frame || known.empty()) return name;
   const auto [least, most] = std::ranges::minmax(known);
   return least == most ? fmt::format("{} of {} SMs", name, most)
                        : fmt::format("{} of {} to {} SMs", name, least, most);
@@ -212,10 +196,16 @@ std::string short_quantity(double value, std::string_view unit) {
   return number + " " + text;
 }
 
+std::string short_range(double low, double high, std::string_view unit) {
+  const std::string least = short_quantity(low, unit);
+  const std::string most = short_quantity(high, unit);
+  return least == most ? most : fmt::format("{} to {}", least, most);
+}
+
 std::vector<DrawnFrame> draw_device(const DeviceResult& device) {
   std::vector<DrawnFrame> frames;
-  std::array<std::vector<DrawnUnit>, frame_scopes.size()> placed;
-  for (const Source& source : sources) {
+  std::array<std::vector<DrawnUnit>, drawn::frame_scopes.size()> placed;
+  for (const drawn::Source& source : drawn::sources) {
     if (!source.in_l1.empty() && shown(device, source.in_l1) == "yes") continue;
     DrawnUnit unit = draw_unit(device, source);
     if (unit.size.empty() && unit.facts.empty()) continue;
@@ -225,12 +215,12 @@ std::vector<DrawnFrame> draw_device(const DeviceResult& device) {
   }
   if (std::ranges::all_of(placed, &std::vector<DrawnUnit>::empty)) return frames;
   for (std::size_t frame = placed.size(); frame-- > 0;) {
-    if (frame == device_frame) {
+    if (frame == drawn::device_frame) {
       frames.push_back({device_title(device), std::move(placed[frame])});
       continue;
     }
     const bool is_counted =
-        !shown(device, fmt::format("topology.{}_count", frame_scopes[frame])).empty();
+        !shown(device, fmt::format("topology.{}_count", drawn::frame_scopes[frame])).empty();
     if (is_counted || !placed[frame].empty()) {
       frames.push_back({frame_title(device, frame), std::move(placed[frame])});
     }

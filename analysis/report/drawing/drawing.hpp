@@ -3,6 +3,8 @@
 
 #include "analysis/results.hpp"
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,9 +37,17 @@ struct DrawnFrame {
 
 /// In a unit that suits: "4.68 TB/s", "281 cycles". Three significant digits, or a whole number.
 std::string short_quantity(double value, std::string_view unit);
+/// "40 GB/s to 43 GB/s"; one of them if both read the same.
+std::string short_range(double low, double high, std::string_view unit);
 
 /// Outermost first: the device, GPC, TPC, SM. Only what was found out is drawn; empty if that is
 /// nothing.
 std::vector<DrawnFrame> draw_device(const DeviceResult& device);
+
+/// A device with the findings of a group, for drawings and marks of the page: for each metric the
+/// kind of answer that most devices give (a number, a text, a list, "not present", ...; on a tie
+/// the first); for numbers the finding with the lower median. Inventory, node and rank are those of
+/// the first device. All findings are in one job. @pre devices not empty
+DeviceResult consensus_of(const RunResult& run, std::span<const std::size_t> devices);
 
 }  // namespace sonde

@@ -1,4 +1,5 @@
 // A table for spreadsheets and change-point tools (RFC 4180).
+#include "analysis/fleet/value_text.hpp"
 #include "analysis/report/content.hpp"
 #include "analysis/report/report.hpp"
 #include "base/escape.hpp"
@@ -35,15 +36,15 @@ void add_cell(std::string& row, const Value& value) {
 
 }  // namespace
 
-void write_csv(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
-               const DeviceStream& devices) {
+void write_csv(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis) {
   out << "started_utc,uuid,name,node,rank,verdict,";
   for (const Axis& axis : run.provenance.axes) out << escape_csv(axis.option) << ",";
   out << "metric";
   for (const FindingCell& cell : cells_of({}, "")) out << "," << cell.column;
   out << "\n";
   const std::vector<Point> points = points_of(run.provenance);
-  devices([&](std::size_t i, const DeviceResult& device) {
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    const DeviceResult& device = run.devices[i];
     std::vector<std::string> cells{run.provenance.started_utc,
                                    device.info.uuid,
                                    device.info.name,
@@ -66,7 +67,7 @@ void write_csv(std::ostream& out, const RunResult& run, const FleetAnalysis& ana
       }
     }
     out << rows;
-  });
+  }
 }
 
 }  // namespace sonde

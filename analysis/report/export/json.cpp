@@ -1,4 +1,5 @@
 // The machine-readable report, schema 1 (docs/json-report.md).
+#include "analysis/fleet/value_text.hpp"
 #include "analysis/report/content.hpp"
 #include "analysis/report/export/json_text.hpp"
 #include "analysis/report/report.hpp"
@@ -6,6 +7,7 @@
 #include "trace/health.hpp"
 
 #include <ostream>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -43,9 +45,10 @@ Json points_json(const Provenance& provenance) {
 }
 
 /// Without findings.
-Json device_json(const DeviceResult& device, const DeviceVerdict& verdict, Json setting) {
+Json device_json(const DeviceResult& device, std::span<const JobResult> shown,
+                 const DeviceVerdict& verdict, Json setting) {
   Json jobs = Json::object();
-  for (const JobResult& job : device.jobs) {
+  for (const JobResult& job : shown) {
     jobs[job.job] = {{"status", to_text(job.status)},
                      {"reason", job.reason},
                      {"elapsed_s", job.elapsed_s},
@@ -153,14 +156,14 @@ Json counts_json(const FleetCounts& counts) {
 }
 
 /// The last member has the findings, one per line. Joined as text: a tree would search each name.
-std::string device_text(const Provenance& provenance, const FleetAnalysis& analysis, std::size_t i,
-                        const DeviceResult& device, const Point& point) {
-  std::string text =
-      dump(device_json(device, analysis.verdicts[i], setting_json(provenance, point)));
+std::string device_text(const FleetAnalysis& analysis, const DeviceResult& device,
+                        std::span<const JobResult> shown, const DeviceVerdict& verdict,
+                        Json setting) {
+  std::string text = dump(device_json(device, shown, verdict, std::move(setting)));
   text.back() = ',';  // replaces the closing brace
   text += "\"findings\":{";
   const char* before = "\n";
-  for (const JobResult& job : device.jobs) {
+  for (const JobResult& job : shown) {
     for (const Finding& finding : job.findings) {
       const std::string unit = unit_of(analysis.registry, finding.metric);
       Json cells;
@@ -197,21 +200,34 @@ Json fleet_json(const RunResult& run, const FleetAnalysis& analysis) {
           {"flags", std::move(flags)}};
 }
 
-}  // namespace
-
-void write_json(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
-                const DeviceStream& devices) {
+/// @param jobs_of the jobs of a device that are written
+template <class JobsOf>
+void write_report(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
+                  const JobsOf& jobs_of) {
   std::string text = dump(fleet_json(run, analysis), 1);
   text.resize(text.size() - 2);  // "\n}"
   out << text << ",\n \"devices\": [";
   const std::vector<Point> points = points_of(run.provenance);
   const char* before = "\n";
-  devices([&](std::size_t i, const DeviceResult& device) {
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    const DeviceResult& device = run.devices[i];
     out << before
-        << device_text(run.provenance, analysis, i, device, points.at(device.point_index));
+        << device_text(analysis, device, jobs_of(device), analysis.verdicts[i],
+                       setting_json(run.provenance, points.at(device.point_index)));
     before = ",\n";
-  });
+  }
   out << "\n]}\n";
+}
+
+}  // namespace
+
+void write_json(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis) {
+  write_report(out, run, analysis,
+               [](const DeviceResult& device) { return std::span(device.jobs); });
+}
+
+void write_verdicts(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis) {
+  write_report(out, run, analysis, [](const DeviceResult&) { return std::span<JobResult>(); });
 }
 
 }  // namespace sonde

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <ostream>
 #include <vector>
 
 namespace sonde {
@@ -68,19 +69,19 @@ std::string case_xml(const Case& one) {
 
 }  // namespace
 
-std::string render_junit(const RunResult& run, const FleetAnalysis& analysis) {
-  std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"sonde\">\n";
+void write_junit(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis) {
+  out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"sonde\">\n";
   for (const auto& [node, cases] : collect_cases(run, analysis)) {
     const auto count = [&](const char* outcome) {
       return std::ranges::count(cases, outcome, &Case::outcome);
     };
-    text += fmt::format(
+    out << fmt::format(
         "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">\n",
         escape_markup(node), cases.size(), count("failure"), count("error"), count("skipped"));
-    for (const Case& one : cases) text += case_xml(one);
-    text += "  </testsuite>\n";
+    for (const Case& one : cases) out << case_xml(one);
+    out << "  </testsuite>\n";
   }
-  return text + "</testsuites>\n";
+  out << "</testsuites>\n";
 }
 
 }  // namespace sonde

@@ -16,15 +16,11 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sonde {
 namespace {
-
-struct Sample {
-  std::size_t device = 0;
-  double value = 0;
-};
 
 /// Labels that identify a series, with DCGM's names so that both can be joined; in a sweep also the
 /// setting. What may change on a GPU (slot, serial number, cause) has its own series.
@@ -80,19 +76,18 @@ std::string verdict_lines(const RunResult& run, const FleetAnalysis& analysis) {
 
 }  // namespace
 
-void write_prometheus(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis,
-                      const DeviceStream& devices) {
+void write_prometheus(std::ostream& out, const RunResult& run, const FleetAnalysis& analysis) {
   out << verdict_lines(run, analysis) << info_lines(run);
-  std::map<std::string, std::vector<Sample>> samples;  // by metric
-  devices([&](std::size_t i, const DeviceResult& device) {
-    for (const JobResult& job : device.jobs) {
+  std::map<std::string, std::vector<std::pair<std::size_t, double>>> samples;  // by metric
+  for (std::size_t i = 0; i < run.devices.size(); ++i) {
+    for (const JobResult& job : run.devices[i].jobs) {
       for (const Finding& finding : job.findings) {
         const auto* value = std::get_if<double>(&finding.value);
         if (value == nullptr || !std::isfinite(*value)) continue;
-        samples[finding.metric].push_back({.device = i, .value = *value});
+        samples[finding.metric].emplace_back(i, *value);
       }
     }
-  });
+  }
   std::vector<std::string> labels;
   for (const DeviceResult& device : run.devices) labels.push_back(labels_of(run, device));
   std::string lines;  // of one metric: the format requires them together
@@ -100,9 +95,9 @@ void write_prometheus(std::ostream& out, const RunResult& run, const FleetAnalys
     const Metric* known = find_metric(metric, analysis.registry);
     const std::string name = exposed_name(metric);
     lines = head(name, known != nullptr ? known->meaning : "-");
-    for (const Sample& sample : of_metric) {
-      fmt::format_to(std::back_inserter(lines), FMT_COMPILE("{}{{{}}} {}\n"), name,
-                     labels[sample.device], sample.value);
+    for (const auto& [device, value] : of_metric) {
+      fmt::format_to(std::back_inserter(lines), FMT_COMPILE("{}{{{}}} {}\n"), name, labels[device],
+                     value);
     }
     out << lines;
   }

@@ -1,6 +1,5 @@
 // The data of the charts in report.html, from which the page's scripts draw.
 #include "analysis/report/charts/charts.hpp"
-#include "analysis/report/export/json_text.hpp"
 #include "analysis/report/page/sections.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
 // The drawings at the head of the page: nested boxes; style.css arranges them for every width.
-#include "analysis/report/drawing/consensus.hpp"
 #include "analysis/report/page/sections.hpp"
 #include "base/escape.hpp"
 
@@ -9,10 +8,12 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <vector>
 
 namespace sonde {
 namespace {
 
+constexpr std::size_t most_drawings = 8;
 constexpr double low_confidence = 0.9;  // with less a value cannot fail a device (quorum.cpp)
 
 /// Escapes each line; an escaped line break would be shown as text.
@@ -43,15 +44,29 @@ std::string unit_html(const DrawnUnit& unit) {
   return text + "</dl>\n</div>\n";
 }
 
-std::string group_html(const RunResult& run, const GroupDrawing& one) {
+/// "" if there is nothing to draw.
+std::string group_html(const RunResult& run, const ComparisonGroup& group) {
+  const std::string drawing = drawing_html(draw_device(consensus_of(run, group.devices)));
+  if (drawing.empty()) return "";
   std::string text = "<figure class=\"drawing\">\n";
   if (run.devices.size() > 1) {
-    const std::size_t n = one.group->devices.size();
+    const std::size_t n = group.devices.size();
     text += fmt::format("<figcaption>{}: what most of {} {} say</figcaption>\n",
-                        escape_markup(one.group->label), n, n == 1 ? "device" : "devices");
+                        escape_markup(group.label), n, n == 1 ? "device" : "devices");
   }
-  text += drawing_html(one.frames);
-  return text + "</figure>\n";
+  return text + drawing + "</figure>\n";
+}
+
+/// One for each model, in a sweep that of its first setting; the largest first.
+std::vector<const ComparisonGroup*> groups_to_draw(const FleetAnalysis& analysis) {
+  std::vector<const ComparisonGroup*> groups;
+  std::set<std::string_view> models;
+  for (const ComparisonGroup& group : analysis.groups) {
+    if (models.insert(group.model).second) groups.push_back(&group);
+  }
+  std::ranges::stable_sort(groups, std::ranges::greater{},
+                           [](const ComparisonGroup* group) { return group->devices.size(); });
+  return groups;
 }
 
 }  // namespace
@@ -72,12 +87,13 @@ std::string drawing_html(std::span<const DrawnFrame> frames) {
 
 std::string drawings_section(const RunResult& run, const FleetAnalysis& analysis) {
   std::string text;
-  std::set<std::string_view> models;  // each model is drawn once
-  for (const ComparisonGroup& group : analysis.groups) models.insert(group.model);
-  for (const GroupDrawing& one : draw_groups(run, analysis)) text += group_html(run, one);
+  const std::vector<const ComparisonGroup*> groups = groups_to_draw(analysis);
+  for (std::size_t i = 0; i < std::min(groups.size(), most_drawings); ++i) {
+    text += group_html(run, *groups[i]);
+  }
   if (text.empty()) return "";
-  if (models.size() > most_drawings) {
-    text += fmt::format("<p>and {} smaller groups</p>\n", models.size() - most_drawings);
+  if (groups.size() > most_drawings) {
+    text += fmt::format("<p>and {} smaller groups</p>\n", groups.size() - most_drawings);
   }
   return "<section id=\"device\">\n<h2>The device</h2>\n" + text +
          "<p class=\"note\">Small numbers are the confidence if it is below 0.9. A dashed box: it "

@@ -59,6 +59,15 @@ std::string value_html(const Finding& finding, const std::string& unit, const st
   return is_long ? list_html(*values, unit) : folded_html(text);
 }
 
+/// The id of this finding.
+std::string finding_anchor(std::size_t device, std::string_view metric) {
+  return fmt::format("f{}-{}", device, metric);
+}
+
+bool has_findings(const RunResult& run, const FleetAnalysis& analysis, std::size_t device) {
+  return run.devices.size() <= most_detailed_devices || is_flagged(analysis.verdicts[device]);
+}
+
 /// Number of probes of a job, and their rows in the file.
 std::string evidence_html(const JobResult& job) {
   if (job.probes.empty()) return "";
@@ -104,8 +113,7 @@ std::string job_html(const FleetAnalysis& analysis, std::size_t device, const Jo
 bool has_problem(const FleetAnalysis& analysis, std::size_t device, const JobResult& job) {
   const auto is_blamed = [&](std::size_t i) {
     const Charge& finding = analysis.charges[i];
-    return finding.severity != Severity::info &&
-           find_finding(job.findings, finding.base_metric()) != nullptr;
+    return finding.weighs() && find_finding(job.findings, finding.base_metric()) != nullptr;
   };
   return is_missing(job.status) ||
          std::ranges::any_of(analysis.verdicts[device].charges, is_blamed);
@@ -128,12 +136,11 @@ std::string device_html(const RunResult& run, const FleetAnalysis& analysis, std
 
 }  // namespace
 
-std::string finding_anchor(std::size_t device, std::string_view metric) {
-  return fmt::format("f{}-{}", device, metric);
-}
-
-bool has_findings(const RunResult& run, const FleetAnalysis& analysis, std::size_t device) {
-  return run.devices.size() <= most_detailed_devices || is_flagged(analysis.verdicts[device]);
+std::string finding_link(const RunResult& run, const FleetAnalysis& analysis, std::size_t device,
+                         std::string_view metric) {
+  const bool is_there =
+      has_findings(run, analysis, device) && find_finding(run.devices[device], metric) != nullptr;
+  return is_there ? "#" + finding_anchor(device, metric) : "";
 }
 
 std::string findings_section(const RunResult& run, const FleetAnalysis& analysis) {

@@ -1,6 +1,5 @@
 // report.html: one page that contains a run, made from the files of page/.
 #include "analysis/report/content.hpp"
-#include "analysis/report/key_numbers.hpp"
 #include "analysis/report/page/sections.hpp"
 #include "analysis/report/report.hpp"
 #include "analysis/report/sweep_answer.hpp"
@@ -29,24 +28,17 @@ std::string titled(std::string_view title, const std::string& html) {
   return html.empty() ? "" : fmt::format("<h2>{}</h2>\n{}", title, html);
 }
 
-/// A link to the finding of a problem.
-std::string evidence_link(const RunResult& run, const FleetAnalysis& analysis,
-                          const Problem& problem) {
-  if (!problem.device || !has_findings(run, analysis, *problem.device) ||
-      find_finding(run.devices[*problem.device], problem.metric) == nullptr) {
-    return "";
-  }
-  return fmt::format("<dt>see</dt><dd><a href=\"#{}\">its values, and their probes</a></dd>\n",
-                     escape_markup(finding_anchor(*problem.device, problem.metric)));
-}
-
-std::string problem_html(const Problem& problem, const std::string& evidence) {
+/// @param link to the finding of the problem, if it has one
+std::string problem_html(const Problem& problem, const std::string& link) {
   std::string text = fmt::format("<div class=\"problem {0}\"><h3><b>{0}</b> {1}</h3>\n<dl>",
                                  escape_markup(problem.badge), escape_markup(problem.where));
   for (const Problem::Line& line : problem.lines) {
     text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", line.label, escape_markup(line.text));
   }
-  text += evidence;
+  if (!link.empty()) {
+    text += fmt::format("<dt>see</dt><dd><a href=\"{}\">its values, and their probes</a></dd>\n",
+                        escape_markup(link));
+  }
   for (const std::string& action : problem.actions) {
     text += fmt::format("<dt>do</dt><dd><code>{}</code></dd>\n", escape_markup(action));
   }
@@ -122,14 +114,14 @@ std::string sweep_html(const RunResult& run, const FleetAnalysis& analysis) {
 std::string key_numbers_html(const RunResult& run, const FleetAnalysis& analysis) {
   if (!run.provenance.axes.empty()) return "";  // sweep_html has them by setting
   std::string text;
-  for (std::size_t group = 0; group < analysis.groups.size(); ++group) {
-    const TextTable table = key_number_table(run, analysis, group);
+  for (const ComparisonGroup& group : analysis.groups) {
+    const TextTable table = key_number_table(run, group);
     if (table.rows.empty()) continue;
-    const std::size_t n = analysis.groups[group].devices.size();
-    text += fmt::format("<h3>{}{}</h3>\n<div class=\"scrolled\" tabindex=\"0\">{}</div>\n",
-                        escape_markup(analysis.groups[group].label),
-                        n == 1 ? "" : fmt::format(", median of {} GPUs", n),
-                        html_table(table, "key_numbers"));
+    const std::size_t n = group.devices.size();
+    text +=
+        fmt::format("<h3>{}{}</h3>\n<div class=\"scrolled\" tabindex=\"0\">{}</div>\n",
+                    escape_markup(group.label), n == 1 ? "" : fmt::format(", median of {} GPUs", n),
+                    html_table(table, "key_numbers"));
   }
   if (text.empty()) return "";
   return titled("Key numbers",
@@ -263,7 +255,9 @@ std::string render_html(const RunResult& run, const FleetAnalysis& analysis,
   }
   std::string details;
   for (const Problem& problem : wrong) {
-    details += problem_html(problem, evidence_link(run, analysis, problem));
+    const std::string link =
+        problem.device ? finding_link(run, analysis, *problem.device, problem.metric) : "";
+    details += problem_html(problem, link);
   }
   body += titled("What is wrong", details) + paste_html(run, analysis) + fleet_grid(run, analysis) +
           sweep_html(run, analysis) + key_numbers_html(run, analysis) +

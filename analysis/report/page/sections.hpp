@@ -38,7 +38,7 @@ std::string folded_html(std::string_view text);
 
 /// Nested frames: the units of a frame come before the frame inside it. "" without units.
 std::string drawing_html(std::span<const DrawnFrame> frames);
-/// The drawings of draw_groups. "" if there is nothing to draw.
+/// Drawings of the largest groups. "" if there is nothing to draw.
 std::string drawings_section(const RunResult& run, const FleetAnalysis& analysis);
 
 /// The data of the charts, and the scripts that draw them into #all_charts; readers can choose one
@@ -51,9 +51,8 @@ std::string charts_section(const RunResult& run, const FleetAnalysis& analysis,
 /// Findings of the devices by job, with the rows of their probes in the file. Of a large fleet only
 /// flagged devices, and of these only jobs with a problem.
 std::string findings_section(const RunResult& run, const FleetAnalysis& analysis);
-/// True if findings_section shows the device.
-bool has_findings(const RunResult& run, const FleetAnalysis& analysis, std::size_t device);
-/// The id of this finding in findings_section.
-std::string finding_anchor(std::size_t device, std::string_view metric);
+/// "#..." for a link to this finding in findings_section; "" if it is not there.
+std::string finding_link(const RunResult& run, const FleetAnalysis& analysis, std::size_t device,
+                         std::string_view metric);
 
 }  // namespace sonde

@@ -1,13 +1,18 @@
 // What is said of a run file and its baseline.
 #include "commands/fleet_file.hpp"
 
-#include "store/write_run.hpp"
-#include "support/random_run.hpp"
+#include "analysis/fleet/value_text.hpp"
+#include "analysis/report/charts/charts.hpp"
+#include "analysis/report/content.hpp"
+#include "analysis/report/drawing/drawing.hpp"
+#include "analysis/report/report.hpp"
+#include "support/run_file.hpp"
 
 #include "unit/analysis/fleet/fleet_maker.hpp"
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -20,19 +25,12 @@ using testing::HasSubstr;
 /// A GPU, measured with these shares of the memory.
 std::filesystem::path write_sweep(const std::filesystem::path& path, const std::string& uuid,
                                   const std::vector<std::string>& percents) {
-  const RunResult run = maker::healthy_fleet(1, 1);
-  DeviceResult device = run.devices[0];
-  device.info.uuid = uuid;
-  Provenance provenance = run.provenance;
-  provenance.axes = {{.option = "memory-percent", .unit = "1"}};
-  for (const std::string& at : percents) {
-    provenance.points.push_back(
-        {.config_hash = at, .config_json = "{}", .seed = 1, .repeat_index = 0, .at = {at}});
-  }
-  write_run_alone(path, provenance, {}, percents.size(), [&](std::size_t i) {
-    device.point_index = i;
-    return std::vector{device};
-  });
+  RunResult run = maker::healthy_fleet(1, 1);
+  run.devices[0].info.uuid = uuid;
+  std::vector<std::vector<std::string>> settings;
+  for (const std::string& percent : percents) settings.push_back({percent});
+  test::write_run_file(
+      path, maker::sweep_of(std::move(run), {{.option = "memory-percent", .unit = "1"}}, settings));
   return path;
 }
 
@@ -71,6 +69,21 @@ TEST(FleetFileTest, evidence_is_named_by_the_rows_of_the_repeat_that_it_comes_fr
   const std::string html = render_html(fleet.run, fleet.analysis);
   EXPECT_THAT(html, HasSubstr("2 probes, rows 3 to 4 of <code>/probes"));
   EXPECT_THAT(html, HasSubstr("3 probes, rows 0 to 2 of <code>/probes"));
+}
+
+TEST(FleetFileTest, key_numbers_of_a_large_fleet_are_those_of_all_gpus_and_few_are_drawn) {
+  const test::TemporaryFolder folder;
+  const RunResult run = maker::healthy_fleet(300, 1);
+  test::write_run_file(folder / "run.h5", run);
+  std::vector<double> rates;
+  for (const DeviceResult& device : run.devices) rates.push_back(*number_of(device, maker::read));
+  const auto [least, most] = std::ranges::minmax(rates);
+
+  const Fleet fleet = read_fleet(folder / "run.h5", "");
+
+  const TextTable numbers = key_number_table(fleet.run, fleet.analysis.groups[0]);
+  EXPECT_EQ(numbers.rows.at(0).at(2), short_range(least, most, "byte/s"));
+  EXPECT_EQ(staircase_chart(fleet.run, fleet.analysis).at("grey").size(), 8u);
 }
 
 }  // namespace

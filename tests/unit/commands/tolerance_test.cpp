@@ -1,6 +1,4 @@
 // Other tolerances than those of the registry, for one analysis.
-#include "commands/analyze.hpp"
-
 #include "base/error.hpp"
 #include "commands/commands.hpp"
 #include "support/run_file.hpp"

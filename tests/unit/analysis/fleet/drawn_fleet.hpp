@@ -24,9 +24,18 @@ enum class Plant {
   fewer_sms,
   smaller_l1
 };
-inline constexpr std::string_view plant_names[] = {
-    "slow_sm",     "ecc",           "xid",          "hang",      "wrong_data",
-    "narrow_link", "low_bandwidth", "high_latency", "fewer_sms", "smaller_l1"};
+/// In this order, the name of each and the metric that shows it.
+inline constexpr std::pair<const char*, const char*> plants[] = {
+    {"slow_sm", "placement.l1_latency_cycles"},
+    {"ecc", "health.ecc_uncorrected"},
+    {"xid", "host.new_xids"},
+    {"hang", "health.hang"},
+    {"wrong_data", "health.wrong_data"},
+    {"narrow_link", "host.link_width"},
+    {"low_bandwidth", "global.read_bytes_per_s"},
+    {"high_latency", "latency.dram_cycles"},
+    {"fewer_sms", "device.sm_count"},
+    {"smaller_l1", "cache.l1.size_bytes"}};
 
 /// Whether the device shows it by itself, without peers.
 inline bool is_shown_by_itself(Plant plant) { return plant < Plant::low_bandwidth; }
@@ -50,27 +59,11 @@ inline std::string to_text(const DrawnFleet& fleet) {
   std::vector<std::string> parts;
   for (const Planted& one : fleet.planted) {
     parts.push_back(fmt::format("{{{}, Plant::{}, {}, {:.4f}}}", one.device,
-                                plant_names[static_cast<std::size_t>(one.plant)], one.place,
+                                plants[static_cast<std::size_t>(one.plant)].first, one.place,
                                 one.size));
   }
   return fmt::format("DrawnFleet{{{}, {}, {{{}}}}}", fleet.seed, fleet.devices,
                      fmt::join(parts, ", "));
-}
-
-inline const char* metric_of(Plant plant) {
-  switch (plant) {
-    case Plant::slow_sm: return "placement.l1_latency_cycles";
-    case Plant::ecc: return "health.ecc_uncorrected";
-    case Plant::xid: return "host.new_xids";
-    case Plant::hang: return "health.hang";
-    case Plant::wrong_data: return "health.wrong_data";
-    case Plant::narrow_link: return "host.link_width";
-    case Plant::low_bandwidth: return "global.read_bytes_per_s";
-    case Plant::high_latency: return "latency.dram_cycles";
-    case Plant::fewer_sms: return "device.sm_count";
-    case Plant::smaller_l1: return "cache.l1.size_bytes";
-  }
-  return "";
 }
 
 /// @pre no other of its kind was planted there
@@ -131,7 +124,7 @@ inline DrawnFleet draw_fleet(std::uint64_t seed) {
   const bool one_kind = random.below(2) == 0;
   const bool one_place = random.below(2) == 0;
   const auto draw = [&] {
-    const Plant plant = static_cast<Plant>(random.below(std::size(plant_names)));
+    const Plant plant = static_cast<Plant>(random.below(std::size(plants)));
     const double size = plant == Plant::slow_sm ? 20 + static_cast<double>(random.below(40))
                                                 : 0.08 + 0.5 * random.unit();
     return Planted{.device = 0,

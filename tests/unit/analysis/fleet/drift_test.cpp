@@ -1,11 +1,12 @@
 #include "analysis/fleet/grounds/grounds.hpp"
 
 #include "analysis/fleet/verdict/reduce.hpp"
-#include "night_maker.hpp"
+#include "unit/analysis/fleet/fleet_maker.hpp"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace sonde {
 namespace {
@@ -14,12 +15,52 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
+struct Night {
+  RunResult run;  // with each repeat in a row of its own
+  std::vector<DeviceConditions> conditions;
+};
+
+/// Repeats of healthy devices, half an hour apart: throughput scatters by `scatter` (a fraction)
+/// from repeat to repeat.
+/// @param spoil called with each row, its conditions and the share of the night that is over
+Night make_night(std::size_t devices, std::size_t repeats, double scatter, std::uint64_t seed,
+                 const std::function<void(DeviceResult&, DeviceConditions&, double)>& spoil) {
+  Night night;
+  Random random(seed);
+  const RunResult fleet = maker::healthy_fleet(devices, seed);
+  night.run.provenance = fleet.provenance;
+  for (std::size_t repeat = 0; repeat < repeats; ++repeat) {
+    night.run.provenance.points.push_back({.config_hash = fmt::format("{}", repeat),
+                                           .config_json = "{}",
+                                           .seed = seed,
+                                           .repeat_index = repeat});
+    for (DeviceResult device : fleet.devices) {
+      device.point_index = repeat;
+      for (const char* metric : {"global.read_bytes_per_s", "global.write_bytes_per_s"}) {
+        double& value = std::get<double>(maker::finding_of(device, metric).value);
+        value *= 1 + scatter * maker::gauss(random);
+      }
+      DeviceConditions at{.sm_clock_hz = 1.98e9,
+                          .temperature_c = 61,
+                          .start_unix_s = 1.7e9 + 1800.0 * static_cast<double>(repeat)};
+      spoil(device, at, static_cast<double>(repeat) / static_cast<double>(repeats - 1));
+      night.run.devices.push_back(std::move(device));
+      night.conditions.push_back(at);
+    }
+  }
+  return night;
+}
+
+double& number(DeviceResult& device, std::string_view metric) {
+  return std::get<double>(maker::finding_of(device, metric).value);
+}
+
 const auto unspoiled = [](DeviceResult&, DeviceConditions&, double) {};
 
 /// The second of three GPUs loses clock and bandwidth as it warms.
 void warm_second(DeviceResult& device, DeviceConditions& at, double over) {
   if (device.rank != 1) return;
-  maker::number(device, "global.read_bytes_per_s") *= 1 - 0.06 * over;
+  number(device, "global.read_bytes_per_s") *= 1 - 0.06 * over;
   at.sm_clock_hz *= 1 - 0.06 * over;
   at.temperature_c += 27 * over;
 }
@@ -33,11 +74,11 @@ std::vector<std::string> metrics_of(const std::vector<Charge>& drifts) {
   return metrics;
 }
 
-std::vector<Charge> drifts_of(const maker::Night& night) {
+std::vector<Charge> drifts_of(const Night& night) {
   return drift_charges(night.run, night.conditions, maker::registry);
 }
 
-FleetAnalysis analyse(const maker::Night& night) {
+FleetAnalysis analyse(const Night& night) {
   const std::vector<Charge> drifts = drifts_of(night);
   ReduceOptions options = maker::options();
   options.drifts = drifts;
@@ -45,7 +86,7 @@ FleetAnalysis analyse(const maker::Night& night) {
 }
 
 TEST(DriftTest, what_falls_through_the_night_warns_with_the_heat_as_its_cause) {
-  const maker::Night night = maker::night(3, 9, 0.002, 1, warm_second);
+  const Night night = make_night(3, 9, 0.002, 1, warm_second);
   const std::vector<Charge> drifts = drifts_of(night);
 
   EXPECT_THAT(metrics_of(drifts), ElementsAre("global.read_bytes_per_s", "conditions.sm_clock_hz"));
@@ -67,11 +108,11 @@ TEST(DriftTest, what_falls_through_the_night_warns_with_the_heat_as_its_cause) {
 
 TEST(DriftTest, readings_are_told_and_not_the_ends_of_the_line) {
   // A GPU that is warm after two thirds of the night: the line begins and ends where it never was.
-  const maker::Night night =
-      maker::night(3, 10, 0, 1, [](DeviceResult& device, DeviceConditions& at, double over) {
+  const Night night =
+      make_night(3, 10, 0, 1, [](DeviceResult& device, DeviceConditions& at, double over) {
         if (device.rank != 1) return;
         const double warm = std::min(1.0, 1.5 * over);
-        maker::number(device, "global.read_bytes_per_s") = 4e12 * (1 - 0.2 * warm);
+        number(device, "global.read_bytes_per_s") = 4e12 * (1 - 0.2 * warm);
         at.sm_clock_hz = 2e9 * (1 - 0.2 * warm);
         at.temperature_c = 41 + 47 * warm;
       });
@@ -84,10 +125,10 @@ TEST(DriftTest, readings_are_told_and_not_the_ends_of_the_line) {
 }
 
 TEST(DriftTest, a_temperature_that_was_not_read_is_no_warming) {
-  const maker::Night night =
-      maker::night(3, 9, 0.002, 1, [](DeviceResult& device, DeviceConditions& at, double over) {
+  const Night night =
+      make_night(3, 9, 0.002, 1, [](DeviceResult& device, DeviceConditions& at, double over) {
         if (device.rank != 1) return;
-        maker::number(device, "global.read_bytes_per_s") *= 1 - 0.06 * over;
+        number(device, "global.read_bytes_per_s") *= 1 - 0.06 * over;
         at.sm_clock_hz *= 1 - 0.06 * over;
         if (over < 0.3) at.temperature_c = 0;
       });
@@ -99,9 +140,9 @@ TEST(DriftTest, a_temperature_that_was_not_read_is_no_warming) {
 
 TEST(DriftTest, without_a_change_of_clock_the_cause_is_what_the_metric_measures) {
   for (const double change : {-0.08, 0.08}) {
-    const maker::Night night =
-        maker::night(1, 9, 0.002, 1, [=](DeviceResult& device, DeviceConditions&, double over) {
-          maker::number(device, "global.read_bytes_per_s") *= 1 + change * over;
+    const Night night =
+        make_night(1, 9, 0.002, 1, [=](DeviceResult& device, DeviceConditions&, double over) {
+          number(device, "global.read_bytes_per_s") *= 1 + change * over;
         });
     const FleetAnalysis analysis = analyse(night);
     ASSERT_EQ(analysis.charges.size(), 1);
@@ -115,10 +156,9 @@ TEST(DriftTest, without_a_change_of_clock_the_cause_is_what_the_metric_measures)
 
 TEST(DriftTest, one_cycle_is_no_drift_and_two_are) {
   const auto slower_by = [](double cycles) {
-    return maker::night(
-        1, 20, 0, 1, [cycles](DeviceResult& device, DeviceConditions&, double over) {
-          maker::number(device, "latency.l1_cycles") = over < 0.5 ? 36 : 36 + cycles;
-        });
+    return make_night(1, 20, 0, 1, [cycles](DeviceResult& device, DeviceConditions&, double over) {
+      number(device, "latency.l1_cycles") = over < 0.5 ? 36 : 36 + cycles;
+    });
   };
   EXPECT_THAT(drifts_of(slower_by(1)), IsEmpty());
   EXPECT_THAT(metrics_of(drifts_of(slower_by(2))), ElementsAre("latency.l1_cycles"));
@@ -126,27 +166,27 @@ TEST(DriftTest, one_cycle_is_no_drift_and_two_are) {
 
 TEST(DriftTest, a_change_within_the_tolerance_or_in_two_repeats_or_without_times_is_none) {
   const auto falls_by = [](double share, std::size_t repeats) {
-    return maker::night(1, repeats, 0.0001, 1,
-                        [share](DeviceResult& device, DeviceConditions&, double over) {
-                          maker::number(device, "global.read_bytes_per_s") *= 1 - share * over;
-                        });
+    return make_night(1, repeats, 0.0001, 1,
+                      [share](DeviceResult& device, DeviceConditions&, double over) {
+                        number(device, "global.read_bytes_per_s") *= 1 - share * over;
+                      });
   };
   EXPECT_THAT(drifts_of(falls_by(0.02, 9)), IsEmpty());
   EXPECT_THAT(drifts_of(falls_by(0.2, 2)), IsEmpty());
-  maker::Night night = falls_by(0.2, 3);
+  Night night = falls_by(0.2, 3);
   EXPECT_THAT(metrics_of(drifts_of(night)), ElementsAre("global.read_bytes_per_s"));
   for (DeviceConditions& at : night.conditions) at.start_unix_s = 0;  // not known
   EXPECT_THAT(drifts_of(night), IsEmpty());
 }
 
 TEST(DriftTest, settings_of_a_sweep_are_kept_apart) {
-  maker::Night night = maker::night(1, 8, 0.002, 1, unspoiled);
+  Night night = make_night(1, 8, 0.002, 1, unspoiled);
   night.run.provenance.axes = {{.option = "memory-percent", .unit = "1", .is_number = true}};
   for (std::size_t i = 0; i < 8; ++i) {
     night.run.provenance.points[i].at = {i % 2 == 0 ? "50" : "100"};
     const double over = static_cast<double>(i / 2) / 3;
     if (i % 2 == 1) {
-      maker::number(night.run.devices[i], "global.read_bytes_per_s") *= 1 - 0.1 * over;
+      number(night.run.devices[i], "global.read_bytes_per_s") *= 1 - 0.1 * over;
     }
   }
   const std::vector<Charge> drifts = drifts_of(night);
@@ -160,7 +200,7 @@ TEST(DriftTest, settings_of_a_sweep_are_kept_apart) {
 TEST(DriftTest, scatter_alone_is_no_drift) {
   std::size_t flagged = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    flagged += drifts_of(maker::night(64, 16, 0.03, seed, unspoiled)).empty() ? 0 : 1;
+    flagged += drifts_of(make_night(64, 16, 0.03, seed, unspoiled)).empty() ? 0 : 1;
   }
   EXPECT_LE(flagged, 1);  // one of a hundred is expected
 }

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <numbers>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sonde::maker {
@@ -42,12 +43,29 @@ inline constexpr std::array registry{
            "-"},
 };
 
+/// The same with these tolerances for all metrics.
+inline std::vector<Metric> registry_with(double warn, double fail) {
+  std::vector<Metric> metrics(registry.begin(), registry.end());
+  for (Metric& metric : metrics) {
+    metric.warn = warn;
+    metric.fail = fail;
+  }
+  return metrics;
+}
+/// The same without comparisons by this metric.
+inline std::vector<Metric> registry_without(std::string_view name) {
+  std::vector<Metric> metrics(registry.begin(), registry.end());
+  std::ranges::find(metrics, name, &Metric::name)->not_compared = "why";
+  return metrics;
+}
+
 inline constexpr const char* read = "global.read_bytes_per_s";
 inline constexpr const char* dram = "latency.dram_cycles";
 
-inline ReduceOptions options() {
+/// @param metrics must outlive what is made with the options
+inline ReduceOptions options(std::span<const Metric> metrics = registry) {
   ReduceOptions some;
-  some.registry = registry;
+  some.registry = metrics;
   some.references = {};  // values of these fleets are made up
   return some;
 }
@@ -158,6 +176,22 @@ inline RunResult healthy_fleet(std::size_t devices, std::uint64_t seed,
   run.provenance.world_size = static_cast<int>(devices);
   for (std::size_t i = 0; i < devices; ++i) {
     run.devices.push_back(healthy_device(i, seed, scatter));
+  }
+  return run;
+}
+
+/// The fleet measured at each of these values of the axes, setting after setting.
+inline RunResult sweep_of(RunResult run, const std::vector<Axis>& axes,
+                          const std::vector<std::vector<std::string>>& settings) {
+  const std::vector<DeviceResult> devices = std::exchange(run.devices, {});
+  run.provenance.axes = axes;
+  for (const std::vector<std::string>& at : settings) {
+    for (DeviceResult device : devices) {
+      device.point_index = run.provenance.points.size();
+      run.devices.push_back(std::move(device));
+    }
+    run.provenance.points.push_back(
+        {.config_hash = at.empty() ? "" : at.front(), .config_json = "{}", .at = at});
   }
   return run;
 }

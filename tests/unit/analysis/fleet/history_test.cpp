@@ -11,22 +11,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(HistoryTest, device_is_compared_with_itself) {
-  const RunResult before = maker::healthy_fleet(2, 1);
-  RunResult after = before;
-  std::swap(after.devices[0], after.devices[1]);  // another rank, the same UUID
-  EXPECT_TRUE(compare_runs(before, after, maker::registry).changes.empty());
-  maker::scale_finding(after.devices[0], "global.read_bytes_per_s", 0.93);
-
-  const RunComparison comparison = compare_runs(before, after, maker::registry);
-
-  EXPECT_EQ(comparison.paired_gpus, 2u);
-  ASSERT_EQ(comparison.changes.size(), 1u);
-  EXPECT_EQ(comparison.changes[0].uuid, before.devices[1].info.uuid);
-  EXPECT_EQ(comparison.changes[0].charge.severity, Severity::fail);
-  EXPECT_NEAR(comparison.changes[0].charge.size, -0.07, 1e-9);
-}
-
 TEST(HistoryTest, one_sm_that_slowed_down_is_found_by_its_place) {
   const RunResult before = maker::healthy_fleet(1, 1);
   RunResult after = before;
@@ -97,25 +81,14 @@ TEST(HistoryTest, structure_that_is_not_sure_is_compared_by_tolerance) {
   EXPECT_EQ(compare_runs(before, far_after, maker::registry).changes.size(), 1u);
 }
 
-/// One GPU at each of these values of the axes.
-RunResult swept(const std::vector<std::string>& axes,
-                const std::vector<std::vector<std::string>>& settings) {
-  RunResult run = maker::healthy_fleet(1, 1);
-  const DeviceResult device = run.devices[0];
-  run.devices.clear();
-  for (const std::string& axis : axes) run.provenance.axes.push_back({.option = axis, .unit = "1"});
-  for (const std::vector<std::string>& at : settings) {
-    run.devices.push_back(device);
-    run.devices.back().point_index = run.provenance.points.size();
-    run.provenance.points.push_back({.config_hash = "", .config_json = "{}"});
-    run.provenance.points.back().at = at;
-  }
-  return run;
+/// One GPU at each of these values of the axis.
+RunResult swept(const char* axis, const std::vector<std::vector<std::string>>& settings) {
+  return maker::sweep_of(maker::healthy_fleet(1, 1), {{.option = axis, .unit = "1"}}, settings);
 }
 
 TEST(HistoryTest, a_gpu_of_a_sweep_is_paired_and_listed_by_its_setting) {
-  const RunResult before = swept({"memory-percent"}, {{"50"}, {"100"}});
-  RunResult after = swept({"memory-percent"}, {{"100"}, {"25"}});
+  const RunResult before = swept("memory-percent", {{"50"}, {"100"}});
+  RunResult after = swept("memory-percent", {{"100"}, {"25"}});
   maker::scale_finding(after.devices[0], "global.read_bytes_per_s", 0.8);
 
   const RunComparison comparison = compare_runs(before, after, maker::registry);
@@ -126,12 +99,12 @@ TEST(HistoryTest, a_gpu_of_a_sweep_is_paired_and_listed_by_its_setting) {
   EXPECT_THAT(comparison.only_after, ElementsAre(uuid + " (memory-percent=25)"));
   ASSERT_EQ(comparison.changes.size(), 1u);
   EXPECT_EQ(comparison.changes[0].setting, "memory-percent=100");
-  const RunResult others = swept({"memory-percent"}, {{"25"}, {"75"}});
+  const RunResult others = swept("memory-percent", {{"25"}, {"75"}});
   EXPECT_EQ(compare_runs(before, others, maker::registry).paired_gpus, 0u);
 }
 
 TEST(HistoryTest, points_of_a_sweep_over_jobs_were_asked_for_the_same) {
-  RunResult before = swept({"jobs"}, {{"clock"}, {"shared"}});
+  RunResult before = swept("jobs", {{"clock"}, {"shared"}});
   for (Point& point : before.provenance.points) {
     point.config_json = R"({"jobs": ")" + point.at[0] + R"("})";
   }

@@ -25,13 +25,11 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
 FleetAnalysis judged(const RunResult& run) { return reduce_fleet(run, options()); }
 FleetAnalysis judged(const DrawnFleet& fleet) { return judged(make_run(fleet)); }
 
-bool weighs(const Charge& charge) { return charge.severity != Severity::info; }
-
 /// Whether the device is charged with that fault, and the unit that is named is the right one.
 bool is_charged(const FleetAnalysis& analysis, const Planted& fault, std::size_t device) {
   return std::ranges::any_of(analysis.charges, [&](const Charge& charge) {
-    return charge.device == device && weighs(charge) &&
-           std::string_view(charge.metric).starts_with(metric_of(fault.plant)) &&
+    return charge.device == device && charge.weighs() &&
+           charge.metric.starts_with(plants[static_cast<std::size_t>(fault.plant)].second) &&
            (fault.plant != Plant::slow_sm || charge.unit.numbers == std::vector<int>{fault.place});
   });
 }
@@ -41,7 +39,7 @@ std::multiset<std::string> charges_without_peers(const FleetAnalysis& analysis,
                                                  std::size_t device) {
   std::multiset<std::string> all;
   for (const Charge& charge : analysis.charges) {
-    if (charge.device != device || charge.ground == Ground::peers || !weighs(charge)) continue;
+    if (charge.device != device || charge.ground == Ground::peers || !charge.weighs()) continue;
     all.insert(fmt::format("{} {} {} {:.6g}", charge.metric, fmt::join(charge.unit.numbers, ","),
                            to_text(charge.severity), charge.size));
   }

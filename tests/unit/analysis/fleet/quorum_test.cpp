@@ -68,10 +68,8 @@ TEST(QuorumTest, a_link_with_fewer_lanes_than_those_of_its_peers_is_a_fault_of_t
   }
   run.devices[2].jobs.back().findings[0].value = 8.0;
   const Metric width{"host.link_width", "1", maker::structural, maker::higher, "host", "lanes", ""};
-  ReduceOptions options;
-  options.registry = std::span(&width, 1);
 
-  const FleetAnalysis analysis = reduce_fleet(run, options);
+  const FleetAnalysis analysis = reduce_fleet(run, maker::options(std::span(&width, 1)));
 
   EXPECT_EQ(maker::verdicts_of(analysis), "ppfp");
   EXPECT_EQ(analysis.verdicts[2].likely, Trouble::pcie_link);

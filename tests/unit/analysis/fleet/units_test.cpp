@@ -24,9 +24,7 @@ constexpr Metric sm_cycles{"dsm.sm_cycles", "cycle", maker::fingerprint, maker::
 std::vector<Charge> charges_of(const std::vector<double>& map, const Metric& metric = sm_cycles) {
   RunResult run = maker::healthy_fleet(1, 1);
   run.devices[0].jobs.push_back(maker::job("maps", {found(std::string(metric.name), map, 1, 64)}));
-  ReduceOptions options = maker::options();
-  options.registry = std::span(&metric, 1);
-  return reduce_fleet(run, options).charges;
+  return reduce_fleet(run, maker::options(std::span(&metric, 1))).charges;
 }
 
 /// The units that are named.
@@ -80,48 +78,13 @@ TEST(UnitsTest, the_slow_slice_among_two_groups_is_named) {
   const std::vector<double> healthy = map;
   map[35] = 278.1;
 
-  EXPECT_THAT(out_of(map, slices), testing::ElementsAre(35));
+  const std::vector<Charge> charges = charges_of(map, slices);
+  ASSERT_EQ(charges.size(), 1u);
+  EXPECT_EQ(charges[0].unit, (Unit{Unit::Kind::slice, {35}}));
+  EXPECT_EQ(charges[0].trouble, Trouble::slice);
+  EXPECT_THAT(charges[0].cause, testing::StartsWith("slice 35 of the L2 is "));
   slices.warn = 0.001;
   EXPECT_THAT(out_of(healthy, slices), testing::IsEmpty());
-}
-
-TEST(UnitsTest, device_with_a_slow_sm_is_named_among_four) {
-  RunResult run = maker::healthy_fleet(4, 5);
-  maker::slow_sm(run.devices[3], "placement.l1_latency_cycles", 17, 3);
-
-  const FleetAnalysis analysis = reduce_fleet(run, maker::options());
-
-  EXPECT_EQ(analysis.verdicts[3].verdict, Verdict::fail);
-  EXPECT_EQ(analysis.verdicts[3].likely, Trouble::sm);
-  EXPECT_THAT(analysis.verdicts[3].reason, HasSubstr("SM 17 (TPC 8, GPC "));
-  EXPECT_THAT(analysis.charges.front().unit.numbers, testing::ElementsAre(17));
-  EXPECT_EQ(analysis.counts.passed, 3u);
-}
-
-/// 47 slices around 264 cycles, as an H200 has them.
-RunResult fleet_with_slices(std::size_t devices) {
-  RunResult run = maker::healthy_fleet(devices, 5);
-  Random random(11);
-  for (DeviceResult& device : run.devices) {
-    std::vector<double> cycles;
-    for (int slice = 0; slice < 47; ++slice) cycles.push_back(264 + 1.5 * maker::gauss(random));
-    device.jobs.push_back(
-        maker::job("slices", {found("cache.l2.slice_latency_cycles", cycles, 1, 64)}));
-  }
-  return run;
-}
-
-TEST(UnitsTest, a_slow_slice_is_named_as_a_slice) {
-  RunResult run = fleet_with_slices(4);
-  maker::slow_sm(run.devices[1], "cache.l2.slice_latency_cycles", 13, 20);
-
-  const FleetAnalysis analysis = reduce_fleet(run);
-
-  EXPECT_EQ(analysis.verdicts[1].verdict, Verdict::fail);
-  EXPECT_EQ(analysis.verdicts[1].likely, Trouble::slice);
-  EXPECT_THAT(analysis.verdicts[1].reason, testing::StartsWith("slice 13 of the L2 is "));
-  EXPECT_EQ(analysis.charges.front().unit, (Unit{Unit::Kind::slice, {13}}));
-  EXPECT_EQ(analysis.counts.passed, 3u);
 }
 
 /// Maps in which every SM reads the same.

@@ -53,10 +53,7 @@ TEST(StripChartTest, metrics_that_are_not_compared_are_left_out) {
   FleetAnalysis analysis = reduce_fleet(run, maker::options());
   ASSERT_NE(metric_of(strip_chart(run, analysis), "global.read_bytes_per_s"), nullptr);
 
-  std::vector<Metric> registry(analysis.registry.begin(), analysis.registry.end());
-  for (Metric& metric : registry) {
-    if (metric.name == "global.read_bytes_per_s") metric.not_compared = "why";
-  }
+  const std::vector<Metric> registry = maker::registry_without("global.read_bytes_per_s");
   analysis.registry = registry;
 
   const auto chart = strip_chart(run, analysis);
@@ -116,23 +113,15 @@ TEST(StripChartTest, a_device_alone_has_no_strip) {
 }
 
 /// One device, measured at each value of the axes; its latency is what `latency` says.
-RunResult sweep_over(std::vector<Axis> axes, const std::vector<std::vector<std::string>>& settings,
+RunResult sweep_over(const std::vector<Axis>& axes,
+                     const std::vector<std::vector<std::string>>& settings,
                      const std::vector<double>& latencies_cycles) {
   RunResult run;
-  run.provenance.axes = std::move(axes);
+  run.devices.emplace_back().jobs = {maker::job("some", {found("latency.l1_cycles", 30.0, 1, 1)})};
+  run = maker::sweep_of(std::move(run), axes, settings);
   for (std::size_t i = 0; i < settings.size(); ++i) {
-    run.provenance.points.push_back({.config_hash = std::to_string(i),
-                                     .config_json = "{}",
-                                     .seed = 1,
-                                     .repeat_index = 0,
-                                     .at = settings[i]});
-    DeviceResult device;
-    device.info.uuid = "GPU-1";
-    device.point_index = i;
-    device.jobs = {JobResult{}};
-    device.jobs[0].findings = {found("chase.latency_cycles", latencies_cycles[i], 1, 1),
-                               found("latency.l1_cycles", 30.0, 1, 1)};
-    run.devices.push_back(std::move(device));
+    run.devices[i].jobs[0].findings.push_back(
+        found("chase.latency_cycles", latencies_cycles[i], 1, 1));
   }
   return run;
 }

@@ -1,6 +1,5 @@
 #include "analysis/report/drawing/drawing.hpp"
 
-#include "analysis/report/drawing/consensus.hpp"
 #include "analysis/report/page/sections.hpp"
 
 #include "unit/analysis/fleet/fleet_maker.hpp"

@@ -139,7 +139,7 @@ TEST(JunitTest, failed_device_is_a_failure_and_lost_one_an_error) {
   bad.devices[1].reason = "no sign of life <120 s>";
 
   const auto [run, analysis] = rendered(std::move(bad));
-  const std::string text = render_junit(run, analysis);
+  const std::string text = text_of(write_junit, run, analysis);
 
   EXPECT_THAT(text, HasSubstr("failures=\"2\" errors=\"1\""));
   EXPECT_THAT(text, HasSubstr("<error message=\"no sign of life &lt;120 s&gt;\"/>"));
@@ -152,7 +152,7 @@ TEST(JunitTest, a_node_that_lacks_a_gpu_is_a_failure) {
   const auto [run, analysis] = rendered(std::move(lacking));
 
   EXPECT_THAT(
-      render_junit(run, analysis),
+      text_of(write_junit, run, analysis),
       HasSubstr("<testcase classname=\"node03\" name=\"health.gpus_on_node\" time=\"0.000\">"
                 "<failure message=\"3 GPUs where most of the 3 nodes have 4\"/>"));
 }

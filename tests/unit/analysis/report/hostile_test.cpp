@@ -42,7 +42,8 @@ TEST(HostileReportTest, each_report_makes_a_name_harmless_for_its_medium) {
          "n1\\x1b[2J\\x0aALL WELL: 2 GPUs passed\xef\xbf\xbd", {"\x1b", "\nALL WELL"});
   expect("=cmd|' /C calc'!A0", [](const auto&... fleet) { return text_of(write_csv, fleet...); },
          ",'=cmd", {",=cmd"});
-  expect("\x01]]>\xff", render_junit, "\\x01]]&gt;\xef\xbf\xbd", {"\x01"});
+  expect("\x01]]>\xff", [](const auto&... fleet) { return text_of(write_junit, fleet...); },
+         "\\x01]]&gt;\xef\xbf\xbd", {"\x01"});
   expect("</script><!--<script>", [](const auto&... fleet) { return render_html(fleet...); },
          "&lt;!--", {"<!--<script>", "</script><!--"});
 }

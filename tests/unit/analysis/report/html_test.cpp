@@ -10,7 +10,6 @@
 
 #include <regex>
 #include <set>
-#include <sstream>
 
 namespace sonde {
 namespace {
@@ -135,17 +134,6 @@ TEST(HtmlTest, of_a_large_fleet_only_jobs_with_a_problem_are_shown) {
   EXPECT_THAT(page.html, Not(HasSubstr("<tr id=\"f3-")));
 }
 
-TEST(HtmlTest, a_problem_links_to_its_values) {
-  RunResult run = maker::healthy_fleet(4, 7);
-  maker::scale_finding(run.devices[2], "global.read_bytes_per_s", 0.8);
-
-  const Page page = page_of(std::move(run));
-
-  EXPECT_THAT(page.html, HasSubstr("<div class=\"problem FAIL\">"));
-  EXPECT_THAT(page.html, HasSubstr("href=\"#f2-global.read_bytes_per_s\""));
-  EXPECT_THAT(page.html, HasSubstr("<tr id=\"f2-global.read_bytes_per_s\">"));
-}
-
 TEST(HtmlTest, probes_behind_findings_are_named_by_their_rows_in_the_file) {
   RunResult run = maker::healthy_fleet(2, 7);
   for (DeviceResult& device : run.devices) {
@@ -159,33 +147,6 @@ TEST(HtmlTest, probes_behind_findings_are_named_by_their_rows_in_the_file) {
 
   EXPECT_THAT(page.html, HasSubstr("rows 0 to 2 of <code>/probes"));
   EXPECT_THAT(page.html, HasSubstr("rows 3 to 5 of <code>/probes"));
-}
-
-TEST(HtmlTest, passing_devices_are_folded_from_nine_up) {
-  const std::string folded = "<details><summary>9 that pass</summary>";
-  EXPECT_THAT(page_of(maker::healthy_fleet(9, 7)).html, HasSubstr(folded));
-  // Of fewer the script folds them, where the screen is narrow.
-  EXPECT_THAT(page_of(maker::healthy_fleet(8, 7)).html,
-              HasSubstr("<details class=\"narrow\" open><summary>8 that pass</summary>"));
-}
-
-TEST(HtmlTest, rows_say_their_device_and_job_for_the_filter) {
-  const Page page = page_of(maker::healthy_fleet(2, 7));
-  const DeviceResult& device = page.run.devices[1];
-  EXPECT_THAT(page.html, HasSubstr("data-device=\"" + device.info.uuid.substr(0, 12) + " on "));
-  EXPECT_THAT(page.html, HasSubstr("data-job=\"" + device.jobs[0].job + "\""));
-  // What the script orders by are columns of the table.
-  std::smatch section;
-  for (const char* table : {"devices", "findings"}) {
-    const std::regex form("data-table=\"" + std::string(table) +
-                          "\"[^>]* data-orders=\"([^\"]*)\"");
-    ASSERT_TRUE(std::regex_search(page.html, section, form)) << table;
-    std::istringstream orders(section[1].str());
-    const std::string rest = section.suffix().str();
-    const std::string head = rest.substr(0, rest.find("</thead>"));
-    for (std::string title; orders >> title;) EXPECT_THAT(head, HasSubstr(">" + title + "</th>"));
-  }
-  EXPECT_THAT(page_of(maker::healthy_fleet(1, 7)).html, Not(HasSubstr("data-table=\"devices\"")));
 }
 
 TEST(HtmlTest, lists_show_their_range_and_fold_their_values) {

@@ -33,20 +33,13 @@ inline Rendered rendered(RunResult run) {
   return both;
 }
 
+inline const Axis memory_percent{.option = "memory-percent", .unit = "1", .is_number = true};
+
 /// Three devices at two settings of a sweep, the third of which is slow at both.
 inline RunResult swept_fleet() {
   RunResult run = maker::healthy_fleet(3, 7);
   maker::scale_finding(run.devices[2], "global.read_bytes_per_s", 0.8);
-  const std::vector<DeviceResult> devices = run.devices;
-  run.provenance.axes = {{.option = "memory-percent", .unit = "1", .is_number = true}};
-  run.provenance.points.assign(2, {.config_hash = "", .config_json = "{}"});
-  run.provenance.points[0].at = {"50"};
-  run.provenance.points[1].at = {"100"};
-  for (DeviceResult device : devices) {
-    device.point_index = 1;
-    run.devices.push_back(std::move(device));
-  }
-  return run;
+  return maker::sweep_of(std::move(run), {memory_percent}, {{"50"}, {"100"}});
 }
 
 }  // namespace sonde

@@ -131,7 +131,7 @@ TEST(SweepReportTest, a_gpu_that_is_bad_at_each_setting_is_a_reason_to_drain_onc
 
 TEST(SweepReportTest, cases_of_junit_have_names_of_their_own) {
   const auto [run, analysis] = rendered(swept_fleet());
-  const std::string text = render_junit(run, analysis);
+  const std::string text = text_of(write_junit, run, analysis);
   const std::regex name("classname=\"[^\"]*\" name=\"[^\"]*\"");
   std::set<std::string> names;
   std::size_t cases = 0;
@@ -198,16 +198,11 @@ TEST(SweepReportTest, a_comparison_counts_gpus_and_names_settings) {
 
 /// A GPU whose bandwidth rises with what is swept, and whose L1 answers alike.
 RunResult rising_fleet(std::size_t settings) {
-  RunResult run = maker::healthy_fleet(1, 7);
-  const DeviceResult device = run.devices.front();
-  run.devices.clear();
-  run.provenance.axes = {{.option = "memory-percent", .unit = "1", .is_number = true}};
-  for (std::size_t i = 0; i < settings; ++i) {
-    const std::string at = std::to_string(i + 1);
-    run.provenance.points.push_back({.config_hash = at, .config_json = "{}", .at = {at}});
-    run.devices.push_back(device);
-    run.devices.back().point_index = i;
-    maker::scale_finding(run.devices.back(), "global.read_bytes_per_s", i < settings / 2 ? 1 : 2);
+  std::vector<std::vector<std::string>> percents;
+  for (std::size_t i = 1; i <= settings; ++i) percents.push_back({std::to_string(i)});
+  RunResult run = maker::sweep_of(maker::healthy_fleet(1, 7), {memory_percent}, percents);
+  for (std::size_t i = settings / 2; i < settings; ++i) {
+    maker::scale_finding(run.devices[i], "global.read_bytes_per_s", 2);
   }
   return run;
 }

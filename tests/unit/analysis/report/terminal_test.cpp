@@ -1,5 +1,4 @@
 #include "analysis/report/content.hpp"
-#include "analysis/report/key_numbers.hpp"
 #include "analysis/report/report.hpp"
 
 #include "unit/analysis/report/reported_fleets.hpp"
