@@ -59,9 +59,13 @@ inline constexpr Quantity gain{"1", continuous, higher};
 inline constexpr Quantity footprints{"byte", fingerprint, neither};
 inline constexpr Quantity sm_map{"cycle", fingerprint, lower};
 inline constexpr Quantity label{"", inventory, neither};
-inline constexpr Quantity of_one_die{"1", inventory,
-                                     neither};  // the SMs per GPC differ between dies
+inline constexpr Quantity of_one_die{"1", inventory, neither};  // SMs per GPC differ by die
+inline constexpr Quantity sm_rates{"byte/cycle", fingerprint, neither};
+inline constexpr Quantity sm_rate_map{"byte/cycle", fingerprint, higher};
 inline constexpr Quantity sm_throughput{"byte/cycle", continuous, higher};
+inline constexpr Quantity clock_rate{"Hz", continuous, higher};
+inline constexpr Quantity delay{"ns", continuous, lower};
+inline constexpr Quantity time_curve{"ns", fingerprint, neither};
 inline constexpr Quantity highest_clock{"Hz", structural, neither};
 inline constexpr Quantity amount{"byte", continuous, neither};
 inline constexpr Quantity rate_curve{"byte/s", fingerprint, neither};
