@@ -22,6 +22,10 @@ Mode make_mode(std::span<const double> sorted) {
   return {.center = center, .low = sorted.front(), .high = sorted.back(), .count = sorted.size()};
 }
 
+double mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
 }  // namespace
 
 double median_in_place(std::span<double> values) {
@@ -141,14 +145,6 @@ LinearFit fit_line(std::span<const double> x, std::span<const double> y) {
           .slope = slope,
           .r2 = yy > 0 ? xy * xy / (xx * yy) : 1.0};
 }
-
-namespace {
-
-double mean(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-}  // namespace
 
 Trend fit_trend(std::span<const double> times, std::span<const double> values, double step) {
   require(times.size() == values.size(), "a time for each value");

@@ -41,9 +41,6 @@ struct AccessShares {
   double held_before = 0;  // hit an inner cache
 };
 
-/// A chase with more hits in inner caches says nothing about this cache.
-inline constexpr double most_held_before = 0.25;
-
 /// @param window_cycles windows of timed loads, at least one
 AccessShares count_shares(const CoRunCache& cache, const std::vector<std::uint32_t>& window_cycles);
 
