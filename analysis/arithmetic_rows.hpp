@@ -34,7 +34,7 @@ inline constexpr Row operation_rows[] = {
 };
 inline constexpr Row warp_sweep_rows[] = {
     {"arithmetic.{}.by_warps_cycles", curve, "{}: time of a step by arithmetic.warps, one chain"},
-    {"arithmetic.{}.by_warps_per_cycle", Quantity{"1/cycle", fingerprint, neither},
+    {"arithmetic.{}.by_warps_per_cycle", rates,
      "{}: results of threads per cycle by arithmetic.warps, one chain"},
 };
 inline constexpr Row ilp_sweep_rows[] = {
@@ -62,7 +62,6 @@ inline constexpr Row issue_rows[] = {
 
 inline constexpr std::string_view wong_branches = "Wong 2010, section IV-C";
 inline constexpr std::string_view control_page = "docs/methods/control.md";
-inline constexpr Quantity time_curve{"ns", fingerprint, neither};
 
 inline constexpr Row control_rows[] = {
     {"control.divergence_model", text,
@@ -126,7 +125,7 @@ inline constexpr Row control_rows[] = {
      "it depends on which slice of the L2 has the counter"},
     {"control.nanosleep_least_ns", Quantity{"ns", inventory, neither},
      "shortest sleep: zero was asked for"},
-    {"control.nanosleep_asked_ns", Quantity{"ns", fingerprint, neither}, "axis of the next row"},
+    {"control.nanosleep_asked_ns", time_curve, "axis of the next row"},
     {"control.nanosleep_taken_ns", time_curve, "how long it took, median"},
     {"control.nanosleep_longest_ns", time_curve, "how long it took, 90th percentile"},
 };
@@ -165,16 +164,15 @@ inline constexpr Row clock_rows[] = {
     {"clock.scope", text, "what shares one clock register: sm, tpc, gpc or device", wong_4},
     {"clock.globaltimer_step_ns", Quantity{"ns", structural, neither},
      "step of the device-wide timer", "PTX ISA, globaltimer"},
-    {"clock.sm_hz", Quantity{"Hz", continuous, higher}, "SM clock against the device-wide timer"},
+    {"clock.sm_hz", clock_rate, "SM clock against the device-wide timer"},
     {"clock.offset_cycles", curve,
      "clock of each SM minus the clock of the first, at the same time"},
     {"clock.group_of_sm", list, "SMs of one number read the same clock"},
-    {"clock.load_hz", Quantity{"Hz", continuous, higher},
-     "SM clock against the device-wide timer while all SMs compute"},
+    {"clock.load_hz", clock_rate, "SM clock against the device-wide timer while all SMs compute"},
     {"clock.load_ratio", number, "the same / the SM clock while they do not"},
     {"clock.settle_ms", Quantity{"ms", inventory, lower},
      "from the first moment of work until the SM clock is steady"},
-    {"clock.jitter_fraction", Quantity{"1", inventory, lower},
+    {"clock.jitter_fraction", alarm,
      "relative variation of the SM clock from one half millisecond to the next"},
     {"clock.sound", label,
      "whether cycles measured now can be compared with cycles measured at another time: yes, or no "

@@ -59,9 +59,13 @@ inline constexpr Quantity gain{"1", continuous, higher};
 inline constexpr Quantity footprints{"byte", fingerprint, neither};
 inline constexpr Quantity sm_map{"cycle", fingerprint, lower};
 inline constexpr Quantity label{"", inventory, neither};
-inline constexpr Quantity of_one_die{"1", inventory,
-                                     neither};  // the SMs per GPC differ between dies
+inline constexpr Quantity of_one_die{"1", inventory, neither};  // SMs per GPC differ by die
+inline constexpr Quantity sm_rates{"byte/cycle", fingerprint, neither};
+inline constexpr Quantity sm_rate_map{"byte/cycle", fingerprint, higher};
 inline constexpr Quantity sm_throughput{"byte/cycle", continuous, higher};
+inline constexpr Quantity clock_rate{"Hz", continuous, higher};
+inline constexpr Quantity delay{"ns", continuous, lower};
+inline constexpr Quantity time_curve{"ns", fingerprint, neither};
 inline constexpr Quantity highest_clock{"Hz", structural, neither};
 inline constexpr Quantity amount{"byte", continuous, neither};
 inline constexpr Quantity rate_curve{"byte/s", fingerprint, neither};
@@ -74,7 +78,6 @@ inline constexpr std::string_view mei_4_4 = "Mei and Chu 2016, section 4.4";
 inline constexpr std::string_view mei_5_2 = "Mei and Chu 2016, section 5.2";
 inline constexpr std::string_view mei_6_1 = "Mei and Chu 2016, section 6.1";
 inline constexpr std::string_view mei_fig_12 = "Mei and Chu 2016, figure 12";
-inline constexpr std::string_view wong_3 = "Wong 2010, section III";
 inline constexpr std::string_view wong_4 = "Wong 2010, section IV";
 inline constexpr std::string_view wong_fig_20 = "Wong 2010, figure 20; docs/methods/sharing.md";
 inline constexpr std::string_view wong_fig_21 = "Wong 2010, figure 21; docs/methods/sharing.md";
@@ -85,7 +88,6 @@ inline constexpr std::string_view sets_page = "docs/methods/conflict-sets.md";
 inline constexpr std::string_view index_page = "docs/methods/index-function.md";
 inline constexpr std::string_view latency_page = "docs/methods/latency.md";
 inline constexpr std::string_view policy_page = "docs/methods/replacement.md";
-inline constexpr std::string_view stairs_page = "docs/methods/staircases.md";
 inline constexpr std::string_view global_page = "docs/methods/global-throughput.md";
 
 // Reason why a metric is not compared.

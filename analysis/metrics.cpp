@@ -99,18 +99,6 @@ constexpr Row staircase_rows[] = {
     {"latency.staircase_bytes", footprints, "footprints of random chases through plain loads",
      plain_loops},
     {"latency.staircase_cycles", curve, "mean latency at each of staircase_bytes", plain_loops},
-    {"latency.saavedra_stride_bytes", footprints,
-     "strides of ascending chases through the first cache"},
-    {"latency.saavedra_footprint_bytes", footprints, "footprints of these chases"},
-    {"latency.saavedra_cycles", curve,
-     "mean latency of these chases, row by row: all strides of the first footprint, then of the "
-     "next",
-     stairs_page},
-    {"latency.wong_footprint_bytes", footprints,
-     "footprints of ascending chases from line to line around the size of the first cache, and "
-     "twice its size",
-     wong_3},
-    {"latency.wong_cycles", curve, "mean latency at each of wong_footprint_bytes", wong_3},
 };
 
 constexpr Row chase_rows[] = {

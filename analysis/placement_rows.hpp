@@ -21,18 +21,16 @@ inline constexpr Row placement_rows[] = {
     {"placement.l2_far_by_sm_cycles", sm_map, "L2 hits of the slower group of lines by SM"},
     {"placement.dram_near_by_sm_cycles", sm_map, "cold lines of the faster group by SM"},
     {"placement.dram_far_by_sm_cycles", sm_map, "cold lines of the slower group by SM"},
-    {"placement.read_bytes_per_cycle", Quantity{"byte/cycle", fingerprint, higher},
+    {"placement.read_bytes_per_cycle", sm_rate_map,
      "what each SM reads past the L1 while its whole TPC reads"},
-    {"placement.read_dram_bytes_per_cycle", Quantity{"byte/cycle", fingerprint, higher},
+    {"placement.read_dram_bytes_per_cycle", sm_rate_map,
      "what each SM reads from memory while its whole TPC reads"},
-    {"placement.read_l1_bytes_per_cycle", Quantity{"byte/cycle", fingerprint, higher},
-     "what each SM reads from its L1"},
-    {"placement.copy_shared_bytes_per_cycle", Quantity{"byte/cycle", fingerprint, higher},
+    {"placement.read_l1_bytes_per_cycle", sm_rate_map, "what each SM reads from its L1"},
+    {"placement.copy_shared_bytes_per_cycle", sm_rate_map,
      "what each SM reads and writes in copies inside its shared memory"},
-    {"placement.slowest_sm", Quantity{"1", inventory, neither},
-     "SM that is slower than its peers, beyond their scatter"},
-    {"placement.slowest_tpc", Quantity{"1", inventory, neither}, "the same of TPCs"},
-    {"placement.slowest_gpc", Quantity{"1", inventory, neither}, "the same of GPCs"},
+    {"placement.slowest_sm", of_one_die, "SM that is slower than its peers, beyond their scatter"},
+    {"placement.slowest_tpc", of_one_die, "the same of TPCs"},
+    {"placement.slowest_gpc", of_one_die, "the same of GPCs"},
     {"placement.l2_near_cycles", latency, "L2 hits, the faster of two groups of lines",
      "Jin et al., MICRO 2024"},
     {"placement.l2_far_cycles", latency, "L2 hits, the slower of two groups of lines",
@@ -42,8 +40,6 @@ inline constexpr Row placement_rows[] = {
     {"placement.dram_far_cycles", latency, "cold lines, the slower of two groups",
      "Luo et al., arXiv 2501.12084"},
 };
-
-inline constexpr Quantity slice_map{"cycle", fingerprint, lower};
 
 inline constexpr Row slice_rows[] = {
     {"cache.l2.slices", count,
@@ -56,10 +52,10 @@ inline constexpr Row slice_rows[] = {
     {"cache.l2.slice_function", text, "from the address within a large page to the slice"},
     {"cache.l2.slice_wait_cycles", Quantity{"cycle", inventory, neither},
      "how long a load waits for reductions of other SMs on another line of its slice"},
-    {"cache.l2.slice_latency_cycles", slice_map, "L2 hit latency by slice, over all SMs"},
+    {"cache.l2.slice_latency_cycles", sm_map, "L2 hit latency by slice, over all SMs"},
     {"placement.l2_slices_cycles", sm_map,
      "L2 hit latency by SM, over as many lines of every slice"},
-    {"cache.l2.slice_fit_r2", Quantity{"1", inventory, neither},
+    {"cache.l2.slice_fit_r2", of_one_die,
      "share of the variance of L2 hits by SM and slice that a sum of both explains",
      "Alpay and Basaran, arXiv 2606.22588"},
     {"cache.l2.slice_ways", count, "associativity of the sets of a slice, in one partition"},
@@ -67,7 +63,7 @@ inline constexpr Row slice_rows[] = {
     {"cache.l2.slice_bytes", size, "lines of a slice that stay together, in one partition"},
     {"cache.l2.slice_total_bytes", size, "all slices of all partitions: what the L2 holds"},
     {"cache.l2.slice_replacement", text, "replacement policy of a set of a slice"},
-    {"cache.l2.slowest_slice", Quantity{"1", inventory, neither}, "slice that stands out"},
+    {"cache.l2.slowest_slice", of_one_die, "slice that stands out"},
 };
 
 inline constexpr std::string_view luo_dsm = "Luo et al., arXiv 2402.13499; docs/methods/dsm.md";
@@ -87,7 +83,7 @@ inline constexpr Row dsm_rows[] = {
     {"dsm.own_bytes_per_cycle", sm_throughput, "the same of its own memory, by the same kernel"},
     {"dsm.same_tpc_bytes_per_cycle", sm_throughput, "of the other SM of the TPC"},
     {"dsm.same_gpc_bytes_per_cycle", sm_throughput, "of an SM of another TPC of the GPC"},
-    {"dsm.joint_bytes_per_cycle", Quantity{"byte/cycle", fingerprint, neither},
+    {"dsm.joint_bytes_per_cycle", sm_rates,
      "of each block while all of them read their neighbours, with each of cluster_blocks", luo_dsm},
     {"dsm.joint_bytes_per_s", throughput, "of all blocks together, best size of clusters", luo_dsm},
 };
@@ -97,7 +93,6 @@ inline constexpr std::string_view xid_page = "NVIDIA, XID Errors";
 inline constexpr std::string_view host_page = "docs/methods/host.md";
 inline constexpr std::string_view shared_host =
     "ranks measure at the same time, and share the memory of the host and its switches";
-inline constexpr Quantity link_property{"1", structural, higher};
 /// Differences between processes on one healthy GPU: copies in both directions up to 14 %, in one
 /// direction up to 9 % (docs/results/h100.md, 2026-11-25, d6f0fbfb).
 inline constexpr Quantity host_copies{"byte/s", continuous, higher, 0.20, 0.50};
@@ -110,18 +105,18 @@ inline constexpr Row host_rows[] = {
     {"host.to_device_by_size_bytes_per_s", rate_curve, "copies to the GPU, by copy_bytes"},
     {"host.from_device_by_size_bytes_per_s", rate_curve, "copies from the GPU, by copy_bytes"},
     {"host.both_by_size_bytes_per_s", rate_curve, "both at once, together, by copy_bytes each way"},
-    {"host.latency_ns", Quantity{"ns", continuous, lower},
-     "dependent load of the GPU from pinned host memory", host_page, shared_host},
-    {"host.link_generation", link_property, "PCIe generation while copies run", nvml},
-    {"host.link_width", link_property, "PCIe lanes while copies run", nvml},
-    {"host.most_link_generation", link_property, "most that both GPU and slot support", nvml},
-    {"host.most_link_width", link_property, "most that both GPU and slot support", nvml},
+    {"host.latency_ns", delay, "dependent load of the GPU from pinned host memory", host_page,
+     shared_host},
+    {"host.link_generation", units, "PCIe generation while copies run", nvml},
+    {"host.link_width", units, "PCIe lanes while copies run", nvml},
+    {"host.most_link_generation", units, "most that both GPU and slot support", nvml},
+    {"host.most_link_width", units, "most that both GPU and slot support", nvml},
     {"host.link_bytes_per_s", Quantity{"byte/s", inventory, higher},
      "rate of that generation and width in one direction, without the line code",
      "PCI Express Base Specification"},
     {"host.pcie_replays", alarm, "PCIe packets sent again since the driver was loaded", nvml},
     {"host.new_pcie_replays", alarm, "of these, since the job device ran", nvml},
-    {"host.nvlinks", link_property, "active NVLinks", nvml},
+    {"host.nvlinks", units, "active NVLinks", nvml},
     {"host.nvlink_active", list, "1: active, NVLink by NVLink", nvml},
     {"host.nvlink_crc_errors", alarm, "CRC errors since the driver was loaded, by NVLink", nvml},
     {"host.nvlink_replays", alarm, "replays, likewise", nvml},
@@ -147,15 +142,12 @@ inline constexpr Row peer_rows[] = {
      "the same of reads and writes at once, both directions together"},
     {"peer.all_at_once_bytes_per_s", peer_rates,
      "what it reads from the next GPU while all GPUs of the node do so"},
-    {"peer.slowest", Quantity{"1", inventory, neither},
-     "rank of the GPU whose link is slower than those to all others"},
+    {"peer.slowest", of_one_die, "rank of the GPU whose link is slower than those to all others"},
 };
-
-inline constexpr Quantity soak_clock{"Hz", continuous, higher};
 
 inline constexpr Row soak_rows[] = {
     {"soak.read_bytes_per_s", throughput, "reads of global memory, median over the rounds"},
-    {"soak.clock_hz", soak_clock, "SM clock while all SMs compute, median over the rounds"},
+    {"soak.clock_hz", clock_rate, "SM clock while all SMs compute, median over the rounds"},
     {"soak.read_last_over_first", gain,
      "reads in the last round / in the first, by the line through all"},
     {"soak.clock_last_over_first", gain, "the same of the SM clock"},

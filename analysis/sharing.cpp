@@ -15,11 +15,6 @@ constexpr double least_lost = 0.2;
 // ... and a loss below this limit is noise: 0.001 outliers, a few percent accidental fetches.
 constexpr double most_noise = 0.06;
 
-// New lines need not all miss, as a fetch may bring a neighbour. Lines of others behave like own
-// lines or like new ones, within most_off of the difference between the two.
-constexpr double least_told_apart = 0.5;
-constexpr double most_off = 0.2;
-
 // SMs of a TPC have consecutive numbers. No known TPC has more than three SMs (GT200).
 constexpr std::size_t widest_tpc = 3;
 constexpr std::size_t usual_tpc = 2;
@@ -28,20 +23,6 @@ constexpr double confidence_by_size = 0.9;
 // A GPU with at least eight times so many SMs has no smaller GPC. On an H200 six SMs share the
 // second TLB level, of 16 or 18 SMs in a GPC.
 constexpr std::size_t smallest_large_gpc = 8;
-
-void ask_halves(const std::vector<int>& sms, Found found,
-                const std::function<Found(const std::vector<int>&)>& found_of, Sharers& sharers) {
-  if (found == Found::none) return;
-  if (sms.size() == 1) {
-    (found == Found::all ? sharers.sms : sharers.unclear).push_back(sms.front());
-    return;
-  }
-  const auto middle = sms.begin() + static_cast<std::ptrdiff_t>(sms.size() / 2);
-  for (const std::vector<int>& half :
-       {std::vector<int>(sms.begin(), middle), std::vector<int>(middle, sms.end())}) {
-    ask_halves(half, found_of(half), found_of, sharers);
-  }
-}
 
 std::vector<int> members(const std::vector<double>& group_of_sm, double group) {
   std::vector<int> sms;
@@ -80,23 +61,6 @@ Loss judge_loss(double alone, double together) {
   const double lost = together - alone;
   if (lost >= least_lost) return Loss::some;
   return lost <= most_noise ? Loss::none : Loss::unclear;
-}
-
-bool tell_lines_apart(const MissedShares& missed) {
-  return missed.own <= most_missed_of_own && missed.fresh - missed.own >= least_told_apart;
-}
-
-Found judge_found(const MissedShares& missed, double of_others) {
-  const double place = (of_others - missed.own) / (missed.fresh - missed.own);
-  if (place <= most_off) return Found::all;
-  return place >= 1 - most_off ? Found::none : Found::unclear;
-}
-
-Sharers find_sharers(const std::vector<int>& others,
-                     const std::function<Found(const std::vector<int>&)>& found_of) {
-  Sharers sharers;
-  if (!others.empty()) ask_halves(others, found_of(others), found_of, sharers);
-  return sharers;
 }
 
 ScopeName name_scope(const std::vector<int>& sharing, int sm_count, const KnownGroups& groups) {

@@ -2,7 +2,6 @@
 // the job sharing (docs/methods/sharing.md) and of the scopes of TLBs.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,36 +15,6 @@ enum class Loss { none, unclear, some };
 /// @param alone, together fractions of accesses that miss, alone and during another chase
 /// @return unclear also if the chase misses often when it is alone
 Loss judge_loss(double alone, double together);
-
-/// How many of the lines that others have just loaded an SM finds in a cache.
-enum class Found { none, unclear, all };
-
-/// Fractions of lines that an SM misses in one cache.
-struct MissedShares {
-  double own = 0;    // lines that it has just loaded itself
-  double fresh = 0;  // lines that no SM has loaded
-};
-
-/// Of 64 or more loads of own lines few miss: outliers, and lines that a policy lost.
-inline constexpr double most_missed_of_own = 0.15;
-
-/// True if own lines hit and new lines miss, so that lines of others can be judged.
-bool tell_lines_apart(const MissedShares& missed);
-
-/// Lines of others behave like own lines or like new ones.
-/// @param of_others fraction of them that misses  @pre tell_lines_apart(missed)
-Found judge_found(const MissedShares& missed, double of_others);
-
-/// SMs whose lines another SM finds.
-struct Sharers {
-  std::vector<int> sms;      // in the order in which they were asked
-  std::vector<int> unclear;  // neither found nor missed
-};
-
-/// Asks about groups and their halves. A group of which no line is found is not divided further.
-/// @param found_of how many of the lines are found that all of these SMs have just loaded
-Sharers find_sharers(const std::vector<int>& others,
-                     const std::function<Found(const std::vector<int>&)>& found_of);
 
 /// Groups of SMs from the topology job; empty: unknown.
 struct KnownGroups {

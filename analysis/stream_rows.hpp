@@ -5,9 +5,7 @@
 
 namespace sonde::registry {
 
-inline constexpr Quantity bandwidth_curve{"byte/s", fingerprint, neither};
 inline constexpr Quantity operations_per_s{"1/s", continuous, higher};
-inline constexpr Quantity delay{"ns", continuous, lower};
 
 inline constexpr Row global_rows[] = {
     {"global.theoretical_bytes_per_s", Quantity{"byte/s", structural, higher},
@@ -20,7 +18,7 @@ inline constexpr Row global_rows[] = {
      "CTA size x CTA count x ILP of the best read", mei_fig_12},
     {"global.littles_law_bytes_in_flight", amount, "bytes in flight that the best read needs",
      littles_law},
-    {"global.littles_law_latency_ns", Quantity{"ns", continuous, lower},
+    {"global.littles_law_latency_ns", delay,
      "latency that the rise of throughput with bytes in flight implies", littles_law},
     {"global.littles_law_r2", number,
      "how well throughput below half of the best follows that line", global_page,
@@ -32,7 +30,7 @@ inline constexpr Row surface_rows[] = {
     {"global.{}surface_block_threads", list, "axis of the {} surface: CTA size"},
     {"global.{}surface_blocks", list, "axis of the {} surface: CTA count"},
     {"global.{}surface_ilp", list, "axis of the {} surface: ILP"},
-    {"global.{}surface_bytes_per_s", bandwidth_curve, "{} throughput at each shape"},
+    {"global.{}surface_bytes_per_s", rate_curve, "{} throughput at each shape"},
 };
 
 inline constexpr Row element_axis_rows[] = {
@@ -40,7 +38,7 @@ inline constexpr Row element_axis_rows[] = {
 };
 inline constexpr Factor stream_kinds[] = {{"read", "read"}, {"write", "write"}, {"copy", "copy"}};
 inline constexpr Row element_rows[] = {
-    {"global.{}_by_element_bytes_per_s", bandwidth_curve,
+    {"global.{}_by_element_bytes_per_s", rate_curve,
      "{} throughput with each of element_bytes, shape of the best with 16 bytes; 0: refused"},
 };
 
@@ -103,7 +101,6 @@ inline constexpr std::string_view mei_fig_15 = "Mei and Chu 2016, figure 15";
 inline constexpr std::string_view mei_fig_16 = "Mei and Chu 2016, figure 16";
 inline constexpr std::string_view mei_fig_19 = "Mei and Chu 2016, figure 19";
 inline constexpr std::string_view wong_4_f = "Wong 2010, section IV-F";
-inline constexpr Quantity copy_rates{"byte/cycle", fingerprint, neither};
 
 /// Ways of a conflict; or threads that share a word, or a bank with a word each.
 inline constexpr Factor thread_counts[] = {{"1", "1"}, {"2", "2"},   {"4", "4"},
@@ -148,13 +145,13 @@ inline constexpr Row shared_rows[] = {
     {"shared.surface_blocks_per_sm", list, "axis of surface_bytes_per_cycle: CTAs per SM",
      mei_fig_16},
     {"shared.surface_ilp", list, "axis of surface_bytes_per_cycle: ILP", mei_fig_16},
-    {"shared.surface_bytes_per_cycle", copy_rates, "copy throughput of an SM at each shape",
+    {"shared.surface_bytes_per_cycle", sm_rates, "copy throughput of an SM at each shape",
      mei_fig_16},
     {"shared.surface_warps", list, "active warps of an SM at each shape", mei_fig_15},
     {"shared.matrix_warps", list, "axis of matrix_bytes_per_cycle: active warps of an SM",
      mei_fig_16},
     {"shared.matrix_ilp", list, "axis of matrix_bytes_per_cycle: ILP", mei_fig_16},
-    {"shared.matrix_bytes_per_cycle", copy_rates,
+    {"shared.matrix_bytes_per_cycle", sm_rates,
      "copy throughput of the best shape with so many warps and that ILP", mei_fig_16},
     {"shared.cached", text, "whether latency depends on the footprint, as behind a cache",
      wong_4_f},
@@ -184,7 +181,6 @@ inline constexpr Row shared_atomic_rows[] = {
      "what each further thread with a word of the same bank adds"},
 };
 
-inline constexpr Quantity constant_curve{"byte/cycle", fingerprint, neither};
 inline constexpr std::string_view wong_fig_19 = "Wong 2010, figure 19";
 
 inline constexpr Factor constant_levels[] = {
@@ -203,24 +199,22 @@ inline constexpr Row constant_rows[] = {
      "all blocks together, when more blocks add nothing, best shape ({})", wong_fig_19},
     {"constant.{}.sm_bytes_per_cycle", sm_throughput, "one SM alone, same shape ({})", wong_fig_19,
      "of the second cache one H200 had 4.8 to 5.2 in three runs"},
-    {"constant.{}.in_tpc_bytes_per_cycle", constant_curve,
-     "one SM while all SMs of its TPC load ({})"},
-    {"constant.{}.in_gpc_bytes_per_cycle", constant_curve,
-     "one SM while all SMs of its GPC load ({})"},
-    {"constant.{}.in_all_bytes_per_cycle", constant_curve, "one SM while all SMs load ({})"},
+    {"constant.{}.in_tpc_bytes_per_cycle", sm_rates, "one SM while all SMs of its TPC load ({})"},
+    {"constant.{}.in_gpc_bytes_per_cycle", sm_rates, "one SM while all SMs of its GPC load ({})"},
+    {"constant.{}.in_all_bytes_per_cycle", sm_rates, "one SM while all SMs load ({})"},
     {"constant.{}.bottleneck", text,
      "the smallest group of SMs that shares the bottleneck: sm, tpc, gpc or device; "
      "\"gpc or device\" if GPCs are unknown ({})"},
     {"constant.{}.plateau_blocks", list,
      "number of blocks from which on more blocks add nothing ({})", wong_fig_19},
-    {"constant.{}.one_thread_bytes_per_cycle", constant_curve,
+    {"constant.{}.one_thread_bytes_per_cycle", sm_rates,
      "all blocks together at each of constant.blocks, one thread of each loads ({})", wong_fig_19},
-    {"constant.{}.eight_threads_bytes_per_cycle", constant_curve,
+    {"constant.{}.eight_threads_bytes_per_cycle", sm_rates,
      "the same, eight threads of one warp load ({})", wong_fig_19},
-    {"constant.{}.uneven_bytes_per_cycle", constant_curve,
+    {"constant.{}.uneven_bytes_per_cycle", sm_rates,
      "one thread of each block, at each of constant.uneven_blocks: some SMs run two ({})",
      wong_fig_19},
-    {"constant.{}.joint_bytes_per_cycle", constant_curve, "the same with the best shape ({})"},
+    {"constant.{}.joint_bytes_per_cycle", sm_rates, "the same with the best shape ({})"},
     {"constant.{}.best_shape", Quantity{"", fingerprint, neither},
      "warps of a block x threads of a warp that load, of the fastest shape of one SM ({})"},
     {"constant.{}.footprint_bytes", Quantity{"byte", inventory, neither},

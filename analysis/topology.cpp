@@ -1,21 +1,9 @@
 // Groups of SMs by union and by constant partners.
 #include "analysis/topology.hpp"
 
-#include <algorithm>
 #include <map>
-#include <numeric>
-#include <set>
 
 namespace sonde {
-namespace {
-
-std::size_t find_root(std::vector<std::size_t>& parent, std::size_t item) {
-  while (parent[item] != item) item = parent[item] = parent[parent[item]];
-  return item;
-}
-
-}  // namespace
-
 std::vector<Cluster> collect_clusters(const std::vector<LaneTrace>& lanes, int cluster_blocks) {
   std::vector<Cluster> clusters;
   std::map<int, std::size_t> open;  // from a cluster number to an index in `clusters`
@@ -58,40 +46,6 @@ std::vector<std::vector<int>> sms_by_group(const SmGroups& groups) {
     if (group >= 0) sms[static_cast<std::size_t>(group)].push_back(static_cast<int>(sm));
   }
   return sms;
-}
-
-SmGroups join_clusters(std::span<const Cluster> clusters, int sm_count) {
-  std::vector<std::size_t> parent(static_cast<std::size_t>(sm_count));
-  std::iota(parent.begin(), parent.end(), std::size_t{0});
-  for (const Cluster& cluster : clusters) {
-    for (int sm : cluster) {
-      const std::size_t root = find_root(parent, static_cast<std::size_t>(sm));
-      parent[root] = find_root(parent, static_cast<std::size_t>(cluster.front()));
-    }
-  }
-  std::vector<int> group_of_sm;
-  for (std::size_t sm = 0; sm < parent.size(); ++sm) {
-    group_of_sm.push_back(static_cast<int>(find_root(parent, sm)));
-  }
-  return make_groups(group_of_sm, Singles::drop);
-}
-
-SmGroups pair_partners(std::span<const Cluster> pairs, int sm_count) {
-  std::vector<std::set<int>> partners(static_cast<std::size_t>(sm_count));
-  for (const Cluster& pair : pairs) {
-    if (pair.size() != 2 || pair[0] == pair[1]) continue;
-    partners[static_cast<std::size_t>(pair[0])].insert(pair[1]);
-    partners[static_cast<std::size_t>(pair[1])].insert(pair[0]);
-  }
-  std::vector<int> group_of_sm(partners.size(), -1);
-  for (std::size_t sm = 0; sm < partners.size(); ++sm) {
-    if (partners[sm].size() != 1) continue;
-    const auto partner = static_cast<std::size_t>(*partners[sm].begin());
-    if (partners[partner] == std::set{static_cast<int>(sm)}) {
-      group_of_sm[sm] = static_cast<int>(std::min(sm, partner));
-    }
-  }
-  return make_groups(group_of_sm, Singles::drop);
 }
 
 }  // namespace sonde

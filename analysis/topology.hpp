@@ -3,7 +3,6 @@
 
 #include "trace/trace.hpp"
 
-#include <span>
 #include <vector>
 
 namespace sonde {
@@ -23,14 +22,6 @@ struct SmGroups {
 
 /// SMs of each group, ascending.
 std::vector<std::vector<int>> sms_by_group(const SmGroups& groups);
-
-/// GPCs: all SMs linked by clusters, because the blocks of a cluster lie in one GPC (CUDA
-/// programming guide, thread block clusters).
-SmGroups join_clusters(std::span<const Cluster> clusters, int sm_count);
-
-/// TPCs: SMs that were each other's only partner in all clusters of two. SMs with several partners
-/// get no group: then the hardware does not place pairs by TPC.
-SmGroups pair_partners(std::span<const Cluster> pairs, int sm_count);
 
 /// Renumbers groups from 0; can drop groups of one SM.
 enum class Singles { keep, drop };

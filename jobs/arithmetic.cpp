@@ -26,9 +26,9 @@ namespace {
 /// The chains of an operation, or of a pair of operations, that run on each SM.
 struct Chains {
   std::string op;
-  std::string second = {};
   int warps = 1;
   int ilp = 1;
+  std::string second = {};
 };
 
 /// Rounds of the shorter and the longer chains. A round has 256 single instructions: the difference
@@ -46,26 +46,10 @@ constexpr int pair_ilp = 4;
 /// For about 32 steps, each measured on all SMs.
 constexpr double scheduler_confidence = 0.97;
 
-Trace run_chains(JobRun& run, const Chains& chains, std::uint64_t steps) {
-  const std::string label = fmt::format("{}{}{}, {} warps, ilp {}, {} steps", chains.op,
-                                        chains.second.empty() ? "" : " with ", chains.second,
-                                        chains.warps, chains.ilp, steps);
-  return run.ask(label, ArithmeticProbe{.op = chains.op,
-                                        .second = chains.second,
-                                        .warps = chains.warps,
-                                        .ilp = chains.ilp,
-                                        .steps = steps});
-}
-
 /// Most warps of an SM in one block.
 int most_warps(const DeviceInfo& info) {
   const int of_block = info.max_threads_per_block / static_cast<int>(warp_threads);
   return std::clamp(of_block, 1, most_warps_of_block);
-}
-
-/// One chain, by the fewest warps that an operation needs.
-Chains lone_chain(const ArithmeticOp& op) {
-  return {.op = std::string(op.name), .second = {}, .warps = op.group_warps, .ilp = 1};
 }
 
 /// Chains that fill an SM: many warps with several chains each, or two groups of warps if an
@@ -75,7 +59,6 @@ Chains filling_chains(const JobRun& run, const ArithmeticOp& op) {
   const int usual = alone ? most_warps(run.info()) : 2 * op.group_warps;
   const int warps = run.choices(options::warps, {usual}).front();
   return {.op = std::string(op.name),
-          .second = {},
           .warps = std::max(warps / op.group_warps, 1) * op.group_warps,
           .ilp = alone ? run.choices(options::ilp, {op.filling_chains}).front() : 1};
 }
@@ -84,28 +67,31 @@ Chains filling_chains(const JobRun& run, const ArithmeticOp& op) {
 /// @throws DeviceError if the device refuses the chains, or longer chains take no longer
 std::vector<double> measure_steps(JobRun& run, const Chains& chains) {
   const std::uint64_t round = arithmetic_round / static_cast<std::uint64_t>(chains.ilp);
-  const std::uint64_t shorter_steps = shorter_rounds * round;
-  const std::uint64_t longer_steps = longer_rounds * round;
-  const Trace shorter = run_chains(run, chains, shorter_steps);
-  const Trace longer = run_chains(run, chains, longer_steps);
-  std::vector<double> cycles = step_cycles(shorter, longer, static_cast<double>(shorter_steps),
-                                           static_cast<double>(longer_steps));
+  const auto play = [&](std::uint64_t rounds) {
+    const std::uint64_t steps = rounds * round;
+    const std::string label = fmt::format("{}{}{}, {} warps, ilp {}, {} steps", chains.op,
+                                          chains.second.empty() ? "" : " with ", chains.second,
+                                          chains.warps, chains.ilp, steps);
+    return run.ask(label, ArithmeticProbe{.op = chains.op,
+                                          .second = chains.second,
+                                          .warps = chains.warps,
+                                          .ilp = chains.ilp,
+                                          .steps = steps});
+  };
+  const Trace shorter = play(shorter_rounds);
+  const Trace longer = play(longer_rounds);
+  const std::uint64_t further_steps = (longer_rounds - shorter_rounds) * round;
+  std::vector<double> cycles = step_cycles(shorter, longer, static_cast<double>(further_steps));
   if (!(std::ranges::min(cycles) > 0)) {
     throw DeviceError("longer chains took no longer than shorter ones");
   }
   return cycles;
 }
 
-/// Steps of warps per cycle if a step of all chains takes this many cycles.
-double steps_per_cycle(const Chains& chains, double cycles) {
-  return chains.warps * chains.ilp * (chains.second.empty() ? 1 : 2) / cycles;
-}
-
 std::vector<double> sweep_warps(JobRun& run, const std::string& op, int ilp) {
   std::vector<double> cycles;
   for (int warps = 1; warps <= most_warps(run.info()); ++warps) {
-    cycles.push_back(
-        median(measure_steps(run, {.op = op, .second = {}, .warps = warps, .ilp = ilp})));
+    cycles.push_back(median(measure_steps(run, {.op = op, .warps = warps, .ilp = ilp})));
   }
   return cycles;
 }
@@ -120,8 +106,8 @@ void report_sweep(JobRun& run, const ArithmeticOp& op) {
     rates.push_back(static_cast<double>(i + 1) * op.per_warp / cycles[i]);
   }
   const std::size_t samples = cycles.size() * static_cast<std::size_t>(run.info().sm_count);
-  run.report(found(prefix + "cycles", std::move(cycles), 1, samples));
-  run.report(found(prefix + "per_cycle", std::move(rates), 1, samples));
+  run.report(prefix + "cycles", std::move(cycles), samples);
+  run.report(prefix + "per_cycle", std::move(rates), samples);
 }
 
 void report_schedulers(JobRun& run) {
@@ -136,16 +122,16 @@ void report_schedulers(JobRun& run) {
     if (refusal) refusals = *refusal;
   }
   if (!most) {
-    return run.report(not_resolvable(
+    return run.leave_open(
         metric,
         !refusals.empty()
             ? refusals
-            : "the time of a step against the number of warps fits no number of schedulers"));
+            : "the time of a step against the number of warps fits no number of schedulers");
   }
   if (most->schedulers == 1) {
-    return run.report(not_resolvable(
+    return run.leave_open(
         metric,
-        "warps issue one by one: either there is one scheduler, or all schedulers share one unit"));
+        "warps issue one by one: either there is one scheduler, or all schedulers share one unit");
   }
   run.report(
       found(metric, static_cast<double>(most->schedulers), scheduler_confidence,
@@ -154,47 +140,26 @@ void report_schedulers(JobRun& run) {
                   most->latency_cycles, most->interval_cycles));
 }
 
-/// Cycles of a step of both operations of a pair, and of each alone.
-struct PairTimes {
-  double first = 0;
-  double second = 0;
-  double both = 0;
-};
-
-PairTimes measure_pair(JobRun& run, const ArithmeticPair& pair) {
-  const int warps = most_warps(run.info());
-  const auto time = [&](std::string_view op, std::string_view second) {
-    return median(measure_steps(
-        run,
-        {.op = std::string(op), .second = std::string(second), .warps = warps, .ilp = pair_ilp}));
-  };
-  return {.first = time(pair.first, ""),
-          .second = time(pair.second, ""),
-          .both = time(pair.first, pair.second)};
-}
-
 /// Reports `arithmetic.warps`, `.<op>.by_warps_*`, and the schedulers.
 void report_warp_sweeps(JobRun& run) {
   std::vector<double> warps;
   for (int count = 1; count <= most_warps(run.info()); ++count) warps.push_back(count);
-  run.report(found("arithmetic.warps", warps, 1, warps.size()));
+  run.report("arithmetic.warps", warps, warps.size());
   for (std::string_view name : arithmetic_warp_sweeps) report_sweep(run, *find_arithmetic_op(name));
   report_schedulers(run);
 }
 
 /// Reports `arithmetic.ilp` and `.<op>.by_ilp_cycles`.
 void report_ilp_sweeps(JobRun& run) {
-  run.report(found("arithmetic.ilp", std::vector<double>{1, 2, 4, 8}, 1, 4));
+  run.report("arithmetic.ilp", std::vector<double>{1, 2, 4, 8}, 4);
   for (std::string_view name : arithmetic_ilp_sweeps) {
     const std::string metric = fmt::format("arithmetic.{}.by_ilp_cycles", name);
     std::vector<double> cycles;
     measure_part(run, {metric}, [&] {
       for (int ilp : {1, 2, 4, 8}) {
-        cycles.push_back(median(
-            measure_steps(run, {.op = std::string(name), .second = {}, .warps = 1, .ilp = ilp})));
+        cycles.push_back(median(measure_steps(run, {.op = std::string(name), .ilp = ilp})));
       }
-      run.report(
-          found(metric, std::move(cycles), 1, 4 * static_cast<std::size_t>(run.info().sm_count)));
+      run.report(metric, std::move(cycles), 4 * static_cast<std::size_t>(run.info().sm_count));
     });
   }
 }
@@ -203,53 +168,52 @@ void report_ilp_sweeps(JobRun& run) {
 /// @param most_steps_per_cycle highest rate of single operations, in steps of warps
 void report_pairs(JobRun& run, double most_steps_per_cycle) {
   double most = most_steps_per_cycle;
+  const int warps = most_warps(run.info());
+  const auto time = [&](std::string_view op, std::string_view second) {
+    return median(measure_steps(
+        run,
+        {.op = std::string(op), .warps = warps, .ilp = pair_ilp, .second = std::string(second)}));
+  };
   for (const ArithmeticPair& pair : arithmetic_pairs) {
     const std::string prefix = fmt::format("arithmetic.{}.", pair.name);
-    PairTimes times;
-    if (!measure_part(run, {prefix}, [&] { times = measure_pair(run, pair); })) continue;
-    const double rate = 2.0 * most_warps(run.info()) * pair_ilp / times.both;
-    most = std::max(most, rate);
-    const auto samples = static_cast<std::size_t>(run.info().sm_count);
-    run.report(
-        found(prefix + "overlap", overlap_of(times.first, times.second, times.both), 1, samples));
-    run.report(found(prefix + "issue_per_cycle_per_sm", rate, 1, samples));
+    measure_part(run, {prefix}, [&] {
+      const double first = time(pair.first, "");
+      const double second = time(pair.second, "");
+      const double both = time(pair.first, pair.second);
+      const double rate = 2.0 * warps * pair_ilp / both;
+      most = std::max(most, rate);
+      // Of the faster operation: 1 if both units work at the same time, 0 if one waits for the
+      // other.
+      const double overlap = (first + second - both) / std::min(first, second);
+      run.report(prefix + "overlap", overlap, run.info().sm_count);
+      run.report(prefix + "issue_per_cycle_per_sm", rate, run.info().sm_count);
+    });
   }
   if (!(most > 0)) {
     return run.leave_open("arithmetic.issue_per_", "no operation could be measured");
   }
-  run.report(found("arithmetic.issue_per_cycle_per_sm", most, 1, arithmetic_pairs.size()));
+  run.report("arithmetic.issue_per_cycle_per_sm", most, arithmetic_pairs.size());
   const auto schedulers = run.number("arithmetic.schedulers");
   if (!schedulers) {
-    return run.report(not_resolvable("arithmetic.issue_per_cycle_per_scheduler",
-                                     "the number of schedulers is not known"));
+    return run.leave_open("arithmetic.issue_per_cycle_per_scheduler",
+                          "the number of schedulers is not known");
   }
-  run.report(found("arithmetic.issue_per_cycle_per_scheduler", most / *schedulers,
-                   run.finding("arithmetic.schedulers")->confidence, arithmetic_pairs.size()));
+  run.report("arithmetic.issue_per_cycle_per_scheduler", most / *schedulers,
+             arithmetic_pairs.size(), run.finding("arithmetic.schedulers")->confidence);
 }
 
 /// Every launch measures all SMs, and cycles of arithmetic hardly vary.
 constexpr StoppingRule launch_rule{.least = 3, .most = 6};
 
-/// Cycles of a step: [replicate][SM].
-using SmTimes = std::vector<std::vector<double>>;
-
-SmTimes measure_times(JobRun& run, const Chains& chains) {
+/// Cycles of a step by launch and SM.
+Replicates measure_times(JobRun& run, const Chains& chains) {
   return measure_replicates(
-             run, fmt::format("{} of {} warps", chains.op, chains.warps),
-             [&](const Draw&) { return measure_steps(run, chains); }, launch_rule)
-      .samples;
-}
-
-/// Reports the median of `value` over SMs and launches, with the deviation between launches.
-template <class Value>
-void report_median(JobRun& run, const std::string& metric, SmTimes times, const std::string& code,
-                   const Value& value) {
-  for (std::vector<double>& values : times) std::ranges::transform(values, values.begin(), value);
-  run.report(found_pooled(metric, Replicates{std::move(times)}), code);
+      run, fmt::format("{} of {} warps", chains.op, chains.warps),
+      [&](const Draw&) { return measure_steps(run, chains); }, launch_rule);
 }
 
 /// Mean over launches for each SM.
-std::vector<double> mean_by_sm(const SmTimes& times) {
+std::vector<double> mean_by_sm(const std::vector<std::vector<double>>& times) {
   std::vector<double> means(times.front().size());
   for (const std::vector<double>& cycles : times) {
     for (std::size_t sm = 0; sm < means.size(); ++sm) means[sm] += cycles[sm];
@@ -261,20 +225,20 @@ std::vector<double> mean_by_sm(const SmTimes& times) {
 /// @return steps of warps per cycle; 0 if the device refused the operation
 double report_op(JobRun& run, const ArithmeticOp& op) {
   const std::string prefix = fmt::format("arithmetic.{}.", op.name);
-  const Chains lone = lone_chain(op);
+  const Chains lone{.op = std::string(op.name), .warps = op.group_warps};
   const Chains filling = filling_chains(run, op);
   double rate = 0;
   const auto measure = [&] {
-    const SmTimes latencies = measure_times(run, lone);
-    const SmTimes filled = measure_times(run, filling);
+    const Replicates latencies = measure_times(run, lone);
+    Replicates rates = measure_times(run, filling);
     const std::string code = run.device().machine_code(lone.op);
-    report_median(run, prefix + "latency_cycles", latencies, code,
-                  [](double cycles) { return cycles; });
-    report_median(run, prefix + "throughput_per_cycle_per_sm", filled, code,
-                  [&](double cycles) { return op.per_warp * steps_per_cycle(filling, cycles); });
+    for (std::vector<double>& of_launch : rates.samples) {
+      for (double& value : of_launch) value = op.per_warp * (filling.warps * filling.ilp / value);
+    }
+    run.report(found_pooled(prefix + "latency_cycles", latencies), code);
+    run.report(found_pooled(prefix + "throughput_per_cycle_per_sm", rates), code);
     if (std::ranges::find(arithmetic_sm_maps, op.name) != arithmetic_sm_maps.end()) {
-      run.report(found(prefix + "by_sm_cycles", mean_by_sm(latencies), 1,
-                       latencies.size() * latencies.front().size()));
+      run.report(prefix + "by_sm_cycles", mean_by_sm(latencies.samples), latencies.pooled().size());
     }
     rate = run.number(prefix + "throughput_per_cycle_per_sm").value_or(0) / op.per_warp;
   };

@@ -18,9 +18,9 @@ std::uint64_t find_code(JobRun& run, std::string& reason) {
   const ChaseSetup setup = set_up_chase(run, LoadPath::instruction, RecordSpace::longest);
   for (std::uint64_t bytes = most_code_bytes(setup); bytes >= least_code_bytes; bytes /= 2) {
     probe.buffer_bytes = bytes;
-    const Attempt tried = attempt(run, "code of a size", probe);
-    if (tried.trace != nullptr) return bytes;
-    reason = tried.refusal;
+    const auto refusal = refusal_of([&] { run.run("code of a size", probe); });
+    if (!refusal) return bytes;
+    reason = *refusal;
   }
   return 0;
 }

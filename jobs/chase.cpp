@@ -4,6 +4,7 @@
 #include "base/gpu_facts.hpp"
 #include "base/units.hpp"
 #include "jobs/chase/pointer_chase.hpp"
+#include "jobs/run/clock_window.hpp"
 
 #include <fmt/format.h>
 
@@ -61,30 +62,30 @@ Offsets order_of(const JobRun& run, std::uint64_t span_bytes, std::uint64_t stri
                                                   : shuffled_order(span_bytes, stride_bytes, seed);
 }
 
-/// @throws SettingError if the path reaches no such footprint, or there are too many addresses
+/// @throws NoAnswer if the path reaches no such footprint, or there are too many addresses
 ChasePlan plan_chase(const JobRun& run, const ChaseSetup& setup, std::uint64_t seed) {
   const Extent extent(run);
   const auto [footprint_bytes, stride_bytes] =
       std::pair(extent.footprint_bytes, extent.stride_bytes);
   if (extent.all_bytes() > most_bytes(run, setup)) {
-    throw SettingError(Status::not_present,
-                       fmt::format("at most {} can be chased through {} on this GPU",
-                                   format_bytes(most_bytes(run, setup)), to_text(setup.path)));
+    throw NoAnswer(Status::not_present,
+                   fmt::format("at most {} can be chased through {} on this GPU",
+                               format_bytes(most_bytes(run, setup)), to_text(setup.path)));
   }
   if (stride_bytes % entry_bytes(setup.path) != 0) {
-    throw SettingError(Status::not_resolvable,
-                       fmt::format("accesses through {} begin at multiples of {} bytes",
-                                   to_text(setup.path), entry_bytes(setup.path)));
+    throw NoAnswer(Status::not_resolvable,
+                   fmt::format("accesses through {} begin at multiples of {} bytes",
+                               to_text(setup.path), entry_bytes(setup.path)));
   }
   const std::uint64_t addresses = extent.all_bytes() / stride_bytes;
   if (footprint_bytes < stride_bytes || addresses > most_accesses) {
-    throw SettingError(Status::not_resolvable,
-                       fmt::format("{} hold {} addresses at this stride: 1 to {} can be chased",
-                                   format_bytes(extent.all_bytes()), addresses, most_accesses));
+    throw NoAnswer(Status::not_resolvable,
+                   fmt::format("{} hold {} addresses at this stride: 1 to {} can be chased",
+                               format_bytes(extent.all_bytes()), addresses, most_accesses));
   }
   if (extent.other_sms > 0 &&
       (footprint_bytes % stride_bytes != 0 || extent.others_bytes % stride_bytes != 0)) {
-    throw SettingError(Status::not_resolvable, "chases beside each other take whole strides");
+    throw NoAnswer(Status::not_resolvable, "chases beside each other take whole strides");
   }
   ChasePlan plan;
   plan.offsets = order_of(run, footprint_bytes, stride_bytes, seed);
@@ -119,11 +120,7 @@ std::vector<double> measure_with_others(JobRun& run, const ChaseSetup& setup, co
   const std::size_t longest =
       std::max(plan.offsets.size(), probe.lanes.back().offsets_bytes.size());
   probe.warmup_accesses = plan.warmup_passes * longest;
-  std::vector<double> cycles;
-  for (std::uint32_t window : run.run("chase", probe).lanes.front().window_cycles) {
-    cycles.push_back(window - setup.overhead_cycles);
-  }
-  return cycles;
+  return latencies_of(run.run("chase", probe).lanes.front(), setup.overhead_cycles);
 }
 
 /// Whole passes over a list, so that the mean is that of a pass; of a long list only a part.
@@ -144,13 +141,13 @@ void run_chase(JobRun& run) {
   });
   run.report(found_replicated("chase.latency_cycles", timed));
   if (Extent(run).other_sms > 0) {
-    return run.report(not_resolvable("chase.amortised_cycles",
-                                     "loops of several SMs do not begin and end together"));
+    return run.leave_open("chase.amortised_cycles",
+                          "loops of several SMs do not begin and end together");
   }
   if (setup.path == LoadPath::instruction) {
-    return run.report(not_resolvable(
+    return run.leave_open(
         "chase.amortised_cycles",
-        "a loop over code also reads the order of accesses, which takes longer than the access"));
+        "a loop over code also reads the order of accesses, which takes longer than the access");
   }
   const Replicates looped = measure_replicates(run, "chase in a loop", [&](const Draw& draw) {
     const ChasePlan plan = plan_chase(run, setup, draw.seed);

@@ -25,28 +25,12 @@ constexpr int rate_sms = 4;  // all SMs of a GPU have the same rate
 constexpr std::uint64_t cold_loads = 256;
 constexpr std::uint64_t cold_step_bytes = 8192;  // pages, rows and slices: latencies that differ
 
-void report_window(JobRun& run, const std::string& metric, const Trace& trace) {
-  const std::vector<std::uint32_t> windows = all_windows(trace);
-  run.report(found_median(metric, {windows.begin(), windows.end()}));
-}
-
-/// As many readings (two 8-byte numbers) as fit into half of a block's shared memory. The longer
-/// they last, the less the coarse steps of the timer disturb the rate.
-std::uint64_t longest_timestamps(const DeviceInfo& gpu) {
-  return std::clamp(gpu.shared_bytes_per_block / 32, fewest_timestamps, most_timestamps);
-}
-
 /// Enough readings for `wanted_timer_steps` steps, estimated from a long row of readings.
 std::uint64_t choose_timestamps(const LaneTrace& row) {
   const std::uint64_t readings = row.globaltimer_ns.size();
   const std::uint64_t steps = std::max<std::uint64_t>(1, counter_moves(row.globaltimer_ns).size());
   return std::clamp(readings * wanted_timer_steps / steps, std::min(fewest_timestamps, readings),
                     readings);
-}
-
-/// Windows of an SM, each the difference of two readings of its clock.
-std::vector<std::uint64_t> window_differences(const LaneTrace& lane) {
-  return {lane.window_cycles.begin(), lane.window_cycles.end()};
 }
 
 /// Reports the common step of different durations: windows, loops of readings, and cold loads.
@@ -58,9 +42,11 @@ void report_granularity(JobRun& run, const LaneTrace& empty, const LaneTrace& si
                         .offsets_bytes = ascending_order(cold.buffer_bytes, cold_step_bytes),
                         .path = LoadPath::past_l1});
   cold.timed_accesses = cold.recorded_accesses = cold_loads;
-  const std::vector kinds{window_differences(empty), window_differences(sink),
-                          counter_moves(stamps.clock_cycles),
-                          window_differences(run.run("cold loads", cold).lanes.at(0))};
+  const auto windows_of = [](const LaneTrace& lane) {
+    return std::vector<std::uint64_t>(lane.window_cycles.begin(), lane.window_cycles.end());
+  };
+  const std::vector kinds{windows_of(empty), windows_of(sink), counter_moves(stamps.clock_cycles),
+                          windows_of(run.run("cold loads", cold).lanes.at(0))};
   std::uint64_t samples = 0;
   for (const auto& kind : kinds) samples += kind.size();
   const double step = common_step(kinds);
@@ -81,45 +67,42 @@ void report_scope(JobRun& run, const std::vector<ClockLine>& lines) {
   constexpr double confidence_by_size = 0.9;
   const bool by_size = scope == "tpc";
   if (scope.empty()) {
-    run.report(not_resolvable(
-        "clock.scope", "groups of three SMs share a clock: a TPC, or a GPC with so few SMs"));
+    run.leave_open("clock.scope",
+                   "groups of three SMs share a clock: a TPC, or a GPC with so few SMs");
   } else {
     run.report(
         found("clock.scope", scope, by_size ? std::min(complete, confidence_by_size) : complete,
               lines.size()),
         by_size ? "groups have the size of a TPC: a GPC with so few SMs would look the same" : "");
   }
-  run.report(found("clock.group_of_sm", std::vector<double>(groups.begin(), groups.end()), complete,
-                   lines.size()));
-  run.report(found("clock.offset_cycles", std::move(offsets), complete, lines.size()));
+  run.report("clock.group_of_sm", groups, lines.size(), complete);
+  run.report("clock.offset_cycles", std::move(offsets), lines.size(), complete);
 }
 
+/// Reports the step of the device-wide timer. @param lines of these rows
 void report_timer_step(JobRun& run, const std::vector<LaneTrace>& rows,
                        const std::vector<ClockLine>& lines) {
   std::uint64_t steps = 0;
   for (const ClockLine& line : lines) steps += line.steps;
-  run.report(found("clock.globaltimer_step_ns", timer_step_ns(rows), 1, steps));
-}
-
-void report_rate(JobRun& run, const std::vector<ClockLine>& lines) {
-  std::vector<double> rates_hz;
-  for (const ClockLine& line : lines) rates_hz.push_back(line.hz);
-  run.report(found_median("clock.sm_hz", rates_hz));
+  run.report("clock.globaltimer_step_ns", timer_step_ns(rows), steps);
 }
 
 }  // namespace
 
 void run_clock(JobRun& run) {
   report_pace(run);  // first, as the GPU may still be cold
-  const std::vector<int> sms = all_sms(run.info().sm_count);
+  const std::vector<int> sms = all_sms(run);
   const Trace& empty = run.run("empty window", ClockProbe{ClockWindow::empty, sms, window_samples});
   const Trace& sink = run.run("sink window", ClockProbe{ClockWindow::sink, sms, window_samples});
-  report_window(run, "clock.overhead_cycles", empty);
-  report_window(run, "clock.window_cycles", sink);
+  run.report(found_median("clock.overhead_cycles", latencies_of(empty, 0)));
+  run.report(found_median("clock.window_cycles", latencies_of(sink, 0)));
 
-  const Trace& rows = run.run(
-      "long rows of timestamps",
-      TimestampProbe{spread_sms(run.info().sm_count, rate_sms), longest_timestamps(run.info())});
+  // As many readings (two 8-byte numbers) as fit into half of a block's shared memory. The longer
+  // they last, the less the coarse steps of the timer disturb the rate.
+  const std::uint64_t longest =
+      std::clamp(run.info().shared_bytes_per_block / 32, fewest_timestamps, most_timestamps);
+  const Trace& rows =
+      run.run("long rows of timestamps", TimestampProbe{spread_sms(run, rate_sms), longest});
   const std::uint64_t samples = choose_timestamps(rows.lanes.at(0));
   const Trace& stamps = run.run("timestamps of all SMs", TimestampProbe{sms, samples});
   report_granularity(run, empty.lanes.at(0), sink.lanes.at(0), rows.lanes.at(0));
@@ -133,7 +116,9 @@ void run_clock(JobRun& run) {
         "",
         fmt::format("the device-wide timer moved less than three times in {} readings", samples));
   }
-  report_rate(run, long_lines);
+  std::vector<double> rates_hz;
+  for (const ClockLine& line : long_lines) rates_hz.push_back(line.hz);
+  run.report(found_median("clock.sm_hz", rates_hz));
   report_scope(run, lines);
 }
 

@@ -23,8 +23,8 @@ using Curves = std::vector<std::vector<double>>;
 
 void report_curve(JobRun& run, const LevelPlan& plan, const std::string& name,
                   const Curves& curves) {
-  run.report(found(plan.prefix + name + "_bytes_per_cycle", medians_by_place(curves),
-                   plan.confidence, curves.size() * curves.front().size()));
+  run.report(plan.prefix + name + "_bytes_per_cycle", medians_by_place(curves),
+             curves.size() * curves.front().size(), plan.confidence);
 }
 
 void report_paper_curve(JobRun& run, const LevelPlan& plan, const BlockShape& shape,
@@ -32,8 +32,8 @@ void report_paper_curve(JobRun& run, const LevelPlan& plan, const BlockShape& sh
   if (plan.fits(shape, run.info())) {
     return report_curve(run, plan, name, measure_curves(run, plan, shape, blocks));
   }
-  run.report(not_resolvable(plan.prefix + name + "_bytes_per_cycle",
-                            "the footprint has too few lines for so many threads"));
+  run.leave_open(plan.prefix + name + "_bytes_per_cycle",
+                 "the footprint has too few lines for so many threads");
 }
 
 /// Reports the plateau of the medians and the median rate on it in each order; without a plateau
@@ -45,7 +45,7 @@ void report_total(JobRun& run, const LevelPlan& plan, const Curves& curves,
   for (const auto& curve : curves) {
     std::vector<double> rates;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-      const bool counts = plateau ? blocks[i] >= plateau->first_blocks : i + 1 == blocks.size();
+      const bool counts = plateau ? blocks[i] >= *plateau : i + 1 == blocks.size();
       if (counts) rates.push_back(curve[i]);
     }
     of_order.push_back({median(std::move(rates))});
@@ -55,8 +55,7 @@ void report_total(JobRun& run, const LevelPlan& plan, const Curves& curves,
   run.report(std::move(total));
   const std::string metric = plan.prefix + "plateau_blocks";
   if (plateau) {
-    run.report(
-        found(metric, plateau->first_blocks, plan.confidence, curves.size() * blocks.size()));
+    run.report(metric, *plateau, curves.size() * blocks.size(), plan.confidence);
   } else {
     run.report(not_present(metric, "the rate rises with every block, up to all SMs"));
   }
@@ -94,8 +93,7 @@ void report_groups(JobRun& run, const LevelPlan& plan, const BlockShape& shape, 
 }
 
 void measure_level(JobRun& run, const LevelPlan& plan, const std::vector<double>& blocks) {
-  run.report(found(plan.prefix + "footprint_bytes", static_cast<double>(plan.footprint_bytes),
-                   plan.confidence, 1));
+  run.report(plan.prefix + "footprint_bytes", plan.footprint_bytes, 1, plan.confidence);
   report_paper_curve(run, plan, one_thread, "one_thread", blocks);
   report_paper_curve(run, plan, eight_threads, "eight_threads", blocks);
   report_paper_curve(run, plan, one_thread, "uneven", uneven_counts(run.info().sm_count));
@@ -104,9 +102,9 @@ void measure_level(JobRun& run, const LevelPlan& plan, const std::vector<double>
     return run.leave_open(plan.prefix,
                           "SMs hit lines that other SMs loaded into the cache before this one");
   }
-  run.report(found(plan.prefix + "best_shape",
-                   fmt::format("{} warps x {} threads", best->warps, best->warp_threads),
-                   plan.confidence, 1));
+  run.report(plan.prefix + "best_shape",
+             fmt::format("{} warps x {} threads", best->warps, best->warp_threads), 1,
+             plan.confidence);
   const Curves curves = measure_curves(run, plan, *best, blocks);
   report_curve(run, plan, "joint", curves);
   report_total(run, plan, curves, blocks);
@@ -125,8 +123,8 @@ void run_constant_throughput(JobRun& run) {
   }
   if (!any) return run.leave_open("", "no constant cache could be streamed from");
   const std::vector<double> uneven = uneven_counts(run.info().sm_count);
-  run.report(found("constant.blocks", blocks, 1, blocks.size()));
-  run.report(found("constant.uneven_blocks", uneven, 1, uneven.size()));
+  run.report("constant.blocks", blocks, blocks.size());
+  run.report("constant.uneven_blocks", uneven, uneven.size());
 }
 
 }  // namespace sonde

@@ -2,7 +2,6 @@
 // the cluster, and the rate at which a block reads it, by the position of both SMs. Method:
 // docs/methods/dsm.md.
 #include "analysis/statistics.hpp"
-#include "analysis/structure/cores/dsm_pairs.hpp"
 #include "jobs/run/attempt.hpp"
 #include "jobs/run/clock_window.hpp"
 #include "jobs/run/known_groups.hpp"
@@ -11,6 +10,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -23,7 +26,6 @@ constexpr std::uint64_t dsm_chase_accesses = 16;
 /// Largest cluster size on every GPU with clusters (CUDA programming guide). Devices are compared
 /// by clusters of one size, so that all have the same mixture of pairs.
 constexpr int portable_blocks = 8;
-constexpr int stream_threads = 1024;
 /// Elements per thread: 512 KiB for a single reader, 2 MiB if all blocks read. Blocks start some
 /// thousand cycles apart, which is then a percent of the time.
 constexpr std::uint64_t lone_accesses = 32;
@@ -32,7 +34,100 @@ constexpr std::size_t joint_launches = 3;  // a median drops one that was distur
 /// Streams last longer than chases, and their rates hardly vary.
 constexpr StoppingRule stream_rule{.least = 5, .most = 8};
 
+constexpr const char* no_tpcs = "it is not known which SMs form a TPC (job topology)";
+
+/// A block that read the shared memory of a block of its cluster, possibly its own.
+struct DsmPair {
+  int reader_rank = 0;
+  int target_rank = 0;
+  int reader_sm = -1;
+  int target_sm = -1;
+  double value = 0;  // cycles of a load, or bytes per cycle
+};
 using Pairs = std::vector<DsmPair>;
+
+/// Distance of two SMs of a cluster. All blocks of a cluster lie in one GPC (CUDA programming
+/// guide, thread block clusters).
+enum class DsmReach { own, same_tpc, same_gpc };
+
+/// The reach of a pair; nothing if the TPC of either SM is unknown.
+/// @param tpc_of_sm -1: unknown
+std::optional<DsmReach> reach_of(const DsmPair& pair, const std::vector<int>& tpc_of_sm) {
+  if (pair.reader_rank == pair.target_rank) return DsmReach::own;
+  const auto tpc_of = [&](int sm) {
+    const auto at = static_cast<std::size_t>(sm);
+    return sm >= 0 && at < tpc_of_sm.size() ? tpc_of_sm[at] : -1;
+  };
+  const int reader = tpc_of(pair.reader_sm);
+  const int target = tpc_of(pair.target_sm);
+  if (reader < 0 || target < 0) return std::nullopt;
+  return reader == target ? DsmReach::same_tpc : DsmReach::same_gpc;
+}
+
+/// Pairs of chases, each with the mean of its windows without the outer tenths.
+/// @param lanes by cluster, reader and target (DsmProbe)
+Pairs latency_pairs(const std::vector<LaneTrace>& lanes, int cluster_blocks,
+                    double overhead_cycles) {
+  const auto blocks = static_cast<std::size_t>(cluster_blocks);
+  Pairs pairs;
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    const std::size_t first = i / (blocks * blocks) * (blocks * blocks);
+    const std::size_t target = i % blocks;
+    pairs.push_back({.reader_rank = static_cast<int>((i - first) / blocks),
+                     .target_rank = static_cast<int>(target),
+                     .reader_sm = lanes[i].sm,
+                     .target_sm = lanes.at(first + target * blocks).sm,
+                     .value = precise_latency_cycles(lanes[i].window_cycles, overhead_cycles)});
+  }
+  return pairs;
+}
+
+/// Pairs of streams, with the reader's bytes per cycle. Leaves out lanes without a duration.
+/// @param lanes by cluster and rank (DsmProbe)
+Pairs stream_pairs(const std::vector<LaneTrace>& lanes, int cluster_blocks, int distance) {
+  const auto blocks = static_cast<std::size_t>(cluster_blocks);
+  Pairs pairs;
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    if (lanes[i].elapsed_cycles == 0) continue;
+    const std::size_t first = i / blocks * blocks;
+    const std::size_t target = (i - first + static_cast<std::size_t>(distance)) % blocks;
+    pairs.push_back({.reader_rank = static_cast<int>(i - first),
+                     .target_rank = static_cast<int>(target),
+                     .reader_sm = lanes[i].sm,
+                     .target_sm = lanes.at(first + target).sm,
+                     .value = dsm_element_bytes * static_cast<double>(lanes[i].accesses) /
+                              static_cast<double>(lanes[i].elapsed_cycles)});
+  }
+  return pairs;
+}
+
+/// Median of each pair of ranks, reader by reader; NaN without a pair.
+std::vector<double> rank_matrix(const Pairs& pairs, int cluster_blocks) {
+  const auto blocks = static_cast<std::size_t>(cluster_blocks);
+  std::vector<std::vector<double>> values(blocks * blocks);
+  for (const DsmPair& pair : pairs) {
+    const auto row = static_cast<std::size_t>(pair.reader_rank) * blocks;
+    values[row + static_cast<std::size_t>(pair.target_rank)].push_back(pair.value);
+  }
+  std::vector<double> matrix;
+  for (std::vector<double>& of_place : values) matrix.push_back(median_in_place(of_place));
+  return matrix;
+}
+
+/// For each SM, the mean over the SMs of other TPCs that it read from; NaN if there are none.
+std::vector<double> reader_map(const Pairs& pairs, const std::vector<int>& tpc_of_sm) {
+  std::vector<double> sums(tpc_of_sm.size());
+  std::vector<double> counts(tpc_of_sm.size());
+  for (const DsmPair& pair : pairs) {
+    if (reach_of(pair, tpc_of_sm) != DsmReach::same_gpc) continue;
+    sums[static_cast<std::size_t>(pair.reader_sm)] += pair.value;
+    counts[static_cast<std::size_t>(pair.reader_sm)] += 1;
+  }
+  for (std::size_t sm = 0; sm < sums.size(); ++sm) {
+    sums[sm] = counts[sm] > 0 ? sums[sm] / counts[sm] : NAN;
+  }
+  return sums;
+}
 
 /// Values of the pairs for which `wanted` returns true, by replicate; leaves out replicates without
 /// any.
@@ -51,18 +146,24 @@ Replicates pick(const std::vector<Pairs>& replicates, const Wanted& wanted) {
 
 bool is_other(const DsmPair& pair) { return pair.reader_rank != pair.target_rank; }
 
-/// Reports the median of the pairs of one reach, if there are any.
-void report_reach(JobRun& run, const std::string& metric, const std::vector<Pairs>& replicates,
-                  const SureGroups& tpcs, DsmReach reach) {
-  const auto picked = pick(replicates, [&](const DsmPair& pair) {
-    return reach_of(pair, tpcs.groups.group_of_sm) == reach;
-  });
-  if (!picked.samples.empty()) {
-    return run.report(found_pooled(metric, picked, reach == DsmReach::own ? 1 : tpcs.confidence));
+/// Reports dsm.own_, .same_tpc_ and .same_gpc_: the median of the pairs of each reach, if there are
+/// any.
+void report_reaches(JobRun& run, const std::string& quantity, const std::vector<Pairs>& replicates,
+                    const SureGroups& tpcs) {
+  for (const auto& [name, reach] :
+       {std::pair{"own", DsmReach::own}, std::pair{"same_tpc", DsmReach::same_tpc},
+        std::pair{"same_gpc", DsmReach::same_gpc}}) {
+    const std::string metric = fmt::format("dsm.{}_{}", name, quantity);
+    const auto picked = pick(replicates, [&, wanted = reach](const DsmPair& pair) {
+      return reach_of(pair, tpcs.groups.group_of_sm) == wanted;
+    });
+    if (!picked.samples.empty()) {
+      run.report(found_pooled(metric, picked, reach == DsmReach::own ? 1 : tpcs.confidence));
+    } else {
+      run.leave_open(metric,
+                     tpcs.are_known() ? "no cluster had two SMs in this position" : no_tpcs);
+    }
   }
-  run.report(not_resolvable(metric, !tpcs.are_known()
-                                        ? "it is not known which SMs form a TPC (job topology)"
-                                        : "no cluster had two SMs in this position"));
 }
 
 Pairs chase_clusters(JobRun& run, int blocks, double overhead_cycles) {
@@ -72,47 +173,34 @@ Pairs chase_clusters(JobRun& run, int blocks, double overhead_cycles) {
   return latency_pairs(trace.lanes, blocks, overhead_cycles);
 }
 
-/// One launch with clusters of one size.
-struct SizeOfClusters {
-  int blocks = 0;
-  Pairs pairs;
-};
+/// One launch for every size of clusters that the device allows.
+using PairsBySize = std::map<int, Pairs>;
 
-/// One launch for every size that the device allows, and the first refusal.
-struct AllSizes {
-  std::vector<SizeOfClusters> sizes;
-  std::string refusal;
-};
-
-AllSizes chase_all_sizes(JobRun& run, double overhead_cycles) {
-  AllSizes all;
+/// @param refusal gets the reason of the first size that the device refuses
+PairsBySize chase_all_sizes(JobRun& run, double overhead_cycles, std::string& refusal) {
+  PairsBySize sizes;
   for (int blocks = 2; blocks <= run.info().max_cluster_blocks; ++blocks) {
-    const auto refusal = refusal_of([&] {
-      all.sizes.push_back({blocks, chase_clusters(run, blocks, overhead_cycles)});
-    });
-    if (refusal && all.refusal.empty()) all.refusal = *refusal;
+    const auto refused =
+        refusal_of([&] { sizes[blocks] = chase_clusters(run, blocks, overhead_cycles); });
+    if (refused && refusal.empty()) refusal = *refused;
   }
-  return all;
+  return sizes;
 }
 
-/// The cluster size by which devices are compared.
-int compared_size(const AllSizes& all) {
-  int blocks = all.sizes.front().blocks;
-  for (const SizeOfClusters& size : all.sizes) {
-    if (size.blocks <= portable_blocks) blocks = size.blocks;
-  }
-  return blocks;
+/// The cluster size by which devices are compared. @pre there is one
+int compared_size(const PairsBySize& sizes) {
+  const auto larger = sizes.upper_bound(portable_blocks);
+  return larger == sizes.begin() ? larger->first : std::prev(larger)->first;
 }
 
-void report_sizes(JobRun& run, const AllSizes& all) {
+void report_sizes(JobRun& run, const PairsBySize& sizes) {
   std::vector<double> blocks, cycles;
-  for (const SizeOfClusters& size : all.sizes) {
-    blocks.push_back(size.blocks);
-    cycles.push_back(median(pick({size.pairs}, is_other).pooled()));
+  for (const auto& [size, pairs] : sizes) {
+    blocks.push_back(size);
+    cycles.push_back(median(pick({pairs}, is_other).pooled()));
   }
-  const std::size_t count = blocks.size();
-  run.report(found("dsm.cluster_blocks", std::move(blocks), 1, count));
-  run.report(found("dsm.by_cluster_cycles", std::move(cycles), 1, count));
+  run.report("dsm.cluster_blocks", std::move(blocks), sizes.size());
+  run.report("dsm.by_cluster_cycles", std::move(cycles), sizes.size());
 }
 
 void report_latencies(JobRun& run, int blocks, const SureGroups& tpcs, double overhead_cycles) {
@@ -122,26 +210,21 @@ void report_latencies(JobRun& run, int blocks, const SureGroups& tpcs, double ov
     return pick({launches.back()}, is_other).pooled();
   });
   run.report(found_pooled("dsm.latency_cycles", pick(launches, is_other)));
-  report_reach(run, "dsm.own_cycles", launches, tpcs, DsmReach::own);
-  report_reach(run, "dsm.same_tpc_cycles", launches, tpcs, DsmReach::same_tpc);
-  report_reach(run, "dsm.same_gpc_cycles", launches, tpcs, DsmReach::same_gpc);
+  report_reaches(run, "cycles", launches, tpcs);
   Pairs all;
   for (const Pairs& pairs : launches) all.insert(all.end(), pairs.begin(), pairs.end());
   run.report(found("dsm.pair_cycles", rank_matrix(all, blocks), 1, all.size()),
              fmt::format("clusters of {}", blocks));
-  if (!tpcs.are_known()) {
-    return run.report(
-        not_resolvable("dsm.sm_cycles", "it is not known which SMs form a TPC (job topology)"));
-  }
-  run.report(found("dsm.sm_cycles", reader_map(all, tpcs.groups.group_of_sm), tpcs.confidence,
-                   all.size()));
+  if (!tpcs.are_known()) return run.leave_open("dsm.sm_cycles", no_tpcs);
+  run.report("dsm.sm_cycles", reader_map(all, tpcs.groups.group_of_sm), all.size(),
+             tpcs.confidence);
 }
 
 Pairs stream_clusters(JobRun& run, const DsmProbe& probe) {
   const Trace trace = run.ask(
       fmt::format("streams in clusters of {} at distance {}", probe.cluster_blocks, probe.distance),
       probe);
-  return stream_pairs(trace.lanes, probe.cluster_blocks, probe.distance, dsm_element_bytes);
+  return stream_pairs(trace.lanes, probe.cluster_blocks, probe.distance);
 }
 
 /// One reader at a time, at distances within a TPC and between TPCs.
@@ -156,7 +239,6 @@ void report_lone_readers(JobRun& run, int blocks, const SureGroups& tpcs) {
           const Pairs more = stream_clusters(run, {.kind = DsmKind::stream,
                                                    .cluster_blocks = blocks,
                                                    .accesses = lone_accesses,
-                                                   .block_threads = stream_threads,
                                                    .distance = distance,
                                                    .concurrency = Concurrency::in_turn});
           pairs.insert(pairs.end(), more.begin(), more.end());
@@ -165,24 +247,20 @@ void report_lone_readers(JobRun& run, int blocks, const SureGroups& tpcs) {
       },
       stream_rule);
   run.report(found_pooled("dsm.bytes_per_cycle", pick(launches, is_other)));
-  report_reach(run, "dsm.own_bytes_per_cycle", launches, tpcs, DsmReach::own);
-  report_reach(run, "dsm.same_tpc_bytes_per_cycle", launches, tpcs, DsmReach::same_tpc);
-  report_reach(run, "dsm.same_gpc_bytes_per_cycle", launches, tpcs, DsmReach::same_gpc);
+  report_reaches(run, "bytes_per_cycle", launches, tpcs);
 }
 
 /// All blocks read from their neighbours at once. Reports bytes per cycle of each by cluster size,
 /// and the highest total of all.
-void report_joint_readers(JobRun& run, const AllSizes& all) {
+void report_joint_readers(JobRun& run, const PairsBySize& sizes) {
   std::vector<double> bytes_per_cycle;
   std::vector<double> best;  // bytes per cycle of all readers, by launch
   std::uint64_t samples = 0;
-  for (const SizeOfClusters& size : all.sizes) {
+  for (const auto& [blocks, chased] : sizes) {
     std::vector<double> rates, totals;
     for (std::size_t i = 0; i < joint_launches; ++i) {
-      const Pairs pairs = stream_clusters(run, {.kind = DsmKind::stream,
-                                                .cluster_blocks = size.blocks,
-                                                .accesses = joint_accesses,
-                                                .block_threads = stream_threads});
+      const Pairs pairs = stream_clusters(
+          run, {.kind = DsmKind::stream, .cluster_blocks = blocks, .accesses = joint_accesses});
       double total = 0;
       for (const DsmPair& pair : pairs) {
         rates.push_back(pair.value);
@@ -194,10 +272,10 @@ void report_joint_readers(JobRun& run, const AllSizes& all) {
     bytes_per_cycle.push_back(median(rates));
     if (best.empty() || median(totals) > median(best)) best = totals;
   }
-  run.report(found("dsm.joint_bytes_per_cycle", std::move(bytes_per_cycle), 1, samples));
+  run.report("dsm.joint_bytes_per_cycle", std::move(bytes_per_cycle), samples);
   const double hz = sm_clock_hz(run);
   if (!(hz > 0)) {
-    return run.report(not_resolvable("dsm.joint_bytes_per_s", "the SM clock is not known"));
+    return run.leave_open("dsm.joint_bytes_per_s", "the SM clock is not known");
   }
   Finding total = found("dsm.joint_bytes_per_s", median(best) * hz, 1, samples);
   total.replicates = best.size();
@@ -213,19 +291,18 @@ void run_dsm(JobRun& run) {
                           "the GPU has no thread block clusters (from compute capability 9.0 on)");
   }
   const double overhead_cycles = window_overhead_cycles(run);
-  const AllSizes all = chase_all_sizes(run, overhead_cycles);
-  if (all.sizes.empty()) {
-    return run.leave_open("", "no cluster could be launched: " + all.refusal);
-  }
+  std::string refusal;
+  const PairsBySize sizes = chase_all_sizes(run, overhead_cycles, refusal);
+  if (sizes.empty()) return run.leave_open("", "no cluster could be launched: " + refusal);
   const SureGroups tpcs = sure_groups(run, "topology.tpc_of_sm");
-  const int blocks = compared_size(all);
-  report_sizes(run, all);
+  const int blocks = compared_size(sizes);
+  report_sizes(run, sizes);
   report_latencies(run, blocks, tpcs, overhead_cycles);
-  const auto refusal = refusal_of([&] {
+  const auto refused = refusal_of([&] {
     report_lone_readers(run, blocks, tpcs);
-    report_joint_readers(run, all);
+    report_joint_readers(run, sizes);
   });
-  if (refusal) run.leave_open("", "streams were refused: " + *refusal);
+  if (refused) run.leave_open("", "streams were refused: " + *refused);
 }
 
 }  // namespace sonde

@@ -58,18 +58,6 @@ constexpr HintOfKind hints[] = {
     {StreamKind::copy, StreamHint::write_through, "global.copy_write_through_bytes_per_s"},
 };
 
-/// Shapes with tiles of 4 to 16 KiB, bulk_stages of them in flight in each of a few blocks: from
-/// fewer to more bytes in flight than an SM needs.
-std::vector<Shape> choose_bulk_shapes(const DeviceInfo& gpu) {
-  std::vector<Shape> shapes;
-  for (const int blocks_per_sm : {1, 2, 4}) {
-    for (const int ilp : {8, 16, 32}) {
-      shapes.push_back({bulk_threads, blocks_per_sm * gpu.sm_count, ilp});
-    }
-  }
-  return shapes;
-}
-
 /// Mean latency of timed tiles, and the bytes in flight that follow from it.
 struct TileTimes {
   Replicates latency_ns;                // [place][SM]
@@ -108,7 +96,7 @@ TileTimes time_tiles(JobRun& run, StreamProbe stream, const Shape& shape, double
 /// @param best the best stream of each kind, with elements of 16 bytes
 void report_by_element(JobRun& run, std::span<const ShapedStream> best) {
   std::vector<double> sizes_bytes(element_sizes_bytes.begin(), element_sizes_bytes.end());
-  run.report(found("global.element_bytes", std::move(sizes_bytes), 1, 1));
+  run.report("global.element_bytes", std::move(sizes_bytes), 1);
   const Draw draw = draw_replicate(run, "elements", 0);
   for (const ShapedStream& of_kind : best) {
     StreamProbe stream = of_kind.stream;
@@ -118,8 +106,8 @@ void report_by_element(JobRun& run, std::span<const ShapedStream> best) {
       const std::vector<double> rates = measure_at(run, stream, of_kind.shape, draw, 1);
       series.push_back(rates.empty() ? 0 : rates.front());
     }
-    run.report(found(fmt::format("global.{}_by_element_bytes_per_s", to_text(stream.kind)),
-                     std::move(series), 1, element_sizes_bytes.size()));
+    run.report(fmt::format("global.{}_by_element_bytes_per_s", to_text(stream.kind)),
+               std::move(series), element_sizes_bytes.size());
   }
 }
 
@@ -150,21 +138,28 @@ void report_hints(JobRun& run, std::span<const ShapedStream> best) {
         report_rate(run, asked.metric,
                     measure_best(run, stream, points.front().shape, 1, memory_rule));
       });
-      if (refusal) run.report(not_resolvable(asked.metric, "the device refuses the hint"));
+      if (refusal) run.leave_open(asked.metric, "the device refuses the hint");
     }
   }
 }
 
 /// Reports `global.bulk_read_bytes_per_s` and `global.bulk_copy_bytes_per_s`.
 void report_bulk(JobRun& run) {
+  // Tiles of 4 to 16 KiB, bulk_stages of them in flight in each of a few blocks: from fewer to more
+  // bytes in flight than an SM needs.
+  std::vector<Shape> shapes;
+  for (const int blocks_per_sm : {1, 2, 4}) {
+    for (const int ilp : {8, 16, 32}) {
+      shapes.push_back({bulk_threads, blocks_per_sm * run.info().sm_count, ilp});
+    }
+  }
   for (const StreamKind kind : {StreamKind::read, StreamKind::copy}) {
     StreamProbe stream = make_stream(kind, surface_bytes(run));
     stream.engine = StreamEngine::bulk;
-    const std::vector<Shape> shapes = choose_bulk_shapes(run.info());
     const std::string metric = fmt::format("global.bulk_{}_bytes_per_s", to_text(kind));
-    const Attempt first = attempt(run, "bulk", with_shape(stream, shapes.front()));
-    if (first.trace == nullptr) {
-      run.report(not_resolvable(metric, first.refusal));
+    const auto refusal = refusal_of([&] { run.run("bulk", with_shape(stream, shapes.front())); });
+    if (refusal) {
+      run.leave_open(metric, *refusal);
       continue;
     }
     const auto points = measure_surface(run, stream, shapes);
@@ -193,8 +188,8 @@ void report_latency_of_tiles(JobRun& run, const StreamProbe& reads) {
   const TileTimes loaded = time_tiles(run, reads, full, overhead_cycles);
   run.report(found_replicated("global.light_latency_ns", alone.latency_ns));
   run.report(found_replicated("global.loaded_latency_ns", loaded.latency_ns), to_text(full));
-  run.report(found("global.loaded_bytes_in_flight", median(loaded.bytes_in_flight), 1,
-                   loaded.bytes_in_flight.size()));
+  run.report("global.loaded_bytes_in_flight", median(loaded.bytes_in_flight),
+             loaded.bytes_in_flight.size());
 }
 
 /// @param prefix of the metrics; "" for reads
@@ -209,8 +204,7 @@ void report_surface(JobRun& run, StreamKind kind, const std::string& prefix,
     rates.push_back(point.throughput);
   }
   const auto report = [&](const char* name, std::vector<double> values) {
-    run.report(found(fmt::format("global.{}surface_{}", prefix, name), std::move(values), 1,
-                     points.size()));
+    run.report(fmt::format("global.{}surface_{}", prefix, name), std::move(values), points.size());
   };
   report("block_threads", std::move(threads));
   report("blocks", std::move(blocks));
@@ -236,17 +230,16 @@ void report_littles_law(JobRun& run, const std::vector<SurfacePoint>& points) {
     return run.leave_open("global.littles_law_", "too few shapes leave the memory unsaturated");
   }
   const double confidence = std::max(0.0, law->r2);
-  run.report(
-      found("global.littles_law_bytes_in_flight", law->bytes_in_flight, confidence, law->points));
-  run.report(found("global.littles_law_latency_ns", law->latency_s * 1e9, confidence, law->points));
-  run.report(found("global.littles_law_r2", law->r2, 1, law->points));
+  run.report("global.littles_law_bytes_in_flight", law->bytes_in_flight, law->points, confidence);
+  run.report("global.littles_law_latency_ns", law->latency_s * 1e9, law->points, confidence);
+  run.report("global.littles_law_r2", law->r2, law->points);
 }
 
 void report_theory(JobRun& run, double read_bytes_per_s) {
   const double theoretical = run.info().theoretical_bytes_per_s();
   if (theoretical > 0) {
-    run.report(found("global.theoretical_bytes_per_s", theoretical, 1, 1));
-    return run.report(found("global.efficiency", read_bytes_per_s / theoretical, 1, 1));
+    run.report("global.theoretical_bytes_per_s", theoretical, 1);
+    return run.report("global.efficiency", read_bytes_per_s / theoretical, 1);
   }
   for (const char* metric : {"global.theoretical_bytes_per_s", "global.efficiency"}) {
     run.leave_open(metric, "the driver reports no memory clock, data rate or bus width");
@@ -256,7 +249,14 @@ void report_theory(JobRun& run, double read_bytes_per_s) {
 /// Measures the surface over a smaller footprint, and the best shape over a larger one.
 ShapedStream report_kind(JobRun& run, StreamKind kind, Surface surface) {
   std::vector<Shape> all_shapes = choose_grid_shapes(run, surface);
-  for (const Shape& shape : choose_tile_shapes(run)) all_shapes.push_back(shape);
+  // One block per tile and no loop: accesses of all SMs stay close together in memory, as in most
+  // kernels.
+  for (int threads : {256, 512}) {
+    for (int ilp : {1, 2, 4}) {
+      const bool fits = threads <= run.info().max_threads_per_block;
+      if (fits && !run.has_settings()) all_shapes.push_back({threads, blocks_by_tiles, ilp});
+    }
+  }
   const auto points = measure_surface(run, make_stream(kind, surface_bytes(run)), all_shapes);
   const StreamProbe stream = make_stream(kind, best_bytes(run));
   const Shape shape = choose_shape(run, stream, points, memory_trial);
@@ -264,7 +264,7 @@ ShapedStream report_kind(JobRun& run, StreamKind kind, Surface surface) {
   const Best best = measure_best(run, stream, shape, repeats, memory_rule);
   report_rate(run, fmt::format("global.{}_bytes_per_s", to_text(kind)), best);
   if (kind == StreamKind::read) {
-    run.report(found("global.best_shape", to_text(shape), 1, points.size()));
+    run.report("global.best_shape", to_text(shape), points.size());
   }
   const std::string prefix = kind == StreamKind::read ? "" : fmt::format("{}_", to_text(kind));
   report_surface(run, kind, prefix, points);

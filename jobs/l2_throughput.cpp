@@ -115,7 +115,7 @@ void run_l2_throughput(JobRun& run) {
     return run.leave_open("", "the size of the L2 is not known");
   }
   const std::uint64_t footprint_bytes = choose_footprint(l2_bytes);
-  run.report(found("l2.footprint_bytes", static_cast<double>(footprint_bytes), 1, 1));
+  run.report("l2.footprint_bytes", footprint_bytes, 1);
   const StreamProbe reads = make_l2_stream(StreamKind::read, footprint_bytes);
   const StreamProbe writes = make_l2_stream(StreamKind::write, footprint_bytes);
   const bool is_quick = run.level() == SuiteLevel::quick;

@@ -78,14 +78,6 @@ ChaseProbe make_chase(std::uint64_t buffer_bytes, std::vector<ChaseLane> lanes,
   return probe;
 }
 
-LatencyMap measure_l1(JobRun& run, double overhead_cycles) {
-  constexpr std::uint64_t span_bytes = l1_lines * line_step_bytes;
-  const Offsets offsets = ascending_order(span_bytes, line_step_bytes);
-  return measure_map(run, "L1 by SM", overhead_cycles,
-                     make_chase(span_bytes, lanes_of_all_sms(run, LoadPath::all_levels, offsets),
-                                4 * l1_lines, l1_loads));
-}
-
 /// Reports a map as placement.<level>_latency_cycles.
 void report_map(JobRun& run, const std::string& level, const LatencyMap& map) {
   const std::uint64_t samples = repeats * map.lines.size() * map.lines.front().size();
@@ -121,8 +113,8 @@ void report_path_map(JobRun& run, const PathMap& asked, double overhead_cycles) 
     const auto first_bytes = run.number(fmt::format("{}.size_bytes", asked.first));
     const auto hit_cycles = run.number(fmt::format("{}.hit_latency_cycles", asked.second));
     if (!first_bytes || !hit_cycles) {
-      return run.report(not_resolvable(
-          metric, fmt::format("{} and {} are not both known", asked.first, asked.second)));
+      return run.leave_open(metric,
+                            fmt::format("{} and {} are not both known", asked.first, asked.second));
     }
     timed_accesses =
         static_cast<std::uint64_t>(asked.first_sizes * *first_bytes) / asked.step_bytes;
@@ -188,19 +180,13 @@ LatencyMap measure_dram(JobRun& run, double overhead_cycles) {
   const auto sm_count = static_cast<std::uint64_t>(run.info().sm_count);
   const std::uint64_t page_count = std::max(sm_count, dram_pages);
   std::vector<ChaseLane> lanes;
-  for (int sm : all_sms(run.info().sm_count)) {
+  for (int sm : all_sms(run)) {
     lanes.push_back(make_cold_lane(sm, page_count, random));
   }
   ChaseProbe probe = make_chase(page_count * large_page_bytes, std::move(lanes),
                                 dram_pages * large_page_bytes / translation_bytes, dram_lines);
   probe.preparation = Preparation::flushed;
   return measure_map(run, "DRAM by SM", overhead_cycles, probe);
-}
-
-LatencyMap measure_shared(JobRun& run, double overhead_cycles) {
-  const SharedChaseProbe probe{
-      {0}, 4, BankMode::four_bytes, shared_loads, all_sms(run.info().sm_count)};
-  return measure_map(run, "shared memory by SM", overhead_cycles, probe);
 }
 
 /// If loads of a level are as slow as those of the next, the path does not have the level.
@@ -215,21 +201,26 @@ void report_near_far(JobRun& run, const std::string& level, const LatencyMap& ma
     return run.leave_open(prefix, "the lines that an SM accesses show one group of latencies");
   }
   const std::uint64_t samples = map.lines.size() * map.lines.front().size();
-  run.report(found(prefix + "near_cycles", partitions->near_cycles, 1, samples));
-  run.report(found(prefix + "far_cycles", partitions->far_cycles, 1, samples));
-  const auto report_by_sm = [&](const char* name, const std::vector<double>& cycles) {
-    run.report(found(prefix + name, cycles, 1, samples, map.repeat_spread_cycles));
-  };
-  report_by_sm("near_by_sm_cycles", partitions->near_by_sm);
-  report_by_sm("far_by_sm_cycles", partitions->far_by_sm);
+  run.report(prefix + "near_cycles", partitions->near_cycles, samples);
+  run.report(prefix + "far_cycles", partitions->far_cycles, samples);
+  run.report(found(prefix + "near_by_sm_cycles", partitions->near_by_sm, 1, samples,
+                   map.repeat_spread_cycles));
+  run.report(found(prefix + "far_by_sm_cycles", partitions->far_by_sm, 1, samples,
+                   map.repeat_spread_cycles));
 }
 
 void report_latencies(JobRun& run) {
   const double overhead_cycles = window_overhead_cycles(run);
   const LatencyMap l2 = measure_l2(run, overhead_cycles);
-  const LatencyMap l1 = measure_l1(run, overhead_cycles);
+  const Offsets l1_offsets = ascending_order(l1_lines * line_step_bytes, line_step_bytes);
+  const LatencyMap l1 = measure_map(
+      run, "L1 by SM", overhead_cycles,
+      make_chase(l1_lines * line_step_bytes,
+                 lanes_of_all_sms(run, LoadPath::all_levels, l1_offsets), 4 * l1_lines, l1_loads));
   const LatencyMap dram = measure_dram(run, overhead_cycles);
-  const LatencyMap shared = measure_shared(run, overhead_cycles);
+  const LatencyMap shared =
+      measure_map(run, "shared memory by SM", overhead_cycles,
+                  SharedChaseProbe{{0}, 4, BankMode::four_bytes, shared_loads, all_sms(run)});
 
   report_map(run, "dram", dram);
   report_near_far(run, "dram", dram);

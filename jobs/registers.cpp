@@ -29,42 +29,35 @@ constexpr std::array swept_registers{32, 48, 64};
 /// Largest known allocation unit of shared memory (CUDA occupancy calculator: 128 bytes).
 constexpr std::uint64_t shared_step_bytes = 128;
 
-struct Residency {
-  int blocks = 0;
-  double agreement = 1;  // share of the SMs that held this many
+/// All observations of the job.
+struct Observed {
+  std::vector<HeldBlocks> held = {};
+  double agreement = 1;  // least share of the SMs that held as many blocks as most
 };
 
 /// The number of blocks that most SMs held.
-Residency residency_of(const Trace& trace) {
+int hold(JobRun& run, Observed& observed, const OccupancyProbe& probe) {
+  const Trace trace =
+      run.ask(probe.shared_bytes > 0 ? fmt::format("{} bytes of shared memory", probe.shared_bytes)
+                                     : fmt::format("{} registers, {} threads",
+                                                   probe.registers_per_thread, probe.block_threads),
+              probe);
   std::map<std::uint64_t, std::size_t> sms_by_blocks;
   for (const LaneTrace& lane : trace.lanes) ++sms_by_blocks[lane.accesses];
   const auto most =
       std::ranges::max_element(sms_by_blocks, {}, [](const auto& entry) { return entry.second; });
-  return {static_cast<int>(most->first),
-          static_cast<double>(most->second) / static_cast<double>(trace.lanes.size())};
-}
-
-/// All observations of the job.
-struct Observed {
-  std::vector<HeldBlocks> held = {};
-  double agreement = 1;
-};
-
-int hold(JobRun& run, Observed& observed, int registers, int threads) {
-  const Trace trace =
-      run.ask(fmt::format("{} registers, {} threads", registers, threads),
-              OccupancyProbe{.registers_per_thread = registers, .block_threads = threads});
-  const Residency residency = residency_of(trace);
-  observed.held.push_back({registers, threads, residency.blocks});
-  observed.agreement = std::min(observed.agreement, residency.agreement);
-  return residency.blocks;
+  const int blocks = static_cast<int>(most->first);
+  observed.held.push_back({probe.registers_per_thread, probe.block_threads, blocks});
+  observed.agreement = std::min(observed.agreement, static_cast<double>(most->second) /
+                                                        static_cast<double>(trace.lanes.size()));
+  return blocks;
 }
 
 /// The possible numbers of registers, by bisection for the largest.
 std::vector<int> possible_counts(JobRun& run, std::vector<int> counts) {
   Observed ignored;
   const auto end = std::ranges::partition_point(counts, [&](int registers) {
-    return hold(run, ignored, registers, run.info().warp_threads) > 0;
+    return hold(run, ignored, {registers, run.info().warp_threads}) > 0;
   });
   counts.erase(end, counts.end());
   return counts;
@@ -84,8 +77,8 @@ std::vector<int> choose_counts(const std::vector<int>& all) {
 void observe_registers(JobRun& run, Observed& observed, const std::vector<int>& counts) {
   std::vector<double> axis, warps;
   for (int registers : counts) {
-    hold(run, observed, registers, small_block_threads);
-    const int blocks = hold(run, observed, registers, large_block_threads);
+    hold(run, observed, {registers, small_block_threads});
+    const int blocks = hold(run, observed, {registers, large_block_threads});
     axis.push_back(registers);
     const int resident_warps = blocks * large_block_threads / run.info().warp_threads;
     warps.push_back(resident_warps);
@@ -96,9 +89,9 @@ void observe_registers(JobRun& run, Observed& observed, const std::vector<int>& 
     if (warps[i] == most) full = std::max(full, axis[i]);
   }
   const std::size_t samples = axis.size();
-  run.report(found("registers.per_thread", std::move(axis), 1, samples));
-  run.report(found("registers.resident_warps", std::move(warps), 1, samples));
-  run.report(found("registers.full_up_to", full, observed.agreement, samples));
+  run.report("registers.per_thread", std::move(axis), samples);
+  run.report("registers.resident_warps", std::move(warps), samples);
+  run.report("registers.full_up_to", full, samples, observed.agreement);
 }
 
 /// Observes blocks by threads, for the largest counts up to swept_registers.
@@ -115,7 +108,7 @@ void observe_threads(JobRun& run, Observed& observed, const std::vector<int>& co
     const int most = std::min(run.info().max_threads_per_block, most_occupancy_threads(registers));
     for (int threads = thread_step; threads <= most; threads += thread_step) {
       axis.push_back(threads);
-      blocks.push_back(hold(run, observed, registers, threads));
+      blocks.push_back(hold(run, observed, {registers, threads}));
     }
   }
   const std::size_t samples = axis.size();
@@ -127,16 +120,15 @@ void observe_threads(JobRun& run, Observed& observed, const std::vector<int>& co
 void report_property(JobRun& run, const std::string& metric, const std::optional<int>& value,
                      const Observed& observed, const FoundRule& rule) {
   if (value) {
-    return run.report(
-        found(metric, static_cast<double>(*value), observed.agreement, observed.held.size()));
+    return run.report(metric, *value, observed.held.size(), observed.agreement);
   }
-  run.report(not_resolvable(
+  run.leave_open(
       metric,
       rule.rules == 0
           ? "no number of registers, with any allocation unit and thread quantum, explains how "
             "many blocks an SM held"
           : fmt::format("{} rules with different values of it explain how many blocks an SM held",
-                        rule.rules)));
+                        rule.rules));
 }
 
 void report_rule(JobRun& run, const Observed& observed) {
@@ -145,32 +137,26 @@ void report_rule(JobRun& run, const Observed& observed) {
   report_property(run, "registers.allocation_unit", rule.register_unit, observed, rule);
   report_property(run, "registers.thread_quantum", rule.thread_quantum, observed, rule);
   const auto samples = observed.held.size();
-  run.report(found("registers.max_blocks_per_sm", static_cast<double>(most_blocks(observed.held)),
-                   observed.agreement, samples));
+  run.report("registers.max_blocks_per_sm", most_blocks(observed.held), samples,
+             observed.agreement);
   const int warps = most_threads(observed.held) / run.info().warp_threads;
-  run.report(
-      found("registers.max_warps_per_sm", static_cast<double>(warps), observed.agreement, samples));
+  run.report("registers.max_warps_per_sm", warps, samples, observed.agreement);
 }
 
 /// Finds the most shared memory with which an SM still holds two blocks, by bisection.
 void report_shared(JobRun& run, int registers) {
-  const auto blocks = [&](std::uint64_t shared_bytes) {
-    return residency_of(run.ask(fmt::format("{} bytes of shared memory", shared_bytes),
-                                OccupancyProbe{.registers_per_thread = registers,
-                                               .block_threads = small_block_threads,
-                                               .shared_bytes = shared_bytes}))
-        .blocks;
-  };
+  Observed ignored;
   std::uint64_t two = 0;  // in steps
   std::uint64_t one = run.info().shared_bytes_per_block / shared_step_bytes + 1;
   std::uint64_t samples = 0;
   while (one - two > 1) {
     const std::uint64_t middle = (one + two) / 2;
-    (blocks(middle * shared_step_bytes) >= 2 ? two : one) = middle;
+    const int blocks =
+        hold(run, ignored, {registers, small_block_threads, middle * shared_step_bytes});
+    (blocks >= 2 ? two : one) = middle;
     ++samples;
   }
-  run.report(found("registers.two_blocks_shared_bytes",
-                   static_cast<double>(two * shared_step_bytes), 1, samples));
+  run.report("registers.two_blocks_shared_bytes", two * shared_step_bytes, samples);
 }
 
 }  // namespace

@@ -53,13 +53,13 @@ std::optional<SharedBanks> find_banks(JobRun& run, const SharedChases& setup) {
   }
   const auto banks = infer_banks(pair_latency_cycles);
   if (!banks) {
-    const std::string reason = fmt::format(
-        "no regular conflicts between two threads up to {} words apart", scanned_words - 1);
-    run.leave_open("shared.bank_", reason);
+    run.leave_open("shared.bank_",
+                   fmt::format("no regular conflicts between two threads up to {} words apart",
+                               scanned_words - 1));
     return std::nullopt;
   }
-  run.report(found("shared.bank_count", static_cast<double>(banks->count), 1, scanned_words));
-  run.report(found("shared.bank_bytes", static_cast<double>(banks->bank_bytes), 1, scanned_words));
+  run.report("shared.bank_count", banks->count, scanned_words);
+  run.report("shared.bank_bytes", banks->bank_bytes, scanned_words);
   return banks;
 }
 
@@ -70,12 +70,12 @@ void report_conflicts(JobRun& run, const SharedChases& setup,
   for (int ways : {2, 4, 8, 16, 32}) {
     const std::string metric = fmt::format("shared.conflict_cycles.{}", ways);
     if (!banks || setup.warp_threads % ways != 0) {
-      run.report(not_resolvable(metric, banks ? "a warp has too few threads"
-                                              : "the banks of shared memory are not known"));
+      run.leave_open(metric, banks ? "a warp has too few threads"
+                                   : "the banks of shared memory are not known");
       continue;
     }
     const Trace& trace = chase(run, setup, fmt::format("{}-way conflict", ways),
-                               conflict_offsets(setup.warp_threads, ways, *banks, 4));
+                               conflict_offsets(setup.warp_threads, ways, *banks));
     Finding conflict = found_median(metric, latencies_of(trace, setup.overhead_cycles));
     ways_measured.push_back(ways);
     latencies.push_back(std::get<double>(conflict.value));
@@ -85,69 +85,64 @@ void report_conflicts(JobRun& run, const SharedChases& setup,
     return run.leave_open("shared.conflict_", "too few conflicts were measured");
   }
   const LinearFit line = fit_line(ways_measured, latencies);
-  run.report(found("shared.conflict_cost_cycles", line.slope, line.r2, latencies.size()));
-  run.report(found("shared.conflict_linearity_r2", line.r2, 1, latencies.size()));
+  run.report("shared.conflict_cost_cycles", line.slope, latencies.size(), line.r2);
+  run.report("shared.conflict_linearity_r2", line.r2, latencies.size());
 }
 
 /// Reports the latencies of all strides, or why this device does not run such a chase.
 void report_strides(JobRun& run, const SharedChases& setup, const std::string& metric,
                     int element_bytes, BankMode mode) {
   std::vector<double> latencies;
-  for (int stride = 0; stride <= largest_stride; ++stride) {
-    const std::string label = fmt::format("stride {}, {} B words{}", stride, element_bytes,
-                                          mode == BankMode::eight_bytes ? ", 8 B banks" : "");
-    const SharedChaseProbe probe{stride_offsets(setup.warp_threads, stride, element_bytes),
-                                 element_bytes, mode, chase_accesses, setup.sms};
-    const Attempt result = attempt(run, label, probe);
-    if (result.trace == nullptr) return run.report(not_present(metric, result.refusal));
-    latencies.push_back(precise_latency_cycles(all_windows(*result.trace), setup.overhead_cycles));
-  }
-  run.report(found(metric, std::move(latencies), 1,
-                   (largest_stride + 1) * chase_accesses * setup.sms.size()));
+  const auto refusal = refusal_of([&] {
+    for (int stride = 0; stride <= largest_stride; ++stride) {
+      const std::string label = fmt::format("stride {}, {} B words{}", stride, element_bytes,
+                                            mode == BankMode::eight_bytes ? ", 8 B banks" : "");
+      const SharedChaseProbe probe{stride_offsets(setup.warp_threads, stride, element_bytes),
+                                   element_bytes, mode, chase_accesses, setup.sms};
+      latencies.push_back(
+          precise_latency_cycles(all_windows(run.run(label, probe)), setup.overhead_cycles));
+    }
+  });
+  if (refusal) return run.report(not_present(metric, *refusal));
+  run.report(metric, std::move(latencies),
+             (largest_stride + 1) * chase_accesses * setup.sms.size());
 }
 
 /// Loads reach the rate of the banks, less the time in which a block starts. If they are slower
 /// than that, something else limits them.
 constexpr double rate_tolerance = 0.1;
 
-/// Reports how many words a bank gives in a cycle. @return bytes per cycle of all banks; nothing if
-/// a bank does not give a word every 1, 2, 3, ... cycles
-std::optional<double> measure_peak(JobRun& run, const SharedBanks& banks) {
-  const double row_bytes = static_cast<double>(banks.count * banks.bank_bytes);
-  const double words = shared_load_rate(run) / row_bytes;
-  run.report(found("shared.bank_words_per_cycle", words, 1,
-                   static_cast<std::uint64_t>(run.info().sm_count)));
-  const double word_cycles = std::max(1.0, std::round(1 / words));
-  const bool whole = std::abs(words * word_cycles - 1) <= rate_tolerance;
-  return whole ? std::optional(row_bytes / word_cycles) : std::nullopt;
-}
-
-/// Reports the peak rate of the banks, the share of it that copies reach, and how many warps must
-/// have a load of a word in flight for it (Mei and Chu 2016, table VII and section 6.1).
+/// Reports how many words a bank gives in a cycle, the peak rate of the banks, the share of it that
+/// copies reach, and how many warps must have a load of a word in flight for it (Mei and Chu 2016,
+/// table VII and section 6.1).
 void report_peak(JobRun& run, const SharedChases& setup, const std::optional<SharedBanks>& banks) {
-  const auto measured = banks ? measure_peak(run, *banks) : std::nullopt;
-  if (!measured) {
+  const auto leave_open = [&](const char* reason) {
     for (const char* metric :
          {"shared.peak_bytes_per_cycle_per_sm", "shared.efficiency", "shared.littles_law_warps"}) {
-      run.report(not_resolvable(metric, banks ? "a bank gives no word every 1, 2, 3, ... cycles"
-                                              : "the banks of shared memory are not known"));
+      run.leave_open(metric, reason);
     }
-    return;
+  };
+  if (!banks) return leave_open("the banks of shared memory are not known");
+  const double row_bytes = static_cast<double>(banks->count * banks->bank_bytes);
+  const double words = shared_load_rate(run) / row_bytes;
+  run.report("shared.bank_words_per_cycle", words, run.info().sm_count);
+  const double word_cycles = std::max(1.0, std::round(1 / words));
+  if (std::abs(words * word_cycles - 1) > rate_tolerance) {
+    return leave_open("a bank gives no word every 1, 2, 3, ... cycles");
   }
-  const double peak = *measured;
-  const auto sm_count = static_cast<std::uint64_t>(run.info().sm_count);
+  const double peak = row_bytes / word_cycles;
   const double warp_bytes = 4.0 * setup.warp_threads;
-  run.report(found("shared.peak_bytes_per_cycle_per_sm", peak, 1, scanned_words));
-  run.report(
-      found("shared.efficiency", *run.number("shared.bytes_per_cycle_per_sm") / peak, 1, sm_count));
-  run.report(found("shared.littles_law_warps",
-                   peak * *run.number("shared.latency_cycles") / warp_bytes, 1, scanned_words));
+  run.report("shared.peak_bytes_per_cycle_per_sm", peak, scanned_words);
+  run.report("shared.efficiency", *run.number("shared.bytes_per_cycle_per_sm") / peak,
+             run.info().sm_count);
+  run.report("shared.littles_law_warps", peak * *run.number("shared.latency_cycles") / warp_bytes,
+             scanned_words);
 }
 
 }  // namespace
 
 void run_shared(JobRun& run) {
-  const SharedChases setup{spread_sms(run.info().sm_count, voting_sms), run.info().warp_threads,
+  const SharedChases setup{spread_sms(run, voting_sms), run.info().warp_threads,
                            window_overhead_cycles(run)};
   report_latency(run, setup);
   report_shared_footprints(run, setup.sms, setup.overhead_cycles);

@@ -59,7 +59,7 @@ void report_change(JobRun& run, const std::string& metric, const Rounds& rounds,
                    const std::vector<double>& values) {
   const Trend trend = fit_trend(rounds.time_s, values);
   if (!(trend.first > 0)) {
-    return run.report(not_resolvable(metric, "the rounds have no rates or no times"));
+    return run.leave_open(metric, "the rounds have no rates or no times");
   }
   Finding finding = found(metric, trend.last / trend.first, 1, values.size());
   finding.repeatability =
@@ -70,12 +70,11 @@ void report_change(JobRun& run, const std::string& metric, const Rounds& rounds,
 void report_temperature(JobRun& run, const Rounds& rounds) {
   const double highest_c = std::ranges::max(rounds.temperature_c);
   if (highest_c > 0) {
-    run.report(found("soak.highest_temperature_c", highest_c, 1, rounds.time_s.size()));
-    return run.report(
-        found("soak.temperature_by_round_c", rounds.temperature_c, 1, rounds.time_s.size()));
+    run.report("soak.highest_temperature_c", highest_c, rounds.time_s.size());
+    return run.report("soak.temperature_by_round_c", rounds.temperature_c, rounds.time_s.size());
   }
   for (const char* metric : {"soak.highest_temperature_c", "soak.temperature_by_round_c"}) {
-    run.report(not_resolvable(metric, "the driver reports no temperature"));
+    run.leave_open(metric, "the driver reports no temperature");
   }
 }
 
@@ -92,7 +91,7 @@ void run_soak(JobRun& run) {
   reads.repeats = static_cast<int>(std::clamp(half_s / once_s, 1.0, most_repeats));
   const PaceProbe work{
       .work = SmWork::arithmetic,
-      .sms = all_sms(run.info().sm_count),
+      .sms = all_sms(run),
       .samples = clock_samples,
       .interval_ns = static_cast<std::uint64_t>(1e9 * half_s / static_cast<double>(clock_samples))};
   Rounds rounds;
@@ -102,11 +101,10 @@ void run_soak(JobRun& run) {
   report_change(run, "soak.read_last_over_first", rounds, rounds.bytes_per_s);
   report_change(run, "soak.clock_last_over_first", rounds, rounds.clock_hz);
   report_temperature(run, rounds);
-  run.report(
-      found("soak.throttle_reasons", static_cast<double>(rounds.throttle_reasons), 1, count));
-  run.report(found("soak.time_s", rounds.time_s, 1, count));
-  run.report(found("soak.read_by_round_bytes_per_s", rounds.bytes_per_s, 1, count));
-  run.report(found("soak.clock_by_round_hz", rounds.clock_hz, 1, count));
+  run.report("soak.throttle_reasons", rounds.throttle_reasons, count);
+  run.report("soak.time_s", rounds.time_s, count);
+  run.report("soak.read_by_round_bytes_per_s", rounds.bytes_per_s, count);
+  run.report("soak.clock_by_round_hz", rounds.clock_hz, count);
 }
 
 }  // namespace sonde

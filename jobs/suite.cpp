@@ -303,7 +303,7 @@ JobOutcome run_job(const Job& job, Device& device, SuiteLevel level, std::uint64
   try {
     device.begin_job();
     job.run(run);
-  } catch (const SettingError& error) {
+  } catch (const NoAnswer& error) {
     status = error.status;
     reason = error.what();
     run.report_rest("", status, reason);

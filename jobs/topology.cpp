@@ -40,11 +40,12 @@ ClusterEvidence gather_clusters(JobRun& run) {
   const int launches = std::max(least_launches, larger_launches / std::max(1, most - 2));
   for (int blocks = 2; blocks <= most; ++blocks) {
     const ClusterProbe probe{blocks, blocks == 2 ? std::max(pair_launches, launches) : launches};
-    const Attempt result = attempt(run, fmt::format("clusters of {}", blocks), probe);
-    if (result.trace == nullptr) continue;
-    const auto clusters = collect_clusters(result.trace->lanes, blocks);
-    if (blocks == 2) evidence.pairs = clusters;
-    evidence.all.insert(evidence.all.end(), clusters.begin(), clusters.end());
+    refusal_of([&] {
+      const Trace& trace = run.run(fmt::format("clusters of {}", blocks), probe);
+      const auto clusters = collect_clusters(trace.lanes, blocks);
+      if (blocks == 2) evidence.pairs = clusters;
+      evidence.all.insert(evidence.all.end(), clusters.begin(), clusters.end());
+    });
   }
   return evidence;
 }
@@ -181,7 +182,7 @@ void report_groups(JobRun& run, const std::string& unit, const MapAnswer& answer
 
 void run_topology(JobRun& run) {
   const ClusterEvidence clusters = gather_clusters(run);
-  run.report(found("topology.sm_count", static_cast<double>(run.info().sm_count), 1, 1));
+  run.report("topology.sm_count", run.info().sm_count, 1);
   const MapAnswer tpcs = find_tpcs(run, clusters);
   report_groups(run, "tpc", tpcs);
   const MapAnswer gpcs = find_gpcs(run, clusters, tpcs.map.groups);

@@ -54,18 +54,17 @@ Model report_learnt(JobRun& run, const std::vector<ProgramSweep>& all) {
                    "no program waits for the L1 when all warps use it: that needs more warps, or "
                    "fewer resources for misses");
   } else {
-    run.report(found("bypass.exponent_r2", law->r2, 1, law->points));
+    run.report("bypass.exponent_r2", law->r2, law->points);
     if (law->r2 >= least_r2) {
       model.exponent = law->exponent;
-      run.report(found("bypass.exponent", law->exponent, law->r2, law->points));
-    } else {
-      run.report(not_resolvable(
-          "bypass.exponent",
-          fmt::format("waiting time follows no power law of the share of warps that use the L1 "
-                      "(best exponent {:.2f}, R2 {:.2f}): warps that bypass it wait too; only a "
-                      "count of reservation failures would show it, and the device has none",
-                      law->exponent, law->r2)));
+      run.report("bypass.exponent", law->exponent, law->points, law->r2);
     }
+    run.leave_open(
+        "bypass.exponent",
+        fmt::format("waiting time follows no power law of the share of warps that use the L1 "
+                    "(best exponent {:.2f}, R2 {:.2f}): warps that bypass it wait too; only a "
+                    "count of reservation failures would show it, and the device has none",
+                    law->exponent, law->r2));
   }
   if (taught.empty()) {
     run.report(not_resolvable("bypass.e", "no training program could be run"));
@@ -73,7 +72,7 @@ Model report_learnt(JobRun& run, const std::vector<ProgramSweep>& all) {
     return model;
   }
   model.e = learn_e(taught, model.exponent);
-  run.report(found("bypass.e", model.e, 1, taught.size()));
+  run.report("bypass.e", model.e, taught.size());
   return model;
 }
 
@@ -95,7 +94,7 @@ void report_vector(JobRun& run, const char* name, const std::vector<ProgramSweep
   if (std::ranges::all_of(values, [](double number) { return std::isnan(number); })) {
     return run.report(not_present(metric, "the device has no such loads, or one size of L1"));
   }
-  run.report(found(metric, std::move(values), 1, all.size()));
+  run.report(metric, std::move(values), all.size());
 }
 
 /// The advice in words: how many units should bypass, and what that gains.
@@ -120,7 +119,7 @@ void report_patterns(JobRun& run, const std::vector<ProgramSweep>& all, const Mo
   }
   run.report(found("bypass.patterns", fmt::format("{}", fmt::join(names, "; ")), 1, all.size()),
              fmt::format("{}", fmt::join(refusals, "; ")));
-  run.report(found("bypass.advice", fmt::format("{}", fmt::join(advice, "; ")), 1, all.size()));
+  run.report("bypass.advice", fmt::format("{}", fmt::join(advice, "; ")), all.size());
   const auto report = [&](const char* name, const auto& value) {
     report_vector(run, name, all, value);
   };
@@ -156,7 +155,7 @@ void report_judgement(JobRun& run, const std::vector<ProgramSweep>& all, const M
     const std::size_t chosen = choose_cached(one.sweep, model.e, model.exponent);
     if (one.sweep.performance[chosen] >= (1 - near_fraction) * best) ++near;
   }
-  run.report(found("bypass.gaining_patterns", gaining, 1, all.size()));
+  run.report("bypass.gaining_patterns", gaining, all.size());
   run.report(gaining > 0
                  ? found("bypass.near_fraction", near / gaining, 1, all.size())
                  : not_resolvable("bypass.near_fraction",
@@ -178,9 +177,9 @@ void run_bypass(JobRun& run) {
         "", refused.value_or("one warp alone is no faster through the L1 than past it"));
   }
   report_paths(run, setup);
-  run.report(found("bypass.l1_bytes", static_cast<double>(setup.l1_bytes), 1, 1));
+  run.report("bypass.l1_bytes", setup.l1_bytes, 1);
   if (setup.large_l1_carveout_bytes) {
-    run.report(found("bypass.large_l1_bytes", static_cast<double>(setup.large_l1_bytes), 1, 1));
+    run.report("bypass.large_l1_bytes", setup.large_l1_bytes, 1);
   }
   std::vector<PaperProgram> programs = paper_programs();
   const int most_warps = run.info().max_threads_per_block / static_cast<int>(warp_threads);

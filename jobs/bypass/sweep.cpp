@@ -35,12 +35,6 @@ TagGeometry geometry_of(const JobRun& run, std::uint64_t l1_bytes) {
   return geometry;
 }
 
-/// An L1 size and the carve-out that leaves it.
-struct L1Part {
-  std::uint64_t l1_bytes = 0;
-  std::optional<std::uint64_t> shared_carveout_bytes;
-};
-
 std::string label_of(const PaperProgram& program, const ProgramProbe& probe) {
   std::string label = fmt::format("{}: {} of {} {}s use the L1", program.program.name, probe.cached,
                                   bypass_units(probe), to_text(probe.level));
@@ -52,50 +46,37 @@ std::string label_of(const PaperProgram& program, const ProgramProbe& probe) {
   return label;
 }
 
-const Trace& play(JobRun& run, const PaperProgram& program, const ProgramProbe& probe) {
-  return run.run(label_of(program, probe), probe);
-}
-
 /// Accesses per cycle, median over places in memory.
 double performance_of(JobRun& run, const PaperProgram& program, ProgramProbe probe,
                       const SweepSetup& setup) {
   std::vector<double> values;
   for (std::size_t replicate = 0; replicate < setup.replicates; ++replicate) {
     probe.place = static_cast<Place>(replicate);
-    values.push_back(accesses_per_cycle(play(run, program, probe).lanes));
+    values.push_back(accesses_per_cycle(run.run(label_of(program, probe), probe).lanes));
   }
   return median(std::move(values));
 }
 
-/// Which warps of an SM use the L1.
-std::vector<bool> cached_warps(const ProgramProbe& probe) {
-  const int warps = block_warps(probe.program.kernels.front());
-  std::vector<bool> cached;
-  for (int slot = 0; slot < resident_warps(probe); ++slot) {
-    const int unit = probe.level == BypassLevel::warp ? slot % warps : slot / warps;
-    cached.push_back(unit < probe.cached);
-  }
-  return cached;
-}
-
 LoadWindows read_windows(JobRun& run, const PaperProgram& program, ProgramProbe probe) {
   probe.windows = true;
-  probe.sms = spread_sms(run.info().sm_count, window_sms);
-  const Trace& trace = play(run, program, probe);
-  return summarize_windows(trace.lanes, cached_warps(probe));
-}
-
-/// One warp of each SM at a time makes a warp's share of the accesses.
-LoadWindows read_alone(JobRun& run, const PaperProgram& program, ProgramProbe probe) {
-  probe.sm_accesses /= static_cast<std::uint64_t>(resident_warps(probe));
-  probe.sm_accesses = std::max<std::uint64_t>(probe.sm_accesses, 32);
-  probe.active_warps = 1;
-  return read_windows(run, program, probe);
+  probe.sms = spread_sms(run, window_sms);
+  const int warps = block_warps(probe.program.kernels.front());
+  std::vector<bool> through_l1;  // by warp of an SM
+  for (int slot = 0; slot < resident_warps(probe); ++slot) {
+    const int unit = probe.level == BypassLevel::warp ? slot % warps : slot / warps;
+    through_l1.push_back(unit < probe.cached);
+  }
+  return summarize_windows(run.run(label_of(program, probe), probe).lanes, through_l1);
 }
 
 void measure_windows(JobRun& run, ProgramProbe probe, const SweepSetup& setup,
                      ProgramSweep& result) {
-  const double alone_cycles = read_alone(run, result.program, probe).mean_cycles;
+  // One warp of each SM at a time makes a warp's share of the accesses.
+  ProgramProbe alone = probe;
+  alone.sm_accesses = std::max<std::uint64_t>(
+      probe.sm_accesses / static_cast<std::uint64_t>(resident_warps(probe)), 32);
+  alone.active_warps = 1;
+  const double alone_cycles = read_windows(run, result.program, alone).mean_cycles;
   BypassSweep& sweep = result.sweep;
   const std::size_t numbers = sweep.cached.size();
   result.congestion.assign(numbers, ProgramSweep::unknown);
@@ -158,29 +139,26 @@ ProgramProbe make_probe(const PaperProgram& program, const DeviceInfo& info,
   return probe;
 }
 
-/// A warp that loads the same elements repeatedly, `thread_step` elements apart.
-PaperProgram make_reuse(std::uint32_t thread_step, int sm_count) {
-  ProgramKernel kernel{.grid_x = static_cast<std::uint32_t>(sm_count), .inner = {.first = 256}};
-  kernel.body = {{.array = 0, .per_thread_x = thread_step}};
-  PaperProgram reuse;
-  reuse.program = {.name = fmt::format("reuse_{}", thread_step),
-                   .array_elements = {std::uint64_t{warp_threads} * thread_step},
-                   .kernels = {kernel}};
-  return reuse;
-}
-
+/// Windows of a warp of each SM that loads the same elements repeatedly, `thread_step` elements
+/// apart.
 std::vector<double> reuse_windows(JobRun& run, std::uint32_t thread_step, int cached,
                                   BypassPath path, const SweepSetup& setup) {
-  ProgramProbe probe = make_probe(make_reuse(thread_step, run.info().sm_count), run.info(), setup);
+  ProgramKernel kernel{.grid_x = static_cast<std::uint32_t>(run.info().sm_count),
+                       .inner = {.first = 256}};
+  kernel.body = {{.array = 0, .per_thread_x = thread_step}};
+  const PaperProgram reuse{
+      .program = {.name = fmt::format("reuse_{}", thread_step),
+                  .array_elements = {std::uint64_t{warp_threads} * thread_step},
+                  .kernels = {kernel}}};
+  ProgramProbe probe = make_probe(reuse, run.info(), setup);
   probe.cached = cached;
   probe.bypass_path = path;
   probe.windows = true;
   probe.sm_accesses = 256;
-  probe.sms = spread_sms(run.info().sm_count, window_sms);
+  probe.sms = spread_sms(run, window_sms);
   const std::string label = fmt::format("a warp alone, {} elements apart, {}", thread_step,
                                         cached > 0 ? "through the L1" : to_text(path));
-  const auto windows = all_windows(run.run(label, probe));
-  return {windows.begin(), windows.end()};
+  return latencies_of(run.run(label, probe), 0);
 }
 
 constexpr std::uint32_t line_elements = 32;  // of 128 bytes: each thread has its own line
@@ -188,27 +166,30 @@ constexpr std::uint32_t line_elements = 32;  // of 128 bytes: each thread has it
 }  // namespace
 
 SweepSetup make_setup(const JobRun& run, double size_bytes) {
-  const L1Part only{static_cast<std::uint64_t>(size_bytes), std::nullopt};
-  L1Part small = only;
-  L1Part large = only;
+  const auto only_bytes = static_cast<std::uint64_t>(size_bytes);
+  SweepSetup setup;
+  setup.l1_bytes = setup.large_l1_bytes = only_bytes;
   const auto carveouts = run.vector("cache.l1.carveout_bytes");
   const auto sizes = run.vector("cache.l1.size_by_carveout_bytes");
   const bool has_choice = carveouts && sizes && sizes->size() == carveouts->size();
   for (std::size_t at = 0; has_choice && at < sizes->size(); ++at) {
     const auto bytes = static_cast<std::uint64_t>((*sizes)[at]);
-    const L1Part part{bytes, static_cast<std::uint64_t>((*carveouts)[at])};
-    if (bytes > 0 && (!small.shared_carveout_bytes || bytes < small.l1_bytes)) small = part;
-    if (!large.shared_carveout_bytes || bytes > large.l1_bytes) large = part;
+    const auto carveout = static_cast<std::uint64_t>((*carveouts)[at]);
+    if (bytes > 0 && (!setup.shared_carveout_bytes || bytes < setup.l1_bytes)) {
+      setup.l1_bytes = bytes;
+      setup.shared_carveout_bytes = carveout;
+    }
+    if (!setup.large_l1_carveout_bytes || bytes > setup.large_l1_bytes) {
+      setup.large_l1_bytes = bytes;
+      setup.large_l1_carveout_bytes = carveout;
+    }
   }
+  if (setup.large_l1_bytes <= setup.l1_bytes) setup.large_l1_carveout_bytes.reset();
   const bool full = run.level() == SuiteLevel::full;
-  SweepSetup setup{.l1_bytes = small.l1_bytes,
-                   .l1 = geometry_of(run, small.l1_bytes),
-                   .shared_carveout_bytes = small.shared_carveout_bytes,
-                   .large_l1_bytes = large.l1_bytes,
-                   .sm_accesses = full ? 16000u : 2000u,
-                   .replicates = full ? 4u : 2u,
-                   .all_windows = full};
-  if (large.l1_bytes > small.l1_bytes) setup.large_l1_carveout_bytes = large.shared_carveout_bytes;
+  setup.l1 = geometry_of(run, setup.l1_bytes);
+  setup.sm_accesses = full ? 16000 : 2000;
+  setup.replicates = full ? 4 : 2;
+  setup.all_windows = full;
   return setup;
 }
 
@@ -235,7 +216,7 @@ void report_paths(JobRun& run, const SweepSetup& setup) {
       fractions.back() = static_cast<double>(hits) / static_cast<double>(windows.size());
     });
   }
-  run.report(found("bypass.path_hit_fractions", std::move(fractions), 1, 3));
+  run.report("bypass.path_hit_fractions", std::move(fractions), 3);
 }
 
 std::vector<int> cached_numbers(int units) {

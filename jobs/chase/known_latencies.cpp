@@ -2,7 +2,6 @@
 // jobs/cache and jobs/latency distinguish hits from misses.
 #include "jobs/chase/known_latencies.hpp"
 
-#include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 
 #include <algorithm>
@@ -47,23 +46,6 @@ std::vector<double> measure_memory_latencies(JobRun& run, const ChaseSetup& setu
     latencies.push_back(of_all[i]);
   }
   return latencies;
-}
-
-ChasePlan translated_plan(const ChaseSetup& setup, std::uint64_t span_bytes,
-                          std::uint64_t step_bytes, std::uint64_t seed,
-                          std::uint64_t most_recorded) {
-  ChasePlan plan = overflowing_plan(setup, span_bytes, step_bytes, seed, most_recorded);
-  plan.offsets = translated_pairs(span_bytes, step_bytes, seed);
-  plan.recorded = std::min(plan.recorded, plan.offsets.size());
-  return plan;
-}
-
-std::vector<double> measure_translated(JobRun& run, const ChaseSetup& setup,
-                                       const std::string& label, const ChasePlan& plan) {
-  const std::vector<double> cycles = measure_chase(run, setup, label, plan).cycles;
-  std::vector<double> seconds;
-  for (std::size_t i = 1; i < cycles.size(); i += 2) seconds.push_back(cycles[i]);
-  return seconds;
 }
 
 }  // namespace sonde

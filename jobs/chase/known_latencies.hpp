@@ -22,15 +22,4 @@ std::vector<double> measure_memory_latencies(JobRun& run, const ChaseSetup& setu
                                              std::uint64_t passes = 3,
                                              std::uint64_t page_bytes = large_page_bytes);
 
-/// Like overflowing_plan, but with pairs of lines of one page: the access to the first line of a
-/// pair brings the translation of the second.
-ChasePlan translated_plan(const ChaseSetup& setup, std::uint64_t span_bytes,
-                          std::uint64_t step_bytes, std::uint64_t seed,
-                          std::uint64_t most_recorded);
-
-/// Latencies of the second line of each pair.
-/// @throws DeviceError, DeviceLostError
-std::vector<double> measure_translated(JobRun& run, const ChaseSetup& setup,
-                                       const std::string& label, const ChasePlan& plan);
-
 }  // namespace sonde

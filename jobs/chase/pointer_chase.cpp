@@ -3,6 +3,7 @@
 #include "jobs/chase/pointer_chase.hpp"
 
 #include "base/error.hpp"
+#include "base/gpu_facts.hpp"
 #include "base/units.hpp"
 #include "device/device_error.hpp"
 #include "jobs/run/clock_window.hpp"
@@ -67,89 +68,26 @@ ChaseProbe prepare_probe(const ChaseSetup& setup, const ChasePlan& plan) {
   return probe;
 }
 
-}  // namespace
-
-std::uint64_t access_bytes(LoadPath path) {
-  constexpr std::uint64_t word_bytes = 8;
-  return path == LoadPath::instruction ? code_block_bytes : word_bytes;
-}
-
-std::uint64_t entry_bytes(LoadPath path) {
-  return path == LoadPath::instruction ? code_entry_bytes : access_bytes(path);
-}
-
-std::optional<ChaseSetup> set_up_chase_with_carveout(JobRun& run, LoadPath path,
-                                                     std::uint64_t shared_carveout_bytes) {
-  const std::uint64_t recordable = run.device().recordable_accesses(shared_carveout_bytes);
-  if (recordable < least_record) return std::nullopt;
-  return ChaseSetup{.path = path,
-                    .overhead_cycles = window_overhead_cycles(run),
-                    .shared_carveout_bytes = shared_carveout_bytes,
-                    .recordable_accesses = recordable};
-}
-
-namespace {
-
 /// Uses the carve-out that the run sets.
 ChaseSetup set_up_chase_as_set(JobRun& run, LoadPath path, std::uint64_t carveout_bytes) {
   const std::vector<std::uint64_t>& there = run.info().shared_carveouts_bytes;
   if (std::ranges::find(there, carveout_bytes) == there.end()) {
-    throw SettingError(
-        Status::not_present,
-        fmt::format(
-            "this GPU has no carve-out of {} bytes (it has: {})", carveout_bytes,
-            there.empty() ? "one that is fixed" : fmt::format("{}", fmt::join(there, ", "))));
+    throw NoAnswer(Status::not_present,
+                   fmt::format("this GPU has no carve-out of {} bytes (it has: {})", carveout_bytes,
+                               there.empty() ? "one that is fixed"
+                                             : fmt::format("{}", fmt::join(there, ", "))));
   }
   if (const auto setup = set_up_chase_with_carveout(run, path, carveout_bytes)) return *setup;
-  throw SettingError(
+  throw NoAnswer(
       Status::not_resolvable,
       fmt::format("{} bytes of shared memory are too few to record a chase in", carveout_bytes));
 }
-
-}  // namespace
-
-ChaseSetup set_up_chase(JobRun& run, LoadPath path, RecordSpace space) {
-  const auto set_bytes = run.number_setting(options::carveout_bytes.name);
-  if (set_bytes && space == RecordSpace::with_largest_l1) {
-    return set_up_chase_as_set(run, path, *set_bytes);
-  }
-  std::vector<std::uint64_t> carveouts = run.info().shared_carveouts_bytes;
-  if (space == RecordSpace::longest) std::reverse(carveouts.begin(), carveouts.end());
-  for (std::uint64_t carveout : carveouts) {
-    if (auto setup = set_up_chase_with_carveout(run, path, carveout)) return *setup;
-  }
-  const DeviceInfo& gpu = run.info();
-  const std::uint64_t recordable = run.device().recordable_accesses(
-      gpu.shared_bytes_per_block + gpu.reserved_shared_bytes_per_block);
-  require(recordable > 0, "a block has no shared memory to record latencies in");
-  return {.path = path,
-          .overhead_cycles = window_overhead_cycles(run),
-          .shared_carveout_bytes = std::nullopt,
-          .recordable_accesses = recordable};
-}
-
-ChaseSetup at_draw(ChaseSetup setup, const Draw& draw) {
-  setup.sm = draw.sm;
-  setup.place = draw.place;
-  return setup;
-}
-
-namespace {
 
 /// The longest list in shared memory that leaves half of a pass for the record. Lists of code
 /// always lie there; lists of data do if they access a sector more often than it has words.
 std::uint64_t longest_listed(const ChaseSetup& setup) {
   return setup.recordable_accesses * record_bytes / (list_entry_bytes + record_bytes / 2);
 }
-
-}  // namespace
-
-std::uint64_t longest_list(const ChaseSetup& setup) {
-  return setup.path == LoadPath::instruction ? longest_listed(setup)
-                                             : std::numeric_limits<std::uint64_t>::max();
-}
-
-namespace {
 
 /// Lists of code always lie in shared memory.
 bool is_always_listed(LoadPath path) { return path == LoadPath::instruction; }
@@ -165,26 +103,6 @@ std::uint64_t recordable_at_once(const ChaseSetup& setup, const ChasePlan& plan)
   return is_always_listed(setup.path) ? left_by_list(setup, plan.offsets.size())
                                       : setup.recordable_accesses;
 }
-
-}  // namespace
-
-std::uint64_t recordable_with_list(const ChaseSetup& setup, std::uint64_t length) {
-  const std::uint64_t left = left_by_list(setup, length);
-  const bool may_be_chain = !is_always_listed(setup.path) && left <= setup.recordable_accesses / 2;
-  return may_be_chain ? setup.recordable_accesses : left;
-}
-
-std::uint64_t most_code_bytes(const ChaseSetup& setup) {
-  std::uint64_t bytes = 512_KiB;
-  while (bytes / code_block_bytes > longest_listed(setup)) bytes /= 2;
-  return bytes;
-}
-
-std::uint64_t longest_recorded_list(const ChaseSetup& setup, std::uint64_t passes) {
-  return setup.recordable_accesses * record_bytes / (passes * record_bytes + list_entry_bytes);
-}
-
-namespace {
 
 using LaneCycles = std::vector<std::vector<double>>;
 
@@ -205,9 +123,8 @@ LaneCycles record_together(JobRun& run, const ChaseSetup& setup, const std::stri
     const Trace& trace = chases.evidence == Evidence::kept_whole ? run.run(label, spec)
                                                                  : asked = run.ask(label, spec);
     for (std::size_t lane = 0; lane < cycles.size(); ++lane) {
-      for (std::uint32_t window : trace.lanes.at(lane).window_cycles) {
-        cycles[lane].push_back(window - setup.overhead_cycles);
-      }
+      std::ranges::copy(latencies_of(trace.lanes.at(lane), setup.overhead_cycles),
+                        std::back_inserter(cycles[lane]));
     }
   }
   return cycles;
@@ -243,7 +160,83 @@ LaneCycles record_as_fits(JobRun& run, const ChaseSetup& setup, const std::strin
   }
 }
 
+/// Whether the counts fit into the shared memory where the record of this chase would lie.
+bool has_room_for_counts(const ChaseSetup& setup, const ChasePlan& plan) {
+  return recordable_at_once(setup, plan) * record_bytes >= histogram_bins * sizeof(std::uint32_t);
+}
+
 }  // namespace
+
+std::uint64_t access_bytes(LoadPath path) {
+  constexpr std::uint64_t word_bytes = 8;
+  return path == LoadPath::instruction ? code_block_bytes : word_bytes;
+}
+
+std::uint64_t entry_bytes(LoadPath path) {
+  return path == LoadPath::instruction ? code_entry_bytes : access_bytes(path);
+}
+
+std::optional<ChaseSetup> set_up_chase_with_carveout(JobRun& run, LoadPath path,
+                                                     std::uint64_t shared_carveout_bytes) {
+  const std::uint64_t recordable = run.device().recordable_accesses(shared_carveout_bytes);
+  if (recordable < least_record) return std::nullopt;
+  return ChaseSetup{.path = path,
+                    .overhead_cycles = window_overhead_cycles(run),
+                    .shared_carveout_bytes = shared_carveout_bytes,
+                    .recordable_accesses = recordable};
+}
+
+ChaseSetup set_up_chase(JobRun& run, LoadPath path, RecordSpace space) {
+  const auto set_bytes = run.number_setting(options::carveout_bytes.name);
+  if (set_bytes && space == RecordSpace::with_largest_l1) {
+    return set_up_chase_as_set(run, path, *set_bytes);
+  }
+  std::vector<std::uint64_t> carveouts = run.info().shared_carveouts_bytes;
+  if (space == RecordSpace::longest) std::reverse(carveouts.begin(), carveouts.end());
+  for (std::uint64_t carveout : carveouts) {
+    if (auto setup = set_up_chase_with_carveout(run, path, carveout)) return *setup;
+  }
+  const DeviceInfo& gpu = run.info();
+  const std::uint64_t recordable = run.device().recordable_accesses(
+      gpu.shared_bytes_per_block + gpu.reserved_shared_bytes_per_block);
+  require(recordable > 0, "a block has no shared memory to record latencies in");
+  return {.path = path,
+          .overhead_cycles = window_overhead_cycles(run),
+          .shared_carveout_bytes = std::nullopt,
+          .recordable_accesses = recordable};
+}
+
+ChaseSetup at_draw(ChaseSetup setup, const Draw& draw) {
+  setup.sm = draw.sm;
+  setup.place = draw.place;
+  return setup;
+}
+
+std::uint64_t longest_list(const ChaseSetup& setup) {
+  return setup.path == LoadPath::instruction ? longest_listed(setup)
+                                             : std::numeric_limits<std::uint64_t>::max();
+}
+
+std::uint64_t recordable_with_list(const ChaseSetup& setup, std::uint64_t length) {
+  const std::uint64_t left = left_by_list(setup, length);
+  const bool may_be_chain = !is_always_listed(setup.path) && left <= setup.recordable_accesses / 2;
+  return may_be_chain ? setup.recordable_accesses : left;
+}
+
+std::uint64_t most_code_bytes(const ChaseSetup& setup) {
+  std::uint64_t bytes = 512_KiB;
+  while (bytes / code_block_bytes > longest_listed(setup)) bytes /= 2;
+  return bytes;
+}
+
+std::uint64_t usable_memory_bytes(const DeviceInfo& gpu) {
+  const std::uint64_t left_bytes = std::min<std::uint64_t>(gpu.memory_bytes / 10, 6_GiB);
+  return (gpu.memory_bytes - left_bytes) / large_page_bytes * large_page_bytes;
+}
+
+std::uint64_t longest_recorded_list(const ChaseSetup& setup, std::uint64_t passes) {
+  return setup.recordable_accesses * record_bytes / (passes * record_bytes + list_entry_bytes);
+}
 
 std::vector<std::vector<double>> record_lanes(JobRun& run, const ChaseSetup& setup,
                                               const std::string& label, LaneChases chases) {
@@ -295,15 +288,6 @@ ChaseLatencies measure_chase(JobRun& run, const ChaseSetup& setup, const std::st
   }
   return latencies;
 }
-
-namespace {
-
-/// Whether the counts fit into the shared memory where the record of this chase would lie.
-bool has_room_for_counts(const ChaseSetup& setup, const ChasePlan& plan) {
-  return recordable_at_once(setup, plan) * record_bytes >= histogram_bins * sizeof(std::uint32_t);
-}
-
-}  // namespace
 
 std::uint64_t count_between(JobRun& run, const ChaseSetup& setup, const std::string& label,
                             const ChasePlan& plan, double low_cycles, double high_cycles) {

@@ -37,7 +37,7 @@ std::uint64_t entry_bytes(LoadPath path);
 
 /// Chooses the carve-out, and takes the overhead of a window from the clock job. If the L1 is of
 /// interest, the job's option carveout_bytes overrides the choice.
-/// @throws SettingError if this device has no such carve-out, or it is too small for a record
+/// @throws NoAnswer if this device has no such carve-out, or it is too small for a record
 ChaseSetup set_up_chase(JobRun& run, LoadPath path, RecordSpace space);
 
 /// The same for a given carve-out; nullopt if it is too small for a record.
@@ -62,6 +62,10 @@ std::uint64_t longest_list(const ChaseSetup& setup);
 /// Most code that is chased: four times the largest instruction cache before the L2 that is known
 /// (Volta: 128 KB, Jia 2018), halved until a list can name every block of it.
 std::uint64_t most_code_bytes(const ChaseSetup& setup);
+
+/// How much memory chases may take, a multiple of the large page. Leaves a tenth of the memory, or
+/// 6 GiB on large GPUs, to the driver and to the flushing of caches.
+std::uint64_t usable_memory_bytes(const DeviceInfo& gpu);
 
 /// What the file keeps of a chase: its whole trace, or what JobRun::ask keeps of searches.
 enum class Evidence { kept_whole, of_a_search };

@@ -25,22 +25,15 @@ constexpr std::uint32_t asked_ns[] = {0, 50, 100, 200, 500, 1000, 2000, 5000, 10
 constexpr int sleeps = 16;
 constexpr int sleeping_sms = 8;
 
-/// Cycles of one barrier on each SM or block.
-std::vector<double> barrier_cycles(JobRun& run, const std::string& label,
-                                   const BarrierProbe& probe) {
-  return cycles_per_access(run.ask(label, probe));
-}
-
 void report_barrier(JobRun& run, const std::string& metric, const BarrierProbe& probe) {
   const Replicates replicates = measure_replicates(
-      run, metric, [&](const Draw&) { return barrier_cycles(run, metric, probe); }, barrier_rule);
+      run, metric, [&](const Draw&) { return cycles_per_access(run.ask(metric, probe)); },
+      barrier_rule);
   run.report(found_replicated(metric, replicates));
 }
 
-}  // namespace
-
 void measure_block_barriers(JobRun& run) {
-  BarrierProbe probe{.barriers = block_barriers, .sms = all_sms(run.info().sm_count)};
+  BarrierProbe probe{.barriers = block_barriers, .sms = all_sms(run)};
   report_barrier(run, "control.barrier_latency_cycles", probe);
   report_barrier(run, "control.barrier_clock_pair_cycles",
                  {.kind = BarrierKind::clocked, .barriers = block_barriers, .sms = probe.sms});
@@ -49,23 +42,17 @@ void measure_block_barriers(JobRun& run) {
     if (count * run.info().warp_threads > run.info().max_threads_per_block) continue;
     probe.warps = count;
     warps.push_back(count);
-    cycles.push_back(median(barrier_cycles(run, fmt::format("barrier of {} warps", count), probe)));
+    const std::string label = fmt::format("barrier of {} warps", count);
+    cycles.push_back(median(cycles_per_access(run.ask(label, probe))));
   }
   const std::size_t samples = cycles.size() * probe.sms.size();
   if (warps.size() < 2) {
-    run.report(not_resolvable("control.barrier_warp_cycles", "blocks have one warp at most"));
+    run.leave_open("control.barrier_warp_cycles", "blocks have one warp at most");
   } else {
-    run.report(found("control.barrier_warp_cycles", fit_line(warps, cycles).slope, 1, samples));
+    run.report("control.barrier_warp_cycles", fit_line(warps, cycles).slope, samples);
   }
-  run.report(found("control.barrier_warps", std::move(warps), 1, samples));
-  run.report(found("control.barrier_by_warps_cycles", std::move(cycles), 1, samples));
-}
-
-void measure_named_barrier(JobRun& run) {
-  report_barrier(run, "control.named_barrier_cycles",
-                 {.kind = BarrierKind::named,
-                  .barriers = block_barriers,
-                  .sms = all_sms(run.info().sm_count)});
+  run.report("control.barrier_warps", std::move(warps), samples);
+  run.report("control.barrier_by_warps_cycles", std::move(cycles), samples);
 }
 
 void measure_cluster_barriers(JobRun& run) {
@@ -81,18 +68,13 @@ void measure_cluster_barriers(JobRun& run) {
     probe.cluster_blocks = count;
     const std::string label = fmt::format("barrier of clusters of {}", count);
     const auto refusal =
-        refusal_of([&] { cycles.push_back(median(barrier_cycles(run, label, probe))); });
+        refusal_of([&] { cycles.push_back(median(cycles_per_access(run.ask(label, probe)))); });
     if (refusal) break;  // larger clusters do not fit either
     blocks.push_back(count);
   }
   const std::size_t samples = blocks.size();
-  run.report(found("control.cluster_barrier_blocks", std::move(blocks), 1, samples));
-  run.report(found("control.cluster_barrier_by_blocks_cycles", std::move(cycles), 1, samples));
-}
-
-void measure_grid_barrier(JobRun& run) {
-  report_barrier(run, "control.grid_barrier_cycles",
-                 {.kind = BarrierKind::grid, .barriers = wide_barriers, .sms = {}});
+  run.report("control.cluster_barrier_blocks", std::move(blocks), samples);
+  run.report("control.cluster_barrier_by_blocks_cycles", std::move(cycles), samples);
 }
 
 void measure_sleeps(JobRun& run) {
@@ -103,10 +85,9 @@ void measure_sleeps(JobRun& run) {
   std::vector<double> asked, taken, longest;
   std::uint64_t samples = 0;
   for (std::uint32_t ns : asked_ns) {
-    const Trace trace = run.ask(fmt::format("sleep for {} ns", ns),
-                                SleepProbe{.asked_ns = ns,
-                                           .samples = sleeps,
-                                           .sms = spread_sms(run.info().sm_count, sleeping_sms)});
+    const Trace trace = run.ask(
+        fmt::format("sleep for {} ns", ns),
+        SleepProbe{.asked_ns = ns, .samples = sleeps, .sms = spread_sms(run, sleeping_sms)});
     std::vector<double> times_ns = latencies_of(trace, 0);
     for (double& time : times_ns) time *= 1e9 / hz;
     if (ns == 0) {
@@ -118,9 +99,25 @@ void measure_sleeps(JobRun& run) {
     taken.push_back(median(times_ns));
     longest.push_back(quantile(times_ns, 0.9));
   }
-  run.report(found("control.nanosleep_asked_ns", std::move(asked), 1, samples));
-  run.report(found("control.nanosleep_taken_ns", std::move(taken), 1, samples));
-  run.report(found("control.nanosleep_longest_ns", std::move(longest), 1, samples));
+  run.report("control.nanosleep_asked_ns", std::move(asked), samples);
+  run.report("control.nanosleep_taken_ns", std::move(taken), samples);
+  run.report("control.nanosleep_longest_ns", std::move(longest), samples);
+}
+
+}  // namespace
+
+void report_barriers(JobRun& run) {
+  measure_part(run, {"control.barrier"}, [&] { measure_block_barriers(run); });
+  measure_part(run, {"control.named_barrier"}, [&] {
+    report_barrier(run, "control.named_barrier_cycles",
+                   {.kind = BarrierKind::named, .barriers = block_barriers, .sms = all_sms(run)});
+  });
+  measure_part(run, {"control.cluster_barrier"}, [&] { measure_cluster_barriers(run); });
+  measure_part(run, {"control.grid_barrier"}, [&] {
+    report_barrier(run, "control.grid_barrier_cycles",
+                   {.kind = BarrierKind::grid, .barriers = wide_barriers, .sms = {}});
+  });
+  measure_part(run, {"control.nanosleep"}, [&] { measure_sleeps(run); });
 }
 
 }  // namespace sonde

@@ -4,6 +4,7 @@
 
 #include "analysis/statistics.hpp"
 #include "jobs/control/parts.hpp"
+#include "jobs/run/attempt.hpp"
 #include "jobs/run/clock_window.hpp"
 #include "jobs/run/replicates.hpp"
 
@@ -46,19 +47,14 @@ std::vector<WarpStamps> branch(JobRun& run, const std::string& label, const Bran
 
 /// Order in which the paths of a chain run; empty if SMs differ.
 std::vector<int> chain_order(JobRun& run, const std::string& label, const Paths& paths) {
-  const std::vector<WarpStamps> warps =
-      branch(run, label,
-             {.shape = BranchShape::else_chain,
-              .path_of_thread = paths,
-              .sms = spread_sms(run.info().sm_count, voting_sms)});
+  const std::vector<WarpStamps> warps = branch(run, label,
+                                               {.shape = BranchShape::else_chain,
+                                                .path_of_thread = paths,
+                                                .sms = spread_sms(run, voting_sms)});
   const std::vector<int> order = path_order(warps.front());
   const bool all_alike =
       std::ranges::all_of(warps, [&](const WarpStamps& warp) { return path_order(warp) == order; });
   return all_alike ? order : std::vector<int>{};
-}
-
-std::vector<double> as_numbers(const std::vector<int>& values) {
-  return {values.begin(), values.end()};
 }
 
 /// What changes the order of the paths of a chain; nothing if SMs differ.
@@ -83,23 +79,22 @@ void report_path_order(JobRun& run) {
   const std::vector<int> order =
       chain_order(run, "a chain of 32 paths", make_paths(run, [](int thread) { return thread; }));
   if (order.empty()) {
-    for (const char* metric :
-         {"control.path_order", "control.first_path", "control.order_depends_on"}) {
-      run.report(not_resolvable(metric, sms_differ));
+    for (const char* prefix : {"control.path_order", "control.first_path", "control.order_"}) {
+      run.leave_open(prefix, sms_differ);
     }
     return;
   }
-  run.report(found("control.path_order", as_numbers(order), 1, order.size()));
-  const auto cause = order_depends_on(run, order);
-  run.report(cause ? found("control.order_depends_on", *cause, 1, 4)
-                   : not_resolvable("control.order_depends_on", sms_differ));
-  const auto first = first_run(order);
-  if (!first) {
-    return run.report(not_resolvable(
-        "control.first_path",
-        "in a chain of branches, the taken side ran first in some branches and not in others"));
+  run.report("control.path_order", order, order.size());
+  if (const auto cause = order_depends_on(run, order)) {
+    run.report("control.order_depends_on", *cause, 4);
   }
-  run.report(found("control.first_path", *first, 1, order.size()));
+  run.leave_open("control.order_", sms_differ);
+  if (const auto first = first_run(order)) {
+    run.report("control.first_path", *first, order.size());
+  }
+  run.leave_open(
+      "control.first_path",
+      "in a chain of branches, the taken side ran first in some branches and not in others");
 }
 
 /// Begin and end of each path of the warps, by path number, from the earliest stamp on.
@@ -115,8 +110,8 @@ void report_spans(JobRun& run, const std::string& prefix, const std::vector<Warp
     }
   }
   const std::size_t samples = begins.size();
-  run.report(found(prefix + "begin_cycles", std::move(begins), 1, samples));
-  run.report(found(prefix + "end_cycles", std::move(ends), 1, samples));
+  run.report(prefix + "begin_cycles", std::move(begins), samples);
+  run.report(prefix + "end_cycles", std::move(ends), samples);
 }
 
 void report_timelines(JobRun& run) {
@@ -131,14 +126,12 @@ void report_timelines(JobRun& run) {
     all.insert(all.end(), warp.paths.begin(), warp.paths.end());
   }
   const std::size_t samples = all.size();
-  run.report(found("control.switch_order", as_numbers(path_order(warps.front())), 1, samples));
-  run.report(found("control.paths", std::string(overlap_within ? "overlap" : "one after the other"),
-                   1, samples));
+  run.report("control.switch_order", path_order(warps.front()), samples);
+  run.report("control.paths", overlap_within ? "overlap" : "one after the other", samples);
   if (overlap_within) {
-    return run.report(not_resolvable("control.warps", "even the paths of one warp overlap"));
+    return run.leave_open("control.warps", "even the paths of one warp overlap");
   }
-  run.report(found("control.warps",
-                   std::string(some_overlap(all) ? "overlap" : "one after the other"), 1, samples));
+  run.report("control.warps", some_overlap(all) ? "overlap" : "one after the other", samples);
 }
 
 /// A kind of branch that grows: a switch with more paths, or a nest with more levels.
@@ -191,9 +184,10 @@ BranchCosts measure_costs(JobRun& run, const GrowingBranch& kind, int sm) {
     paths.push_back(static_cast<double>(warp.paths.size()));
     costs.total_cycles.push_back(total_cycles(warp));
     lengths.push_back(path_cycles(warp));
-    tails.push_back(tail_cycles(warp));
     const std::uint64_t last_end =
         std::ranges::max(warp.paths, {}, &PathSpan::end_cycles).end_cycles;
+    // From the end of the last path until all threads are past the branch.
+    tails.push_back(static_cast<double>(std::max(warp.last_behind_cycles, last_end) - last_end));
     const bool all_at_once = warp.first_behind_cycles == warp.last_behind_cycles;
     costs.together = costs.together && all_at_once && warp.first_behind_cycles >= last_end;
   }
@@ -221,14 +215,11 @@ void report_costs(JobRun& run, const GrowingBranch& kind) {
       branch_rule);
   run.report(found_replicated(kind.part_metric, parts));
   run.report(found_replicated(kind.join_metric, Replicates{joins}));
-  run.report(found(kind.steps_metric, as_numbers(kind.steps), 1, totals.size()));
-  run.report(found(kind.total_metric, medians_by_place(totals), 1, totals.size()));
+  run.report(kind.steps_metric, kind.steps, totals.size());
+  run.report(kind.total_metric, medians_by_place(totals), totals.size());
   if (kind.together_metric == nullptr) return;
-  run.report(found(kind.together_metric, std::string(together ? "where the paths join" : "later"),
-                   1, totals.size()));
+  run.report(kind.together_metric, together ? "where the paths join" : "later", totals.size());
 }
-
-}  // namespace
 
 void measure_divergence(JobRun& run) {
   report_timelines(run);
@@ -246,7 +237,7 @@ void measure_divergence(JobRun& run) {
 
 void measure_nesting(JobRun& run) {
   const WarpStamps warp = play_nest(run, most_branch_depth, 0);
-  run.report(found("control.nested_order", as_numbers(path_order(warp)), 1, warp.paths.size()));
+  run.report("control.nested_order", path_order(warp), warp.paths.size());
   report_spans(run, "control.nested_", {warp});
   std::vector<int> depths(most_branch_depth + 1);
   std::iota(depths.begin(), depths.end(), 0);
@@ -258,6 +249,13 @@ void measure_nesting(JobRun& run) {
                      .join_metric = "control.nested_join_cycles",
                      .steps_metric = "control.nested_depths",
                      .total_metric = "control.nested_by_depth_cycles"});
+}
+
+}  // namespace
+
+void report_divergence(JobRun& run) {
+  measure_part(run, {"control.nested"}, [&] { measure_nesting(run); });
+  measure_part(run, {"control."}, [&] { measure_divergence(run); });
 }
 
 }  // namespace sonde

@@ -2,6 +2,7 @@
 // gives up by the clock; that is the answer.
 #include "analysis/structure/cores/divergence.hpp"
 #include "jobs/control/parts.hpp"
+#include "jobs/run/attempt.hpp"
 #include "jobs/run/clock_window.hpp"
 
 #include <algorithm>
@@ -27,10 +28,9 @@ using Answer = std::optional<std::string>;
 /// Reports the common answer of all SMs. @param answer_of evaluates the stamps of a lane
 void report_wait(JobRun& run, const char* label, WaitProgram program, const char* metric,
                  Answer (*answer_of)(std::span<const std::uint64_t>)) {
-  const Trace& trace =
-      run.run(label, WaitProbe{.program = program,
-                               .limit_cycles = limit_cycles,
-                               .sms = spread_sms(run.info().sm_count, voting_sms)});
+  const Trace& trace = run.run(label, WaitProbe{.program = program,
+                                                .limit_cycles = limit_cycles,
+                                                .sms = spread_sms(run, voting_sms)});
   std::set<Answer> answers;
   for (const LaneTrace& lane : trace.lanes) answers.insert(answer_of(lane.clock_cycles));
   const Answer& first = *answers.begin();
@@ -53,8 +53,6 @@ Answer deadlock_of(std::span<const std::uint64_t> cycles) {
   return all_came_through(cycles) ? "no" : "yes";
 }
 
-}  // namespace
-
 void measure_waits(JobRun& run) {
   report_wait(run, "halves of a warp wait for each other", WaitProgram::handshake,
               "control.divergence_model", model_of);
@@ -69,6 +67,13 @@ void measure_waits(JobRun& run) {
 void measure_barrier_participant(JobRun& run) {
   report_wait(run, "halves of a warp at a barrier", WaitProgram::diverged_barrier,
               "control.barrier_participant", barrier_participant);
+}
+
+}  // namespace
+
+void report_waiting_threads(JobRun& run) {
+  measure_part(run, {"control.barrier_participant"}, [&] { measure_barrier_participant(run); });
+  measure_part(run, {"control.barrier_spin"}, [&] { measure_waits(run); });
 }
 
 }  // namespace sonde

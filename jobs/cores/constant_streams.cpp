@@ -5,7 +5,6 @@
 #include "analysis/structure/cores/constant_rates.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
-#include "jobs/run/attempt.hpp"
 #include "jobs/run/clock_window.hpp"
 #include "jobs/run/replicates.hpp"
 
@@ -56,38 +55,12 @@ double known_number(const JobRun& run, const std::string& metric) {
                                    : fmt::format("{}: {}", metric, answer->reason));
 }
 
-/// Reads half of the first-level cache, word by word.
-LevelPlan plan_first_level(const JobRun& run) {
-  const std::string metric = cache_metric(0, "size_bytes");
-  const double size_bytes = known_number(run, metric);
-  LevelPlan plan{.prefix = "constant.l1.",
-                 .step_bytes = static_cast<std::uint64_t>(constant_word_bytes),
-                 .load_bytes = constant_word_bytes,
-                 .loads = first_level_loads_of_block,
-                 .confidence = run.finding(metric)->confidence};
-  constexpr std::uint64_t row_bytes = constant_loads_in_flight * 4;
-  plan.footprint_bytes = static_cast<std::uint64_t>(size_bytes / 2) / row_bytes * row_bytes;
-  if (plan.footprint_bytes == 0 || size_bytes > static_cast<double>(constant_bank_bytes)) {
-    throw NoAnswer(Status::not_resolvable,
-                   fmt::format("{} is not a possible size of such a cache", metric));
-  }
-  return plan;
-}
-
 /// Size of a cache, or of the bank if the cache holds the whole bank.
 double reached_size(const JobRun& run, std::size_t level) {
   const std::string metric = cache_metric(level, "size_bytes");
   const bool holds_bank =
       !run.number(metric) && run.number(cache_metric(level, "hit_latency_cycles"));
   return holds_bank ? static_cast<double>(constant_bank_bytes) : known_number(run, metric);
-}
-
-/// SMs in the order in which replicate `number` adds them.
-std::vector<int> draw_order(const JobRun& run, std::size_t number) {
-  std::vector<int> sms = all_sms(run.info().sm_count);
-  Random random(draw_replicate(run, "order of blocks", number).seed);
-  shuffle(sms, random);
-  return sms;
 }
 
 /// SMs of the same group; only the SM if its group is not known.
@@ -107,7 +80,7 @@ std::vector<int> members_of(const std::vector<double>& group_of_sm, int sm) {
 std::vector<double> assumed_tpcs(const JobRun& run) {
   if (const auto tpcs = run.vector("topology.tpc_of_sm")) return *tpcs;
   std::vector<double> tpcs;
-  for (const int sm : all_sms(run.info().sm_count)) {
+  for (const int sm : all_sms(run)) {
     const int tpc = sm / assumed_tpc_sms;
     tpcs.push_back(tpc);
   }
@@ -137,29 +110,38 @@ bool LevelPlan::fits(const BlockShape& shape, const DeviceInfo& gpu) const {
 }
 
 LevelPlan plan_constant_level(const JobRun& run, std::size_t level) {
-  if (level == 0) return plan_first_level(run);
-  const double size_bytes = reached_size(run, level);
-  const double inner_bytes = known_number(run, cache_metric(level - 1, "size_bytes"));
-  const double line_bytes = known_number(run, cache_metric(level - 1, "line_bytes"));
+  const bool is_first = level == 0;
+  const double size_bytes =
+      is_first ? known_number(run, cache_metric(0, "size_bytes")) : reached_size(run, level);
+  const std::string inner = cache_metric(is_first ? 0 : level - 1, "size_bytes");
+  const double inner_bytes = known_number(run, inner);
+  const double step_bytes =
+      is_first ? constant_word_bytes : known_number(run, cache_metric(level - 1, "line_bytes"));
   const double room_bytes =
-      std::min(filled_share * size_bytes, static_cast<double>(constant_bank_bytes));
-  const double row_bytes = line_bytes * constant_loads_in_flight;
+      is_first ? size_bytes / 2
+               : std::min(filled_share * size_bytes, static_cast<double>(constant_bank_bytes));
+  const double row_bytes = step_bytes * constant_loads_in_flight;
   LevelPlan plan{
       .prefix = fmt::format("constant.{}.", constant_levels[level]),
       .footprint_bytes = static_cast<std::uint64_t>(std::floor(room_bytes / row_bytes) * row_bytes),
-      .step_bytes = static_cast<std::uint64_t>(line_bytes),
-      .load_bytes = line_bytes,
-      .loads = loads_of_block,
-      .confidence = run.finding(cache_metric(level - 1, "size_bytes"))->confidence};
+      .step_bytes = static_cast<std::uint64_t>(step_bytes),
+      .loads = is_first ? first_level_loads_of_block : loads_of_block,
+      .confidence = run.finding(inner)->confidence};
   const double overflow = static_cast<double>(plan.footprint_bytes) / inner_bytes;
-  if (overflow < least_overflow) {
+  const bool is_possible =
+      plan.footprint_bytes > 0 && size_bytes <= static_cast<double>(constant_bank_bytes);
+  if (is_first && !is_possible) {
+    throw NoAnswer(Status::not_resolvable,
+                   fmt::format("{} is not a possible size of such a cache", inner));
+  }
+  if (!is_first && overflow < least_overflow) {
     throw NoAnswer(
         Status::not_resolvable,
         fmt::format("no footprint lies clearly between this cache ({:.0f} B) and the one "
                     "before it ({:.0f} B)",
                     size_bytes, inner_bytes));
   }
-  if (overflow < sure_overflow) plan.confidence = std::min(plan.confidence, 0.9);
+  if (!is_first && overflow < sure_overflow) plan.confidence = std::min(plan.confidence, 0.9);
   return plan;
 }
 
@@ -191,7 +173,7 @@ double stream_rate(JobRun& run, const LevelPlan& plan, const BlockShape& shape,
       fmt::format("{}stream, {} blocks of {} x {} threads", plan.prefix,
                   static_cast<int>(sms.size()) + doubled_sms, shape.warps, shape.warp_threads),
       probe);
-  return total_bytes_per_cycle(trace.lanes, plan.load_bytes);
+  return total_bytes_per_cycle(trace.lanes, static_cast<double>(plan.step_bytes));
 }
 
 std::vector<std::vector<double>> measure_curves(JobRun& run, const LevelPlan& plan,
@@ -199,7 +181,9 @@ std::vector<std::vector<double>> measure_curves(JobRun& run, const LevelPlan& pl
                                                 const std::vector<double>& blocks) {
   std::vector<std::vector<double>> curves(orders);
   for (std::size_t number = 0; number < orders; ++number) {
-    const std::vector<int> order = draw_order(run, number);
+    std::vector<int> order = all_sms(run);
+    Random random(draw_replicate(run, "order of blocks", number).seed);
+    shuffle(order, random);
     for (double count : blocks) {
       const int sms = std::min(static_cast<int>(count), run.info().sm_count);
       curves[number].push_back(stream_rate(run, plan, shape, {order.begin(), order.begin() + sms},

@@ -20,7 +20,6 @@ struct BlockShape {
   int warps = 1;
   int warp_threads = 1;
   int threads() const { return warps * warp_threads; }
-  bool operator==(const BlockShape&) const = default;
 };
 inline constexpr BlockShape one_thread{1, 1};
 inline constexpr BlockShape eight_threads{1, 8};
@@ -29,8 +28,7 @@ inline constexpr BlockShape eight_threads{1, 8};
 struct LevelPlan {
   std::string prefix;  // of its metrics
   std::uint64_t footprint_bytes = 0;
-  std::uint64_t step_bytes = 0;
-  double load_bytes = 0;  // that the level delivers for each load
+  std::uint64_t step_bytes = 0;  // between loads; also what the level delivers for each
   std::uint64_t loads = 0;
   double confidence = 1;  // that this level serves all loads
 

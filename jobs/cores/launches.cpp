@@ -28,9 +28,8 @@ void report_waits(JobRun& run) {
               LaunchProbe{.launches = queued_launches, .blocks = 1, .repeats = queued_repeats});
   const double lone_ns = median(lone.repeat_ns);
   run.report(found_median("clock.launch_overhead_ns", lone.repeat_ns));
-  run.report(found("clock.launch_queued_ns",
-                   (median(queued.repeat_ns) - lone_ns) / (queued_launches - 1), 1,
-                   queued.repeat_ns.size()));
+  run.report("clock.launch_queued_ns", (median(queued.repeat_ns) - lone_ns) / (queued_launches - 1),
+             queued.repeat_ns.size());
 }
 
 /// Reports how launches follow each other that keep every SM busy for a while.

@@ -144,15 +144,7 @@ std::vector<StreamGroup> make_groups(const Sides& sides, Lines lines) {
 /// One block on each SM with more loads in flight than the L2 needs. All streams of all runs have
 /// this shape, so that only the partition differs.
 Shape full_shape(const DeviceInfo& gpu) {
-  constexpr int ilp = 4;
-  return {gpu.max_threads_per_block, gpu.sm_count, ilp};
-}
-
-/// Rates of one question for one draw.
-std::vector<double> measure_lines(JobRun& run, StreamProbe stream, const Sides& sides, Lines lines,
-                                  const Draw& draw) {
-  stream.groups = make_groups(sides, lines);
-  return measure_at(run, stream, full_shape(run.info()), draw, repeats);
+  return {.block_threads = gpu.max_threads_per_block, .blocks = gpu.sm_count, .ilp = 4};
 }
 
 /// Answers in the order of `questions`; empty if there is no stream of the kind.
@@ -161,17 +153,19 @@ using Answers = std::array<Best, std::size(questions)>;
 /// @throws NoAnswer
 Answers measure_sides(JobRun& run, std::span<const StreamProbe> streams) {
   const std::uint64_t footprint_bytes = streams.front().footprint_bytes;
+  const Shape shape = full_shape(run.info());
   Answers answers;
   const auto measure = [&](const Draw& draw) {
     Sides sides;
     find_homes(run, draw, footprint_bytes, sides);
     find_sms(run, draw, footprint_bytes, sides);
     std::vector<double> of_first;
-    for (const StreamProbe& stream : streams) {
+    for (StreamProbe stream : streams) {
       for (std::size_t i = 0; i < answers.size(); ++i) {
         if (questions[i].kind != stream.kind) continue;
-        answers[i].shape = full_shape(run.info());
-        std::vector<double> rates = measure_lines(run, stream, sides, questions[i].lines, draw);
+        stream.groups = make_groups(sides, questions[i].lines);
+        answers[i].shape = shape;
+        std::vector<double> rates = measure_at(run, stream, shape, draw, repeats);
         if (of_first.empty()) of_first = rates;
         answers[i].rates.samples.push_back(std::move(rates));
       }
@@ -190,10 +184,9 @@ void report_near_far(JobRun& run, std::span<const StreamProbe> streams) {
     for (std::size_t i = 0; i < answers.size(); ++i) {
       const std::vector<std::vector<double>>& samples = answers[i].rates.samples;
       if (samples.empty()) {
-        run.report(not_resolvable(questions[i].metric, "no shape of this stream could be run"));
+        run.leave_open(questions[i].metric, "no shape of this stream could be run");
       } else if (std::ranges::any_of(samples, &std::vector<double>::empty)) {
-        run.report(
-            not_resolvable(questions[i].metric, "the device refuses streams of groups of SMs"));
+        run.leave_open(questions[i].metric, "the device refuses streams of groups of SMs");
       } else {
         report_rate(run, questions[i].metric, answers[i]);
       }

@@ -30,15 +30,6 @@ constexpr AtomicSeries by_banks[] = {
     {"shared.atomic_bank_cycles", AtomicForm::returned, "shared.atomic_bank_cost_cycles"},
     {"shared.atomic_unused_bank_cycles", AtomicForm::unused, nullptr}};
 
-/// Every `together` neighbouring threads share a word; each word has its own bank.
-std::vector<std::uint32_t> word_offsets(int warp_threads, int together) {
-  std::vector<std::uint32_t> offsets;
-  for (int thread = 0; thread < warp_threads; ++thread) {
-    offsets.push_back(static_cast<std::uint32_t>(4 * (thread / together)));
-  }
-  return offsets;
-}
-
 /// Measures a series for `fewest` threads together, twice as many, and so on.
 void report_series(JobRun& run, const AtomicSeries& series, int fewest,
                    const std::function<std::vector<std::uint32_t>(int together)>& offsets_of) {
@@ -49,23 +40,30 @@ void report_series(JobRun& run, const AtomicSeries& series, int fewest,
         run.run(metric, SharedAtomicProbe{.form = series.form,
                                           .thread_offsets_bytes = offsets_of(together),
                                           .accesses = additions,
-                                          .sms = all_sms(run.info().sm_count)}));
+                                          .sms = all_sms(run)}));
     threads.push_back(together);
     medians_cycles.push_back(median(cycles));
     run.report(found_median(metric, cycles));
   }
   if (series.cost_metric == nullptr) return;
   const LinearFit line = fit_line(threads, medians_cycles);
-  run.report(found(series.cost_metric, line.slope, line.r2, medians_cycles.size()));
+  run.report(series.cost_metric, line.slope, medians_cycles.size(), line.r2);
 }
 
 }  // namespace
 
 void report_shared_atomics(JobRun& run, const std::optional<SharedBanks>& banks) {
   const int warp_threads = run.info().warp_threads;
-  const auto by_word = [&](int together) { return word_offsets(warp_threads, together); };
+  // Every `together` neighbouring threads share a word; each word has its own bank.
+  const auto by_word = [&](int together) {
+    std::vector<std::uint32_t> offsets;
+    for (int thread = 0; thread < warp_threads; ++thread) {
+      offsets.push_back(static_cast<std::uint32_t>(4 * (thread / together)));
+    }
+    return offsets;
+  };
   const auto by_bank = [&](int together) {
-    return conflict_offsets(warp_threads, together, *banks, 4);
+    return conflict_offsets(warp_threads, together, *banks);
   };
   const auto refusal = refusal_of([&] {
     for (const AtomicSeries& series : by_words) report_series(run, series, 1, by_word);

@@ -49,24 +49,19 @@ std::vector<Shape> choose_shapes(const JobRun& run, int element_bytes) {
   return shapes;
 }
 
-double bytes_of(const SharedStreamProbe& probe) {  // of an SM; a copy reads and writes
-  const double accesses = probe.work == SharedWork::copies ? 2 : 1;
-  return accesses * probe.element_bytes * probe.ilp * probe.block_threads * probe.blocks_per_sm *
-         probe.passes;
-}
-
 SharedStreamProbe make_copy(const Shape& shape, int element_bytes, int passes) {
   return {shape.block_threads, shape.blocks,         shape.ilp,
           element_bytes,       BankMode::four_bytes, passes};
 }
 
-/// Bytes per cycle, median over the SMs.
+/// Bytes per cycle, median over the SMs; a copy reads and writes.
 double throughput_of(const SharedStreamProbe& probe, const Trace& trace) {
+  const double accesses = probe.work == SharedWork::copies ? 2 : 1;
+  const double bytes = accesses * probe.element_bytes * probe.ilp * probe.block_threads *
+                       probe.blocks_per_sm * probe.passes;
   std::vector<double> rates;
   for (const LaneTrace& lane : trace.lanes) {
-    if (lane.elapsed_cycles > 0) {
-      rates.push_back(bytes_of(probe) / static_cast<double>(lane.elapsed_cycles));
-    }
+    if (lane.elapsed_cycles > 0) rates.push_back(bytes / static_cast<double>(lane.elapsed_cycles));
   }
   return median(std::move(rates));
 }
@@ -76,9 +71,8 @@ std::vector<SurfacePoint> measure_surface(JobRun& run, const std::vector<Shape>&
   std::vector<SurfacePoint> points;
   for (const Shape& shape : shapes) {
     const SharedStreamProbe probe = make_copy(shape, element_bytes, surface_passes);
-    const Attempt result =
-        attempt(run, fmt::format("copy {} B, {}", element_bytes, to_text(shape)), probe);
-    if (result.trace) points.push_back({shape, throughput_of(probe, *result.trace)});
+    const std::string label = fmt::format("copy {} B, {}", element_bytes, to_text(shape));
+    refusal_of([&] { points.push_back({shape, throughput_of(probe, run.run(label, probe))}); });
   }
   return points;
 }
@@ -98,11 +92,11 @@ void report_surface(JobRun& run, const std::vector<SurfacePoint>& points) {
     throughput.push_back(point.throughput);
   }
   const std::size_t count = points.size();
-  run.report(found("shared.surface_block_threads", std::move(threads), 1, count));
-  run.report(found("shared.surface_blocks_per_sm", std::move(blocks), 1, count));
-  run.report(found("shared.surface_ilp", std::move(ilp), 1, count));
-  run.report(found("shared.surface_warps", std::move(warps), 1, count));
-  run.report(found("shared.surface_bytes_per_cycle", std::move(throughput), 1, count));
+  run.report("shared.surface_block_threads", std::move(threads), count);
+  run.report("shared.surface_blocks_per_sm", std::move(blocks), count);
+  run.report("shared.surface_ilp", std::move(ilp), count);
+  run.report("shared.surface_warps", std::move(warps), count);
+  run.report("shared.surface_bytes_per_cycle", std::move(throughput), count);
 }
 
 /// The surface against active warps (Mei and Chu 2016, figures 15 and 16): the best rate of all
@@ -121,9 +115,9 @@ void report_matrix(JobRun& run, const std::vector<SurfacePoint>& points) {
     throughput.push_back(rate);
   }
   const std::size_t count = points.size();
-  run.report(found("shared.matrix_warps", std::move(warps), 1, count));
-  run.report(found("shared.matrix_ilp", std::move(ilp), 1, count));
-  run.report(found("shared.matrix_bytes_per_cycle", std::move(throughput), 1, count));
+  run.report("shared.matrix_warps", std::move(warps), count);
+  run.report("shared.matrix_ilp", std::move(ilp), count);
+  run.report("shared.matrix_bytes_per_cycle", std::move(throughput), count);
 }
 
 /// Measures the best shapes of a surface again with many passes; returns the best of them.
@@ -148,11 +142,10 @@ void report_wide_words(JobRun& run, std::vector<SurfacePoint> points) {
   }
   std::vector<SurfacePoint> surface = measure_surface(run, shapes, 8);
   if (surface.empty()) {
-    return run.report(not_resolvable("shared.bytes_per_cycle_per_sm_8b", "no 8-byte copy runs"));
+    return run.leave_open("shared.bytes_per_cycle_per_sm_8b", "no 8-byte copy runs");
   }
   const SurfacePoint best = remeasure_best(run, std::move(surface), 8);
-  run.report(found("shared.bytes_per_cycle_per_sm_8b", best.throughput, 1,
-                   static_cast<std::uint64_t>(run.info().sm_count)));
+  run.report("shared.bytes_per_cycle_per_sm_8b", best.throughput, run.info().sm_count);
 }
 
 }  // namespace
@@ -167,22 +160,22 @@ double shared_load_rate(JobRun& run) {
 }
 
 void report_shared_copies(JobRun& run) {
-  const DeviceInfo& gpu = run.info();
   const auto shapes = choose_shapes(run, 4);
   if (shapes.empty()) {
-    throw SettingError(Status::not_present, "no block of the shape that is set fits on an SM");
+    throw NoAnswer(Status::not_present, "no block of the shape that is set fits on an SM");
   }
   const auto points = measure_surface(run, shapes, 4);
   require(!points.empty(), "no copy inside shared memory runs on this device");
   report_surface(run, points);
   report_matrix(run, points);
   const SurfacePoint best = remeasure_best(run, points, 4);
-  const auto sm_count = static_cast<std::uint64_t>(gpu.sm_count);
-  run.report(found("shared.best_shape", to_text(best.shape), 1, points.size()));
-  run.report(found("shared.bytes_per_cycle_per_sm", best.throughput, 1, sm_count));
+  run.report("shared.best_shape", to_text(best.shape), points.size());
+  run.report("shared.bytes_per_cycle_per_sm", best.throughput, run.info().sm_count);
   const auto sm_hz = run.number("clock.sm_hz");
-  run.report(sm_hz ? found("shared.bytes_per_s_per_sm", best.throughput * *sm_hz, 1, sm_count)
-                   : not_resolvable("shared.bytes_per_s_per_sm", "clock.sm_hz is not known"));
+  if (sm_hz) {
+    run.report("shared.bytes_per_s_per_sm", best.throughput * *sm_hz, run.info().sm_count);
+  }
+  run.leave_open("shared.bytes_per_s_", "clock.sm_hz is not known");
   report_wide_words(run, points);
 }
 

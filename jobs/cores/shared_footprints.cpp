@@ -30,15 +30,6 @@ std::uint32_t scattered_hop(std::uint32_t words) {
   return hop;
 }
 
-std::vector<std::uint64_t> choose_footprints(std::uint64_t largest_bytes) {
-  std::vector<std::uint64_t> footprints;
-  for (std::uint64_t bytes = smallest_footprint_bytes; bytes < largest_bytes; bytes *= 2) {
-    footprints.push_back(bytes);
-  }
-  footprints.push_back(largest_bytes);
-  return footprints;
-}
-
 /// Three lists of equal length; the entries of a step are consecutive.
 struct FootprintLatencies {
   std::vector<double> footprint_bytes;
@@ -48,7 +39,12 @@ struct FootprintLatencies {
 
 FootprintLatencies measure(JobRun& run, const std::vector<int>& sms, double overhead_cycles) {
   FootprintLatencies seen;
-  const auto footprints = choose_footprints(run.info().shared_bytes_per_block - record_room_bytes);
+  const std::uint64_t largest_bytes = run.info().shared_bytes_per_block - record_room_bytes;
+  std::vector<std::uint64_t> footprints;
+  for (std::uint64_t bytes = smallest_footprint_bytes; bytes < largest_bytes; bytes *= 2) {
+    footprints.push_back(bytes);
+  }
+  footprints.push_back(largest_bytes);
   for (std::uint32_t step : steps_bytes) {
     for (std::uint64_t footprint : footprints) {
       const auto words = static_cast<std::uint32_t>(footprint / step);
@@ -70,37 +66,34 @@ FootprintLatencies measure(JobRun& run, const std::vector<int>& sms, double over
 /// No known GPU has a cache in front of shared memory, so differing latencies prove none.
 void report_cached(JobRun& run, const FootprintLatencies& seen, std::uint64_t samples) {
   const auto [least, most] = std::ranges::minmax(seen.latency_cycles);
-  run.report(
-      found("shared.footprint_deviation_cycles", most - least, 1, seen.latency_cycles.size()));
+  run.report("shared.footprint_deviation_cycles", most - least, seen.latency_cycles.size());
   const std::string range =
       fmt::format("{:.1f} to {:.1f} cycles over all footprints and steps", least, most);
   const double clock_step = run.number("clock.granularity_cycles").value_or(1);
   if (most - least < std::max(1.0, clock_step)) {
     return run.report(found("shared.cached", std::string("no"), 1, samples), range);
   }
-  run.report(not_resolvable("shared.cached", range));
+  run.leave_open("shared.cached", range);
 }
 
 void report_footprints(JobRun& run, const std::vector<int>& sms, double overhead_cycles) {
   FootprintLatencies seen = measure(run, sms, overhead_cycles);
   const std::uint64_t samples = seen.latency_cycles.size() * recorded_loads * sms.size();
   report_cached(run, seen, samples);
-  run.report(found("shared.footprint_bytes", std::move(seen.footprint_bytes), 1, samples));
-  run.report(found("shared.footprint_step_bytes", std::move(seen.step_bytes), 1, samples));
-  run.report(found("shared.footprint_latency_cycles", std::move(seen.latency_cycles), 1, samples));
+  run.report("shared.footprint_bytes", std::move(seen.footprint_bytes), samples);
+  run.report("shared.footprint_step_bytes", std::move(seen.step_bytes), samples);
+  run.report("shared.footprint_latency_cycles", std::move(seen.latency_cycles), samples);
 }
 
 }  // namespace
 
 void report_shared_footprints(JobRun& run, const std::vector<int>& sms, double overhead_cycles) {
-  if (run.info().shared_bytes_per_block < record_room_bytes + smallest_footprint_bytes) {
-    for (const char* prefix : {"shared.cached", "shared.footprint_"}) {
-      run.leave_open(prefix, "a block has too little shared memory");
+  measure_part(run, {"shared.cached", "shared.footprint_"}, [&] {
+    if (run.info().shared_bytes_per_block < record_room_bytes + smallest_footprint_bytes) {
+      throw NoAnswer(Status::not_resolvable, "a block has too little shared memory");
     }
-    return;
-  }
-  measure_part(run, {"shared.cached", "shared.footprint_"},
-               [&] { report_footprints(run, sms, overhead_cycles); });
+    report_footprints(run, sms, overhead_cycles);
+  });
 }
 
 }  // namespace sonde

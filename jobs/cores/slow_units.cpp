@@ -22,6 +22,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -43,10 +44,10 @@ constexpr int copy_passes = 1024;
 using Sms = std::vector<int>;
 
 /// SMs of each TPC; single SMs if no TPC is known.
-std::vector<Sms> list_units(const SmGroups& tpcs, int sm_count) {
+std::vector<Sms> list_units(const JobRun& run, const SmGroups& tpcs) {
   std::vector<Sms> units = sms_by_group(tpcs);
   if (!units.empty()) return units;
-  for (const int sm : all_sms(sm_count)) units.push_back({sm});
+  for (const int sm : all_sms(run)) units.push_back({sm});
   return units;
 }
 
@@ -95,20 +96,12 @@ void stream(JobRun& run, const char* label, const Sms& sms, Place place, const S
 /// @throws DeviceError
 RateMap measure_read_map(JobRun& run, const SmGroups& tpcs, const SmGroups& gpcs,
                          const SmStream& reads, std::uint64_t seed) {
-  const std::vector<Sms> units = list_units(tpcs, run.info().sm_count);
+  const std::vector<Sms> units = list_units(run, tpcs);
   Random random(seed);
   return measure_map(run, "read map", [&](Place place, std::vector<double>& rates) {
     for (const Sms& sms : list_batches(units, gpcs, random)) {
       stream(run, "reads by TPC", sms, place, reads, rates);
     }
-  });
-}
-
-/// The same for what each SM has for itself: all SMs read at once.
-/// @throws DeviceError
-RateMap measure_private_reads(JobRun& run, const SmStream& reads) {
-  return measure_map(run, "private reads", [&](Place place, std::vector<double>& rates) {
-    stream(run, "reads by SM", all_sms(run.info().sm_count), place, reads, rates);
   });
 }
 
@@ -180,18 +173,20 @@ void report_all_rates(JobRun& run, const SmGroups& tpcs, const SmGroups& gpcs) {
   });
   report_rates(run, "placement.copy_shared_bytes_per_cycle", "all SMs at once, copies",
                [&] { return measure_shared_copies(run); });
-  const Finding* l1 = run.finding("placement.l1_latency_cycles");
-  if (l1 == nullptr) {
-    return run.report(not_present("placement.read_l1_bytes_per_cycle",
-                                  "ca loads are as slow as cg loads: no L1 serves them"));
+  const char* of_l1 = "placement.read_l1_bytes_per_cycle";
+  if (run.finding("placement.l1_latency_cycles") == nullptr) {
+    return run.report(not_present(of_l1, "ca loads are as slow as cg loads: no L1 serves them"));
   }
   const auto l1_bytes = run.number("cache.l1.size_bytes");
   if (!l1_bytes) {
-    return run.report(not_resolvable("placement.read_l1_bytes_per_cycle",
-                                     "the size of the L1 is not known (cache.l1.size_bytes)"));
+    return run.leave_open(of_l1, "the size of the L1 is not known (cache.l1.size_bytes)");
   }
-  report_rates(run, "placement.read_l1_bytes_per_cycle", "all SMs at once",
-               [&] { return measure_private_reads(run, l1_stream(*l1_bytes)); });
+  report_rates(run, of_l1, "all SMs at once", [&] {
+    const SmStream reads = l1_stream(*l1_bytes);
+    return measure_map(run, "private reads", [&](Place place, std::vector<double>& rates) {
+      stream(run, "reads by SM", all_sms(run), place, reads, rates);
+    });
+  });
 }
 
 /// Maps of SMs in which units are compared. Values of shared units, such as the distance to the L2,
@@ -200,18 +195,29 @@ struct ComparedMap {
   const char* metric;
   const char* what;
   bool is_rate;
-  bool of_sms;     // about units that each SM has for itself
-  bool of_groups;  // compares TPCs and GPCs by their means
+  bool of_sms;  // about units that each SM has for itself; else compares TPCs and GPCs by their
+                // means
 };
 constexpr ComparedMap compared_maps[] = {
-    {"placement.l1_latency_cycles", "L1 latency", false, true, false},
-    {"placement.shared_latency_cycles", "shared memory latency", false, true, false},
-    {"placement.texture_latency_cycles", "texture latency", false, true, false},
-    {"placement.constant_latency_cycles", "constant latency", false, true, false},
-    {"placement.read_l1_bytes_per_cycle", "L1 reads", true, true, false},
-    {"placement.copy_shared_bytes_per_cycle", "shared memory copies", true, true, false},
-    {"placement.read_bytes_per_cycle", "reads per SM", true, false, true},
-    {"placement.l2_latency_cycles", "L2 latency", false, false, true}};
+    {"placement.l1_latency_cycles", "L1 latency", false, true},
+    {"placement.shared_latency_cycles", "shared memory latency", false, true},
+    {"placement.texture_latency_cycles", "texture latency", false, true},
+    {"placement.constant_latency_cycles", "constant latency", false, true},
+    {"placement.read_l1_bytes_per_cycle", "L1 reads", true, true},
+    {"placement.copy_shared_bytes_per_cycle", "shared memory copies", true, true},
+    {"placement.read_bytes_per_cycle", "reads per SM", true, false},
+    {"placement.l2_latency_cycles", "L2 latency", false, false}};
+
+/// The mean of each group; NaN for a group with an SM of unknown value.
+std::vector<double> means_of(const SmGroups& groups, const std::vector<double>& of_sms) {
+  std::vector<double> means(groups.sizes.size());
+  for (std::size_t sm = 0; sm < of_sms.size(); ++sm) {
+    if (groups.group_of_sm[sm] < 0) continue;
+    const auto at = static_cast<std::size_t>(groups.group_of_sm[sm]);
+    means[at] += of_sms[sm] / groups.sizes[at];
+  }
+  return means;
+}
 
 /// Units that stand out in a map. @param groups nullptr: single SMs
 std::vector<SlowUnit> find_slow(const JobRun& run, const SmGroups* groups, bool knows_tpcs) {
@@ -219,18 +225,16 @@ std::vector<SlowUnit> find_slow(const JobRun& run, const SmGroups* groups, bool 
   for (const ComparedMap& compared : compared_maps) {
     // If TPCs are not known, each SM reads alone.
     const bool alone = groups == nullptr && compared.is_rate && !knows_tpcs;
-    if (!(groups == nullptr ? compared.of_sms || alone : compared.of_groups)) continue;
+    if (compared.of_sms != (groups == nullptr) && !alone) continue;
     const auto values = run.vector(compared.metric);
     if (!values) continue;
     UnitMap map{.what = compared.what,
                 .unit = compared.is_rate ? "B/cycle" : "cycles",
                 .better = compared.is_rate ? Better::higher : Better::lower,
                 .floor = map_noise_cycles,
-                .values = *values};
-    if (groups != nullptr) map = by_group(map, *groups);
+                .values = groups == nullptr ? *values : means_of(*groups, *values)};
     if (compared.is_rate) map.floor = read_noise * median(map.values);
-    const std::vector<SlowUnit> found = find_slow_units(map);
-    slow.insert(slow.end(), found.begin(), found.end());
+    std::ranges::move(find_slow_units(map), std::back_inserter(slow));
   }
   return slow;
 }
@@ -239,7 +243,7 @@ std::vector<SlowUnit> find_slow(const JobRun& run, const SmGroups* groups, bool 
 void report_slow_unit(JobRun& run, const char* metric, const char* kind, bool are_known,
                       std::vector<SlowUnit> slow) {
   if (!are_known) {
-    return run.report(not_resolvable(metric, fmt::format("{}s are not known", kind)));
+    return run.leave_open(metric, fmt::format("{}s are not known", kind));
   }
   if (slow.empty()) {
     return run.report(

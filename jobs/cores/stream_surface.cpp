@@ -35,13 +35,13 @@ std::vector<double> measure_at(JobRun& run, StreamProbe stream, const Shape& sha
   stream = with_shape(std::move(stream), shape);
   stream.place = draw.place;
   stream.repeats = repeats;
-  const Attempt result =
-      attempt(run, fmt::format("{}, {}", to_text(stream), to_text(shape)), stream);
-  if (result.trace == nullptr) return {};
   std::vector<double> rates;
-  for (double elapsed_ns : result.trace->repeat_ns) {
-    if (elapsed_ns > 0) rates.push_back(stream_bytes(stream) / elapsed_ns * 1e9);
-  }
+  refusal_of([&] {
+    const std::string label = fmt::format("{}, {}", to_text(stream), to_text(shape));
+    for (double elapsed_ns : run.run(label, stream).repeat_ns) {
+      if (elapsed_ns > 0) rates.push_back(stream_bytes(stream) / elapsed_ns * 1e9);
+    }
+  });
   if (stream.kind == StreamKind::add) {
     for (double& rate : rates) rate /= stream.element_bytes;
   }
@@ -89,19 +89,7 @@ std::vector<Shape> choose_grid_shapes(const JobRun& run, Surface surface) {
     }
   }
   if (!shapes.empty()) return shapes;
-  throw SettingError(Status::not_present, "no block of this GPU has as many threads as are set");
-}
-
-std::vector<Shape> choose_tile_shapes(const JobRun& run) {
-  const DeviceInfo& gpu = run.info();
-  std::vector<Shape> shapes;
-  if (run.has_settings()) return shapes;
-  for (int threads : {256, 512}) {
-    for (int ilp : {1, 2, 4}) {
-      if (threads <= gpu.max_threads_per_block) shapes.push_back({threads, blocks_by_tiles, ilp});
-    }
-  }
-  return shapes;
+  throw NoAnswer(Status::not_present, "no block of this GPU has as many threads as are set");
 }
 
 std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream,
@@ -113,9 +101,9 @@ std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream
     if (!rates.empty()) points.push_back({shape, rates.front()});
   }
   if (points.empty() && run.has_settings()) {
-    throw SettingError(Status::not_present,
-                       fmt::format("no block of a {} stream of the shape that is set fits an SM",
-                                   to_text(stream.kind)));
+    throw NoAnswer(Status::not_present,
+                   fmt::format("no block of a {} stream of the shape that is set fits an SM",
+                               to_text(stream.kind)));
   }
   if (points.empty()) {
     throw DeviceError(

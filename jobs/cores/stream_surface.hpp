@@ -42,15 +42,11 @@ enum class Surface { whole, upper };
 
 /// Shapes from too few accesses in flight for the memory to many times enough. Little's law is
 /// fitted to the low end; the best shape lies in the upper half. Options of the job (block_threads,
-/// blocks_per_sm, ilp) fix their dimension. @throws SettingError if the device has no such shape
+/// blocks_per_sm, ilp) fix their dimension. @throws NoAnswer if the device has no such shape
 std::vector<Shape> choose_grid_shapes(const JobRun& run, Surface surface);
 
-/// Shapes with one block per tile and no loop: accesses of all SMs stay close together in memory,
-/// as in most kernels. Empty if one of those options is set.
-std::vector<Shape> choose_tile_shapes(const JobRun& run);
-
 /// Runs `stream` once with every shape, at one place in memory. Leaves out shapes that the device
-/// refuses. @throws DeviceError (SettingError if options fix the shape) if it refuses all of them
+/// refuses. @throws DeviceError (NoAnswer if options fix the shape) if it refuses all of them
 std::vector<SurfacePoint> measure_surface(JobRun& run, const StreamProbe& stream,
                                           const std::vector<Shape>& shapes);
 

@@ -68,7 +68,7 @@ void report_rate(JobRun& run, const Way& way) {
       run.level() == SuiteLevel::quick ? quick_copy_rule : copy_rule);
   const std::string metric = fmt::format("host.{}_bytes_per_s", way.name);
   if (replicates.samples.empty()) {
-    return run.report(not_resolvable(metric, "the times of copies are not known"));
+    return run.leave_open(metric, "the times of copies are not known");
   }
   run.report(found_replicated(metric, replicates));
 }
@@ -80,35 +80,33 @@ void report_curve(JobRun& run, const Way& way) {
     curve.push_back(median(copy_rates(run, way, bytes, 0, size_repeats)));
   }
   const std::size_t samples = curve.size() * size_repeats;
-  run.report(
-      found(fmt::format("host.{}_by_size_bytes_per_s", way.name), std::move(curve), 1, samples));
+  run.report(fmt::format("host.{}_by_size_bytes_per_s", way.name), std::move(curve), samples);
 }
 
-void measure_copies(JobRun& run) {
-  const bool quick = run.level() == SuiteLevel::quick;
-  for (const Way& way : ways) {
-    if (quick && way.kind == HostKind::both) continue;
-    report_rate(run, way);
-    if (!quick) report_curve(run, way);
-  }
-  if (quick) return;
-  const std::vector<std::uint64_t> bytes = sizes_of(run.level());
-  run.report(
-      found("host.copy_bytes", std::vector<double>(bytes.begin(), bytes.end()), 1, bytes.size()));
-}
+const std::initializer_list<std::string_view> copy_metrics{"host.to_device_", "host.from_device_",
+                                                           "host.both_", "host.copy_"};
 
 void report_copies(JobRun& run) {
-  const auto refusal = refusal_of([&] { measure_copies(run); });
-  for (const char* prefix : {"host.to_device_", "host.from_device_", "host.both_", "host.copy_"}) {
-    if (refusal) run.leave_open(prefix, *refusal);
-    if (run.level() == SuiteLevel::quick) run.skip_rest(prefix);
-  }
+  const bool quick = run.level() == SuiteLevel::quick;
+  measure_part(run, copy_metrics, [&] {
+    for (const Way& way : ways) {
+      if (quick && way.kind == HostKind::both) continue;
+      report_rate(run, way);
+      if (!quick) report_curve(run, way);
+    }
+    if (quick) {
+      for (std::string_view prefix : copy_metrics) run.skip_rest(prefix);
+      return;
+    }
+    const std::vector<std::uint64_t> bytes = sizes_of(run.level());
+    run.report("host.copy_bytes", std::vector<double>(bytes.begin(), bytes.end()), bytes.size());
+  });
 }
 
 void report_latency(JobRun& run) {
   const std::string metric = "host.latency_ns";
   const double hz = sm_clock_hz(run);
-  if (!(hz > 0)) return run.report(not_resolvable(metric, "the SM clock is not known"));
+  if (!(hz > 0)) return run.leave_open(metric, "the SM clock is not known");
   const double overhead_cycles = window_overhead_cycles(run);
   const auto measure = [&](const Draw& draw) {
     std::vector<double> ns =
@@ -137,8 +135,7 @@ void run_host(JobRun& run) {
   } else {
     report_latency(run);
   }
-  report_links(run);
-  report_xids(run);
+  report_links_and_errors(run);
 }
 
 }  // namespace sonde

@@ -25,14 +25,15 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double confidence_of_reduced = 0.85;
 
 /// Reports a number if the driver reports it.
-void report_told(JobRun& run, const char* metric, std::optional<double> number) {
-  run.report(number ? found(metric, *number, 1, 1) : not_resolvable(metric, not_told));
+void report_if_told(JobRun& run, const char* metric, std::optional<double> number) {
+  if (number) return run.report(metric, *number, 1);
+  run.leave_open(metric, not_told);
 }
 
 /// Reports the present generation or width of a link. @param most the maximum of slot and GPU
 void report_link_number(JobRun& run, const char* metric, std::optional<int> number,
                         std::optional<int> most) {
-  if (!number || !most || *number >= *most) return report_told(run, metric, number);
+  if (!number || !most || *number >= *most) return report_if_told(run, metric, number);
   run.report(found(metric, static_cast<double>(*number), confidence_of_reduced, 1),
              fmt::format("slot and GPU can have {}", *most));
 }
@@ -77,8 +78,8 @@ double sum_known(const std::vector<double>& values) {
 
 void report_counts(JobRun& run, const char* metric, std::vector<double> counts) {
   const std::size_t links = counts.size();
-  run.report(is_told(counts) ? found(metric, std::move(counts), 1, links)
-                             : not_resolvable(metric, not_told));
+  if (!is_told(counts)) return run.leave_open(metric, not_told);
+  run.report(metric, std::move(counts), links);
 }
 
 /// NaN if one of both is.
@@ -88,9 +89,9 @@ void report_new_replays(JobRun& run) {
   const auto before = run.number("device.pcie_replays");
   const auto after = run.number("host.pcie_replays");
   const char* metric = "host.new_pcie_replays";
-  if (!after) return run.report(not_resolvable(metric, not_told));
-  if (!before) return run.report(not_resolvable(metric, not_told_before));
-  run.report(found(metric, count_new(*before, *after), 1, 1));
+  if (!after) return run.leave_open(metric, not_told);
+  if (!before) return run.leave_open(metric, not_told_before);
+  run.report(metric, count_new(*before, *after), 1);
 }
 
 void report_new_nvlink_errors(JobRun& run, const std::vector<NvLink>& links) {
@@ -103,7 +104,7 @@ void report_new_nvlink_errors(JobRun& run, const std::vector<NvLink>& links) {
     return run.leave_open("host.new_nvlink", not_told_before);
   }
   for (std::size_t i = 0; i < added.size(); ++i) added[i] = count_new((*before)[i], added[i]);
-  run.report(found("host.new_nvlink_errors", sum_known(added), 1, links.size()));
+  run.report("host.new_nvlink_errors", sum_known(added), links.size());
   report_counts(run, "host.new_nvlink_errors_by_link", std::move(added));
 }
 
@@ -153,7 +154,7 @@ std::string remark_of(const XidLog& log) {
 std::optional<std::vector<double>> report_codes(JobRun& run, const char* metric) {
   const XidLog log = run.device().xids();
   if (!log.unreadable.empty()) {
-    run.report(not_resolvable(metric, log.unreadable));
+    run.leave_open(metric, log.unreadable);
     return std::nullopt;
   }
   std::vector<double> codes(log.codes.begin(), log.codes.end());
@@ -174,7 +175,7 @@ std::vector<double> codes_since(std::vector<double> before, const std::vector<do
 
 void report_errors_before(JobRun& run) {
   const Links links = run.device().links();
-  report_told(run, "device.pcie_replays", links.pcie.replays);
+  report_if_told(run, "device.pcie_replays", links.pcie.replays);
   if (links.nvlinks.empty()) {
     run.report_rest("device.nvlink_errors", status_without_nvlinks(links), no_nvlink);
   } else {
@@ -183,29 +184,26 @@ void report_errors_before(JobRun& run) {
   report_codes(run, "device.xids");
 }
 
-void report_links(JobRun& run) {
+void report_links_and_errors(JobRun& run) {
   const Links now = run.device().links();
   const PcieLink& pcie = now.pcie;
   report_link_number(run, "host.link_generation", pcie.generation, pcie.most_generation);
   report_link_number(run, "host.link_width", pcie.width, pcie.most_width);
-  report_told(run, "host.most_link_generation", pcie.most_generation);
-  report_told(run, "host.most_link_width", pcie.most_width);
+  report_if_told(run, "host.most_link_generation", pcie.most_generation);
+  report_if_told(run, "host.most_link_width", pcie.most_width);
   const double bytes_per_s =
       pcie.generation && pcie.width ? pcie_bytes_per_s(*pcie.generation, *pcie.width) : 0;
-  run.report(bytes_per_s > 0 ? found("host.link_bytes_per_s", bytes_per_s, 1, 1)
-                             : not_resolvable("host.link_bytes_per_s", not_told));
-  report_told(run, "host.pcie_replays", pcie.replays);
+  report_if_told(run, "host.link_bytes_per_s",
+                 bytes_per_s > 0 ? std::optional(bytes_per_s) : std::nullopt);
+  report_if_told(run, "host.pcie_replays", pcie.replays);
   report_new_replays(run);
   report_nvlinks(run, now);
-}
-
-void report_xids(JobRun& run) {
   const auto codes = report_codes(run, "host.xids");
   const auto before = run.vector("device.xids");
   if (!codes || !before) {
-    return run.report(not_resolvable("host.new_xids", codes ? not_told_before : not_told));
+    return run.leave_open("host.new_xids", codes ? not_told_before : not_told);
   }
-  run.report(found("host.new_xids", codes_since(*before, *codes), 1, 1));
+  run.report("host.new_xids", codes_since(*before, *codes), 1);
 }
 
 double pcie_bytes_per_s(int generation, int width) {

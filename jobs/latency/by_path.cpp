@@ -42,10 +42,6 @@ MemorySummary summarize_memory(const JobRun& run, const Replicates& cold) {
   return memory;
 }
 
-void report_memory(JobRun& run, const std::string& metric, const Replicates& cold) {
-  run.report(found_memory(metric, summarize_memory(run, cold)));
-}
-
 /// Size of the largest cache before the L2; 0 if none is known.
 double bytes_before_l2(const JobRun& run) {
   double bytes = 0;
@@ -129,17 +125,24 @@ Replicates report_l2(const PathChase& path, std::optional<double> before, const 
     path.run.leave_open(prefix, "the L2 is hardly larger than the cache before it");
     return {};
   }
+  // Pairs of lines of one page: the first access of a pair brings the translation of the second.
   const auto plan_of = [&](std::uint64_t seed) {
-    return translated_plan(path.chase, l2_span_bytes(path.run), first_line_bytes(path.run), seed,
-                           recorded);
+    const std::uint64_t step_bytes = first_line_bytes(path.run);
+    ChasePlan plan =
+        overflowing_plan(path.chase, l2_span_bytes(path.run), step_bytes, seed, recorded);
+    plan.offsets = translated_pairs(l2_span_bytes(path.run), step_bytes, seed);
+    plan.recorded = std::min(plan.recorded, plan.offsets.size());
+    return plan;
   };
   std::size_t held_before = 0;
   const Replicates hits = measure_replicates(path.run, path.label("l2"), [&](const Draw& draw) {
     ChasePlan plan = plan_of(draw.seed);
     // Without a first cache, the lines that are not recorded have nothing to evict.
     if (!before) plan.offsets.resize(plan.recorded);
-    std::vector<double> cycles =
-        measure_translated(path.run, at_draw(path.chase, draw), path.label("l2"), plan);
+    const std::vector<double> of_pairs =
+        measure_chase(path.run, at_draw(path.chase, draw), path.label("l2"), plan).cycles;
+    std::vector<double> cycles;
+    for (std::size_t i = 1; i < of_pairs.size(); i += 2) cycles.push_back(of_pairs[i]);
     held_before +=
         std::erase_if(cycles, [&](double of_load) { return before && of_load <= *before; });
     return cycles;
@@ -166,7 +169,7 @@ void report_dram(const PathChase& path, const Replicates& cold) {
   const ChasePlan plan{.offsets = descending_order(regions * large_page_bytes, smallest_page_bytes),
                        .warmup_passes = 0,
                        .preparation = Preparation::flushed};
-  report_memory(path.run, path.prefix("dram") + "cycles", cold);
+  path.run.report(found_memory(path.prefix("dram") + "cycles", summarize_memory(path.run, cold)));
   path.report_loop(
       "dram", [&](std::uint64_t) { return plan; }, plan.offsets.size());
 }
@@ -207,7 +210,7 @@ void report_main(JobRun& run, const PathLatencies& ca, const PathLatencies& cg) 
   };
   report_as("latency.l1_cycles", ca.l1, "latency.ca.l1_cycles");
   report_as("latency.l2_cycles", cg.l2, "latency.cg.l2_cycles");
-  report_memory(run, "latency.dram_cycles", cg.dram);
+  run.report(found_memory("latency.dram_cycles", summarize_memory(run, cg.dram)));
 }
 
 void report_partitions(JobRun& run, const PathLatencies& cg) {

@@ -7,7 +7,6 @@ void run_latency(JobRun& run) {
   report_level_latencies(run);
   report_patterns(run);
   report_staircase(run);
-  report_classical_staircases(run);
 }
 
 }  // namespace sonde

@@ -18,9 +18,4 @@ void report_patterns(JobRun& run);
 /// (staircase.cpp).
 void report_staircase(JobRun& run);
 
-/// `latency.saavedra_*` and `latency.wong_*`: the curves of the classical methods for the first
-/// cache of plain loads (of read-only loads if plain loads have none). Not in the quick suite
-/// (classical.cpp).
-void report_classical_staircases(JobRun& run);
-
 }  // namespace sonde

@@ -7,7 +7,6 @@
 #include "jobs/chase/known_l2.hpp"
 #include "jobs/chase/pattern_order.hpp"
 #include "jobs/chase/pointer_chase.hpp"
-#include "jobs/chase/usable_memory.hpp"
 #include "jobs/latency/parts.hpp"
 
 #include <fmt/format.h>
@@ -137,12 +136,6 @@ PatternRequest request_patterns(const JobRun& run, LoadPath path, const SeenTlb&
   return request;
 }
 
-Finding as_finding(const std::string& metric, const PatternFinding& pattern) {
-  if (pattern.status != Status::ok) return no_answer(metric, pattern.status, pattern.reason);
-  return found(metric, pattern.cycles, pattern.confidence, pattern.samples,
-               normal_scale * pattern.spread_cycles);
-}
-
 /// Samples of the replicates of a chase, by pattern.
 struct PatternReplicates {
   std::array<std::vector<std::vector<double>>, pattern_count> samples;  // [pattern][replicate]
@@ -192,9 +185,11 @@ bool are_of_partitions(const JobRun& run, const Finding& of_memory) {
 Finding as_finding(const JobRun& run, const std::string& metric, const PatternFinding& pattern,
                    Pattern kind, std::span<const std::vector<double>> replicates,
                    std::optional<double> switch_cycles) {
-  Finding finding = as_finding(metric, pattern);
+  if (pattern.status != Status::ok) return no_answer(metric, pattern.status, pattern.reason);
+  Finding finding = found(metric, pattern.cycles, pattern.confidence, pattern.samples,
+                          normal_scale * pattern.spread_cycles);
   finding.reason = pattern.reason;
-  if (finding.status != Status::ok || pattern.is_of_parts) return finding;
+  if (pattern.is_of_parts) return finding;
   if (kind >= Pattern::p4) {
     const MemorySummary memory = summarize_memory_replicates(replicates);
     Finding of_memory = found_memory(metric, memory);

@@ -62,11 +62,10 @@ void report_link(JobRun& run, const PeerRow& row) {
     texts.push_back(fmt::format("rank {}: {}", row.gpus[gpu].rank, kind));
   }
   if (kinds_seen.size() > 1) {
-    return run.report(found("peer.link", fmt::format("{}", fmt::join(texts, ", ")), 1, 1));
+    return run.report("peer.link", fmt::format("{}", fmt::join(texts, ", ")), 1);
   }
   if (kinds_seen.front() == text_of(PeerLink::unknown)) {
-    return run.report(
-        not_resolvable("peer.link", "the driver does not report it (NVML is missing)"));
+    return run.leave_open("peer.link", "the driver does not report it (NVML is missing)");
   }
   run.report(found("peer.link", kinds_seen.front(), 1, 1), row.remark());
 }
@@ -95,9 +94,9 @@ void add_slow_peers(const JobRun& run, const char* metric, std::vector<SlowPeer>
 void report_slowest(JobRun& run, const PeerRow& row) {
   constexpr double confidence = 0.99;  // no healthy link deviates so far (docs/methods/peer.md)
   if (row.links() < least_links) {
-    return run.report(not_resolvable(
-        "peer.slowest", fmt::format("{} link(s) (at least {} are needed to know what is usual)",
-                                    row.links(), least_links)));
+    return run.leave_open("peer.slowest",
+                          fmt::format("{} link(s) (at least {} are needed to know what is usual)",
+                                      row.links(), least_links));
   }
   std::vector<SlowPeer> slow;
   for (const LinkKind& kind : link_kinds) add_slow_peers(run, kind.metric, slow);
@@ -124,18 +123,17 @@ void report_all_at_once(JobRun& run, const PeerRow& row, const StreamProbe& shap
   const NodeTurns& turns = run.node().turns;
   const std::size_t next = row.next();
   if (!row.has(next)) {
-    return run.report(
-        not_resolvable(metric, "the next GPU cannot be measured: " + row.refusals[next]));
+    return run.leave_open(metric, "the next GPU cannot be measured: " + row.refusals[next]);
   }
   const Appointment appointment = turns.meet();
   if (!appointment.refusal.empty()) {
-    return run.report(not_resolvable(metric, appointment.refusal));
+    return run.leave_open(metric, appointment.refusal);
   }
   const double usual_rate = run.vector("peer.read_bytes_per_s")->at(next);
   const auto pieces = read_pieces(run, row, shape, usual_rate, appointment.begin_unix_ns);
   const Overlap overlap =
       turns.compare({pieces.front().span.begin_unix_ns, pieces.back().span.end_unix_ns});
-  if (!overlap.refusal.empty()) return run.report(not_resolvable(metric, overlap.refusal));
+  if (!overlap.refusal.empty()) return run.leave_open(metric, overlap.refusal);
   PeerSamples samples(row.gpus.size());
   for (const ReadPiece& piece : pieces) {
     const bool inside = piece.span.begin_unix_ns >= overlap.span.begin_unix_ns &&
@@ -143,9 +141,8 @@ void report_all_at_once(JobRun& run, const PeerRow& row, const StreamProbe& shap
     if (inside) samples[next].push_back(piece.rates);
   }
   if (samples[next].size() < least_pieces) {
-    return run.report(
-        not_resolvable(metric, fmt::format("all GPUs were at work during only {} of {} pieces",
-                                           samples[next].size(), pieces.size())));
+    return run.leave_open(metric, fmt::format("all GPUs were at work during only {} of {} pieces",
+                                              samples[next].size(), pieces.size()));
   }
   report_row(run, row, metric, samples);
 }
@@ -165,7 +162,7 @@ void run_peer(JobRun& run) {
   run.node().turns.end();
   std::vector<double> ranks;
   for (const NodeGpu& gpu : row.gpus) ranks.push_back(gpu.rank);
-  run.report(found("peer.ranks", std::move(ranks), 1, 1));
+  run.report("peer.ranks", std::move(ranks), 1);
   report_link(run, row);
   report_row(run, row, "peer.latency_cycles", measured.latency_cycles);
   for (std::size_t k = 0; k < link_kinds.size(); ++k) {

@@ -53,20 +53,7 @@ ChaseProbe make_chase(const std::string& uuid, const Draw& draw) {
   ChaseProbe probe;
   probe.buffer_bytes = buffer_bytes;
   probe.lanes = {{.sm = draw.sm, .offsets_bytes = std::move(offsets), .path = LoadPath::past_l1}};
-  probe.warmup_accesses = peer_chase_accesses;
-  probe.timed_accesses = peer_chase_accesses;
-  probe.recorded_accesses = peer_chase_accesses;
-  probe.peer_uuid = uuid;
-  return probe;
-}
-
-StreamProbe make_stream(JobRun& run, StreamKind kind, const std::string& uuid) {
-  StreamProbe probe;
-  probe.kind = kind;
-  probe.path = LoadPath::past_l1;
-  probe.blocks = run.info().sm_count;
-  probe.block_threads = std::min(512, run.info().max_threads_per_block);
-  probe.footprint_bytes = buffer_bytes;
+  probe.warmup_accesses = probe.timed_accesses = probe.recorded_accesses = peer_chase_accesses;
   probe.peer_uuid = uuid;
   return probe;
 }
@@ -84,12 +71,17 @@ std::vector<double> rates_of(const StreamProbe& probe, const Trace& trace) {
 StreamProbe choose_shape(JobRun& run, const PeerRow& row, const LinkKind& kind) {
   std::size_t first = 0;
   while (!row.has(first)) ++first;
-  StreamProbe best = make_stream(run, kind.stream, row.gpus[first].uuid);
+  StreamProbe probe;
+  probe.kind = kind.stream;
+  probe.path = LoadPath::past_l1;
+  probe.block_threads = std::min(512, run.info().max_threads_per_block);
+  probe.footprint_bytes = buffer_bytes;
+  probe.peer_uuid = row.gpus[first].uuid;
+  StreamProbe best = probe;
   double best_rate = 0;
   for (const int blocks_per_sm : {1, 2, 4}) {
     for (const int ilp : {1, 4}) {
-      StreamProbe probe = make_stream(run, kind.stream, row.gpus[first].uuid);
-      probe.blocks *= blocks_per_sm;
+      probe.blocks = blocks_per_sm * run.info().sm_count;
       probe.ilp = ilp;
       const Trace trace = run.ask(
           fmt::format("{} by {} blocks, ilp {}", to_text(kind.stream), probe.blocks, ilp), probe);
@@ -109,11 +101,6 @@ std::int64_t now_unix_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::system_clock::now().time_since_epoch())
       .count();
-}
-
-void sleep_until(std::int64_t unix_ns) {
-  const std::int64_t left_ns = unix_ns - now_unix_ns();
-  if (left_ns > 0) std::this_thread::sleep_for(std::chrono::nanoseconds(left_ns));
 }
 
 }  // namespace
@@ -145,9 +132,11 @@ PeerRow meet_peers(JobRun& run) {
           "GPUs of its node";
       continue;
     }
-    const Attempt touch = attempt(run, fmt::format("first loads from rank {}", row.gpus[gpu].rank),
-                                  make_chase(row.gpus[gpu].uuid, {.seed = run.seed()}));
-    row.refusals[gpu] = touch.refusal;
+    const auto refusal = refusal_of([&] {
+      run.run(fmt::format("first loads from rank {}", row.gpus[gpu].rank),
+              make_chase(row.gpus[gpu].uuid, {.seed = run.seed()}));
+    });
+    row.refusals[gpu] = refusal.value_or("");
   }
   return row;
 }
@@ -189,12 +178,10 @@ std::vector<ReadPiece> read_pieces(JobRun& run, const PeerRow& row, StreamProbe 
   const auto ns = [](double seconds) { return static_cast<std::int64_t>(seconds * 1e9); };
   std::vector<ReadPiece> pieces;
   for (std::int64_t at = begin_unix_ns; at < begin_unix_ns + ns(together_s);) {
-    sleep_until(at);
-    ReadPiece piece{.span = {.begin_unix_ns = now_unix_ns()}, .rates = {}};
+    std::this_thread::sleep_for(std::chrono::nanoseconds(at - now_unix_ns()));
+    const std::int64_t begin_ns = now_unix_ns();
     const Trace& trace = run.run(fmt::format("all at once, piece {}", pieces.size()), probe);
-    piece.span.end_unix_ns = now_unix_ns();
-    piece.rates = rates_of(probe, trace);
-    pieces.push_back(std::move(piece));
+    pieces.push_back({.span = {begin_ns, now_unix_ns()}, .rates = rates_of(probe, trace)});
     at = std::max(at + ns(piece_s), now_unix_ns());
   }
   return pieces;

@@ -1,28 +1,14 @@
 // Probes that a device may refuse, for jobs that then report the refusal as their answer.
 #pragma once
 
-#include "base/error.hpp"
 #include "jobs/run/job_run.hpp"
 
 #include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace sonde {
-
-/// Thrown by a part of a job that has no answer although the device refused no probe.
-class NoAnswer : public Error {
- public:
-  NoAnswer(Status absence, const std::string& why) : Error(why), status(absence) {}
-  Status status;
-};
-
-struct Attempt {
-  const Trace* trace = nullptr;  // nullptr if refused
-  std::string refusal;           // why it was refused
-};
 
 /// Runs a whole measurement. Returns why the device refused one of its probes, which ends it;
 /// nullopt if it refused none.
@@ -58,15 +44,6 @@ bool measure_part(JobRun& run, std::initializer_list<std::string_view> prefixes,
     if (reason) run.report_rest(prefix, status, *reason);
   }
   return !reason;
-}
-
-/// Runs a probe; a DeviceError counts as a refusal.
-/// @throws DeviceLostError if nothing more can run
-inline Attempt attempt(JobRun& run, std::string label, const ProbeSpec& spec) {
-  Attempt attempt;
-  const auto refusal = refusal_of([&] { attempt.trace = &run.run(std::move(label), spec); });
-  attempt.refusal = refusal.value_or("");
-  return attempt;
 }
 
 }  // namespace sonde

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -48,9 +49,17 @@ double sm_clock_hz(const JobRun& run) {
   return run.number("clock.sm_hz").value_or(run.info().sm_clock_hz);
 }
 
+std::vector<double> latencies_of(const LaneTrace& lane, double overhead_cycles) {
+  std::vector<double> latencies;
+  for (std::uint32_t window : lane.window_cycles) latencies.push_back(window - overhead_cycles);
+  return latencies;
+}
+
 std::vector<double> latencies_of(const Trace& trace, double overhead_cycles) {
   std::vector<double> latencies;
-  for (std::uint32_t window : all_windows(trace)) latencies.push_back(window - overhead_cycles);
+  for (const LaneTrace& lane : trace.lanes) {
+    std::ranges::copy(latencies_of(lane, overhead_cycles), std::back_inserter(latencies));
+  }
   return latencies;
 }
 
@@ -83,19 +92,20 @@ std::vector<double> cycles_per_access(const Trace& trace) {
 std::vector<ChaseLane> lanes_of_all_sms(const JobRun& run, LoadPath path,
                                         const std::vector<std::uint64_t>& offsets_bytes) {
   std::vector<ChaseLane> lanes;
-  for (int sm : all_sms(run.info().sm_count)) {
+  for (int sm : all_sms(run)) {
     lanes.push_back({.sm = sm, .offsets_bytes = offsets_bytes, .path = path});
   }
   return lanes;
 }
 
-std::vector<int> all_sms(int sm_count) {
-  std::vector<int> sms(static_cast<std::size_t>(sm_count));
+std::vector<int> all_sms(const JobRun& run) {
+  std::vector<int> sms(static_cast<std::size_t>(run.info().sm_count));
   std::iota(sms.begin(), sms.end(), 0);
   return sms;
 }
 
-std::vector<int> spread_sms(int sm_count, int count) {
+std::vector<int> spread_sms(const JobRun& run, int count) {
+  const int sm_count = run.info().sm_count;
   const int taken = std::min(sm_count, count);
   std::vector<int> sms;
   for (int i = 0; i < taken; ++i) sms.push_back(i * sm_count / taken);

@@ -18,7 +18,8 @@ double window_overhead_cycles(JobRun& run);
 /// The SM clock, to turn cycles into time: as measured, else as the driver says; 0: not known.
 double sm_clock_hz(const JobRun& run);
 
-/// Latencies of all accesses of a trace (windows minus overhead), lane after lane.
+/// Latencies of all accesses (windows minus overhead); of a trace lane after lane.
+std::vector<double> latencies_of(const LaneTrace& lane, double overhead_cycles);
 std::vector<double> latencies_of(const Trace& trace, double overhead_cycles);
 
 /// Latency below the resolution of one window: the mean without the longest and shortest tenth.
@@ -39,10 +40,10 @@ std::vector<ChaseLane> lanes_of_all_sms(const JobRun& run, LoadPath path,
                                         const std::vector<std::uint64_t>& offsets_bytes);
 
 /// 0, 1, ..., sm_count - 1.
-std::vector<int> all_sms(int sm_count);
+std::vector<int> all_sms(const JobRun& run);
 
 /// At most `count` SMs, spread evenly over their numbers.
-std::vector<int> spread_sms(int sm_count, int count);
+std::vector<int> spread_sms(const JobRun& run, int count);
 
 /// SMs that decide together: one deviating SM cannot change a median or a vote of three.
 inline constexpr int voting_sms = 3;

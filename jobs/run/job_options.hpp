@@ -3,7 +3,6 @@
 #pragma once
 
 #include "analysis/results.hpp"
-#include "base/error.hpp"
 
 #include <functional>
 #include <map>
@@ -21,14 +20,6 @@ struct JobOption {
   std::span<const std::string_view> choices = {};  // of a text
   std::string_view usual;                          // what the job does without the option
   std::string_view help;
-};
-
-/// The device lacks what an option asks for: the job has no answers, but did not fail.
-class SettingError : public Error {
- public:
-  /// @param absence `not_present`, or `not_resolvable` if it exists and cannot be measured
-  SettingError(Status absence, const std::string& what) : Error(what), status(absence) {}
-  Status status;
 };
 
 /// Options that several jobs share.

@@ -2,13 +2,11 @@
 #include "jobs/run/job_run.hpp"
 
 #include "analysis/metrics.hpp"
-#include "base/error.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 namespace sonde {
 namespace {

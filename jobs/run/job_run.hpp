@@ -3,10 +3,12 @@
 #pragma once
 
 #include "analysis/results.hpp"
+#include "base/error.hpp"
 #include "device/device.hpp"
 #include "jobs/run/job_options.hpp"
 #include "jobs/run/node_gpus.hpp"
 
+#include <concepts>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -18,6 +20,21 @@
 namespace sonde {
 
 enum class SuiteLevel { quick, standard, full };
+
+/// Whole numbers as values of findings.
+inline Value to_value(Value value) { return value; }
+inline Value to_value(std::integral auto number) { return static_cast<double>(number); }
+inline Value to_value(const std::vector<int>& numbers) {
+  return std::vector<double>(numbers.begin(), numbers.end());
+}
+
+/// Thrown by a job, or a part of it, that has no answer although the device refused no probe: for
+/// example, the device lacks what an option asks for.
+class NoAnswer : public Error {
+ public:
+  NoAnswer(Status absence, const std::string& why) : Error(why), status(absence) {}
+  Status status;  // `not_present`, or `not_resolvable` if it exists and cannot be measured
+};
 
 /// One run of a job on a device. A job reaches the device only through this class.
 class JobRun {
@@ -65,7 +82,13 @@ class JobRun {
   /// Adds replicates that do not count because the GPU was throttled; the job's result says so.
   void drop_replicates(std::uint64_t count) { dropped_replicates_ += count; }
 
+  /// Reports a value. @param samples number of measurements behind it
   /// @throws Error if the metric is not in the registry, or was reported already
+  template <class Of>
+  void report(std::string metric, Of value, std::integral auto samples, double confidence = 1) {
+    report(found(std::move(metric), to_value(std::move(value)), confidence,
+                 static_cast<std::uint64_t>(samples)));
+  }
   void report(Finding finding);
   /// The same with a remark on the value.
   void report(Finding finding, std::string remark);

@@ -41,10 +41,6 @@ struct AccessShares {
   double held_before = 0;  // hit an inner cache
 };
 
-/// A chase with more hits in inner caches says too little about this cache. (On an H200 the L0 of
-/// code served more than a quarter of a chase through the L1 in one of ten runs.)
-inline constexpr double most_held_before = 0.35;
-
 /// @param window_cycles windows of timed loads, at least one
 AccessShares count_shares(const CoRunCache& cache, const std::vector<std::uint32_t>& window_cycles);
 

@@ -149,10 +149,10 @@ void report_scope(JobRun& run, const std::string& name, const CacheSharing& shar
   if (scope.name) {
     return report("scope", *scope.name, std::min(confidence, scope.confidence), scope.remark);
   }
-  run.report(not_resolvable(
+  run.leave_open(
       prefix + "scope",
       fmt::format("{} of {} SMs share it, and which SMs form a TPC or a GPC is not known",
-                  sharing.sms.size(), sm_count)));
+                  sharing.sms.size(), sm_count));
 }
 
 Candidates report_scopes(JobRun& run) {
@@ -181,7 +181,7 @@ void report_pair(JobRun& run, Candidates& candidates, const CachePair& pair) {
   }
   const ArrayVerdict verdict = compare_arrays(run, *candidates.find(pair.one)->second.shared,
                                               *candidates.find(pair.other)->second.shared);
-  if (!verdict.one_array) return run.report(not_resolvable(metric, verdict.reason));
+  if (!verdict.one_array) return run.leave_open(metric, verdict.reason);
   run.report(found(metric, std::string(*verdict.one_array ? "yes" : "no"), verdict.confidence,
                    verdict.probes),
              verdict.reason);
@@ -205,14 +205,14 @@ void report_code(JobRun& run, Candidates& candidates, const char* constants) {
     const ArrayVerdict verdict = compare_arrays(run, *bank.shared, *code.shared);
     probes += verdict.probes;
     if (verdict.one_array == true) {
-      return run.report(found(metric, std::string(name), verdict.confidence, probes));
+      return run.report(metric, std::string(name), probes, verdict.confidence);
     }
     if (!verdict.one_array) unknown = verdict.reason;
     confidence = confidence == 0 ? verdict.confidence : std::min(confidence, verdict.confidence);
   }
-  if (!unknown.empty()) return run.report(not_resolvable(metric, unknown));
+  if (!unknown.empty()) return run.leave_open(metric, unknown);
   if (confidence == 0) return run.report(not_present(metric, "no cache of code was found"));
-  run.report(found(metric, std::string("no"), confidence, probes));
+  run.report(metric, "no", probes, confidence);
 }
 
 /// Decides by the sizes that the L1 had with each carve-out.
@@ -225,15 +225,15 @@ void report_shared_memory(JobRun& run) {
     return run.report(not_present(metric, l1->reason));
   }
   if (!carveout_bytes || !size_bytes) {
-    return run.report(not_resolvable(metric, "sizes of the L1 by carve-out are not known"));
+    return run.leave_open(metric, "sizes of the L1 by carve-out are not known");
   }
   const auto shrinks = shrinks_with_carveout(*carveout_bytes, *size_bytes);
   if (!shrinks) {
-    return run.report(not_resolvable(
-        metric, "sizes of the L1 by carve-out follow neither rule, or there is one carve-out"));
+    return run.leave_open(
+        metric, "sizes of the L1 by carve-out follow neither rule, or there is one carve-out");
   }
   constexpr double confidence = 0.95;
-  run.report(found(metric, std::string(*shrinks ? "yes" : "no"), confidence, size_bytes->size()));
+  run.report(metric, *shrinks ? "yes" : "no", size_bytes->size(), confidence);
 }
 
 }  // namespace

@@ -11,15 +11,46 @@
 namespace sonde {
 namespace {
 
+// Of 64 or more loads of own lines few miss: outliers, and lines that a policy lost.
+constexpr double most_missed_of_own = 0.15;
 // Hits in inner caches say nothing about this cache. The remaining loads suffice to show that its
 // hits are distinguished from misses: if all were misses, they would exceed most_missed_of_own.
 constexpr double most_held_of_own = 0.75;
 static_assert(1 - most_held_of_own > most_missed_of_own);
+// New lines need not all miss, as a fetch may bring a neighbour. Lines of others behave like own
+// lines or like new ones, within most_off of the difference between the two.
+constexpr double least_difference = 0.5;
+constexpr double most_off = 0.2;
 // Some policies (RRIP) evict new lines first until old lines have aged. So each SM accesses its
 // list this often.
 constexpr std::uint64_t passes = 4;
 // Fewer loads would let one outlier in a short list count.
 constexpr std::uint64_t fewest_loads = 64;
+
+/// How many of the lines that others have just loaded an SM finds in a cache.
+enum class Found { none, unclear, all };
+
+/// SMs whose lines SM 0 finds.
+struct Sharers {
+  std::vector<int> sms = {};      // in the order in which they were asked
+  std::vector<int> unclear = {};  // neither found nor missed
+};
+
+/// Asks about some SMs and their halves. A group of which no line is found is not divided further.
+/// @param search finds lines that all of these SMs have just loaded
+template <class Try>
+void find_sharers(const std::vector<int>& sms, Try& search, Sharers& sharers) {
+  if (sms.empty()) return;
+  const Found answer = search.found_of(sms);
+  if (answer == Found::none) return;
+  if (sms.size() == 1) {
+    (answer == Found::all ? sharers.sms : sharers.unclear).push_back(sms.front());
+    return;
+  }
+  const auto middle = sms.begin() + static_cast<std::ptrdiff_t>(sms.size() / 2);
+  find_sharers({sms.begin(), middle}, search, sharers);
+  find_sharers({middle, sms.end()}, search, sharers);
+}
 
 /// SM 0 loads lines that other SMs have just loaded, at another place for each question. SMs work
 /// one after the other and never wait for each other, so that none disturbs the timed one.
@@ -46,23 +77,29 @@ class LoadedLines {
   /// @throws DeviceError, DeviceLostError
   AccessShares try_own() {
     const AccessShares own = load({}, passes);
-    missed_.own = own.missed;
+    missed_own_ = own.missed;
     return own;
   }
 
   /// Why its answers would mean nothing; empty if they do not.
   std::string prepare() {
     try_own();
-    missed_.fresh = load({}, 0).missed;  // of lines that no SM has loaded
-    if (tell_lines_apart(missed_)) return {};
+    missed_fresh_ = load({}, 0).missed;
+    if (missed_own_ <= most_missed_of_own && missed_fresh_ - missed_own_ >= least_difference) {
+      return {};
+    }
     return fmt::format(
         "SM 0 misses {:.0f} % of the lines that it has just loaded, and {:.0f} % of lines that are "
         "new",
-        100 * missed_.own, 100 * missed_.fresh);
+        100 * missed_own_, 100 * missed_fresh_);
   }
 
   /// Whether all of these SMs share the cache, or none. @pre prepare
-  Found found_of(const std::vector<int>& sms) { return judge_found(missed_, load(sms, 0).missed); }
+  Found found_of(const std::vector<int>& sms) {
+    const double place = (load(sms, 0).missed - missed_own_) / (missed_fresh_ - missed_own_);
+    if (place <= most_off) return Found::all;
+    return place >= 1 - most_off ? Found::none : Found::unclear;
+  }
 
   std::uint64_t probes() const { return probes_; }
 
@@ -106,7 +143,8 @@ class LoadedLines {
   const CoRunCache& cache_;
   std::string label_;
   std::uint64_t lines_;
-  MissedShares missed_;
+  double missed_own_ = 0;    // share of the lines that SM 0 has just loaded itself
+  double missed_fresh_ = 0;  // of lines that no SM has loaded
   std::uint64_t probes_ = 0;
 };
 
@@ -174,8 +212,8 @@ void search(JobRun& run, CacheSharing& sharing, Try first, Try second) {
   if (!sharing.reason.empty()) return;
   std::vector<int> others;
   for (int sm = 1; sm < run.info().sm_count; ++sm) others.push_back(sm);
-  const Sharers sharers =
-      find_sharers(others, [&](const std::vector<int>& sms) { return first.found_of(sms); });
+  Sharers sharers;
+  find_sharers(others, first, sharers);
   sharing.probes += first.probes();
   if (!sharers.unclear.empty()) {
     sharing.reason = fmt::format("SM 0 hits only some of the lines of {} of {} SMs",

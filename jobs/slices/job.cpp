@@ -25,7 +25,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <string>
 #include <utility>
 
 namespace sonde {
@@ -63,8 +62,7 @@ std::vector<std::vector<std::uint64_t>> draw_lines(const SliceLabels& labels, st
 }
 
 /// Latencies of L2 hits on lines past the L1: [SM][line].
-std::vector<std::vector<double>> time_hits(JobRun& run, const Draw& draw, const std::string& label,
-                                           const Offsets& offsets) {
+std::vector<std::vector<double>> time_hits(JobRun& run, const Draw& draw, const Offsets& offsets) {
   const ChaseSetup setup = set_up_chase(run, LoadPath::past_l1, RecordSpace::longest);
   ChaseProbe probe;
   probe.buffer_bytes = large_page_bytes;
@@ -74,33 +72,12 @@ std::vector<std::vector<double>> time_hits(JobRun& run, const Draw& draw, const 
   probe.concurrency = Concurrency::in_turn;
   probe.shared_carveout_bytes = setup.shared_carveout_bytes;
   probe.lanes = lanes_of_all_sms(run, LoadPath::past_l1, offsets);
-  const Trace& trace = run.run(label, probe);
+  const Trace& trace = run.run("slices: L2 hits by SM and slice", probe);
   std::vector<std::vector<double>> hits;
   for (const LaneTrace& lane : trace.lanes) {
-    ChaseLatencies of_lane{offsets.size(), {}};
-    for (const std::uint32_t window : lane.window_cycles) {
-      of_lane.cycles.push_back(window - setup.overhead_cycles);
-    }
-    hits.push_back(position_medians(of_lane));
+    hits.push_back(position_medians({offsets.size(), latencies_of(lane, setup.overhead_cycles)}));
   }
   return hits;
-}
-
-Offsets offsets_of(const std::vector<std::vector<std::uint64_t>>& lines, std::uint64_t line_bytes) {
-  Offsets offsets;
-  for (const auto& of_slice : lines) {
-    for (const std::uint64_t line : of_slice) offsets.push_back(line * line_bytes);
-  }
-  return offsets;
-}
-
-double variance(const std::vector<std::vector<double>>& map) {
-  const AdditiveFit fit = fit_additive(map);
-  double sum = 0;
-  for (const auto& row : map) {
-    for (const double value : row) sum += std::pow(value - fit.mean_cycles, 2);
-  }
-  return sum / static_cast<double>(map.size() * map.front().size());
 }
 
 /// Times some lines of every slice on all SMs, half of them with odd parity under the mask: in a
@@ -110,8 +87,11 @@ SliceMap map_slices(JobRun& run, const Draw& draw, const SliceLabels& labels,
                     std::uint64_t line_bytes, std::uint64_t mask) {
   const std::uint32_t slices = labels.slices;
   const auto lines = draw_lines(labels, mask / line_bytes, draw.seed);
-  const auto hits =
-      time_hits(run, draw, "slices: L2 hits by SM and slice", offsets_of(lines, line_bytes));
+  Offsets offsets;
+  for (const auto& of_slice : lines) {
+    for (const std::uint64_t line : of_slice) offsets.push_back(line * line_bytes);
+  }
+  const auto hits = time_hits(run, draw, offsets);
   std::vector<std::vector<double>> map;
   for (const auto& of_sm : hits) {
     std::vector<double>& row = map.emplace_back(slices);
@@ -123,7 +103,7 @@ SliceMap map_slices(JobRun& run, const Draw& draw, const SliceLabels& labels,
     }
   }
   SliceMap result{.sides = find_two_sides(map), .fit = {}};
-  const double all = variance(map);
+  const double all = fit_additive(map).variance;
   for (std::size_t sm = 0; sm < map.size() && !result.sides.side_of_row.empty(); ++sm) {
     for (std::size_t slice = 0; slice < slices; ++slice) {
       if (result.sides.side_of_row[sm] == result.sides.side_of_column[slice]) continue;
@@ -202,7 +182,7 @@ void report_count(JobRun& run, const std::vector<Page>& pages) {
             known_share(pages), lines),
       fmt::format("{} pages, the first one measured by SM {} while {} other SMs made reductions",
                   pages.size(), pages.front().labels.prober, pages.front().labels.co_runners));
-  run.report(found("cache.l2.slice_wait_cycles", median(waits), 1, waits.size()));
+  run.report("cache.l2.slice_wait_cycles", median(waits), waits.size());
 }
 
 void report_function(JobRun& run, const std::vector<Page>& pages) {
@@ -210,13 +190,12 @@ void report_function(JobRun& run, const std::vector<Page>& pages) {
   std::size_t known = 0;
   for (const Page& page : pages) {
     if (!page.function.is_known()) {
-      return run.report(not_resolvable("cache.l2.slice_function", page.function.reason));
+      return run.leave_open("cache.l2.slice_function", page.function.reason);
     }
     if (describe(page.function) != describe(pages.front().function)) {
-      return run.report(
-          not_resolvable("cache.l2.slice_function",
-                         fmt::format("pages disagree: {}; {}", describe(pages.front().function),
-                                     describe(page.function))));
+      return run.leave_open("cache.l2.slice_function",
+                            fmt::format("pages disagree: {}; {}", describe(pages.front().function),
+                                        describe(page.function)));
     }
     explained += page.function.explained_lines;
     known += page.function.known_lines;
@@ -229,18 +208,17 @@ void report_function(JobRun& run, const std::vector<Page>& pages) {
 /// Reports which slices and SMs lie on which side of the chip, and what the far side costs.
 void report_sides(JobRun& run, const SliceMap& map) {
   if (map.sides.side_of_row.empty()) {
-    const std::string reason = "no second side: latencies are explained by SM and slice alone";
-    run.report(not_present("cache.l2.side_slices", reason));
-    run.report(not_present("cache.l2.far_side_cycles", reason));
-    return run.report(not_present("placement.side_of_sm", reason));
+    for (const char* prefix : {"cache.l2.side_", "cache.l2.far_side_", "placement.side_"}) {
+      run.report_rest(prefix, Status::not_present,
+                      "no second side: latencies are explained by SM and slice alone");
+    }
+    return;
   }
-  std::vector<double> slices(2);
+  std::vector<int> slices(2);
   for (const int side : map.sides.side_of_column) ++slices[static_cast<std::size_t>(side)];
-  const std::vector<int>& sms = map.sides.side_of_row;
-  run.report(found("cache.l2.side_slices", std::move(slices), 1, map.samples));
-  run.report(found("cache.l2.far_side_cycles", map.sides.far_cycles, 1, map.samples));
-  run.report(
-      found("placement.side_of_sm", std::vector<double>(sms.begin(), sms.end()), 1, map.samples));
+  run.report("cache.l2.side_slices", slices, map.samples);
+  run.report("cache.l2.far_side_cycles", map.sides.far_cycles, map.samples);
+  run.report("placement.side_of_sm", map.sides.side_of_row, map.samples);
 }
 
 void report_map(JobRun& run, const SliceMap& map) {
@@ -291,7 +269,7 @@ void run_slices(JobRun& run) {
                  pages.front().function.choosing_mask);
   report_sides(run, map);
   report_map(run, map);
-  report_slice_sets(run, measure_slice_sets(run, pages.front().labels, line), line);
+  report_slice_sets(run, pages.front().labels, line);
 }
 
 }  // namespace sonde

@@ -4,7 +4,6 @@
 
 #include "analysis/statistics.hpp"
 #include "base/gpu_facts.hpp"
-#include "base/random.hpp"
 #include "jobs/run/known_groups.hpp"
 
 #include <fmt/format.h>
@@ -56,68 +55,84 @@ std::vector<int> choose_probers(const std::vector<double>& gpc_of_sm, int sm) {
   return probers;
 }
 
-}  // namespace
-
-PageChase::PageChase(JobRun& run, const Draw& draw, std::uint64_t buffer_bytes,
-                     std::uint64_t line_bytes)
-    : run_(run),
-      setup_(at_draw(set_up_chase(run, LoadPath::atomic, RecordSpace::longest), draw)),
-      line_bytes_(line_bytes),
-      probers_(choose_probers(known_groups(run).gpc_of_sm, draw.sm)),
-      random_(draw.seed) {
-  setup_.buffer_bytes = buffer_bytes;
-}
-
-std::vector<double> PageChase::latencies_alone(const Lines& offsets) {
-  setup_.co_runners.clear();
-  return fastest(offsets, passes_alone);
-}
-
-std::vector<double> PageChase::contended_latencies(const Lines& offsets, std::uint64_t own_bytes,
-                                                   std::uint64_t passes) {
-  setup_.co_runners.clear();
-  for (const int sm : sms_) setup_.co_runners.push_back({sm, own_bytes});
-  return fastest(offsets, passes);
-}
-
-/// The fastest latency of each line over the passes of a chase in random order. A line is always
-/// accessed by the same SM, so that its latencies can be compared. Shorter lists are filled up by
-/// repetition.
-std::vector<double> PageChase::fastest(const Lines& offsets, std::uint64_t passes) {
-  using Part = std::vector<std::size_t>;
-  std::vector<Part> parts(probers_.size());
-  for (std::size_t i = 0; i < offsets.size(); ++i) {
-    parts[offsets[i] / line_bytes_ % parts.size()].push_back(i);
+/// Latencies of atomics to lines of a buffer, with and without simultaneous reductions on one line.
+class PageChase {
+ public:
+  /// Uses the draw's SM and other SMs of its GPC, if it is known, at the draw's place in memory.
+  PageChase(JobRun& run, const Draw& draw, std::uint64_t buffer_bytes, std::uint64_t line_bytes)
+      : run_(run),
+        setup_(at_draw(set_up_chase(run, LoadPath::atomic, RecordSpace::longest), draw)),
+        line_bytes_(line_bytes),
+        probers_(choose_probers(known_groups(run).gpc_of_sm, draw.sm)),
+        random_(draw.seed) {
+    setup_.buffer_bytes = buffer_bytes;
   }
-  std::erase_if(parts, [](const Part& part) { return part.empty(); });
-  const std::size_t length = std::ranges::max_element(parts, {}, &Part::size)->size();
-  LaneChases chases{.warmup_accesses = length,
-                    .recorded_accesses = passes * length,
-                    .most_at_once = recordable_with_list(setup_, length),
-                    .warm_up = WarmUp::overlapped,
-                    .evidence = Evidence::of_a_search};
-  for (Part& part : parts) {
-    shuffle(part, random_);
-    for (std::size_t i = 0; part.size() < length; ++i) part.push_back(part[i]);
-    ChaseLane lane{.sm = probers_[chases.lanes.size()], .offsets_bytes = {}, .path = setup_.path};
-    for (const std::size_t i : part) lane.offsets_bytes.push_back(offsets[i]);
-    chases.lanes.push_back(std::move(lane));
+
+  void set_co_runner_sms(std::vector<int> sms) { sms_ = std::move(sms); }
+
+  /// The fastest of some passes for each line in `offsets`, in their order.
+  std::vector<double> latencies_alone(const Lines& offsets) {
+    setup_.co_runners.clear();
+    return fastest(offsets, passes_alone);
   }
-  const std::string label = setup_.co_runners.empty()
-                                ? fmt::format("slices: page {} alone", setup_.place)
-                                : fmt::format("slices: page {}, reductions on {:#x}", setup_.place,
-                                              setup_.co_runners.front().offset_bytes);
-  std::vector<double> latencies(offsets.size(), std::numeric_limits<double>::infinity());
-  const auto cycles = record_lanes(run_, setup_, label, std::move(chases));
-  for (std::size_t part = 0; part < parts.size(); ++part) {
-    for (std::size_t at = 0; at < cycles[part].size(); ++at) {
-      double& least = latencies[parts[part][at % length]];
-      least = std::min(least, cycles[part][at]);
+
+  /// The same while the co-runners make reductions on the line at `own_bytes`.
+  std::vector<double> contended_latencies(const Lines& offsets, std::uint64_t own_bytes,
+                                          std::uint64_t passes = 2) {
+    setup_.co_runners.clear();
+    for (const int sm : sms_) setup_.co_runners.push_back({sm, own_bytes});
+    return fastest(offsets, passes);
+  }
+
+ private:
+  /// The fastest latency of each line over the passes of a chase in random order. A line is always
+  /// accessed by the same SM, so that its latencies can be compared. Shorter lists are filled up by
+  /// repetition.
+  std::vector<double> fastest(const Lines& offsets, std::uint64_t passes) {
+    using Part = std::vector<std::size_t>;
+    std::vector<Part> parts(probers_.size());
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+      parts[offsets[i] / line_bytes_ % parts.size()].push_back(i);
     }
+    std::erase_if(parts, [](const Part& part) { return part.empty(); });
+    const std::size_t length = std::ranges::max_element(parts, {}, &Part::size)->size();
+    LaneChases chases{.warmup_accesses = length,
+                      .recorded_accesses = passes * length,
+                      .most_at_once = recordable_with_list(setup_, length),
+                      .warm_up = WarmUp::overlapped,
+                      .evidence = Evidence::of_a_search};
+    for (Part& part : parts) {
+      shuffle(part, random_);
+      for (std::size_t i = 0; part.size() < length; ++i) part.push_back(part[i]);
+      ChaseLane lane{.sm = probers_[chases.lanes.size()], .offsets_bytes = {}, .path = setup_.path};
+      for (const std::size_t i : part) lane.offsets_bytes.push_back(offsets[i]);
+      chases.lanes.push_back(std::move(lane));
+    }
+    const std::string label =
+        setup_.co_runners.empty()
+            ? fmt::format("slices: page {} alone", setup_.place)
+            : fmt::format("slices: page {}, reductions on {:#x}", setup_.place,
+                          setup_.co_runners.front().offset_bytes);
+    std::vector<double> latencies(offsets.size(), std::numeric_limits<double>::infinity());
+    const auto cycles = record_lanes(run_, setup_, label, std::move(chases));
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      for (std::size_t at = 0; at < cycles[part].size(); ++at) {
+        double& least = latencies[parts[part][at % length]];
+        least = std::min(least, cycles[part][at]);
+      }
+    }
+    return latencies;
   }
-  return latencies;
-}
 
+  JobRun& run_;
+  ChaseSetup setup_;
+  std::uint64_t line_bytes_;
+  std::vector<int> probers_;
+  Random random_;
+  std::vector<int> sms_;  // the co-runners
+};
+
+/// All lines of the large page that begins at `page_bytes`.
 Lines lines_of_page(std::uint64_t page_bytes, std::uint64_t line_bytes) {
   Lines lines;
   for (std::uint64_t at = 0; at < large_page_bytes; at += line_bytes) {
@@ -125,46 +140,6 @@ Lines lines_of_page(std::uint64_t page_bytes, std::uint64_t line_bytes) {
   }
   return lines;
 }
-
-std::vector<int> choose_co_runners(const std::vector<double>& gpc_of_sm, int sm_count, int prober,
-                                   int of_each_gpc) {
-  const auto wanted = static_cast<std::size_t>(of_each_gpc);
-  const auto groups = group_others(gpc_of_sm, prober);
-  std::vector<int> chosen;
-  if (groups.empty()) {
-    for (int sm = 0; sm < sm_count; ++sm) {
-      if (sm != prober) chosen.push_back(sm);
-    }
-    return spread(chosen, wanted * (usual_gpcs - 1));
-  }
-  for (const std::vector<int>& sms : groups | std::views::drop(1)) {
-    for (const int sm : spread(sms, wanted)) chosen.push_back(sm);
-  }
-  return chosen;
-}
-
-PageSlices label_page(JobRun& run, const Draw& draw, std::uint64_t line_bytes) {
-  PageChase chase(run, draw, large_page_bytes, line_bytes);
-  const std::vector<double> alone = chase.latencies_alone(lines_of_page(0, line_bytes));
-  PageSlices page{.slices = {}, .prober = draw.sm};
-  for (const int of_each_gpc : co_runners_of_gpc) {
-    std::vector<int> sms =
-        choose_co_runners(known_groups(run).gpc_of_sm, run.info().sm_count, draw.sm, of_each_gpc);
-    if (sms.size() == page.co_runners) break;
-    page.co_runners = sms.size();
-    page.of_each_gpc = of_each_gpc;
-    chase.set_co_runner_sms(std::move(sms));
-    page.slices = label_lines(alone, [&](const auto& lines, std::size_t own) {
-      Lines offsets;
-      for (const std::size_t line : lines) offsets.push_back(line * line_bytes);
-      return chase.contended_latencies(offsets, own * line_bytes);
-    });
-    if (page.slices.slices > 0) break;
-  }
-  return page;
-}
-
-namespace {
 
 /// What the first page shows of the lines that wait, and of lines near the prober.
 struct SliceOfLine {
@@ -220,6 +195,44 @@ Lines lines_that_may_wait(PageChase& chase, const SliceOfLine& slice, const Line
 }
 
 }  // namespace
+
+std::vector<int> choose_co_runners(const std::vector<double>& gpc_of_sm, int sm_count, int prober,
+                                   int of_each_gpc) {
+  const auto wanted = static_cast<std::size_t>(of_each_gpc);
+  const auto groups = group_others(gpc_of_sm, prober);
+  std::vector<int> chosen;
+  if (groups.empty()) {
+    for (int sm = 0; sm < sm_count; ++sm) {
+      if (sm != prober) chosen.push_back(sm);
+    }
+    return spread(chosen, wanted * (usual_gpcs - 1));
+  }
+  for (const std::vector<int>& sms : groups | std::views::drop(1)) {
+    for (const int sm : spread(sms, wanted)) chosen.push_back(sm);
+  }
+  return chosen;
+}
+
+PageSlices label_page(JobRun& run, const Draw& draw, std::uint64_t line_bytes) {
+  PageChase chase(run, draw, large_page_bytes, line_bytes);
+  const std::vector<double> alone = chase.latencies_alone(lines_of_page(0, line_bytes));
+  PageSlices page{.slices = {}, .prober = draw.sm};
+  for (const int of_each_gpc : co_runners_of_gpc) {
+    std::vector<int> sms =
+        choose_co_runners(known_groups(run).gpc_of_sm, run.info().sm_count, draw.sm, of_each_gpc);
+    if (sms.size() == page.co_runners) break;
+    page.co_runners = sms.size();
+    page.of_each_gpc = of_each_gpc;
+    chase.set_co_runner_sms(std::move(sms));
+    page.slices = label_lines(alone, [&](const auto& lines, std::size_t own) {
+      Lines offsets;
+      for (const std::size_t line : lines) offsets.push_back(line * line_bytes);
+      return chase.contended_latencies(offsets, own * line_bytes);
+    });
+    if (page.slices.slices > 0) break;
+  }
+  return page;
+}
 
 SliceLines collect_slice_lines(JobRun& run, const Draw& draw, std::uint64_t line_bytes,
                                const std::vector<int>& co_runners, std::uint64_t pages) {

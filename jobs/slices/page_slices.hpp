@@ -4,7 +4,6 @@
 
 #include "analysis/structure/index/slice_labels.hpp"
 #include "analysis/structure/sets/miss_oracle.hpp"
-#include "base/random.hpp"
 #include "jobs/chase/pointer_chase.hpp"
 
 #include <string>
@@ -17,37 +16,6 @@ namespace sonde {
 /// @param gpc_of_sm empty, or the GPC of each SM; -1: not known
 std::vector<int> choose_co_runners(const std::vector<double>& gpc_of_sm, int sm_count, int prober,
                                    int of_each_gpc);
-
-/// Latencies of atomics to lines of a buffer, with and without simultaneous reductions on one line.
-class PageChase {
- public:
-  /// Uses the draw's SM and other SMs of its GPC, if it is known, at the draw's place in memory.
-  PageChase(JobRun& run, const Draw& draw, std::uint64_t buffer_bytes, std::uint64_t line_bytes);
-
-  void set_co_runner_sms(std::vector<int> sms) { sms_ = std::move(sms); }
-
-  /// The fastest of some passes for each line in `offsets`, in their order.
-  /// @throws DeviceError, DeviceLostError
-  std::vector<double> latencies_alone(const Lines& offsets);
-
-  /// The same while the co-runners make reductions on the line at `own_bytes`.
-  /// @throws DeviceError, DeviceLostError
-  std::vector<double> contended_latencies(const Lines& offsets, std::uint64_t own_bytes,
-                                          std::uint64_t passes = 2);
-
- private:
-  std::vector<double> fastest(const Lines& offsets, std::uint64_t passes);
-
-  JobRun& run_;
-  ChaseSetup setup_;
-  std::uint64_t line_bytes_;
-  std::vector<int> probers_;
-  Random random_;
-  std::vector<int> sms_;  // the co-runners
-};
-
-/// All lines of the large page that begins at `page_bytes`.
-Lines lines_of_page(std::uint64_t page_bytes, std::uint64_t line_bytes);
 
 /// The slices of a page, and the SMs that measured them.
 struct PageSlices {

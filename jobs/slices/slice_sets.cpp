@@ -5,12 +5,14 @@
 #include "analysis/structure/latency/latency_classes.hpp"
 #include "analysis/structure/sets/conflict_set.hpp"
 #include "analysis/structure/sets/group_testing.hpp"
+#include "analysis/structure/sets/line_pool.hpp"
 #include "base/gpu_facts.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "jobs/cache/cache_probe.hpp"
 #include "jobs/run/known_groups.hpp"
 #include "jobs/sets/search.hpp"
+#include "jobs/sets/sets_probe.hpp"
 
 #include <fmt/format.h>
 
@@ -24,11 +26,13 @@ namespace {
 constexpr std::size_t searched_sets = 3;
 constexpr std::size_t most_chases = 500;
 
-/// Number of lines that a slice can hold, roughly.
-std::uint64_t room_of_slice(const JobRun& run, double slices, std::uint64_t line_bytes) {
-  return static_cast<std::uint64_t>(known_l2_part_bytes(run) / slices /
-                                    static_cast<double>(line_bytes));
-}
+/// The sets of a slice, as far as they were measured.
+struct SliceSets {
+  std::vector<std::uint32_t> ways;  // of each measured set
+  PackedLines packed = {};
+  ReplacementFit replacement = {};
+  std::string reason = {};  // why there are no ways
+};
 
 /// Number of pages that hold twice as many lines of a slice as it has room for.
 std::uint64_t pages_to_search(const JobRun& run, double slices, std::uint64_t line_bytes,
@@ -136,28 +140,28 @@ void report_room(JobRun& run, const PackedLines& packed, std::uint32_t ways,
                            parts == 1 ? "the one part" : "both partitions"));
   }
   if (lines % ways != 0) {
-    return run.report(not_resolvable(
+    return run.leave_open(
         "cache.l2.slice_sets",
-        fmt::format("{} lines fit together: not all sets of {} ways are full", lines, ways)));
+        fmt::format("{} lines fit together: not all sets of {} ways are full", lines, ways));
   }
   const std::size_t sets = lines / ways;
-  run.report(found("cache.l2.slice_sets", static_cast<double>(sets), 1, lines));
+  run.report("cache.l2.slice_sets", sets, lines);
 }
 
 void report_policy(JobRun& run, const ReplacementFit& fit) {
   const std::string metric = "cache.l2.slice_replacement";
-  if (!fit.policy || !fit.alike.empty()) return run.report(not_resolvable(metric, fit.reason));
+  if (!fit.policy || !fit.alike.empty()) return run.leave_open(metric, fit.reason);
   run.report(found(metric, std::string(to_text(*fit.policy)), fit.confidence, fit.scores.size()),
              fmt::format("of one set; explains {:.2f} % of the accesses", 100 * fit.agreement));
 }
-
-}  // namespace
 
 SliceSets measure_slice_sets(JobRun& run, const PageSlices& page, std::uint64_t line_bytes) {
   constexpr std::uint64_t most_pages = 256;
   SliceSets found;
   const auto slices = static_cast<double>(page.slices.slices);
-  const std::uint64_t room = room_of_slice(run, slices, line_bytes);
+  // Number of lines that a slice can hold, roughly.
+  const auto room = static_cast<std::uint64_t>(known_l2_part_bytes(run) / slices /
+                                               static_cast<double>(line_bytes));
   const std::uint64_t pages = pages_to_search(run, slices, line_bytes, room);
   if (room == 0 || pages > most_pages) {
     found.reason = room == 0 ? "the size of the L2 is not known"
@@ -190,7 +194,10 @@ SliceSets measure_slice_sets(JobRun& run, const PageSlices& page, std::uint64_t 
   return found;
 }
 
-void report_slice_sets(JobRun& run, const SliceSets& sets, std::uint64_t line_bytes) {
+}  // namespace
+
+void report_slice_sets(JobRun& run, const PageSlices& page, std::uint64_t line_bytes) {
+  const SliceSets sets = measure_slice_sets(run, page, line_bytes);
   if (sets.ways.empty()) {
     return run.leave_open("cache.l2.slice_", sets.reason);
   }

@@ -5,7 +5,6 @@
 
 #include "base/error.hpp"
 #include "base/gpu_facts.hpp"
-#include "jobs/chase/usable_memory.hpp"
 #include "jobs/run/attempt.hpp"
 
 #include <fmt/format.h>

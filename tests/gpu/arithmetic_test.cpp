@@ -24,8 +24,7 @@ class ArithmeticGpuTest : public GpuTest {
     const Trace shorter = device().run(probe);
     probe.steps = 4 * round;
     const Trace longer = device().run(probe);
-    return median(
-        step_cycles(shorter, longer, static_cast<double>(round), static_cast<double>(4 * round)));
+    return median(step_cycles(shorter, longer, static_cast<double>(3 * round)));
   }
   double latency(const std::string& op) {
     return step({.op = op, .warps = find_arithmetic_op(op)->group_warps});

@@ -45,7 +45,7 @@ class SharedGpuTest : public GpuTest {
   }
   double at_banks(AtomicForm form, int together) {
     const SharedBanks banks{.count = 32, .bank_bytes = 4};
-    return atomic_cycles(form, conflict_offsets(32, together, banks, 4));
+    return atomic_cycles(form, conflict_offsets(32, together, banks));
   }
 };
 

@@ -151,6 +151,10 @@ INSTANTIATE_TEST_SUITE_P(
         Curve("stride_without_l1", "c2070", "cg", {8, 8, 16, 32, 64, 128},
               {512 * kib, 1536 * kib, 1536 * kib, 1536 * kib, 1536 * kib, 1536 * kib},
               {0, 49152, 49152, 49152, 24576, 12288}),
+        // With the L1, from its line of 128 bytes on.
+        Curve("flat_from_the_line_on", "c2070", "ca", {8, 8, 32, 64, 128, 256, 512},
+              {8 * kib, 192 * kib, 192 * kib, 192 * kib, 192 * kib, 192 * kib, 192 * kib},
+              {0, 1536, 1536, 1536, 1536, 768, 384}, 0.03, "ascending", "49152"),
         // A translation misses once in 2 MiB.
         Curve("large_strides", "c2070", "ca", {4 * kib, 64 * kib, 512 * kib, mib, 2 * mib, 4 * mib},
               {32 * mib, 512 * mib, 512 * mib, 512 * mib, 512 * mib, 512 * mib},

@@ -11,7 +11,6 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <vector>
 
 namespace sonde {
 namespace {
@@ -32,6 +31,49 @@ bool may_be_one_tpc(const std::vector<int>& sms, const SmGroups& tpcs) {
   std::set<int> here;
   for (const int sm : sms) here.insert(tpcs.group_of_sm[static_cast<std::size_t>(sm)]);
   return here.size() == 1 && !here.contains(-1);
+}
+
+std::size_t find_root(std::vector<std::size_t>& parent, std::size_t item) {
+  while (parent[item] != item) item = parent[item] = parent[parent[item]];
+  return item;
+}
+
+/// GPCs: all SMs linked by clusters, because the blocks of a cluster lie in one GPC (CUDA
+/// programming guide, thread block clusters).
+SmGroups join_clusters(std::span<const Cluster> clusters, int sm_count) {
+  std::vector<std::size_t> parent(static_cast<std::size_t>(sm_count));
+  std::iota(parent.begin(), parent.end(), std::size_t{0});
+  for (const Cluster& cluster : clusters) {
+    for (int sm : cluster) {
+      const std::size_t root = find_root(parent, static_cast<std::size_t>(sm));
+      parent[root] = find_root(parent, static_cast<std::size_t>(cluster.front()));
+    }
+  }
+  std::vector<int> group_of_sm;
+  for (std::size_t sm = 0; sm < parent.size(); ++sm) {
+    group_of_sm.push_back(static_cast<int>(find_root(parent, sm)));
+  }
+  return make_groups(group_of_sm, Singles::drop);
+}
+
+/// TPCs: SMs that were each other's only partner in all clusters of two. SMs with several partners
+/// get no group: then the hardware does not place pairs by TPC.
+SmGroups pair_partners(std::span<const Cluster> pairs, int sm_count) {
+  std::vector<std::set<int>> partners(static_cast<std::size_t>(sm_count));
+  for (const Cluster& pair : pairs) {
+    if (pair.size() != 2 || pair[0] == pair[1]) continue;
+    partners[static_cast<std::size_t>(pair[0])].insert(pair[1]);
+    partners[static_cast<std::size_t>(pair[1])].insert(pair[0]);
+  }
+  std::vector<int> group_of_sm(partners.size(), -1);
+  for (std::size_t sm = 0; sm < partners.size(); ++sm) {
+    if (partners[sm].size() != 1) continue;
+    const auto partner = static_cast<std::size_t>(*partners[sm].begin());
+    if (partners[partner] == std::set{static_cast<int>(sm)}) {
+      group_of_sm[sm] = static_cast<int>(std::min(sm, partner));
+    }
+  }
+  return make_groups(group_of_sm, Singles::drop);
 }
 
 /// Removes groups whose SMs may all belong to one TPC: such a group is no GPC.

@@ -40,17 +40,15 @@ double total_bytes_per_cycle(std::span<const LaneTrace> lanes, double load_bytes
   return loads * load_bytes / static_cast<double>(longest_cycles);
 }
 
-std::optional<Plateau> find_plateau(std::span<const double> blocks, std::span<const double> rates) {
-  std::optional<Plateau> longest;
+std::optional<double> find_plateau(std::span<const double> blocks, std::span<const double> rates) {
+  std::optional<double> longest;
   for (std::size_t first = rates.size(); first-- > 0;) {
     const auto of_plateau = rates.subspan(first);
     const double middle = median(std::vector<double>(of_plateau.begin(), of_plateau.end()));
     const bool level = std::ranges::all_of(of_plateau, [&](double rate) {
       return std::abs(rate - middle) <= plateau_tolerance * middle;
     });
-    if (level && blocks.back() >= least_span * blocks[first]) {
-      longest = Plateau{.bytes_per_cycle = middle, .first_blocks = blocks[first]};
-    }
+    if (level && blocks.back() >= least_span * blocks[first]) longest = blocks[first];
   }
   return longest;
 }

@@ -16,16 +16,10 @@ namespace sonde {
 /// @param load_bytes bytes of one load
 double total_bytes_per_cycle(std::span<const LaneTrace> lanes, double load_bytes);
 
-/// The part of a curve where the rate no longer rises.
-struct Plateau {
-  double bytes_per_cycle = 0;  // median of its points
-  double first_blocks = 0;     // number of blocks at which it begins
-};
-
-/// The plateau at the end of the curve: all rates within 7 % of their median, and the last number
-/// of blocks at least 1.5 times the first. Nothing if the rate still rises.
+/// The number of blocks from which on a curve is level: all rates within 7 % of their median, and
+/// the last number of blocks at least 1.5 times the first. Nothing if the rate still rises.
 /// @param blocks ascending, one for each rate
-std::optional<Plateau> find_plateau(std::span<const double> blocks, std::span<const double> rates);
+std::optional<double> find_plateau(std::span<const double> blocks, std::span<const double> rates);
 
 /// Rate of each SM, depending on the SMs that work with it. NaN: unknown.
 struct GroupRates {

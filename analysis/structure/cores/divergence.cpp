@@ -90,13 +90,6 @@ double path_cycles(const WarpStamps& stamps_of_warp) {
   return sum / static_cast<double>(stamps_of_warp.paths.size());
 }
 
-double tail_cycles(const WarpStamps& stamps_of_warp) {
-  std::uint64_t last = 0;
-  for (const PathSpan& span : stamps_of_warp.paths) last = std::max(last, span.end_cycles);
-  const std::uint64_t behind = stamps_of_warp.last_behind_cycles;
-  return behind > last ? static_cast<double>(behind - last) : 0;
-}
-
 std::optional<std::string> barrier_participant(std::span<const std::uint64_t> cycles) {
   if (cycles.size() != 2 * warp) return std::nullopt;
   const auto lower = passing_of(cycles.first(half_warp));

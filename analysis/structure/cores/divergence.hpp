@@ -48,9 +48,6 @@ double total_cycles(const WarpStamps& warp);
 /// Mean length of the paths.
 double path_cycles(const WarpStamps& warp);
 
-/// From the end of the last path until all threads are past the branch.
-double tail_cycles(const WarpStamps& warp);
-
 /// The unit that a barrier counts, from the stamps of a diverged warp and the arrivals of another
 /// warp (Wong 2010, listing 7). "thread": both halves pass with the first arrival. "warp": each
 /// half needs an arrival. "path": each half counts as a warp; both pass before the other warp

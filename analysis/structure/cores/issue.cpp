@@ -47,15 +47,14 @@ std::optional<IssueShape> fit_stairs(std::span<const double> step_cycles, int sc
 
 }  // namespace
 
-std::vector<double> step_cycles(const Trace& shorter, const Trace& longer, double shorter_steps,
-                                double longer_steps) {
+std::vector<double> step_cycles(const Trace& shorter, const Trace& longer, double further_steps) {
   require(shorter.lanes.size() == longer.lanes.size(), "two runs of chains have different lanes");
   std::vector<double> cycles;
   for (std::size_t i = 0; i < longer.lanes.size(); ++i) {
     require(shorter.lanes[i].sm == longer.lanes[i].sm, "two runs of chains have different SMs");
     const double more = static_cast<double>(longer.lanes[i].elapsed_cycles) -
                         static_cast<double>(shorter.lanes[i].elapsed_cycles);
-    cycles.push_back(more / (longer_steps - shorter_steps));
+    cycles.push_back(more / further_steps);
   }
   return cycles;
 }
@@ -77,10 +76,6 @@ std::optional<IssueShape> infer_issue(std::span<const double> step_cycles) {
   if (!best || best->error > largest_error) return std::nullopt;
   if (next_error < best->error * least_advantage + largest_error / 2) return std::nullopt;
   return best;
-}
-
-double overlap_of(double first_cycles, double second_cycles, double both_cycles) {
-  return (first_cycles + second_cycles - both_cycles) / std::min(first_cycles, second_cycles);
 }
 
 }  // namespace sonde

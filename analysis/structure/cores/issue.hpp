@@ -14,8 +14,7 @@ namespace sonde {
 /// extra steps. Start, end and clock reads cancel out.
 /// @param shorter, longer traces of ArithmeticProbes that differ only in the number of steps
 /// @throws Error if lanes differ
-std::vector<double> step_cycles(const Trace& shorter, const Trace& longer, double shorter_steps,
-                                double longer_steps);
+std::vector<double> step_cycles(const Trace& shorter, const Trace& longer, double further_steps);
 
 /// How the schedulers of an SM share its warps.
 struct IssueShape {
@@ -31,11 +30,5 @@ struct IssueShape {
 /// @param step_cycles [w - 1]: with w warps
 /// @return nothing without two stairs, or if no number of schedulers fits better than all others
 std::optional<IssueShape> infer_issue(std::span<const double> step_cycles);
-
-/// Part of the faster operation that runs during the slower one: 1 if both units work at the same
-/// time, 0 if one waits for the other.
-/// @param first_cycles, second_cycles of a step of each operation alone
-/// @param both_cycles of a step of both together
-double overlap_of(double first_cycles, double second_cycles, double both_cycles);
 
 }  // namespace sonde

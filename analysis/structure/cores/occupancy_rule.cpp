@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace sonde {
 namespace {
@@ -39,18 +40,10 @@ bool explains(const OccupancyRule& rule, std::span<const HeldBlocks> held) {
   });
 }
 
-class Common {
- public:
-  void add(int value) {
-    differs_ = differs_ || (value_ && *value_ != value);
-    value_ = value;
-  }
-  std::optional<int> get() const { return differs_ ? std::nullopt : value_; }
-
- private:
-  std::optional<int> value_;
-  bool differs_ = false;
-};
+/// The value that all rules share.
+std::optional<int> common(const std::set<int>& values) {
+  return values.size() == 1 ? std::optional(*values.begin()) : std::nullopt;
+}
 
 /// Upper limit of the registers per SM: the most that a shape used, rounded up to the coarsest
 /// units.
@@ -82,7 +75,7 @@ int most_threads(std::span<const HeldBlocks> held) {
 
 FoundRule find_occupancy_rule(std::span<const HeldBlocks> held) {
   FoundRule found;
-  Common registers, units, quanta;
+  std::set<int> registers, units, quanta;
   OccupancyRule rule{.most_blocks = most_blocks(held), .most_threads = most_threads(held)};
   const int most = most_registers(held);
   for (int parts : part_counts) {
@@ -97,16 +90,16 @@ FoundRule find_occupancy_rule(std::span<const HeldBlocks> held) {
           rule.registers_per_sm = all;
           if (all % parts != 0 || !explains(rule, held)) continue;
           ++found.rules;
-          registers.add(all);
-          units.add(unit);
-          quanta.add(quantum);
+          registers.insert(all);
+          units.insert(unit);
+          quanta.insert(quantum);
         }
       }
     }
   }
-  found.registers_per_sm = registers.get();
-  found.register_unit = units.get();
-  found.thread_quantum = quanta.get();
+  found.registers_per_sm = common(registers);
+  found.register_unit = common(units);
+  found.thread_quantum = common(quanta);
   return found;
 }
 

@@ -4,8 +4,6 @@
 #include "analysis/statistics.hpp"
 #include "base/error.hpp"
 
-#include <vector>
-
 namespace sonde {
 namespace {
 
@@ -41,14 +39,13 @@ std::optional<SharedBanks> infer_banks(std::span<const double> pair_latency_cycl
   return SharedBanks{.count = row_words / bank_words, .bank_bytes = bank_words * 4};
 }
 
-std::vector<std::uint32_t> conflict_offsets(int threads, int ways, const SharedBanks& banks,
-                                            int element_bytes) {
+std::vector<std::uint32_t> conflict_offsets(int threads, int ways, const SharedBanks& banks) {
   require(ways > 0 && threads % ways == 0, "the ways of a conflict must divide the threads");
   const auto row_bytes = static_cast<std::uint32_t>(banks.count * banks.bank_bytes);
   std::vector<std::uint32_t> offsets;
   for (int thread = 0; thread < threads; ++thread) {
     const auto row = static_cast<std::uint32_t>(thread % ways);
-    const auto column = static_cast<std::uint32_t>(thread / ways * element_bytes);
+    const auto column = static_cast<std::uint32_t>(thread / ways * 4);
     offsets.push_back(row * row_bytes + column % row_bytes);
   }
   return offsets;

@@ -21,10 +21,9 @@ struct SharedBanks {
 /// @return nullopt if no distance has a clear conflict, or the scan ends within the second row
 std::optional<SharedBanks> infer_banks(std::span<const double> pair_latency_cycles);
 
-/// One offset for each thread, such that every `ways` threads meet in one bank, each in its own
-/// row. @pre ways divides threads
-std::vector<std::uint32_t> conflict_offsets(int threads, int ways, const SharedBanks& banks,
-                                            int element_bytes);
+/// The offset of a word of 4 bytes for each thread, such that every `ways` threads meet in one
+/// bank, each in its own row. @pre ways divides threads
+std::vector<std::uint32_t> conflict_offsets(int threads, int ways, const SharedBanks& banks);
 
 /// Offsets of thread t at t x stride elements (Mei and Chu 2016, listing 4).
 std::vector<std::uint32_t> stride_offsets(int threads, int stride, int element_bytes);

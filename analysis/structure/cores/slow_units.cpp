@@ -55,18 +55,6 @@ class Cut {
 
 }  // namespace
 
-UnitMap by_group(const UnitMap& of_sms, const SmGroups& groups) {
-  UnitMap map = of_sms;
-  map.values.assign(groups.sizes.size(), 0);
-  for (std::size_t sm = 0; sm < of_sms.values.size(); ++sm) {
-    const int group = groups.group_of_sm[sm];
-    if (group < 0) continue;
-    const auto at = static_cast<std::size_t>(group);
-    map.values[at] += of_sms.values[sm] / groups.sizes[at];
-  }
-  return map;
-}
-
 std::vector<SlowUnit> find_slow_units(const UnitMap& map) {
   std::vector<double> known;
   std::ranges::copy_if(map.values, std::back_inserter(known),

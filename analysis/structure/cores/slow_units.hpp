@@ -2,7 +2,6 @@
 #pragma once
 
 #include "analysis/metric_kind.hpp"
-#include "analysis/topology.hpp"
 
 #include <string>
 #include <vector>
@@ -17,9 +16,6 @@ struct UnitMap {
   double floor = 0;  // least standard deviation of the values of equal units
   std::vector<double> values;
 };
-
-/// The mean of each group; NaN for a group with an SM of unknown value.
-UnitMap by_group(const UnitMap& of_sms, const SmGroups& groups);
 
 struct SlowUnit {
   int number = -1;

@@ -138,6 +138,7 @@ AdditiveFit fit_additive(const std::vector<std::vector<double>>& map) {
       left += std::pow(beyond - fit.row_cycles[row] - fit.column_cycles[column], 2);
     }
   }
+  fit.variance = all / (rows * columns);
   fit.residual_cycles = std::sqrt(left / (rows * columns));
   fit.r2 = all > 0 ? 1 - left / all : 1;
   return fit;

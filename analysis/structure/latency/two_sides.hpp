@@ -22,6 +22,7 @@ struct AdditiveFit {
   double mean_cycles = 0;
   std::vector<double> row_cycles;     // by SM, relative to the mean
   std::vector<double> column_cycles;  // by slice, relative to the mean
+  double variance = 0;                // of the map
   double residual_cycles = 0;         // standard deviation of the residuals
   double r2 = 0;                      // fraction of the variance that the fit explains
 };
