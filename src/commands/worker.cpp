@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -85,7 +86,10 @@ void log_notes(const MergeNotes& notes) {
 Report build(const RunPlan& run, const std::vector<int>& lost_ranks) {
   const std::string& output = run.options.output;
   Roster roster = read_roster(run.parts);
-  if (run.fills_budget()) roster = with_whole_points(run, std::move(roster), lost_ranks);
+  if (run.fills_budget()) {
+    const std::size_t whole = whole_points(run, roster, lost_ranks);
+    keep_points(std::max(whole, run.points_of_repeat()), roster.provenance);
+  }
   if (!is_file_of(output, roster.provenance)) {
     log_local(fmt::format("building {} from the shards", output));
     log_notes(write_run_from_shards(output, roster));

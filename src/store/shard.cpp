@@ -57,18 +57,8 @@ struct Earlier {
   DeviceResult device;  // without traces
 };
 
-void set_aside(const fs::path& shard, const fs::path& finished, const std::string& hash,
-               const std::string& hash_now, std::string& note) {
-  const fs::path aside = fmt::format("{}.{}{}", finished.string(), hash, aside_suffix);
-  note = fmt::format(
-      "'{}' was measured under another configuration ({}, now {}): it is kept as '{}', and the GPU "
-      "is measured anew",
-      shard.string(), hash, hash_now, aside.string());
-  rename_or_fail(shard, aside);
-}
-
 /// The first file that holds the device under the same configuration: its finished shard, its
-/// unfinished shard, or the run file. A shard of another configuration is set aside.
+/// unfinished shard, or the run file.
 std::optional<Earlier> find_earlier(const fs::path& finished, const fs::path& unfinished,
                                     const fs::path& run, const std::string& uuid,
                                     const std::string& config_hash, std::string& note) {
@@ -77,18 +67,15 @@ std::optional<Earlier> find_earlier(const fs::path& finished, const fs::path& un
     try {
       check_readable(file, Depth::probes);
       RunReader reader(file);
-      std::string other;  // config hash of the device, if it differs from `config_hash`
       std::uint64_t row = 0;
       for (const DeviceResult& one : reader.read_inventory()) {
-        const std::string& hash = reader.provenance().points.at(one.point_index).config_hash;
-        if (one.info.uuid == uuid && hash == config_hash) {
+        const Point& point = reader.provenance().points.at(one.point_index);
+        if (one.info.uuid == uuid && point.config_hash == config_hash) {
           auto device = std::move(reader.read_devices({row, 1}, Depth::probes).front());
           return Earlier{.reader = std::move(reader), .row = row, .device = std::move(device)};
         }
-        if (one.info.uuid == uuid && other.empty()) other = hash;
         ++row;
       }
-      if (!other.empty() && file != run) set_aside(file, finished, other, config_hash, note);
     } catch (const StoreError& error) {
       note = fmt::format("{}: the GPU is measured anew", error.what());
     }

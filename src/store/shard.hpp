@@ -13,9 +13,6 @@
 
 namespace sonde {
 
-/// Suffix of shards of another configuration that were set aside.
-inline constexpr const char* aside_suffix = ".old";
-
 struct ResumedShard;
 
 /// True unless the job failed or was not run; then it need not be measured again.

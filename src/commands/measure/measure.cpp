@@ -311,8 +311,9 @@ Report measure_device(const RunPlan& run, const Task& task,
   return MeasuredDevice(run, task, on_step).measure();
 }
 
-void give_up_device(const RunPlan& run, const Task& task, std::size_t end,
-                    const std::string& reason, const std::function<void()>& on_point) {
+void give_up_device(const RunPlan& run, const Task& task, const std::string& reason,
+                    const std::function<void()>& on_point) {
+  const std::size_t end = run.fills_budget() ? task.point + 1 : run.points.size();
   for (Task at = task; at.point < end; ++at.point) {
     on_point();
     const MeasurePlan& plan = run.points[at.point];

@@ -159,18 +159,16 @@ Watch start_worker(Keeper& keeper, const Task& task, Limits limits, RankProgress
   return {keeper, limits, &progress, task.point};
 }
 
-/// No worker can measure the GPU any more; writes its shards without touching it. With a time
-/// budget it ends this point only: how many others follow depends on the other GPUs.
+/// No worker can measure the GPU any more; writes its shards without touching it.
 Supervised give_up(const RunPlan& run, const Task& task, const std::string& reason,
                    RankProgress& progress) {
   log_local(fmt::format("{} is given up: {}", task.device.uuid, reason));
-  const std::size_t end = run.fills_budget() ? task.point + 1 : run.points.size();
   try {
-    give_up_device(run, task, end, reason, [&progress] { progress.tick(); });
+    give_up_device(run, task, reason, [&progress] { progress.tick(); });
   } catch (const Error& error) {
     return {.failure = error.what()};
   }
-  return {.given_up = reason, .points_done = end};
+  return {.given_up = true};
 }
 
 }  // namespace
@@ -194,8 +192,8 @@ Supervised supervise(const RunPlan& run, Task task, Keeper& keeper, RankProgress
     Watch watch = start_worker(keeper, task, {.job = job_limit, .ends_by_signal = true}, progress);
     const Report report = watch.wait();
     switch (report.kind) {
-      case ReportKind::measured: return {.points_done = report.point};
-      case ReportKind::stopped: return {.stopped_early = true, .points_done = report.point};
+      case ReportKind::measured: return {};
+      case ReportKind::stopped: return {.stopped_early = true};
       case ReportKind::failed: return {.failure = report.reason};
       default: break;
     }

@@ -13,11 +13,10 @@ namespace sonde {
 
 /// How the measuring of one device ended.
 struct Supervised {
-  DeviceChoice device{};        // the UUID is empty if this rank has no device
-  bool stopped_early = false;   // a signal came: jobs are left for --resume
-  std::string failure{};        // why there is no shard to build the run file from
-  std::string given_up{};       // why no further process can measure the device
-  std::size_t points_done = 0;  // number of points, from the first on, with finished shards
+  DeviceChoice device{};       // the UUID is empty if this rank has no device
+  bool stopped_early = false;  // a signal came, or the time is over: jobs are left for --resume
+  std::string failure{};       // why there is no shard to build the run file from
+  bool given_up = false;       // no further process can measure the device
 };
 
 /// How the work of a worker on whole files ended.

@@ -143,7 +143,7 @@ TEST_F(MeasureTogetherTest, a_gpu_that_was_lost_costs_its_own_row) {
   measure("sim:h200,h200+sticky=1", 2, 1);
   task_.rank = 1;
   task_.device = {.uuid = gpu(1).uuid, .ordinal = 1};
-  give_up_device(run_, task_, 1, "it took all its workers along", [] {});
+  give_up_device(run_, task_, "it took all its workers along", [] {});
   together();
 
   EXPECT_EQ(status_of(shard(0), peer_read), Status::ok);
