@@ -14,6 +14,7 @@
 #include "store/output.hpp"
 #include "store/shard.hpp"
 #include "store/write_run.hpp"
+#include "store/write_together.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -49,21 +50,11 @@ ExitStatus build_without(const RunPlan& plan, const std::vector<int>& lost_ranks
   task.lost_ranks = lost_ranks;
   const Patience patience{.silence_s = plan.options.rendezvous_timeout_s};
   const auto build = [&] {
-    const Delegated built = delegate(context.keeper, task, progress);
-    log_local(built.meaning);  // the last line: the first rank that ends here ends all ranks
-    return built.status;
+    const Report built = delegate(context.keeper, task, progress);
+    log_local(built.reason);  // the last line: the first rank that ends here ends all ranks
+    return built.exit_status;
   };
   return do_once(plan.parts, context.mpi.rank(), build, patience, progress.lookout());
-}
-
-/// Reads from again.json which devices measure which jobs again; empty if that fails.
-std::vector<AgainTask> read_second_tries(const MeasurePlan& plan) {
-  try {
-    return read_again_plan(plan.parts);
-  } catch (const StoreError& error) {
-    log_local(error.what());
-    return {};
-  }
 }
 
 /// Has a worker do this rank's task, if there is one, then waits for the other ranks. All ranks
@@ -98,12 +89,11 @@ Attendance measure_links(const RunPlan& run, std::size_t point, const RankContex
                           progress);
 }
 
-/// The task to measure jobs of this rank's device again, if again.json names the device.
-std::optional<Task> find_second_tries(const MeasurePlan& plan, const RankContext& context,
-                                      const Supervised& mine) {
-  const auto tasks = read_second_tries(plan);
-  const auto own = std::ranges::find(tasks, mine.device.uuid, &AgainTask::uuid);
-  if (own == tasks.end()) return std::nullopt;
+/// The task to measure jobs of this rank's device again, if the plan names the device.
+std::optional<Task> find_second_tries(const std::vector<AgainTask>& plan,
+                                      const RankContext& context, const Supervised& mine) {
+  const auto own = std::ranges::find(plan, mine.device.uuid, &AgainTask::uuid);
+  if (own == plan.end()) return std::nullopt;
   Task task = task_of(context, TaskKind::measure_again);
   task.device = mine.device;
   task.again_jobs = own->jobs;
@@ -111,22 +101,24 @@ std::optional<Task> find_second_tries(const MeasurePlan& plan, const RankContext
   return task;
 }
 
-/// Measures devices that deviate again, together with some peers, before the file is written. Rank
-/// 0 sends the number of devices as a message, and the other ranks read a file with the devices.
+/// Measures devices that deviate again, together with some peers, before the file is written. A
+/// worker of rank 0 plans it.
 Attendance measure_deviating(const RunPlan& run, const RankContext& context, const Supervised& mine,
                              RankProgress& progress) {
   if (run.is_sweep()) return {};  // its points and repeats already measure more than once
-  const MeasurePlan& plan = run.points.front();
-  const Patience patience{.silence_s = plan.options.rendezvous_timeout_s};
-  const bool judged =
-      context.mpi.rank() == 0 && judge(context.keeper, task_of(context, TaskKind::judge), progress);
-  const int found = judged ? static_cast<int>(read_second_tries(plan).size()) : 0;
-  const auto count = hear_from_root(context.mpi.world(), found, patience, progress.lookout());
-  if (!count) return {{0}};
-  if (*count == 0) return {};
-  log_world(fmt::format("{} GPU(s) are measured again: they deviate, or a peer does", *count));
-  return measure_and_meet(plan, find_second_tries(plan, context, mine), most_again_s, context,
-                          progress);
+  Report judged;
+  if (context.mpi.rank() == 0) {
+    judged = judge(context.keeper, task_of(context, TaskKind::judge), progress);
+  }
+  const Patience patience{.silence_s = run.options.rendezvous_timeout_s};
+  const auto text =
+      hear_from_root(context.mpi.world(), to_json(judged), patience, progress.lookout());
+  if (!text) return {{0}};
+  const std::vector<AgainTask> plan = report_from_json(*text).again;
+  if (plan.empty()) return {};
+  log_world(fmt::format("{} GPU(s) are measured again: they deviate, or a peer does", plan.size()));
+  return measure_and_meet(run.points.front(), find_second_tries(plan, context, mine), most_again_s,
+                          context, progress);
 }
 
 /// When the time budget is over: removes the points from the plan that not all GPUs finished.
@@ -191,12 +183,12 @@ void write_file(const RunPlan& plan, const RankContext& context, const Roster& r
 /// All ranks meet once more before MPI ends: a rank that was stopped or killed after the file was
 /// written would block the end of MPI, where nothing can be aborted. Then rank 0 prints the last
 /// line of the run; the other ranks wait for rank 0 and print nothing after it.
-void leave_together(const RankContext& context, double limit_s, const Delegated& end) {
+void leave_together(const RankContext& context, double limit_s, const Report& end) {
   const Patience patience{.silence_s = limit_s, .total_s = limit_s};
   context.keeper.bound_end(std::chrono::seconds(static_cast<long>(1.5 * limit_s) + 10));
   const bool complete = rendezvous(context.mpi.world(), patience).complete();
-  log_world(end.meaning);
-  if (!complete) end_all_ranks(end.status);
+  log_world(end.reason);
+  if (!complete) end_all_ranks(end.exit_status);
 }
 
 /// Leaves the watch also after an error. If a rescue is under way, leave() does not return: the
@@ -263,20 +255,21 @@ ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& ro
   // The file is complete. Rank 0's worker analyses it. From here on the other ranks only watch rank
   // 0 and write nothing into the parts folder, which rank 0 removes at the end.
   context.watch.leave();
-  Delegated analysis;
+  Report analysis;
   if (mpi.rank() == 0) {
     analysis = delegate(context.keeper, task_of(context, TaskKind::analyze), progress);
   }
-  const auto heard = hear_from_root(mpi.world(), static_cast<int>(analysis.status), patience,
-                                    progress.silent_lookout());
+  const auto heard =
+      hear_from_root(mpi.world(), std::to_string(static_cast<int>(analysis.exit_status)), patience,
+                     progress.silent_lookout());
   if (!heard) {
     log_local("rank 0 was lost while it analysed the run file");
     end_all_ranks(rescue());
   }
-  analysis.status = static_cast<ExitStatus>(*heard);
-  if (mpi.rank() == 0 && analysis.status != ExitStatus::error) remove_joined_shards(plan);
+  analysis.exit_status = static_cast<ExitStatus>(std::stoi(*heard));
+  if (mpi.rank() == 0 && analysis.exit_status != ExitStatus::error) remove_joined_shards(plan);
   leave_together(context, patience.silence_s, analysis);
-  return analysis.status;
+  return analysis.exit_status;
 }
 
 }  // namespace sonde

@@ -74,9 +74,7 @@ Report measure_more(const MeasurePlan& plan, const Task& task, const RankLink& r
 }
 
 Report finished(ExitStatus status, std::string meaning = "") {
-  return {.kind = ReportKind::finished,
-          .reason = std::move(meaning),
-          .exit_status = static_cast<int>(status)};
+  return {.kind = ReportKind::finished, .reason = std::move(meaning), .exit_status = status};
 }
 
 void log_notes(const MergeNotes& notes) {
@@ -125,7 +123,8 @@ Report do_by_kind(const RunPlan& run, const Task& task, const RankLink& rank) {
         return {.kind = ReportKind::devices,
                 .devices = list_visible_devices(plan.backend, task.rank, plan.device_seed)};
       case TaskKind::measure: return measure(run, task, rank);
-      case TaskKind::judge: judge_shards(plan.parts); return finished(ExitStatus::ok);
+      case TaskKind::judge:
+        return {.kind = ReportKind::finished, .again = judge_shards(plan.parts)};
       case TaskKind::measure_again:
       case TaskKind::measure_together: return measure_more(plan, task, rank);
       case TaskKind::build: return build(run, task.lost_ranks);

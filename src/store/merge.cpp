@@ -27,43 +27,33 @@ namespace sonde {
 namespace fs = std::filesystem;
 namespace {
 
-// Devices that are in memory together: some 60 MB each with the traces of a standard suite.
-constexpr std::size_t most_together = 8;
 // Files that differ only in these options can be merged.
 constexpr std::string_view seeds[]{"seed", "repeat"};
 
-/// Groups candidates of one point that follow each other in a file, so that they are read together.
-std::vector<std::span<const Candidate>> join_parts(const std::vector<Candidate>& chosen) {
-  std::vector<std::span<const Candidate>> parts;
-  for (const Candidate& next : chosen) {
-    if (!parts.empty() && parts.back().size() < most_together && !next.file.empty()) {
-      const Candidate& last = parts.back().back();
-      if (last.file == next.file && last.row + 1 == next.row &&
-          last.config_hash == next.config_hash) {
-        parts.back() = {parts.back().data(), parts.back().size() + 1};
-        continue;
-      }
+/// Reads devices with their traces. Candidates of a file mostly follow each other: it stays open.
+class CandidateReader {
+ public:
+  /// One that turns out to be damaged is lost, where that may be.
+  DeviceResult read(const Candidate& one, MergeNotes& notes) {
+    if (one.file.empty()) return one.device;
+    try {
+      if (one.file != file_ || !reader_) reader_.emplace(one.file);
+      file_ = one.file;
+      return std::move(reader_->read_devices({one.row, 1}, Depth::traces).front());
+    } catch (const StoreError& error) {
+      if (!one.may_be_damaged) throw;
+      notes.push_back(fmt::format("{}: left out", error.what()));
     }
-    parts.emplace_back(&next, 1);
-  }
-  return parts;
-}
-
-/// The devices of a part. One that turns out to be damaged is lost, where that may be.
-std::vector<DeviceResult> load(std::span<const Candidate> part, MergeNotes& notes) {
-  const Candidate& first = part.front();
-  if (first.file.empty()) return {first.device};
-  try {
-    return RunReader(first.file).read_devices({first.row, part.size()}, Depth::traces);
-  } catch (const StoreError& error) {
-    if (!first.may_be_damaged) throw;
-    notes.push_back(fmt::format("{}: left out", error.what()));
-    DeviceResult lost = first.device;
+    DeviceResult lost = one.device;
     lost.status = DeviceOutcome::lost;
     lost.reason = "its results cannot be read";
-    return {lost};
+    return lost;
   }
-}
+
+ private:
+  fs::path file_;
+  std::optional<RunReader> reader_;
+};
 
 /// Writes the candidates in the order of their points.
 void write_candidates(const fs::path& path, const Provenance& provenance,
@@ -72,12 +62,11 @@ void write_candidates(const fs::path& path, const Provenance& provenance,
   std::ranges::stable_sort(chosen, {}, [&provenance](const Candidate& one) {
     return index_of(provenance.points, one.config_hash);
   });
-  const auto parts = join_parts(chosen);
-  write_run_alone(path, provenance, unaudited, parts.size(), [&](std::size_t i) {
-    std::vector<DeviceResult> devices = load(parts[i], notes);
-    const std::uint64_t point = index_of(provenance.points, parts[i].front().config_hash);
-    for (DeviceResult& device : devices) device.point_index = point;
-    return devices;
+  CandidateReader reader;
+  write_run_alone(path, provenance, unaudited, chosen.size(), [&](std::size_t i) {
+    DeviceResult device = reader.read(chosen[i], notes);
+    device.point_index = index_of(provenance.points, chosen[i].config_hash);
+    return device;
   });
 }
 
@@ -278,7 +267,6 @@ MergeNotes extract_shards(const fs::path& run, const Provenance& now,
     for (const StoredJob& job : stored_jobs(device)) from.keep.push_back(job.name);
     make_point_folder(shard.parent_path(), points_now.size());
     Shard::resume(shard.parent_path(), device, at_point(before, point), from).shard.finish(device);
-    write_digest(shard, device, point.config_hash);
     if (before.points.size() > 1) continue;  // a note for each point would be too many
     notes.push_back(fmt::format("{} is in '{}' and not measured now: kept", uuid, run.string()));
   }

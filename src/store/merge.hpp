@@ -34,8 +34,8 @@ MergeNotes merge_runs(const std::vector<std::filesystem::path>& sources,
 
 /// Before a run goes on from an earlier one: renames the shards in its parts folder that were
 /// measured at none of its points to `<GPU UUID>.h5.<config hash>.old`, and turns devices of the
-/// run file (if there is one) into shards with digests. Leaves out devices in `except` and those
-/// that already have a shard there. Reads one device at a time.
+/// run file (if there is one) into shards. Leaves out devices in `except` and those that already
+/// have a shard there. Reads one device at a time.
 /// @param now the provenance of the new run  @param on_device called before each shard and device
 /// @throws ConfigError if the file has points that the new run lacks; StoreError
 MergeNotes extract_shards(const std::filesystem::path& run, const Provenance& now,

@@ -54,20 +54,11 @@ void try_to_write_beside(const fs::path& out) {
 /// If an earlier run left an unfinished file, it must be a regular file that this run can replace.
 void check_unfinished(const fs::path& part) {
   const fs::file_type type = type_of(part, false);
-  if (type == fs::file_type::not_found) return;
-  if (type != fs::file_type::regular) {
-    throw ConfigError(
-        fmt::format("'{}' is no regular file (the output is written under that name first) remove "
-                    "it, or choose another name with -o",
-                    part.string()));
-  }
-  const Descriptor descriptor(open(part.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (descriptor < 0) {
-    throw StoreError(
-        fmt::format("cannot write '{}' ({}; the output is written under that name first) remove "
-                    "it, or choose another name with -o",
-                    part.string(), std::strerror(errno)));
-  }
+  if (type == fs::file_type::not_found || type == fs::file_type::regular) return;
+  throw ConfigError(fmt::format(
+      "'{}' is no regular file (the output is written under that name first) remove it, "
+      "or choose another name with -o",
+      part.string()));
 }
 
 /// Only regular files are replaced: to replace a device or a pipe would harm other programs. A link

@@ -41,6 +41,11 @@ bool file_exists(const fs::path& path) {
   return !path.empty() && fs::exists(path, error);
 }
 
+std::vector<JobResult> without_probes(std::vector<JobResult> jobs) {
+  for (JobResult& job : jobs) job.probes.clear();
+  return jobs;
+}
+
 /// True if the jobs that this job builds on are kept; for a second try, if its first try is kept.
 /// `kept` holds the jobs before it, since jobs come in running order.
 bool has_its_bases(const ResumeFrom& from, const std::string& name,
@@ -113,7 +118,7 @@ struct Shard::State {
   fs::path path;      // the file that is written
   fs::path finished;  // its name after `finish`
   std::optional<hdf5::File> file;
-  DeviceResult device;  // without its jobs
+  DeviceResult device;  // without its jobs until it is finished
   std::vector<std::string> jobs;
   std::size_t parts = 0;
   bool broken = false;
@@ -138,6 +143,7 @@ struct Shard::State {
     file->flush(hdf5::Durability::synced);
   }
 
+  /// Writes the device, and the findings of its jobs if it has any here.
   void write_device() {
     Names names;
     add_part(flatten({&device, 1}, {}, names), names);
@@ -277,6 +283,8 @@ void Shard::finish(const DeviceResult& device) {
   state_->device.status = device.status;
   state_->device.reason = device.reason;
   state_->device.after = device.after;
+  state_->device.jobs = without_probes(device.jobs);
+  state_->device.again = without_probes(device.again);
   state_->close();
   rename_or_fail(state_->path, state_->finished);
 }

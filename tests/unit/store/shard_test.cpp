@@ -288,6 +288,21 @@ TEST_F(ShardTest, results_of_another_configuration_outlive_the_folder_that_they_
   EXPECT_TRUE(fs::exists(parts / "GPU-1.h5.c0ffee.old"));
 }
 
+TEST_F(ShardTest, all_findings_of_a_finished_shard_are_those_of_its_jobs) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    device_ = test::random_device(seed, 1);
+    Shard shard = create();
+    for (const JobResult& job : device_.jobs) shard.append(job);
+    for (const JobResult& job : device_.again) shard.append_again(job);
+    shard.finish(device_);
+
+    EXPECT_EQ(print(read_shard(finished(), Depth::traces)), print(device_)) << "seed " << seed;
+    for (JobResult& job : device_.jobs) job.probes.clear();
+    for (JobResult& job : device_.again) job.probes.clear();
+    EXPECT_EQ(print(read_shard(finished(), Depth::findings)), print(device_)) << "seed " << seed;
+  }
+}
+
 TEST_F(ShardTest, shard_being_written_can_be_read_by_another_process) {
   Shard shard = create();
   shard.append(ok_);
