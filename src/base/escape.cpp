@@ -63,40 +63,38 @@ std::string replace_each(std::string_view text, std::span<const Escape> escapes)
   return escaped;
 }
 
-/// The bytes before the first one that is below `least` or not printable ASCII.
-std::string_view plain_start(std::string_view text, char least) {
-  const auto end = std::ranges::find_if(
-      text, [least](char c) { return c < least || c > '~'; });  // char is signed
-  return text.substr(0, static_cast<std::size_t>(end - text.begin()));
-}
-
 bool is_number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-/// Writes each byte of a character as \xf6 if `must_escape(character)`, or if it is not UTF-8; line
-/// feeds and tabs as \n and \t.
-template <class MustEscape>
-std::string escape_bytes(std::string_view text, const MustEscape& must_escape) {
-  std::string visible;
+/// Each byte as \xf6.
+std::string to_hex(std::string_view bytes) {
+  std::string hex;
+  for (const char byte : bytes) hex += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+  return hex;
+}
+
+bool is_broken(std::uint32_t code, std::string_view bytes) {
+  return code == replacement && bytes != replacement_utf8;
+}
+
+/// Puts `show(code, bytes)` in the place of each character that is not printable ASCII.
+template <class Show>
+std::string replace_characters(std::string_view text, const Show& show) {
+  std::string shown;
   while (!text.empty()) {
+    const auto plain_end =
+        std::ranges::find_if(text, [](char c) { return c < ' ' || c > '~'; });  // char is signed
+    shown.append(text.begin(), plain_end);
+    text.remove_prefix(static_cast<std::size_t>(plain_end - text.begin()));
+    if (text.empty()) break;
     const Character next = first_character(text);
-    const std::string_view bytes = text.substr(0, next.bytes);
-    const bool broken = next.code == replacement && bytes != replacement_utf8;
-    if (!broken && !must_escape(next.code)) {
-      visible += bytes;
-    } else if (bytes == "\n" || bytes == "\t") {
-      visible += bytes == "\n" ? "\\n" : "\\t";
-    } else {
-      for (const char byte : bytes) {
-        visible += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
-      }
-    }
-    text.remove_prefix(bytes.size());
+    shown += show(next.code, text.substr(0, next.bytes));
+    text.remove_prefix(next.bytes);
   }
-  return visible;
+  return shown;
 }
 
 }  // namespace
@@ -109,30 +107,26 @@ std::string replace_all(std::string text, std::string_view from, std::string_vie
 }
 
 std::string repair_utf8(std::string_view text) {
-  return escape_bytes(text, [](std::uint32_t) { return false; });
+  return replace_characters(text, [](std::uint32_t code, std::string_view bytes) {
+    return is_broken(code, bytes) ? to_hex(bytes) : std::string(bytes);
+  });
 }
 
 std::string visible_line(std::string_view text) {
-  return escape_bytes(
-      text, [](std::uint32_t code) { return code < 0x20 || (code >= 0x7f && code < 0xa0); });
+  return replace_characters(text, [](std::uint32_t code, std::string_view bytes) -> std::string {
+    if (code == '\n') return "\\n";
+    if (code == '\t') return "\\t";
+    const bool is_control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+    return is_control || is_broken(code, bytes) ? to_hex(bytes) : std::string(bytes);
+  });
 }
 
 std::string escape_terminal(std::string_view text) {
-  std::string shown;
-  while (true) {
-    const std::string_view plain = plain_start(text, ' ');
-    shown += plain;
-    text.remove_prefix(plain.size());
-    if (text.empty()) return shown;
-    const Character next = first_character(text);
-    if (must_be_escaped(next.code)) {
-      shown += next.code < 0x100 ? fmt::format("\\x{:02x}", next.code)
-                                 : fmt::format("\\u{:04x}", next.code);
-    } else {
-      shown += next.code == replacement ? replacement_utf8 : text.substr(0, next.bytes);
-    }
-    text.remove_prefix(next.bytes);
-  }
+  return replace_characters(text, [](std::uint32_t code, std::string_view bytes) {
+    if (must_be_escaped(code))
+      return code < 0x100 ? fmt::format("\\x{:02x}", code) : fmt::format("\\u{:04x}", code);
+    return std::string(code == replacement ? replacement_utf8 : bytes);
+  });
 }
 
 std::string escape_csv(std::string_view cell) {
@@ -177,20 +171,10 @@ std::string quote_shell(std::string_view text) {
 }
 
 std::string escape_json_controls(std::string_view json) {
-  std::string escaped;
-  while (true) {
-    const std::string_view plain = plain_start(json, '\0');
-    escaped += plain;
-    json.remove_prefix(plain.size());
-    if (json.empty()) return escaped;
-    const Character next = first_character(json);
-    if (next.code >= 0x7f && must_be_escaped(next.code)) {
-      escaped += fmt::format("\\u{:04x}", next.code);
-    } else {
-      escaped += json.substr(0, next.bytes);
-    }
-    json.remove_prefix(next.bytes);
-  }
+  return replace_characters(json, [](std::uint32_t code, std::string_view bytes) {
+    const bool hides = code >= 0x7f && must_be_escaped(code);
+    return hides ? fmt::format("\\u{:04x}", code) : std::string(bytes);
+  });
 }
 
 }  // namespace sonde

@@ -6,7 +6,6 @@
 #include "base/units.hpp"
 #include "commands/commands.hpp"
 #include "commands/fleet_file.hpp"
-#include "commands/measure/again_plan.hpp"
 #include "store/analysis_file.hpp"
 #include "store/run_reader.hpp"
 
@@ -68,7 +67,6 @@ std::vector<Metric> registry_with(const std::vector<std::string>& tolerances) {
 FleetAnalysis analyze_run(const std::filesystem::path& path, const std::string& baseline,
                           std::span<const Metric> registry) {
   auto [run, analysis] = read_fleet(path, baseline, Depth::findings, registry);
-  const bool is_usual = registry.data() == all_metrics().data();  // the tolerances of `sonde run`
   std::optional<std::string> problem;  // thrown after printing, so that the table is not lost
   try {
     append_analysis(path, run, analysis);
@@ -76,7 +74,6 @@ FleetAnalysis analyze_run(const std::filesystem::path& path, const std::string& 
     problem = error.what();
   }
   std::cout << render_terminal(run, analysis, stdout_colour(), stdout_width(), Detail::summary)
-            << (is_usual ? describe_unconfirmed(run, analysis, path) : "")
             << fmt::format("\nall values: sonde export {} --format table\n", path.string());
   finish_output();  // here too: at the end of a run, a worker process prints
   if (problem) throw StoreError(*problem);

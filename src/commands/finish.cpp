@@ -5,6 +5,7 @@
 #include "base/deadline_factor.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/stop_signal.hpp"
 #include "commands/measure/again_plan.hpp"
 #include "commands/measure/fill_budget.hpp"
 #include "commands/measure/late_jobs.hpp"
@@ -13,13 +14,13 @@
 #include "store/output.hpp"
 #include "store/shard.hpp"
 #include "store/write_run.hpp"
+#include "store/write_together.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <optional>
 #include <vector>
 
@@ -49,30 +50,11 @@ ExitStatus build_without(const RunPlan& plan, const std::vector<int>& lost_ranks
   task.lost_ranks = lost_ranks;
   const Patience patience{.silence_s = plan.options.rendezvous_timeout_s};
   const auto build = [&] {
-    const Delegated built = delegate(context.keeper, task, progress);
-    log_local(built.meaning);  // the last line: the first rank that ends here ends all ranks
-    return built.status;
+    const Report built = delegate(context.keeper, task, progress);
+    log_local(built.reason);  // the last line: the first rank that ends here ends all ranks
+    return built.exit_status;
   };
   return do_once(plan.parts, context.mpi.rank(), build, patience, progress.lookout());
-}
-
-/// Collective. True if some points were not measured: a rank was stopped, or (with a time budget)
-/// its GPU was given up. With a time budget the run ends with the points that the other GPUs
-/// finished.
-bool any_points_missing(MPI_Comm comm, const RunPlan& plan, const Supervised& mine) {
-  const bool ended = plan.fills_budget() && !mine.given_up.empty();
-  const auto texts = gather_texts(comm, mine.stopped_early || ended ? "short" : "");
-  return std::ranges::any_of(texts, [](const std::string& text) { return !text.empty(); });
-}
-
-/// Reads from again.json which devices measure which jobs again; empty if that fails.
-std::vector<AgainTask> read_second_tries(const MeasurePlan& plan) {
-  try {
-    return read_again_plan(plan.parts);
-  } catch (const StoreError& error) {
-    log_local(error.what());
-    return {};
-  }
 }
 
 /// Has a worker do this rank's task, if there is one, then waits for the other ranks. All ranks
@@ -107,12 +89,11 @@ Attendance measure_links(const RunPlan& run, std::size_t point, const RankContex
                           progress);
 }
 
-/// The task to measure jobs of this rank's device again, if again.json names the device.
-std::optional<Task> find_second_tries(const MeasurePlan& plan, const RankContext& context,
-                                      const Supervised& mine) {
-  const auto tasks = read_second_tries(plan);
-  const auto own = std::ranges::find(tasks, mine.device.uuid, &AgainTask::uuid);
-  if (own == tasks.end()) return std::nullopt;
+/// The task to measure jobs of this rank's device again, if the plan names the device.
+std::optional<Task> find_second_tries(const std::vector<AgainTask>& plan,
+                                      const RankContext& context, const Supervised& mine) {
+  const auto own = std::ranges::find(plan, mine.device.uuid, &AgainTask::uuid);
+  if (own == plan.end()) return std::nullopt;
   Task task = task_of(context, TaskKind::measure_again);
   task.device = mine.device;
   task.again_jobs = own->jobs;
@@ -120,54 +101,55 @@ std::optional<Task> find_second_tries(const MeasurePlan& plan, const RankContext
   return task;
 }
 
-/// Measures devices that deviate again, together with some peers, before the file is written. Rank
-/// 0 sends the number of devices as a message, and the other ranks read a file with the devices.
+/// Measures devices that deviate again, together with some peers, before the file is written. A
+/// worker of rank 0 plans it.
 Attendance measure_deviating(const RunPlan& run, const RankContext& context, const Supervised& mine,
                              RankProgress& progress) {
   if (run.is_sweep()) return {};  // its points and repeats already measure more than once
-  const MeasurePlan& plan = run.points.front();
-  const Patience patience{.silence_s = plan.options.rendezvous_timeout_s};
-  const bool judged =
-      context.mpi.rank() == 0 && judge(context.keeper, task_of(context, TaskKind::judge), progress);
-  const int found = judged ? static_cast<int>(read_second_tries(plan).size()) : 0;
-  const auto count = hear_from_root(context.mpi.world(), found, patience, progress.lookout());
-  if (!count) return {{0}};
-  if (*count == 0) return {};
-  log_world(fmt::format("{} GPU(s) are measured again: they deviate, or a peer does", *count));
-  return measure_and_meet(plan, find_second_tries(plan, context, mine), most_again_s, context,
-                          progress);
+  Report judged;
+  if (context.mpi.rank() == 0) {
+    judged = judge(context.keeper, task_of(context, TaskKind::judge), progress);
+  }
+  const Patience patience{.silence_s = run.options.rendezvous_timeout_s};
+  const auto text =
+      hear_from_root(context.mpi.world(), to_json(judged), patience, progress.lookout());
+  if (!text) return {{0}};
+  const std::vector<AgainTask> plan = report_from_json(*text).again;
+  if (plan.empty()) return {};
+  log_world(fmt::format("{} GPU(s) are measured again: they deviate, or a peer does", plan.size()));
+  return measure_and_meet(run.points.front(), find_second_tries(plan, context, mine), most_again_s,
+                          context, progress);
 }
 
 /// When the time budget is over: removes the points from the plan that not all GPUs finished.
 /// Collective. @returns false if there are none; then the run stops and can go on with --resume
-bool keep_whole_points(RunPlan& plan, const RankContext& context, const Roster& roster,
-                       const Supervised& mine) {
-  if (!plan.fills_budget()) return false;
-  const auto whole = whole_points(plan, gather_texts(context.mpi.world(), describe_reach(mine)));
-  if (!whole) return false;
-  const RunPlan all = plan;
-  keep_points(*whole, plan);
+bool keep_whole_points(RunPlan& plan, const RankContext& context, const Roster& roster) {
+  std::size_t count = 0;  // rank 0 knows it
   agree_after(context.mpi.world(), [&] {
-    if (context.mpi.rank() == 0) remove_other_points(all, plan, roster);
+    if (context.mpi.rank() != 0) return;
+    count = whole_points(plan, roster);
+    if (count >= plan.points_of_repeat()) remove_other_points(plan, count, roster);
   });
-  const std::string why = why_to_stop(all.points.back());
+  count = std::stoul(broadcast_text(context.mpi.world(), std::to_string(count)));
+  if (count < plan.points_of_repeat()) return false;
+  const std::string why = why_to_stop(plan.points.back());
+  keep_points(count, plan);
   log_world(fmt::format("{}: {}", why.empty() ? "no GPU is left to be measured" : why,
                         describe_kept(plan)));
   return true;
 }
 
-/// If this rank's GPU was given up, writes shards for the points that the other GPUs finished.
-Attendance give_up_rest(const RunPlan& plan, const RankContext& context, const Supervised& mine,
-                        const NodeView& node, RankProgress& progress) {
-  if (!mine.given_up.empty()) {
-    Task task = task_of(context, TaskKind::measure);
-    task.point = mine.points_done;
-    task.device = mine.device;
-    task.node_gpus = node.gpus;
-    give_up_device(plan, task, plan.points.size(), mine.given_up, [&] { progress.tick(); });
-  }
-  return rendezvous(context.mpi.world(), {.silence_s = plan.options.rendezvous_timeout_s},
-                    progress.lookout());
+/// Collective. Some points may not be measured: a rank was stopped, or (with a time budget) its GPU
+/// was given up. With a time budget the run ends with the points that the other GPUs finished.
+/// @returns false if points are missing, and the run must go on with --resume
+bool settle_points(RunPlan& plan, const RankContext& context, const Roster& roster,
+                   const Supervised& mine) {
+  const bool is_short = mine.stopped_early || (plan.fills_budget() && mine.given_up);
+  const char* const mine_is = !is_short ? "whole" : stop_requested() ? "stopped" : "short";
+  const auto all = gather_texts(context.mpi.world(), mine_is);
+  const auto any = [&all](const char* state) { return std::ranges::count(all, state) > 0; };
+  if (any("stopped")) return false;
+  return !any("short") || (plan.fills_budget() && keep_whole_points(plan, context, roster));
 }
 
 RunPart own_part(const RunPlan& plan, const RankContext& context, const Roster& roster) {
@@ -201,12 +183,12 @@ void write_file(const RunPlan& plan, const RankContext& context, const Roster& r
 /// All ranks meet once more before MPI ends: a rank that was stopped or killed after the file was
 /// written would block the end of MPI, where nothing can be aborted. Then rank 0 prints the last
 /// line of the run; the other ranks wait for rank 0 and print nothing after it.
-void leave_together(const RankContext& context, double limit_s, const Delegated& end) {
+void leave_together(const RankContext& context, double limit_s, const Report& end) {
   const Patience patience{.silence_s = limit_s, .total_s = limit_s};
   context.keeper.bound_end(std::chrono::seconds(static_cast<long>(1.5 * limit_s) + 10));
   const bool complete = rendezvous(context.mpi.world(), patience).complete();
-  log_world(end.meaning);
-  if (!complete) end_all_ranks(end.status);
+  log_world(end.reason);
+  if (!complete) end_all_ranks(end.exit_status);
 }
 
 /// Leaves the watch also after an error. If a rescue is under way, leave() does not return: the
@@ -216,28 +198,13 @@ struct LeavesWatch {
   ~LeavesWatch() { watch.leave(); }
 };
 
-/// Shards of other configurations in the parts folder. Only a run with --resume can find some. The
-/// other ranks wait for rank 0 as long as it shows signs of life, so this function ticks.
-/// @returns nothing, with a line in the log, if the folder cannot be read
-std::optional<std::vector<std::filesystem::path>> find_foreign_shards(const RunOptions& options,
-                                                                      RankProgress& progress) {
-  try {
-    if (options.resume) return list_foreign_shards(options.output, [&] { progress.tick(); });
-  } catch (const StoreError& error) {
-    log_world(error.what());
-    return std::nullopt;
-  }
-  return std::vector<std::filesystem::path>();
-}
-
-void remove_joined_shards(const RunOptions& options,
-                          const std::vector<std::filesystem::path>& foreign) {
-  const auto left = remove_joined_parts(options.output, foreign);
+void remove_joined_shards(const RunPlan& plan) {
+  const auto left = remove_joined_parts(plan.parts, plan.provenance.points);
   if (left.empty()) return;
   log_world(
       fmt::format("{} keeps {} file(s) with results of another configuration, which '{}' does not "
                   "hold: merge them into a file of their own, or remove them",
-                  parts_folder(options.output).string(), left.size(), options.output));
+                  plan.parts.string(), left.size(), plan.options.output));
 }
 
 void say_stopped_early(const RunPlan& plan) {
@@ -271,15 +238,11 @@ ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& ro
   context.watch.leave();
   go_on_with(rendezvous(mpi.world(), patience, progress.lookout()));
   context.watch.enter({.name = "meeting after the measuring", .rescue = rescue});
-  const bool short_of_points = any_points_missing(mpi.world(), plan, mine);
-  if (short_of_points && keep_whole_points(plan, context, roster, mine)) {
-    progress.measured(progress.jobs_done());
-    context.watch.leave();
-    go_on_with(give_up_rest(plan, context, mine, node, progress));
-  } else if (short_of_points) {
+  if (!settle_points(plan, context, roster, mine)) {
     say_stopped_early(plan);
     return ExitStatus::resumable;
   }
+  progress.measured(progress.jobs_done());
   context.watch.leave();
   for (std::size_t point = 0; point < plan.points.size(); ++point) {
     go_on_with(measure_links(plan, point, context, node, progress));
@@ -292,22 +255,21 @@ ExitStatus finish_run(RunPlan plan, const RankContext& context, const Roster& ro
   // The file is complete. Rank 0's worker analyses it. From here on the other ranks only watch rank
   // 0 and write nothing into the parts folder, which rank 0 removes at the end.
   context.watch.leave();
-  Delegated analysis;
-  std::optional<std::vector<std::filesystem::path>> foreign;
+  Report analysis;
   if (mpi.rank() == 0) {
     analysis = delegate(context.keeper, task_of(context, TaskKind::analyze), progress);
-    if (analysis.status != ExitStatus::error) foreign = find_foreign_shards(plan.options, progress);
   }
-  const auto heard = hear_from_root(mpi.world(), static_cast<int>(analysis.status), patience,
-                                    progress.silent_lookout());
+  const auto heard =
+      hear_from_root(mpi.world(), std::to_string(static_cast<int>(analysis.exit_status)), patience,
+                     progress.silent_lookout());
   if (!heard) {
     log_local("rank 0 was lost while it analysed the run file");
     end_all_ranks(rescue());
   }
-  analysis.status = static_cast<ExitStatus>(*heard);
-  if (foreign) remove_joined_shards(plan.options, *foreign);
+  analysis.exit_status = static_cast<ExitStatus>(std::stoi(*heard));
+  if (mpi.rank() == 0 && analysis.exit_status != ExitStatus::error) remove_joined_shards(plan);
   leave_together(context, patience.silence_s, analysis);
-  return analysis.status;
+  return analysis.exit_status;
 }
 
 }  // namespace sonde

@@ -8,7 +8,6 @@
 #include "base/version.hpp"
 #include "commands/commands.hpp"
 #include "commands/finish.hpp"
-#include "commands/measure/again_plan.hpp"
 #include "commands/measure/supervise.hpp"
 #include "doctor/machine.hpp"
 #include "fleet/assign.hpp"
@@ -165,7 +164,6 @@ void prepare_output(const RunPlan& plan, const RankContext& context, const Roste
     log_world(lock->note());
     clear_progress(plan.parts);
     clear_claims(plan.parts);
-    for (const MeasurePlan& point : plan.points) clear_again_plan(point.parts);
     write_roster(plan.parts, roster);
   });
 }
@@ -185,7 +183,7 @@ void extract_earlier_shards(const RunPlan& plan, const RankContext& context, con
     }
     const auto hear_that_it_is_done = [&] {
       const Patience patience{.silence_s = plan.options.rendezvous_timeout_s};
-      if (hear_from_root(context.mpi.world(), 0, patience, progress.silent_lookout())) return;
+      if (hear_from_root(context.mpi.world(), "", patience, progress.silent_lookout())) return;
       log_local("rank 0 was lost while it took up earlier results");
       end_all_ranks(ExitStatus::error);
     };
@@ -236,7 +234,6 @@ Progress first_progress(const RunPlan& plan, const RankContext& context,
   progress.node = node_name();
   progress.uuid = uuid.value_or("");
   progress.jobs_total = uuid && !plan.fills_budget() ? plan.jobs_total() : 0;
-  progress.budget_s = time_budget_s(plan.options).value_or(0);
   return progress;
 }
 

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -54,9 +55,7 @@ auto tell_progress(const RankLink& rank) {
 }
 
 Report finished(ExitStatus status, std::string meaning = "") {
-  return {.kind = ReportKind::finished,
-          .reason = std::move(meaning),
-          .exit_status = static_cast<int>(status)};
+  return {.kind = ReportKind::finished, .reason = std::move(meaning), .exit_status = status};
 }
 
 void log_notes(const MergeNotes& notes) {
@@ -66,7 +65,10 @@ void log_notes(const MergeNotes& notes) {
 Report build(const RunPlan& run, const std::vector<int>& lost_ranks) {
   const std::string& output = run.options.output;
   Roster roster = read_roster(run.parts);
-  if (run.fills_budget()) roster = with_whole_points(run, std::move(roster), lost_ranks);
+  if (run.fills_budget()) {
+    const std::size_t whole = whole_points(run, roster, lost_ranks);
+    keep_points(std::max(whole, run.points_of_repeat()), roster.provenance);
+  }
   if (!is_file_of(output, roster.provenance)) {
     log_local(fmt::format("building {} from the shards", output));
     log_notes(write_run_from_shards(output, roster));
@@ -102,7 +104,8 @@ Report do_by_kind(const RunPlan& run, const Task& task, const RankLink& rank) {
         return {.kind = ReportKind::devices,
                 .devices = list_visible_devices(plan.backend, task.rank, plan.device_seed)};
       case TaskKind::measure: return measure_device(run, task, tell_progress(rank));
-      case TaskKind::judge: judge_shards(plan.parts); return finished(ExitStatus::ok);
+      case TaskKind::judge:
+        return {.kind = ReportKind::finished, .again = judge_shards(plan.parts)};
       case TaskKind::measure_again:
       case TaskKind::measure_together:
         measure_late(plan, task, tell_progress(rank));

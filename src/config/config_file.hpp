@@ -19,8 +19,7 @@ struct ConfigRules {
 };
 
 /// Sets the options that a file names. A value must have the type of its option: a text, a list of
-/// texts, a whole number, a number, true or false. The table `[sweep]` has a key for each axis (a
-/// list of values, or a range), and `mode`; `[job.<name>]` has options of that job (--set).
+/// texts, a whole number, a number, true or false.
 /// @throws ConfigError with file, line and column: no TOML, an unknown key, a wrong type or value
 void read_config_file(const std::filesystem::path& path, const ConfigRules& rules,
                       RunOptions& options);

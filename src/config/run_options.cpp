@@ -16,6 +16,7 @@
 #include <limits>
 #include <sstream>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace sonde {
@@ -23,21 +24,6 @@ namespace {
 
 // A year; no batch system runs a job for longer.
 constexpr double longest_wait_s = 366.0 * 24 * 3600;
-
-void check_value(const OptionText& option, double seconds) {
-  if (seconds > 0 && seconds <= longest_wait_s) return;  // false for NaN
-  throw ConfigError(
-      fmt::format("--{} must be a positive number of seconds, at most {} (a year), not {}",
-                  option.name, longest_wait_s, seconds));
-}
-/// TOML has only signed integers.
-void check_value(const OptionText& option, std::uint64_t number) {
-  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  if (number <= most) return;
-  throw ConfigError(fmt::format("--{} must be at most {}", option.name, most));
-}
-template <class Other>
-void check_value(const OptionText&, const Other&) {}
 
 std::string toml_value(const std::string& text) {
   if (repair_utf8(text) != text) {
@@ -85,22 +71,23 @@ std::string show_value(const nlohmann::json& value) {
   return fmt::format("{}", fmt::join(texts, ","));
 }
 
-/// Calls `visit(option, JSON key, usual value)` for options that decide the results or the points.
-template <class Visit>
-void for_each_deciding_option(const Visit& visit) {
-  const RunOptions usual_options;
-  for_each_run_option(usual_options, [&](const auto& usual, const OptionText& option) {
-    const bool decides =
-        option.role == OptionRole::decides_results || option.role == OptionRole::makes_points;
-    if (decides) visit(option, json_key(option), nlohmann::json(usual));
-  });
-}
-
 }  // namespace
 
 void check_options(const RunOptions& options) {
-  for_each_run_option(
-      options, [](const auto& value, const OptionText& option) { check_value(option, value); });
+  for_each_run_option(options, [](const auto& value, const OptionText& option) {
+    using Value = std::remove_cvref_t<decltype(value)>;
+    if constexpr (std::is_same_v<Value, std::uint64_t>) {
+      // TOML has only signed integers.
+      constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+      if (value <= most) return;
+      throw ConfigError(fmt::format("--{} must be at most {}", option.name, most));
+    } else if constexpr (std::is_same_v<Value, double>) {
+      if (value > 0 && value <= longest_wait_s) return;  // false for NaN
+      throw ConfigError(
+          fmt::format("--{} must be a positive number of seconds, at most {} (a year), not {}",
+                      option.name, longest_wait_s, value));
+    }
+  });
   if (options.memory_percent < 1 || options.memory_percent > 100) {
     throw ConfigError(
         fmt::format("--memory-percent must be 1 to 100, not {}", options.memory_percent));
@@ -134,23 +121,6 @@ std::string to_json(const RunOptions& options) {
   return json.dump();
 }
 
-std::string to_arguments(const std::string& config_json) {
-  const auto json = nlohmann::json::parse(config_json, nullptr, false);
-  if (!json.is_object()) return "";
-  std::string text;
-  for_each_deciding_option(
-      [&](const OptionText& option, const std::string& key, const nlohmann::json& usual) {
-        if (!json.contains(key) || json[key] == usual) return;
-        const nlohmann::json& value = json[key];
-        // The values of an axis hold commas, so each axis gets an option of its own.
-        const bool is_axes = value.is_array() && option.role == OptionRole::makes_points;
-        for (const auto& word : is_axes ? value : nlohmann::json::array({value})) {
-          text += fmt::format(" --{} {}", option.name, quote_shell(show_value(word)));
-        }
-      });
-  return text;
-}
-
 std::string describe_difference(const std::string& one, const std::string& other,
                                 std::span<const std::string_view> except) {
   const auto one_json = nlohmann::json::parse(one, nullptr, false);
@@ -161,11 +131,13 @@ std::string describe_difference(const std::string& one, const std::string& other
     return text.empty() ? "none" : text;
   };
   std::vector<std::string> differences;
-  for_each_deciding_option([&](const OptionText& option, const std::string& key,
-                               const nlohmann::json& usual) {
-    if (std::ranges::find(except, option.name) != except.end()) return;
-    const nlohmann::json mine = one_json.value(key, usual);
-    const nlohmann::json theirs = other_json.value(key, usual);
+  const RunOptions usual_options;
+  for_each_run_option(usual_options, [&](const auto& usual, const OptionText& option) {
+    const bool decides =
+        option.role == OptionRole::decides_results || option.role == OptionRole::makes_points;
+    if (!decides || std::ranges::find(except, option.name) != except.end()) return;
+    const nlohmann::json mine = one_json.value(json_key(option), nlohmann::json(usual));
+    const nlohmann::json theirs = other_json.value(json_key(option), nlohmann::json(usual));
     if (mine == theirs) return;
     differences.push_back(fmt::format("--{} {}, not {}", option.name, show(mine), show(theirs)));
   });

@@ -62,63 +62,70 @@ inline constexpr OptionText time_budget_text{
     "begin no further job after this time (90min, 6h), and stop with status 75: --resume goes on; "
     "the suite full is repeated until then, and ends with the repeats that are whole"};
 
-/// Calls `visit(member, OptionText)` for every option of a run, in the order of --help.
-template <class Options, class Visit>
-void for_each_run_option(Options& options, Visit&& visit) {
+/// Calls `visit(pointer to member, OptionText)` for every option of a run, in the order of --help.
+template <class Visit>
+void for_each_option(const Visit& visit) {
   using enum OptionRole;
-  visit(options.backend,
+  visit(&RunOptions::backend,
         OptionText{"backend", decides_results,
                    "cuda, or sim:MODEL[,MODEL...]: simulated GPUs, dealt to the ranks in order; "
                    "MODEL is a shipped name or a JSON file, with +fault=value to break it"});
-  visit(options.suite, OptionText{"suite", decides_results, "how much to measure"});
-  visit(options.jobs,
+  visit(&RunOptions::suite, OptionText{"suite", decides_results, "how much to measure"});
+  visit(&RunOptions::jobs,
         OptionText{"jobs", decides_results, "only these jobs (and what they build on), by comma"});
-  visit(options.sms,
+  visit(&RunOptions::sms,
         OptionText{"sms", decides_results,
                    "measure with these SMs alone, by comma: 17, or 17,20-23 (one, a TPC, a pair); "
                    "jobs that look at all SMs are left out"});
   visit(
-      options.set,
+      &RunOptions::set,
       OptionText{"set", decides_results,
                  "options of jobs, by comma: latency.carveout_bytes=64KiB (see sonde list jobs)"});
-  visit(options.repeat,
+  visit(&RunOptions::repeat,
         OptionText{
             "repeat", makes_points,
             "how often to measure everything, each time with other random choices; 0: once, or, "
             "where the suite full has a time budget, as often as fits into it"});
-  visit(options.sweep,
+  visit(&RunOptions::sweep,
         OptionText{"sweep", makes_points,
                    "measure with each of these values: OPTION=1,2,4 or FROM:TO:STEP or "
                    "FROM:TO:*FACTOR; OPTION is one of these, or JOB.OPTION as in --set"});
-  visit(options.sweep_mode,
+  visit(&RunOptions::sweep_mode,
         OptionText{"sweep-mode", makes_points,
                    "product: all combinations of the swept values; zip: the first of each, the "
                    "second of each, ..."});
-  visit(options.output, OptionText{"output", guides_run, "the run file", 'o'});
-  visit(options.seed, OptionText{"seed", decides_results, "seed of all random choices"});
-  visit(options.resume,
+  visit(&RunOptions::output, OptionText{"output", guides_run, "the run file", 'o'});
+  visit(&RunOptions::seed, OptionText{"seed", decides_results, "seed of all random choices"});
+  visit(&RunOptions::resume,
         OptionText{"resume", guides_run, "keep what an interrupted run has already measured"});
-  visit(options.force, OptionText{"force", guides_run, "overwrite an existing output"});
-  visit(options.dry_run,
+  visit(&RunOptions::force, OptionText{"force", guides_run, "overwrite an existing output"});
+  visit(&RunOptions::dry_run,
         OptionText{"dry-run", asks_instead, "print which jobs would run on which GPUs, and stop"});
-  visit(options.print_config,
+  visit(&RunOptions::print_config,
         OptionText{"print-config", asks_instead,
                    "print the resolved options as a TOML file for --config, and stop"});
-  visit(options.allow_shared_gpu,
+  visit(&RunOptions::allow_shared_gpu,
         OptionText{"allow-shared-gpu", guides_run,
                    "measure although MIG, MPS or another process shares the GPU"});
-  visit(options.memory_percent,
+  visit(&RunOptions::memory_percent,
         OptionText{"memory-percent", decides_results,
                    "of a GPU's free memory, how much to take: measurements are repeated at other "
                    "places of it"});
-  visit(options.job_timeout_s, OptionText{"job-timeout-s", guides_run,
-                                          "a job that takes longer is ended and counts as failed"});
-  visit(options.time_budget, time_budget_text);
-  visit(options.rendezvous_timeout_s,
+  visit(&RunOptions::job_timeout_s,
+        OptionText{"job-timeout-s", guides_run,
+                   "a job that takes longer is ended and counts as failed"});
+  visit(&RunOptions::time_budget, time_budget_text);
+  visit(&RunOptions::rendezvous_timeout_s,
         OptionText{"rendezvous-timeout-s", guides_run,
                    "how long to wait for a rank that gives no sign of life, in any stage"});
-  visit(options.progress_interval_s,
+  visit(&RunOptions::progress_interval_s,
         OptionText{"progress-interval-s", guides_run, "time between progress lines on stderr"});
+}
+
+/// The same with `visit(member of options, OptionText)`.
+template <class Options, class Visit>
+void for_each_run_option(Options& options, const Visit& visit) {
+  for_each_option([&](auto member, const OptionText& text) { visit(options.*member, text); });
 }
 
 /// Checks the ranges of numbers, and texts that hold numbers. @throws ConfigError with the option
@@ -130,10 +137,6 @@ std::string to_toml(const RunOptions& options);
 
 /// The options as JSON for the provenance. Bytes that are not UTF-8 are written as \xf6.
 std::string to_json(const RunOptions& options);
-
-/// The options in such a JSON text that decide the results or the points and are not the defaults,
-/// for a shell, each after a blank: " --suite full --seed 7". Unknown keys are left out.
-std::string to_arguments(const std::string& config_json);
 
 /// Lists the options that decide the results or the points and differ between two such JSON texts:
 /// "--suite quick, not standard; --memory-percent 50, not 100" (`one`, not `other`).

@@ -66,18 +66,6 @@ std::vector<std::string> expand_range(const std::string& text) {
         "above 0) write FROM:TO:STEP or FROM:TO:*FACTOR",
         text));
   }
-  const auto first = parse_whole(parts[0]);
-  const auto last = parse_whole(parts[1]);
-  const bool by_whole = !grows && std::floor(*step) == *step && *step <= 1e9;
-  if (first && last && by_whole) {
-    const auto width = static_cast<std::uint64_t>(*step);
-    const std::uint64_t steps = std::min<std::uint64_t>((*last - *first) / width, most_points);
-    std::vector<std::string> values;
-    for (std::uint64_t i = 0; i <= steps; ++i) {
-      values.push_back(fmt::format("{}", *first + i * width));
-    }
-    return values;
-  }
   constexpr double slack = 1e-9;  // relative; for rounding errors of sums such as 0.1 + 0.2
   std::vector<std::string> values;
   for (std::uint64_t i = 0; i <= most_points; ++i) {
@@ -143,23 +131,17 @@ void set_option(const SweepAxis& axis, const std::string& value, RunOptions& opt
 /// For each step of a sweep, the index of the value on each axis.
 std::vector<std::vector<std::size_t>> list_steps(const std::vector<SweepAxis>& axes,
                                                  const std::string& mode) {
-  if (mode == "zip") {
-    std::vector<std::vector<std::size_t>> steps;
-    for (std::size_t i = 0; i < (axes.empty() ? 1 : axes.front().values.size()); ++i) {
-      steps.emplace_back(axes.size(), i);
+  const bool is_zip = mode == "zip";
+  std::size_t count = 1;
+  for (const SweepAxis& axis : axes)
+    count = is_zip ? axis.values.size() : count * axis.values.size();
+  std::vector<std::vector<std::size_t>> steps(count, std::vector<std::size_t>(axes.size()));
+  for (std::size_t i = 0; i < count; ++i) {
+    std::size_t left = i;
+    for (std::size_t axis = axes.size(); axis-- > 0;) {  // the last one changes fastest
+      steps[i][axis] = is_zip ? i : left % axes[axis].values.size();
+      left /= axes[axis].values.size();
     }
-    return steps;
-  }
-  std::vector<std::vector<std::size_t>> steps{{}};
-  for (const SweepAxis& axis : axes) {
-    std::vector<std::vector<std::size_t>> longer;
-    for (const auto& step : steps) {
-      for (std::size_t i = 0; i < axis.values.size(); ++i) {
-        longer.push_back(step);
-        longer.back().push_back(i);
-      }
-    }
-    steps = std::move(longer);
   }
   return steps;
 }
@@ -262,14 +244,8 @@ std::string hash_common_options(const RunOptions& options, const std::vector<Swe
     if (axis.option == "seed") continue;
     names += axis.option + ' ';
     std::erase_if(common.set, [&](const std::string& item) { return sets(item, axis.option); });
-    for_each_run_option(common, [&](auto& member, const OptionText& option) {
-      if (option.name != with_dashes(axis.option)) return;
-      for_each_run_option(usual, [&](const auto& own, const OptionText& same) {
-        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(own)>,
-                                     std::remove_cvref_t<decltype(member)>>) {
-          if (same.name == option.name) member = own;
-        }
-      });
+    for_each_option([&](auto member, const OptionText& option) {
+      if (option.name == with_dashes(axis.option)) common.*member = usual.*member;
     });
   }
   return fmt::format("{:016x}", derive_seed(0, names + hash_options(common)));

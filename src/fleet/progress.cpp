@@ -27,7 +27,7 @@ NLOHMANN_JSON_SERIALIZE_ENUM(RankState, {{RankState::measuring, "measuring"},
                                          {RankState::measuring_again, "measuring again"},
                                          {RankState::stopped, "stopped"}})
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Progress, rank, ranks, node, uuid, job, state, jobs_done,
-                                   jobs_total, probes_done, elapsed_s, budget_s, beat)
+                                   jobs_total, probes_done, elapsed_s, beat)
 
 namespace {
 
@@ -69,15 +69,6 @@ std::string format_duration(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-/// An estimate from the rank's speed so far, limited by the time budget.
-double seconds_left(const Progress& rank) {
-  const double of_budget_s = std::max(0.0, rank.budget_s - rank.elapsed_s);
-  if (rank.jobs_total == 0) return of_budget_s;
-  if (rank.jobs_done == 0) return 0;
-  const double left_s = rank.elapsed_s / rank.jobs_done * (rank.jobs_total - rank.jobs_done);
-  return rank.budget_s > 0 ? std::min(left_s, of_budget_s) : left_s;
-}
-
 bool is_at_work(const Progress& rank) {
   return rank.state == RankState::measuring || rank.state == RankState::measuring_again;
 }
@@ -88,26 +79,6 @@ std::string count_text(int done, int total) {
 }
 
 }  // namespace
-
-ProgressFile::ProgressFile(const fs::path& parts, int rank) : path_(file_of(parts, rank)) {}
-
-void ProgressFile::update(Progress progress) {
-  const bool same_step = progress.job == last_.job && progress.state == last_.state &&
-                         progress.jobs_done == last_.jobs_done && last_.beat > 0;
-  if (same_step && Clock::now() - written_ < write_interval) return;
-  progress.beat = last_.beat + 1;
-  last_ = progress;
-  written_ = Clock::now();
-  // Written in place: other NFS clients may not see a renamed file for a minute. Padded to one
-  // length, so that readers rarely see half of it.
-  std::string text =
-      nlohmann::json(progress).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  text.resize(std::max(text.size(), padded_bytes), ' ');
-  const Descriptor file(open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
-  if (file < 0) return;
-  static_cast<void>(pwrite(file, text.data(), text.size(), 0));
-  static_cast<void>(ftruncate(file, static_cast<off_t>(text.size())));
-}
 
 void clear_progress(const fs::path& parts) {
   std::error_code ignored;
@@ -174,17 +145,9 @@ std::string summarize_progress(const std::vector<Progress>& ranks) {
     text += ", writing and analysing the run file";
   }
   if (!slowest) return text;
-  text += fmt::format(", slowest rank {} ({}, {}, {})", slowest->rank,
-                      escape_terminal(slowest->node), escape_terminal(slowest->job),
-                      count_text(slowest->jobs_done, slowest->jobs_total));
-  if (slowest->jobs_done > 0) {
-    double left_s = 0;
-    for (const Progress& rank : ranks) {
-      if (rank.state == RankState::measuring) left_s = std::max(left_s, seconds_left(rank));
-    }
-    text += fmt::format(", about {} left", format_duration(left_s));
-  }
-  return text;
+  return text + fmt::format(", slowest rank {} ({}, {}, {})", slowest->rank,
+                            escape_terminal(slowest->node), escape_terminal(slowest->job),
+                            count_text(slowest->jobs_done, slowest->jobs_total));
 }
 
 bool is_silent(const Progress& rank) {
@@ -210,39 +173,14 @@ std::string describe_progress(const std::vector<Progress>& ranks) {
   return text + summarize_progress(ranks) + "\n";
 }
 
-ProgressLine::ProgressLine(fs::path parts, std::chrono::duration<double> interval_s)
-    : parts_(std::move(parts)),
-      interval_s_(interval_s),
-      printed_(Clock::now()),
-      on_terminal_(isatty(STDERR_FILENO) == 1) {}
-
-void ProgressLine::tick() {
-  std::chrono::duration<double> interval_s = interval_s_;
-  if (on_terminal_ && interval_s > write_interval) interval_s = write_interval;
-  if (Clock::now() - printed_ < interval_s) return;
-  printed_ = Clock::now();
-  auto ranks = read_progress(parts_);
-  if (ranks.empty()) return;
-  watch_.look(ranks);
-  const std::string line = fmt::format("sonde: {:%H:%M:%S}Z {}", fmt::gmtime(std::time(nullptr)),
-                                       summarize_progress(ranks));
-  // On a terminal, "\r" and "erase to the end of the line" rewrite one line.
-  fmt::print(stderr, "{}", on_terminal_ ? "\r" + line + "\x1b[K" : line + "\n");
-  std::fflush(stderr);
-  open_line_ = on_terminal_;
-}
-
-void ProgressLine::finish() {
-  if (open_line_) fmt::print(stderr, "\n");
-  open_line_ = false;
-}
-
-RankProgress::RankProgress(const std::filesystem::path& parts, Progress first,
+RankProgress::RankProgress(fs::path parts, Progress first,
                            std::chrono::duration<double> line_interval_s)
-    : parts_(parts),
+    : parts_(std::move(parts)),
       progress_(std::move(first)),
-      file_(parts, progress_.rank),
-      line_(parts, line_interval_s) {}
+      line_interval_s_(line_interval_s),
+      on_terminal_(isatty(STDERR_FILENO) == 1) {
+  if (on_terminal_ && line_interval_s_ > write_interval) line_interval_s_ = write_interval;
+}
 
 void RankProgress::update(const std::string& job, int jobs_done, std::uint64_t probes_done) {
   progress_.job = job;
@@ -269,11 +207,47 @@ void RankProgress::tick() {
         "run again with --resume");
   }
   if (progress_.state == RankState::measuring) {
-    progress_.elapsed_s =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    progress_.elapsed_s = std::chrono::duration<double>(Clock::now() - start_).count();
   }
-  file_.update(progress_);
-  if (progress_.rank == 0) line_.tick();
+  write_file();
+  if (progress_.rank == 0 && Clock::now() - printed_ >= line_interval_s_) print_line();
+}
+
+void RankProgress::write_file() {
+  const bool same_step = progress_.job == last_.job && progress_.state == last_.state &&
+                         progress_.jobs_done == last_.jobs_done && last_.beat > 0;
+  if (same_step && Clock::now() - written_ < write_interval) return;
+  ++progress_.beat;
+  last_ = progress_;
+  written_ = Clock::now();
+  // Written in place: other NFS clients may not see a renamed file for a minute. Padded to one
+  // length, so that readers rarely see half of it.
+  std::string text =
+      nlohmann::json(progress_).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  text.resize(std::max(text.size(), padded_bytes), ' ');
+  const Descriptor file(
+      open(file_of(parts_, progress_.rank).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  if (file < 0) return;
+  static_cast<void>(pwrite(file, text.data(), text.size(), 0));
+  static_cast<void>(ftruncate(file, static_cast<off_t>(text.size())));
+}
+
+void RankProgress::print_line() {
+  printed_ = Clock::now();
+  auto ranks = read_progress(parts_);
+  if (ranks.empty()) return;
+  watch_.look(ranks);
+  const std::string line = fmt::format("sonde: {:%H:%M:%S}Z {}", fmt::gmtime(std::time(nullptr)),
+                                       summarize_progress(ranks));
+  // On a terminal, "\r" and "erase to the end of the line" rewrite one line.
+  fmt::print(stderr, "{}", on_terminal_ ? "\r" + line + "\x1b[K" : line + "\n");
+  std::fflush(stderr);
+  open_line_ = on_terminal_;
+}
+
+void RankProgress::finish_line() {
+  if (open_line_) fmt::print(stderr, "\n");
+  open_line_ = false;
 }
 
 Lookout RankProgress::lookout() {

@@ -27,7 +27,6 @@ struct Progress {
   int jobs_total = 0;  // 0: as many as the time budget allows
   std::uint64_t probes_done = 0;
   double elapsed_s = 0;
-  double budget_s = 0;     // no job begins after this time; 0: no budget
   std::uint64_t beat = 0;  // increases with each write
   double silent_s = 0;     // set by SilenceWatch; not in the file
 };
@@ -38,20 +37,6 @@ bool is_silent(const Progress& rank);
 
 /// True if a rank was stopped and none is at work. (Ranks stop at different times.)
 bool is_stopped(const std::vector<Progress>& ranks);
-
-/// Writes `<parts>/<rank>.progress.json`, at most once in two seconds while only the probe count
-/// changes. Call update often, even without changes: it is the rank's sign of life. Errors in
-/// writing are ignored, so that measuring goes on.
-class ProgressFile {
- public:
-  ProgressFile(const std::filesystem::path& parts, int rank);
-  void update(Progress progress);
-
- private:
-  std::filesystem::path path_;
-  Progress last_;
-  std::chrono::steady_clock::time_point written_{};
-};
 
 /// Removes the files of an earlier run. Called by rank 0 before any rank writes.
 void clear_progress(const std::filesystem::path& parts);
@@ -85,34 +70,18 @@ class SilenceWatch {
 /// ranks.
 std::vector<Progress> watch_progress(const std::filesystem::path& parts);
 
-/// "12 of 40 device jobs done, slowest rank 3 (n2, cache.l1, 2 of 10), about 1 min left"
+/// "12 of 40 device jobs done, slowest rank 3 (n2, cache.l1, 2 of 10)"
 std::string summarize_progress(const std::vector<Progress>& ranks);
 
 /// The output of `sonde status`: one line per rank and the summary. Silent ranks are marked.
 std::string describe_progress(const std::vector<Progress>& ranks);
 
-/// Rank 0's progress line: rewritten in place on a terminal, one line per interval in a batch log.
-class ProgressLine {
- public:
-  ProgressLine(std::filesystem::path parts, std::chrono::duration<double> interval_s);
-  /// Prints if the interval is over; otherwise costs little.
-  void tick();
-  /// Ends the line on a terminal.
-  void finish();
-
- private:
-  std::filesystem::path parts_;
-  SilenceWatch watch_;
-  std::chrono::duration<double> interval_s_;
-  std::chrono::steady_clock::time_point printed_;
-  bool on_terminal_;
-  bool open_line_ = false;
-};
-
-/// Updates the rank's progress file, and on rank 0 also the progress line.
+/// Writes the progress file of a rank, `<parts>/<rank>.progress.json`. Errors in writing are
+/// ignored, so that measuring goes on. Rank 0 also prints a progress line: rewritten in place on a
+/// terminal, one line per interval in a batch log.
 class RankProgress {
  public:
-  RankProgress(const std::filesystem::path& parts, Progress first,
+  RankProgress(std::filesystem::path parts, Progress first,
                std::chrono::duration<double> line_interval_s);
 
   /// Sets the current job and the counts.
@@ -122,10 +91,12 @@ class RankProgress {
   void enter(RankState state);
   int jobs_done() const { return progress_.jobs_done; }
 
-  /// A sign of life. Call it several times a second, at least every few seconds.
+  /// A sign of life. Call it several times a second, at least every few seconds. It writes at most
+  /// once in two seconds while only the probe count changes.
   /// @throws CommError if the launcher is gone
   void tick();
-  void finish_line() { line_.finish(); }
+  /// Ends the progress line on a terminal.
+  void finish_line();
 
   /// A Lookout that ticks while waiting. `this` must outlive it.
   Lookout lookout();
@@ -133,11 +104,20 @@ class RankProgress {
   Lookout silent_lookout() const;
 
  private:
+  using Clock = std::chrono::steady_clock;
+  void write_file();
+  void print_line();
+
   std::filesystem::path parts_;
   Progress progress_;
-  ProgressFile file_;
-  ProgressLine line_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Progress last_;  // as written
+  Clock::time_point written_{};
+  const Clock::time_point start_ = Clock::now();
+  std::chrono::duration<double> line_interval_s_;
+  Clock::time_point printed_ = start_;
+  SilenceWatch watch_;
+  bool on_terminal_;
+  bool open_line_ = false;
 };
 
 }  // namespace sonde

@@ -3,6 +3,8 @@
 
 #include "mpi/collectives.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <deque>
@@ -17,7 +19,7 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr int done_tag = 7101;  // any three tags that no other code uses
 constexpr int answer_tag = 7102;
-constexpr int number_tag = 7103;
+constexpr int text_tag = 7103;
 // Short compared with a run, long compared with a poll.
 constexpr auto arrival_pause = std::chrono::milliseconds(5);
 constexpr auto sign_pause = std::chrono::seconds(1);  // longer, since signs of life are files
@@ -90,14 +92,13 @@ std::vector<int> wait_for_all(MPI_Comm comm, int size, const Patience& patience,
 }
 
 /// Sends to lost ranks too, so that a late one does not wait. A dead rank never receives, so nobody
-/// waits for these sends: they are small enough to leave at once, and their buffers are never
-/// freed.
-void send_to_all(MPI_Comm comm, int tag, const std::vector<int>& numbers) {
-  static std::deque<std::vector<int>> sent;
-  const std::vector<int>& buffer = sent.emplace_back(numbers);
+/// waits for these sends, and their buffers are never freed.
+void send_to_all(MPI_Comm comm, int tag, const std::string& text) {
+  static std::deque<std::string> sent;
+  const std::string& buffer = sent.emplace_back(text);
   for (int rank = 1; rank < size_of(comm); ++rank) {
     MPI_Request request = MPI_REQUEST_NULL;
-    SONDE_MPI_CHECK(MPI_Isend(buffer.data(), static_cast<int>(buffer.size()), MPI_INT, rank, tag,
+    SONDE_MPI_CHECK(MPI_Isend(buffer.data(), static_cast<int>(buffer.size()), MPI_CHAR, rank, tag,
                               comm, &request));
     int ignored = 0;
     SONDE_MPI_CHECK(MPI_Test(&request, &ignored, MPI_STATUS_IGNORE));
@@ -105,17 +106,17 @@ void send_to_all(MPI_Comm comm, int tag, const std::vector<int>& numbers) {
 }
 
 /// Nothing if rank 0 is lost.
-std::optional<std::vector<int>> await_root(MPI_Comm comm, int tag, const Patience& patience,
-                                           const Lookout& lookout) {
+std::optional<std::string> await_root(MPI_Comm comm, int tag, const Patience& patience,
+                                      const Lookout& lookout) {
   const auto end = Clock::now() + Seconds(patience.total_s) + answer_margin;
   Signs signs(1, lookout);
   while (Clock::now() < end) {
     if (const auto status = probe(comm, 0, tag)) {
       int count = 0;
-      SONDE_MPI_CHECK(MPI_Get_count(&*status, MPI_INT, &count));
-      std::vector<int> numbers(static_cast<std::size_t>(count));
-      SONDE_MPI_CHECK(MPI_Recv(numbers.data(), count, MPI_INT, 0, tag, comm, MPI_STATUS_IGNORE));
-      return numbers;
+      SONDE_MPI_CHECK(MPI_Get_count(&*status, MPI_CHAR, &count));
+      std::string text(static_cast<std::size_t>(count), '\0');
+      SONDE_MPI_CHECK(MPI_Recv(text.data(), count, MPI_CHAR, 0, tag, comm, MPI_STATUS_IGNORE));
+      return text;
     }
     signs.look_at({0});
     if (lookout.sign_of_life && signs.silent(0, patience.silence_s)) return std::nullopt;
@@ -129,24 +130,21 @@ std::optional<std::vector<int>> await_root(MPI_Comm comm, int tag, const Patienc
 Attendance rendezvous(MPI_Comm comm, const Patience& patience, const Lookout& lookout) {
   if (rank_of(comm) == 0) {
     const auto lost = wait_for_all(comm, size_of(comm), patience, lookout);
-    send_to_all(comm, answer_tag, lost);
+    send_to_all(comm, answer_tag, nlohmann::json(lost).dump());
     return {lost};
   }
   MPI_Request request = MPI_REQUEST_NULL;
   SONDE_MPI_CHECK(MPI_Isend(nullptr, 0, MPI_INT, 0, done_tag, comm, &request));
   SONDE_MPI_CHECK(MPI_Request_free(&request));  // it is sent at once, unless rank 0 is gone
-  return {await_root(comm, answer_tag, patience, lookout).value_or(std::vector{0})};
+  const auto answer = await_root(comm, answer_tag, patience, lookout);
+  return {answer ? nlohmann::json::parse(*answer).get<std::vector<int>>() : std::vector{0}};
 }
 
-std::optional<int> hear_from_root(MPI_Comm comm, int number, const Patience& patience,
-                                  const Lookout& lookout) {
-  if (rank_of(comm) == 0) {
-    send_to_all(comm, number_tag, {number});
-    return number;
-  }
-  const auto numbers = await_root(comm, number_tag, patience, lookout);
-  if (!numbers || numbers->empty()) return std::nullopt;
-  return numbers->front();
+std::optional<std::string> hear_from_root(MPI_Comm comm, const std::string& text,
+                                          const Patience& patience, const Lookout& lookout) {
+  if (rank_of(comm) != 0) return await_root(comm, text_tag, patience, lookout);
+  send_to_all(comm, text_tag, text);
+  return text;
 }
 
 }  // namespace sonde

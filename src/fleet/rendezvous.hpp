@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace sonde {
@@ -36,10 +37,10 @@ struct Attendance {
 /// @throws CommError if MPI fails
 Attendance rendezvous(MPI_Comm comm, const Patience& patience, const Lookout& lookout = {});
 
-/// Sends a number from rank 0 to all others when rank 0 has it; nothing if rank 0 is lost.
-/// @param number used on rank 0, which gets it back
+/// Sends a text from rank 0 to all others when rank 0 has it; nothing if rank 0 is lost.
+/// @param text used on rank 0, which gets it back
 /// @throws CommError if MPI fails
-std::optional<int> hear_from_root(MPI_Comm comm, int number, const Patience& patience,
-                                  const Lookout& lookout = {});
+std::optional<std::string> hear_from_root(MPI_Comm comm, const std::string& text,
+                                          const Patience& patience, const Lookout& lookout = {});
 
 }  // namespace sonde

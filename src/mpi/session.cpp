@@ -4,16 +4,13 @@
 
 #include <cstdlib>
 #include <exception>
+#include <utility>
 
 namespace sonde {
 namespace {
 
-struct Setting {
-  const char* name;
-  const char* value;
-};
 /// Defaults that writing the run file needs; a variable that the user has set keeps its value.
-constexpr Setting settings[]{
+constexpr std::pair<const char*, const char*> settings[]{
     // Its lock files outlive a crash and can hang later jobs (open-mpi/ompi#10053).
     {"OMPI_MCA_sharedfp", "^lockedfile"},
     // ROMIO, the default on Lustre, crashes on chunked HDF5 (open-mpi/ompi#7795).
@@ -45,7 +42,7 @@ int launched_rank() {
 }
 
 MpiSession::MpiSession(int& argc, char**& argv) {
-  for (const Setting& setting : settings) setenv(setting.name, setting.value, 0);
+  for (const auto& [name, value] : settings) setenv(name, value, 0);
   int provided = 0;
   check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   SONDE_MPI_CHECK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));

@@ -12,7 +12,7 @@ bool Choice::holds(const std::string& uuid) const {
 
 Candidate* Choice::add(Candidate one) {
   const auto [place, is_new] =
-      places_.try_emplace(std::pair(one.uuid, one.config_hash), all_.size());
+      places_.try_emplace(std::pair(one.device.info.uuid, one.config_hash), all_.size());
   if (!is_new) return &all_[place->second];
   all_.push_back(std::move(one));
   return nullptr;
@@ -20,22 +20,18 @@ Candidate* Choice::add(Candidate one) {
 
 void Choice::add_missing(const Roster& roster, const std::string& elsewhere) {
   std::set<std::string> measured;
-  for (const Candidate& one : all_) measured.insert(one.uuid);
+  for (const Candidate& one : all_) measured.insert(one.device.info.uuid);
   for (const Point& point : points_of(roster.provenance)) {
     for (const RosterEntry& entry : roster.devices) {
-      if (holds(entry.uuid, point.config_hash)) continue;
       const bool left_some = !elsewhere.empty() && measured.contains(entry.uuid);
-      DeviceResult missing;
-      missing.info.uuid = entry.uuid;
-      missing.node = entry.node;
-      missing.rank = entry.rank;
-      missing.status = left_some ? DeviceOutcome::incomplete : DeviceOutcome::lost;
-      missing.reason = left_some ? elsewhere : "its rank did not come back, and left no results";
-      add({.given = std::make_shared<DeviceResult>(missing),
-           .uuid = entry.uuid,
-           .config_hash = point.config_hash,
-           .status = missing.status,
-           .rank = entry.rank});
+      Candidate missing{.config_hash = point.config_hash};
+      missing.device.info.uuid = entry.uuid;
+      missing.device.node = entry.node;
+      missing.device.rank = entry.rank;
+      missing.device.status = left_some ? DeviceOutcome::incomplete : DeviceOutcome::lost;
+      missing.device.reason =
+          left_some ? elsewhere : "its rank did not come back, and left no results";
+      add(std::move(missing));  // unless it has results at this point
     }
   }
 }

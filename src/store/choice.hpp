@@ -7,32 +7,26 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace sonde {
 
-/// A device in a row of a file, or one in memory (`given`).
+/// A device in a row of a file. Without a file it has no results, and is only named.
 struct Candidate {
   std::filesystem::path file{};
   std::uint64_t row = 0;
-  std::shared_ptr<DeviceResult> given{};
-  std::string uuid{};
+  DeviceResult device{};      // without its jobs
   std::string config_hash{};  // of the point at which it was measured
   std::string started_utc{};
-  DeviceOutcome status = DeviceOutcome::lost;
-  int rank = 0;
+  bool may_be_damaged = false;  // then it may be lost without harm to the others
 };
 
 /// The chosen devices, each at most once at a point.
 class Choice {
  public:
   const std::vector<Candidate>& all() const { return all_; }
-  bool holds(const std::string& uuid, const std::string& config_hash) const {
-    return places_.contains({uuid, config_hash});
-  }
   /// At any point.
   bool holds(const std::string& uuid) const;
 

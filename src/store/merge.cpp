@@ -15,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <set>
 #include <span>
@@ -26,66 +27,60 @@ namespace sonde {
 namespace fs = std::filesystem;
 namespace {
 
-// Devices that are in memory together: some 60 MB each with the traces of a standard suite.
-constexpr std::size_t most_together = 8;
-// Shards up to this size in all are read once and kept; in memory they take several times as much.
-constexpr std::uintmax_t most_kept_bytes = 64 << 20;
 // Files that differ only in these options can be merged.
 constexpr std::string_view seeds[]{"seed", "repeat"};
 
-/// Reads `count` candidates that follow each other in a file. One in memory is moved out.
-std::vector<DeviceResult> load(const Candidate& first, std::size_t count) {
-  if (!first.given) return RunReader(first.file).read_devices({first.row, count}, Depth::traces);
-  std::vector<DeviceResult> devices;
-  devices.push_back(std::move(*first.given));
-  return devices;
-}
-
-/// Groups candidates of one point that follow each other in a file, so that they are read together.
-std::vector<std::span<const Candidate>> join_parts(const std::vector<Candidate>& chosen) {
-  std::vector<std::span<const Candidate>> parts;
-  for (const Candidate& next : chosen) {
-    if (!parts.empty() && parts.back().size() < most_together) {
-      const Candidate& last = parts.back().back();
-      if (!last.given && !next.given && last.file == next.file && last.row + 1 == next.row &&
-          last.config_hash == next.config_hash) {
-        parts.back() = {parts.back().data(), parts.back().size() + 1};
-        continue;
-      }
+/// Reads devices with their traces. Candidates of a file mostly follow each other: it stays open.
+class CandidateReader {
+ public:
+  /// One that turns out to be damaged is lost, where that may be.
+  DeviceResult read(const Candidate& one, MergeNotes& notes) {
+    if (one.file.empty()) return one.device;
+    try {
+      if (one.file != file_ || !reader_) reader_.emplace(one.file);
+      file_ = one.file;
+      return std::move(reader_->read_devices({one.row, 1}, Depth::traces).front());
+    } catch (const StoreError& error) {
+      if (!one.may_be_damaged) throw;
+      notes.push_back(fmt::format("{}: left out", error.what()));
     }
-    parts.emplace_back(&next, 1);
+    DeviceResult lost = one.device;
+    lost.status = DeviceOutcome::lost;
+    lost.reason = "its results cannot be read";
+    return lost;
   }
-  return parts;
-}
+
+ private:
+  fs::path file_;
+  std::optional<RunReader> reader_;
+};
 
 /// Writes the candidates in the order of their points.
 void write_candidates(const fs::path& path, const Provenance& provenance,
-                      std::vector<Candidate> chosen,
-                      const std::vector<UnauditedDevice>& unaudited) {
+                      std::vector<Candidate> chosen, const std::vector<UnauditedDevice>& unaudited,
+                      MergeNotes& notes) {
   std::ranges::stable_sort(chosen, {}, [&provenance](const Candidate& one) {
     return index_of(provenance.points, one.config_hash);
   });
-  const auto parts = join_parts(chosen);
-  write_run_alone(path, provenance, unaudited, parts.size(), [&](std::size_t i) {
-    const Candidate& first = parts[i].front();
-    std::vector<DeviceResult> devices = load(first, parts[i].size());
-    const std::uint64_t point = index_of(provenance.points, first.config_hash);
-    for (DeviceResult& device : devices) device.point_index = point;
-    return devices;
+  CandidateReader reader;
+  write_run_alone(path, provenance, unaudited, chosen.size(), [&](std::size_t i) {
+    DeviceResult device = reader.read(chosen[i], notes);
+    device.point_index = index_of(provenance.points, chosen[i].config_hash);
+    return device;
   });
 }
 
-std::vector<Candidate> list_candidates(const fs::path& file, const RunReader& reader) {
+std::vector<Candidate> list_candidates(const fs::path& file, const RunReader& reader,
+                                       bool may_be_damaged = false) {
   std::vector<Candidate> candidates;
   for (const DeviceResult& device : reader.read_inventory()) {
     candidates.push_back(
         {.file = file,
          .row = candidates.size(),
-         .uuid = device.info.uuid,
+         .device = device,
          .config_hash = reader.provenance().points.at(device.point_index).config_hash,
          .started_utc = reader.provenance().started_utc,
-         .status = device.status,
-         .rank = device.rank});
+         .may_be_damaged = may_be_damaged});
   }
   return candidates;
 }
@@ -94,12 +89,11 @@ std::vector<Candidate> list_candidates(const fs::path& file, const RunReader& re
 void add_candidate(Choice& choice, Candidate candidate, MergeNotes& notes) {
   Candidate* same = choice.add(candidate);
   if (same == nullptr) return;
-  const auto badness = [](const Candidate& one) { return static_cast<int>(one.status); };
-  const auto worth = [&](const Candidate& one) {
-    return std::pair(-badness(one), one.started_utc);
+  const auto worth = [](const Candidate& one) {
+    return std::pair(-static_cast<int>(one.device.status), one.started_utc);
   };
   if (worth(*same) < worth(candidate)) std::swap(*same, candidate);
-  notes.push_back(fmt::format("{} occurs twice: '{}' is used, not '{}'", same->uuid,
+  notes.push_back(fmt::format("{} occurs twice: '{}' is used, not '{}'", same->device.info.uuid,
                               same->file.string(), candidate.file.string()));
 }
 
@@ -177,11 +171,8 @@ std::optional<Content> read_unless_torn(const fs::path& file, MergeNotes& notes)
   try {
     check_readable(file, Depth::traces);
     const RunReader reader(file);
-    Content content{reader.provenance(), list_candidates(file, reader), reader.read_unaudited()};
-    if (may_be_torn) {
-      for (const Candidate& one : content.candidates) load(one, 1);
-    }
-    return content;
+    return Content{reader.provenance(), list_candidates(file, reader, may_be_torn),
+                   reader.read_unaudited()};
   } catch (const StoreError& error) {
     if (!may_be_torn) throw;
     notes.push_back(fmt::format("{}: left out", error.what()));
@@ -189,14 +180,29 @@ std::optional<Content> read_unless_torn(const fs::path& file, MergeNotes& notes)
   }
 }
 
-std::uintmax_t total_bytes(const std::vector<fs::path>& files) {
-  std::uintmax_t bytes = 0;
-  for (const fs::path& file : files) {
-    std::error_code error;
-    const std::uintmax_t size = fs::file_size(file, error);
-    if (!error) bytes += size;
+/// Renames the shards in the parts folder that were measured at none of these points, so that they
+/// are in nobody's way. (Those in folders of points are not.)
+MergeNotes set_foreign_shards_aside(const fs::path& parts, const std::vector<Point>& points,
+                                    const std::function<void()>& on_shard) {
+  MergeNotes notes;
+  for (const fs::path& shard : list_shards(parts)) {
+    if (on_shard) on_shard();
+    if (shard.parent_path() != parts) continue;
+    try {
+      const std::string hash = RunReader(shard).provenance().config_hash;
+      if (holds(points, hash)) continue;
+      std::string name = shard.string();
+      if (shard.extension() == ".part") name.resize(name.size() - std::strlen(".part"));
+      const fs::path aside = fmt::format("{}.{}{}", name, hash, aside_suffix);
+      fs::rename(shard, aside);
+      notes.push_back(
+          fmt::format("'{}' was measured under another configuration ({}): it is kept as '{}'",
+                      shard.string(), hash, aside.string()));
+    } catch (const StoreError&) {
+      // An unreadable shard holds no results to keep.
+    }
   }
-  return bytes;
+  return notes;
 }
 
 }  // namespace
@@ -206,7 +212,7 @@ MergeNotes write_run_from_shards(const fs::path& path, const Roster& roster) {
   Choice choice;
   const std::vector<Point> points = points_of(roster.provenance);
   const std::vector<fs::path> shards = list_shards(parts_folder(path));
-  const bool are_kept = shards.size() == 1 || total_bytes(shards) <= most_kept_bytes;
+  const bool are_several = shards.size() > 1;  // of a single one, nothing else could be written
   for (const fs::path& shard : shards) {
     try {
       const RunReader reader(shard);
@@ -215,32 +221,30 @@ MergeNotes write_run_from_shards(const fs::path& path, const Roster& roster) {
             fmt::format("'{}' was measured under another configuration: left out", shard.string()));
         continue;
       }
-      for (Candidate& one : list_candidates(shard, reader)) {
-        std::vector<DeviceResult> found = load(one, 1);  // throws here if the shard is damaged
-        if (are_kept) one.given = std::make_shared<DeviceResult>(std::move(found.front()));
+      for (Candidate& one : list_candidates(shard, reader, are_several)) {
         add_candidate(choice, std::move(one), notes);
       }
     } catch (const StoreError& error) {
-      if (shards.size() == 1) throw;  // nothing else could be written
+      if (!are_several) throw;
       notes.push_back(fmt::format("{}: left out", error.what()));
     }
   }
-  choice.add_missing(roster);
+  choice.add_missing(roster, roster.open_end ? "not measured at this point" : "");
   std::vector<Candidate> chosen = choice.all();
-  std::ranges::stable_sort(chosen, {}, &Candidate::rank);
-  write_candidates(path, roster.provenance, std::move(chosen), roster.unaudited);
+  std::ranges::stable_sort(chosen, {}, [](const Candidate& one) { return one.device.rank; });
+  write_candidates(path, roster.provenance, std::move(chosen), roster.unaudited, notes);
   return notes;
 }
 
 MergeNotes extract_shards(const fs::path& run, const Provenance& now,
                           const std::vector<std::string>& except,
                           const std::function<void()>& on_device) {
-  MergeNotes notes;
+  const fs::path parts = parts_folder(run);
+  const std::vector<Point> points_now = points_of(now);
   std::error_code error;
-  if (!fs::exists(run, error)) return notes;
+  if (!fs::exists(run, error)) return set_foreign_shards_aside(parts, points_now, on_device);
   const RunReader reader(run);
   const Provenance& before = reader.provenance();
-  const std::vector<Point> points_now = points_of(now);
   const bool is_kept = std::ranges::all_of(
       before.points, [&](const Point& point) { return holds(points_now, point.config_hash); });
   if (!is_kept) {
@@ -249,22 +253,22 @@ MergeNotes extract_shards(const fs::path& run, const Provenance& now,
                     "choose another name with -o, or use --force",
                     run.string(), difference(before, now)));
   }
+  MergeNotes notes = set_foreign_shards_aside(parts, points_now, on_device);
   for (const Candidate& one : list_candidates(run, reader)) {
     if (on_device) on_device();
-    const fs::path parts = point_folder(parts_folder(run), points_now.size(), one.config_hash);
-    const bool wanted = std::ranges::find(except, one.uuid) == except.end();
-    if (!wanted || fs::exists(finished_shard(parts, one.uuid), error)) continue;
+    const std::string& uuid = one.device.info.uuid;
+    const fs::path shard =
+        finished_shard(point_folder(parts, points_now.size(), one.config_hash), uuid);
+    const bool wanted = std::ranges::find(except, uuid) == except.end();
+    if (!wanted || fs::exists(shard, error)) continue;
     const DeviceResult device = reader.read_devices({one.row, 1}, Depth::probes).front();
     const Point& point = before.points.at(device.point_index);
     ResumeFrom from{.run = run, .keep = {}, .builds_on = {}};
     for (const StoredJob& job : stored_jobs(device)) from.keep.push_back(job.name);
-    make_point_folder(parts, points_now.size());
-    ResumedShard resumed = Shard::resume(parts, device, at_point(before, point), from);
-    resumed.shard.finish(device);
-    write_digest(finished_shard(parts, device.info.uuid), device, point.config_hash);
+    make_point_folder(shard.parent_path(), points_now.size());
+    Shard::resume(shard.parent_path(), device, at_point(before, point), from).shard.finish(device);
     if (before.points.size() > 1) continue;  // a note for each point would be too many
-    notes.push_back(
-        fmt::format("{} is in '{}' and not measured now: kept", device.info.uuid, run.string()));
+    notes.push_back(fmt::format("{} is in '{}' and not measured now: kept", uuid, run.string()));
   }
   return notes;
 }
@@ -308,7 +312,7 @@ MergeNotes merge_runs(const std::vector<fs::path>& sources, const fs::path& path
   provenance->config_hash = hash_points(provenance->points);
   std::erase_if(unaudited,
                 [&](const UnauditedDevice& device) { return choice.holds(device.uuid); });
-  write_candidates(path, *provenance, choice.all(), unaudited);
+  write_candidates(path, *provenance, choice.all(), unaudited, notes);
   return notes;
 }
 

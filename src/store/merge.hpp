@@ -32,10 +32,11 @@ MergeNotes write_run_from_shards(const std::filesystem::path& path, const Roster
 MergeNotes merge_runs(const std::vector<std::filesystem::path>& sources,
                       const std::filesystem::path& path);
 
-/// Turns devices of a run file into shards with digests, in the parts folder of the run that will
-/// replace the file. Leaves out devices in `except` and those that already have a shard there. Does
-/// nothing if the run file does not exist. Reads one device at a time.
-/// @param now the provenance of the new run  @param on_device called before each device
+/// Before a run goes on from an earlier one: renames the shards in its parts folder that were
+/// measured at none of its points to `<GPU UUID>.h5.<config hash>.old`, and turns devices of the
+/// run file (if there is one) into shards. Leaves out devices in `except` and those that already
+/// have a shard there. Reads one device at a time.
+/// @param now the provenance of the new run  @param on_device called before each shard and device
 /// @throws ConfigError if the file has points that the new run lacks; StoreError
 MergeNotes extract_shards(const std::filesystem::path& run, const Provenance& now,
                           const std::vector<std::string>& except,

@@ -17,7 +17,6 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <set>
 
 namespace sonde {
 namespace {
@@ -55,20 +54,11 @@ void try_to_write_beside(const fs::path& out) {
 /// If an earlier run left an unfinished file, it must be a regular file that this run can replace.
 void check_unfinished(const fs::path& part) {
   const fs::file_type type = type_of(part, false);
-  if (type == fs::file_type::not_found) return;
-  if (type != fs::file_type::regular) {
-    throw ConfigError(
-        fmt::format("'{}' is no regular file (the output is written under that name first) remove "
-                    "it, or choose another name with -o",
-                    part.string()));
-  }
-  const Descriptor descriptor(open(part.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (descriptor < 0) {
-    throw StoreError(
-        fmt::format("cannot write '{}' ({}; the output is written under that name first) remove "
-                    "it, or choose another name with -o",
-                    part.string(), std::strerror(errno)));
-  }
+  if (type == fs::file_type::not_found || type == fs::file_type::regular) return;
+  throw ConfigError(fmt::format(
+      "'{}' is no regular file (the output is written under that name first) remove it, "
+      "or choose another name with -o",
+      part.string()));
 }
 
 /// Only regular files are replaced: to replace a device or a pipe would harm other programs. A link
@@ -101,15 +91,6 @@ void clear_parts(const fs::path& parts) {
     if (entry.path() != lock_path(parts)) old.push_back(entry.path());
   }
   for (const fs::path& path : old) fs::remove_all(path, error);
-}
-
-/// True if the shard was measured at none of these points.
-bool is_foreign(const fs::path& shard, const std::vector<Point>& points) {
-  try {
-    return !holds(points, RunReader(shard).provenance().config_hash);
-  } catch (const StoreError&) {
-    return false;  // an unreadable shard holds no results to keep
-  }
 }
 
 }  // namespace
@@ -241,32 +222,18 @@ OutputLock::OutputLock(const fs::path& parts, const std::string& holder)
                       parts.string(), std::strerror(error));
 }
 
-std::vector<fs::path> list_foreign_shards(const fs::path& run,
-                                          const std::function<void()>& on_shard) {
-  const std::vector<Point> points = RunReader(run).provenance().points;
-  std::vector<fs::path> foreign;
-  for (const fs::path& shard : list_shards(parts_folder(run))) {
-    if (on_shard) on_shard();
-    if (is_foreign(shard, points)) foreign.push_back(shard);
-  }
-  return foreign;
-}
-
-std::vector<fs::path> remove_joined_parts(const fs::path& run,
-                                          const std::vector<fs::path>& foreign) {
-  const fs::path parts = parts_folder(run);
-  std::set<fs::path> kept(foreign.begin(), foreign.end());
-  std::vector<fs::path> others;  // a folder comes before its files
+std::vector<fs::path> remove_joined_parts(const fs::path& parts, const std::vector<Point>& points) {
+  std::vector<fs::path> kept;
+  std::vector<fs::path> others;
   std::error_code error;
-  for (fs::recursive_directory_iterator entry(parts, error);
-       !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    if (entry->path().extension() == aside_suffix) kept.insert(entry->path());
-    if (!kept.contains(entry->path())) others.push_back(entry->path());
+  for (const auto& entry : fs::directory_iterator(parts, error)) {
+    const fs::path& path = entry.path();
+    const bool is_of_other_point = !holds(points, path.filename()) && !list_shards(path).empty();
+    (path.extension() == aside_suffix || is_of_other_point ? kept : others).push_back(path);
   }
-  std::ranges::reverse(others);
-  for (const fs::path& path : others) fs::remove(path, error);  // fails for a folder with files
+  for (const fs::path& path : others) fs::remove_all(path, error);
   if (kept.empty()) fs::remove(parts, error);
-  return {kept.begin(), kept.end()};
+  return kept;
 }
 
 fs::path roster_path(const fs::path& parts) { return parts / "roster.json"; }

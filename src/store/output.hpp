@@ -81,17 +81,14 @@ OutputLock take_output(const std::filesystem::path& out, Existing existing,
 /// `<out>.alone.part`, and files of Open MPI like `<out>.part.data.0`.
 void remove_unfinished(const std::filesystem::path& out);
 
-/// The shards in the parts folder of a run file that were measured at none of its points. Opens
-/// every shard, which takes long if there are many. @param on_shard called before each shard
-/// @throws StoreError if the run file cannot be read
-std::vector<std::filesystem::path> list_foreign_shards(const std::filesystem::path& run,
-                                                       const std::function<void()>& on_shard = {});
+/// Suffix of shards of another configuration that were set aside (extract_shards).
+inline constexpr const char* aside_suffix = ".old";
 
-/// Removes the parts folder of a complete run file, except results that are not in the file: the
-/// foreign shards, and shards that were set aside (Shard::resume).
+/// Removes the parts folder of a complete run file, except results that are not in the file: shards
+/// that were set aside, and folders of points that are not among those of the run.
 /// @returns the files that are kept; if there are none, the folder is removed
-std::vector<std::filesystem::path> remove_joined_parts(
-    const std::filesystem::path& run, const std::vector<std::filesystem::path>& foreign);
+std::vector<std::filesystem::path> remove_joined_parts(const std::filesystem::path& parts,
+                                                       const std::vector<Point>& points);
 
 /// The file of write_roster, in the parts folder.
 std::filesystem::path roster_path(const std::filesystem::path& parts);

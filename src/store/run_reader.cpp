@@ -66,27 +66,30 @@ void check_readable(const std::filesystem::path& path, Depth depth) {
 }
 
 RunReader::RunReader(const std::filesystem::path& path)
-    : path_(path), file_(hdf5::open_to_read(path)) {
+    : path_(path), file_(hdf5::open_to_read(path)), inventory_(file_) {
   reading(path_, [this] { open(); });
 }
 
+/// A shard stores its device again after each change, so the last one is read.
 void RunReader::open() {
-  const StoredTables root(file_);
-  provenance_ = read_header(file_, root);
-  for (const std::string& part : list_parts(file_)) parts_.emplace_back(file_, part);
-  is_shard_ = !parts_.empty();
-  if (!is_shard_) parts_.push_back(root);
-  std::ranges::for_each(parts_, check_outcomes);
-  device_count_ = is_shard_ ? 1 : root.rows(keys::devices);
+  provenance_ = read_header(file_, inventory_);
+  for (const std::string& name : list_parts(file_)) {
+    const StoredTables part(file_, name);
+    const bool has_device = part.rows(keys::devices) > 0;
+    if (has_device) inventory_ = part;
+    if (!has_device) parts_.push_back(part);
+    is_finished_shard_ = has_device && part.rows(keys::outcomes) > 0;
+    is_shard_ = true;
+  }
+  device_count_ = is_shard_ ? 1 : inventory_.rows(keys::devices);
+  if (is_shard_) return;
+  parts_ = {inventory_};
+  check_outcomes(inventory_);
 }
 
-/// A shard stores its device again after each change, so the last one is read.
 RunReader::Devices RunReader::read_rows(RowRange span) const {
-  auto part = parts_.rbegin();
-  while (is_shard_ && part + 1 != parts_.rend() && part->rows(keys::devices) == 0) ++part;
-  const StoredTables& tables = *part;
-  auto rows = read_span(tables, device_table(), span).rows;
-  const auto carveouts = read_owned(tables, carveout_table, rows, &DeviceRow::carveouts);
+  auto rows = read_span(inventory_, device_table(), span).rows;
+  const auto carveouts = read_owned(inventory_, carveout_table, rows, &DeviceRow::carveouts);
   Devices read;
   for (DeviceRow& row : rows) {
     DeviceResult& device = read.devices.emplace_back(std::move(row.device));
@@ -104,6 +107,7 @@ std::vector<std::vector<JobResult>> RunReader::read_jobs(const StoredTables& par
                                                          std::vector<RowRange> outcomes,
                                                          Depth depth,
                                                          const std::string& only) const {
+  if (is_shard_) check_outcomes(part);
   if (is_shard_ && !outcomes.empty()) outcomes = {{0, part.rows(keys::outcomes)}};
   return read_results(part, first, outcomes, depth, only);
 }
@@ -112,7 +116,8 @@ std::vector<DeviceResult> RunReader::read_devices(RowRange span, Depth depth) co
   return reading(path_, [&] {
     auto [devices, outcomes] = read_rows(span);
     std::vector<std::set<std::string>> seen(devices.size());
-    for (const StoredTables& part : parts_) {
+    const bool at_once = is_finished_shard_ && depth == Depth::findings;
+    for (const StoredTables& part : at_once ? std::vector{inventory_} : parts_) {
       auto jobs = read_jobs(part, span.offset, outcomes, depth);
       for (std::size_t i = 0; i < devices.size(); ++i) {
         for (JobResult& job : jobs[i]) add_job(devices[i], seen[i], std::move(job));
@@ -123,26 +128,22 @@ std::vector<DeviceResult> RunReader::read_devices(RowRange span, Depth depth) co
 }
 
 std::vector<UnauditedDevice> RunReader::read_unaudited() const {
-  return reading(path_, [this] { return read_whole(parts_.front(), unaudited_table()); });
+  return reading(path_, [this] { return read_whole(inventory_, unaudited_table()); });
 }
 
 std::vector<DeviceResult> RunReader::read_inventory() const {
   return reading(path_, [this] { return read_rows({0, device_count_}).devices; });
 }
 
-std::uint64_t RunReader::count_findings() const {
-  return reading(path_, [this] {
-    std::uint64_t findings = 0;
-    for (const StoredTables& part : parts_) findings += part.rows(keys::findings);
-    return findings;
-  });
-}
+std::uint64_t RunReader::count_findings() const { return count_rows(keys::findings); }
 
-std::uint64_t RunReader::count_probes() const {
-  return reading(path_, [this] {
-    std::uint64_t probes = 0;
-    for (const StoredTables& part : parts_) probes += part.rows(keys::probes);
-    return probes;
+std::uint64_t RunReader::count_probes() const { return count_rows(keys::probes); }
+
+std::uint64_t RunReader::count_rows(const TableKey& table) const {
+  return reading(path_, [&] {
+    std::uint64_t rows = 0;
+    for (const StoredTables& part : parts_) rows += part.rows(table);
+    return rows;
   });
 }
 

@@ -44,6 +44,7 @@ class RunReader {
  private:
   struct Devices;
   void open();
+  std::uint64_t count_rows(const TableKey& table) const;
   Devices read_rows(RowRange span) const;
   /// The results that a part has for these devices.
   std::vector<std::vector<JobResult>> read_jobs(const StoredTables& part, std::uint64_t first,
@@ -53,9 +54,12 @@ class RunReader {
   std::filesystem::path path_;
   hdf5::Handle file_;
   Provenance provenance_;
-  /// A run file has one part; a shard has a part for its device and for each of its jobs.
+  /// The tables of devices: of the file itself, or of the last part of a shard that has its device.
+  StoredTables inventory_;
+  /// The tables of jobs: of the file itself, or of each part of a shard that has a job.
   std::vector<StoredTables> parts_;
   bool is_shard_ = false;
+  bool is_finished_shard_ = false;  // then `inventory_` has all findings, too
   std::uint64_t device_count_ = 0;
 };
 

@@ -41,6 +41,11 @@ bool file_exists(const fs::path& path) {
   return !path.empty() && fs::exists(path, error);
 }
 
+std::vector<JobResult> without_probes(std::vector<JobResult> jobs) {
+  for (JobResult& job : jobs) job.probes.clear();
+  return jobs;
+}
+
 /// True if the jobs that this job builds on are kept; for a second try, if its first try is kept.
 /// `kept` holds the jobs before it, since jobs come in running order.
 bool has_its_bases(const ResumeFrom& from, const std::string& name,
@@ -57,18 +62,8 @@ struct Earlier {
   DeviceResult device;  // without traces
 };
 
-void set_aside(const fs::path& shard, const fs::path& finished, const std::string& hash,
-               const std::string& hash_now, std::string& note) {
-  const fs::path aside = fmt::format("{}.{}{}", finished.string(), hash, aside_suffix);
-  note = fmt::format(
-      "'{}' was measured under another configuration ({}, now {}): it is kept as '{}', and the GPU "
-      "is measured anew",
-      shard.string(), hash, hash_now, aside.string());
-  rename_or_fail(shard, aside);
-}
-
 /// The first file that holds the device under the same configuration: its finished shard, its
-/// unfinished shard, or the run file. A shard of another configuration is set aside.
+/// unfinished shard, or the run file.
 std::optional<Earlier> find_earlier(const fs::path& finished, const fs::path& unfinished,
                                     const fs::path& run, const std::string& uuid,
                                     const std::string& config_hash, std::string& note) {
@@ -77,18 +72,15 @@ std::optional<Earlier> find_earlier(const fs::path& finished, const fs::path& un
     try {
       check_readable(file, Depth::probes);
       RunReader reader(file);
-      std::string other;  // config hash of the device, if it differs from `config_hash`
       std::uint64_t row = 0;
       for (const DeviceResult& one : reader.read_inventory()) {
-        const std::string& hash = reader.provenance().points.at(one.point_index).config_hash;
-        if (one.info.uuid == uuid && hash == config_hash) {
+        const Point& point = reader.provenance().points.at(one.point_index);
+        if (one.info.uuid == uuid && point.config_hash == config_hash) {
           auto device = std::move(reader.read_devices({row, 1}, Depth::probes).front());
           return Earlier{.reader = std::move(reader), .row = row, .device = std::move(device)};
         }
-        if (one.info.uuid == uuid && other.empty()) other = hash;
         ++row;
       }
-      if (!other.empty() && file != run) set_aside(file, finished, other, config_hash, note);
     } catch (const StoreError& error) {
       note = fmt::format("{}: the GPU is measured anew", error.what());
     }
@@ -126,7 +118,7 @@ struct Shard::State {
   fs::path path;      // the file that is written
   fs::path finished;  // its name after `finish`
   std::optional<hdf5::File> file;
-  DeviceResult device;  // without its jobs
+  DeviceResult device;  // without its jobs until it is finished
   std::vector<std::string> jobs;
   std::size_t parts = 0;
   bool broken = false;
@@ -151,6 +143,7 @@ struct Shard::State {
     file->flush(hdf5::Durability::synced);
   }
 
+  /// Writes the device, and the findings of its jobs if it has any here.
   void write_device() {
     Names names;
     add_part(flatten({&device, 1}, {}, names), names);
@@ -290,6 +283,8 @@ void Shard::finish(const DeviceResult& device) {
   state_->device.status = device.status;
   state_->device.reason = device.reason;
   state_->device.after = device.after;
+  state_->device.jobs = without_probes(device.jobs);
+  state_->device.again = without_probes(device.again);
   state_->close();
   rename_or_fail(state_->path, state_->finished);
 }

@@ -13,9 +13,6 @@
 
 namespace sonde {
 
-/// Suffix of shards of another configuration that were set aside.
-inline constexpr const char* aside_suffix = ".old";
-
 struct ResumedShard;
 
 /// True unless the job failed or was not run; then it need not be measured again.
@@ -69,8 +66,10 @@ class Shard {
   /// `incomplete` with this reason. @throws StoreError
   void suspend(const std::string& reason);
 
-  /// Writes the device's status, reason and last health, and closes and renames the file.
-  /// @throws StoreError
+  /// Writes the device's status, reason and last health, and the findings of all its jobs once
+  /// more: rank 0 judges a fleet by these while all ranks wait, and reading them job by job would
+  /// take ten times as long. Closes and renames the file.
+  /// @param device with all jobs of the shard; their probes are not used  @throws StoreError
   void finish(const DeviceResult& device);
 
  private:

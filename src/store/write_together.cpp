@@ -6,9 +6,10 @@
 #include "store/hdf5/flatten.hpp"
 #include "store/hdf5/stored_tables.hpp"
 #include "store/hdf5/table_file.hpp"
+#include "store/output.hpp"
 #include "store/points.hpp"
 #include "store/run_header.hpp"
-#include "store/run_reader.hpp"
+#include "store/write_run.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -30,6 +31,8 @@ constexpr double step_patience_s = 30;
 
 // Bytes of one column and rank in one write: limits the memory of a collective compressed write.
 constexpr std::uint64_t round_bytes = 64 << 20;
+
+using StepRunner = std::function<void(const std::function<void()>&)>;
 
 /// A table of the file: the rows of this rank, and the number of rows of all ranks.
 struct SharedTable {
@@ -195,22 +198,8 @@ void add_shared_tables(MPI_Comm comm, const fs::path& path, const std::vector<Sh
   });
 }
 
-}  // namespace
-
-void write_trial_file(MPI_Comm comm, const fs::path& path) {
-  hdf5::File file = hdf5::File::create_together(path, comm);
-  hdf5::write_attribute(file, "ranks", static_cast<std::uint64_t>(size_of(comm)));
-  file.close();
-}
-
-void check_whole(const fs::path& path, std::uint64_t devices) {
-  const RunReader reader(path);
-  if (reader.device_count() != devices) {
-    throw StoreError(
-        fmt::format("it came out with {} of {} devices", reader.device_count(), devices));
-  }
-}
-
+/// Runs a step; before any rank goes on, all ranks learn whether all succeeded.
+/// @throws StoreError on all ranks if it failed on one; CommError if a rank does not come to it
 void run_step_together(MPI_Comm comm, const std::function<void()>& step) {
   Outcome outcome = Outcome::ok;
   std::string reason;
@@ -229,6 +218,7 @@ void run_step_together(MPI_Comm comm, const std::function<void()>& step) {
   if (failure) throw StoreError(*failure);
 }
 
+/// @param path the unfinished file
 void write_together(MPI_Comm comm, const fs::path& path, const Provenance& provenance,
                     const RunPart& mine, const StepRunner& run_step, std::uint64_t gathered_bytes) {
   Names names;
@@ -251,6 +241,37 @@ void write_together(MPI_Comm comm, const fs::path& path, const Provenance& prove
   run_step([&] {
     if (rank_of(comm) == 0) check_whole(path, tables.front().rows());
   });
+}
+
+}  // namespace
+
+void write_run_together(MPI_Comm comm, const fs::path& path, const Provenance& provenance,
+                        const RunPart& mine, const std::function<void()>& on_step,
+                        std::uint64_t gathered_bytes) {
+  prepare_store();
+  const StepRunner run_step = [&](const auto& step) {
+    if (on_step) on_step();
+    run_step_together(comm, step);
+  };
+  const Provenance shared =
+      roster_from_json(broadcast_text(comm, to_json(Roster{.provenance = provenance}))).provenance;
+  const fs::path part = path.string() + ".part";
+  try {
+    write_together(comm, part, shared, mine, run_step, gathered_bytes);
+    run_step([&] {
+      if (rank_of(comm) == 0) move_into_place(part, path);
+    });
+  } catch (const StoreError& error) {
+    throw StoreError(give_up_file(path, part, error));
+  } catch (const CommError& error) {
+    throw CommError(give_up_file(path, part, error));
+  }
+}
+
+void write_trial_file(MPI_Comm comm, const fs::path& path) {
+  hdf5::File file = hdf5::File::create_together(path, comm);
+  hdf5::write_attribute(file, "ranks", static_cast<std::uint64_t>(size_of(comm)));
+  file.close();
 }
 
 }  // namespace sonde

@@ -62,7 +62,7 @@ void make_fleet(const std::filesystem::path& source, const std::filesystem::path
   const RunResult measured = read_run(source, Depth::probes);
   for (std::size_t first = 0; first < devices; first += devices_per_node) {
     const auto load = [&](std::size_t place) {
-      return std::vector{make_device(measured.devices.front(), first + place)};
+      return make_device(measured.devices.front(), first + place);
     };
     write_run_alone(folder / fmt::format("node{:05}.h5", first / devices_per_node),
                     measured.provenance, measured.unaudited, devices_per_node, load);

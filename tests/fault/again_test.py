@@ -2,14 +2,10 @@
 """Devices that deviate are measured again within the run: what comes back stays, what does not is a
 note, and a second try that is disturbed costs nothing of the first.
 again_test.py <sonde> [unittest's arguments]"""
-import os
-import shlex
-import shutil
 import signal
-import time
 import unittest
 
-from fault_run import OK, SONDE, FaultTest, left_behind
+from fault_run import OK, FaultTest, left_behind
 from kill_runs import read_states
 
 VERDICT = 4
@@ -42,9 +38,7 @@ class OutcomeTest(AgainTest):
         self.assertEqual(self.verdicts(), ["fail", "pass", "pass"])
         self.assertIn("measured again", self.flags()[0]["evidence"])
         verdicts = self.verdicts()
-        status, text = self.said_by("analyze", "run.h5")  # later, on the file alone
-        self.assertEqual(status, VERDICT)
-        self.assertNotIn("--resume", text)
+        self.assertEqual(self.said_by("analyze", "run.h5")[0], VERDICT)  # on the file alone
         self.assertEqual(self.verdicts(), verdicts)
 
     def test_what_does_not_come_back_is_a_note_and_is_not_measured_a_third_time(self):
@@ -56,26 +50,6 @@ class OutcomeTest(AgainTest):
         self.assertEqual(self.said_by("analyze", "run.h5")[0], OK)
         self.assertEqual(self.run_three(GONE, "--resume"), OK, self.said)
         self.assertNotIn("are measured again", self.said)
-        self.assertEqual(self.verdicts(), ["pass", "pass", "pass"])
-
-
-class LaterTest(AgainTest):
-    def test_the_command_that_is_printed_measures_again(self):
-        """A merge of shards whose ranks have gone, as after a job array."""
-        child = self.start_until_again(GONE)
-        self.send(signal.SIGKILL, "rank")
-        self.finish(child)
-        status, merged = self.said_by("merge", "run.h5.parts", "-o", "fleet.h5")
-        self.assertEqual(status, VERDICT)
-        shutil.rmtree(self.folder / "run.h5.parts")
-        [command] = [line for line in merged.splitlines() if "sonde run --resume" in line]
-        words = shlex.split(command)
-        self.assertEqual(words[0], "sonde")
-
-        self.assertEqual(self.finish(self.start(["mpirun", "-n", "3", SONDE, *words[1:]])), OK,
-                         self.said)
-        self.assertIn("2 GPU(s) are measured again", self.said)
-        os.rename(self.folder / "fleet.h5", self.folder / "run.h5")
         self.assertEqual(self.verdicts(), ["pass", "pass", "pass"])
 
 
@@ -93,9 +67,6 @@ class DisturbedTest(AgainTest):
                 break
         self.assertEqual(self.verdicts(), ["fail", "pass", "pass"])
         self.assertNotIn("measured again", self.flags()[0]["evidence"])
-        status, text = self.said_by("analyze", "run.h5")
-        self.assertEqual(status, VERDICT)
-        self.assertIn("sonde run --resume", text)
         self.check_resumes_to(REAL, VERDICT)
         self.assertIn("measured again", self.flags()[0]["evidence"])
 
@@ -105,19 +76,6 @@ class DisturbedTest(AgainTest):
         self.assertEqual(self.finish(child), VERDICT, self.said)
         self.assertEqual(self.verdicts(), ["fail", "pass", "pass"])
         self.check_resumes_to(REAL, VERDICT)
-
-
-@unittest.skipUnless(os.environ.get("SONDE_TEST_SLOW"), "takes more than a minute")
-class SlowTest(AgainTest):
-    def test_a_worker_that_stands_still_is_killed(self):
-        """After its time, 10 s and what its job took, and 15 s."""
-        child = self.start_until_again()
-        self.send(signal.SIGSTOP, "worker")
-        begin = time.time()
-        self.assertEqual(self.finish(child, 120), VERDICT, self.said)
-        self.assertLess(time.time() - begin, 60)
-        self.assertIn("was still at work after", self.said)
-        self.assertEqual(self.verdicts(), ["fail", "pass", "pass"])
 
 
 if __name__ == "__main__":

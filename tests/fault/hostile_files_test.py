@@ -147,7 +147,7 @@ def status(work, rng):
     for rank in range(3):
         word = rng.choice(mangle.HOSTILE_TEXTS).decode(errors="replace")
         progress = {"rank": rank, "ranks": 3, "node": word, "uuid": word, "job": word,
-                    "state": state, "jobs_done": 1, "jobs_total": 4, "budget_s": 0, "probes_done": 7,
+                    "state": state, "jobs_done": 1, "jobs_total": 4, "probes_done": 7,
                     "elapsed_s": rng.choice([1.5, 1e300, -1]), "beat": 3}
         text = bytearray(json.dumps(progress).encode())
         if rng.random() < 0.3:

@@ -115,18 +115,6 @@ class MatrixTest(PeerTest):
         self.said_by("report", "run.h5", "-o", str(page))
         self.assertIn("GPU to GPU", page.read_text())
 
-    def test_one_gpu_is_over_at_once(self):
-        begin = time.time()
-        self.assertEqual(self.run_peers("sim:h200", 1), OK, self.said)
-        self.assertLess(time.time() - begin, 10)
-        self.assertEqual(self.findings()[0]["peer.read_bytes_per_s"]["status"], "not_resolvable")
-
-    def test_a_whole_run_that_is_resumed_measures_no_links_again(self):
-        self.assertEqual(self.run_peers("sim:h200", 2), OK, self.said)
-        before = self.findings()
-        self.assertEqual(self.run_peers("sim:h200", 2, "--resume"), OK, self.said)
-        self.assertEqual(self.findings(), before)
-
 
 class FailureTest(PeerTest):
     def check_others_of_three(self):
@@ -149,12 +137,6 @@ class FailureTest(PeerTest):
             self.check_no_row(device, "failed", reason)
             self.assertEqual(device["status"], "incomplete")
             self.assertEqual(device["jobs"]["clock"]["status"], "ok")
-
-    def test_a_crash_costs_the_links_of_the_node(self):
-        """An operator sees three GPUs that are incomplete, with the signal as the reason."""
-        backend = f"sim:h200,h200+crash={IN_TURN},h200"
-        self.assertEqual(self.run_peers(backend, 3), INCOMPLETE, self.said)
-        self.check_no_links(self.devices(), "signal 11")
 
     def test_a_killed_worker_is_made_up_for_by_resume(self):
         backend = f"sim:h200,h200+hang={IN_TURN},h200"

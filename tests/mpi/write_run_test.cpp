@@ -1,4 +1,5 @@
 #include "store/write_run.hpp"
+#include "store/write_together.hpp"
 
 #include "base/error.hpp"
 #include "mpi/mpi_test.hpp"

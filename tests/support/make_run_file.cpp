@@ -63,8 +63,7 @@ int main(int argc, char** argv) {
   if (argc != 3) return 2;
   try {
     const auto devices = static_cast<std::size_t>(std::atoi(argv[2]));
-    write_run_alone(argv[1], test::some_provenance(), {}, devices,
-                    [](std::size_t i) { return std::vector{make_device(i)}; });
+    write_run_alone(argv[1], test::some_provenance(), {}, devices, make_device);
     RunResult run{test::some_provenance(), {}, {}};
     FleetAnalysis analysis;
     analysis.groups = {{.model = "all", .label = "all", .devices = {}}};

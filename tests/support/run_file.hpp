@@ -11,7 +11,7 @@ namespace sonde::test {
 
 inline void write_run_file(const std::filesystem::path& path, const RunResult& run) {
   write_run_alone(path, run.provenance, run.unaudited, run.devices.size(),
-                  [&run](std::size_t i) { return std::vector{run.devices[i]}; });
+                  [&run](std::size_t i) { return run.devices[i]; });
 }
 
 inline void write_run_file(const std::filesystem::path& path, std::vector<DeviceResult> devices) {

@@ -1,18 +1,10 @@
 #include "commands/measure/again_plan.hpp"
 
 #include "analysis/fleet/verdict/reduce.hpp"
-#include "base/error.hpp"
-#include "base/escape.hpp"
-#include "base/text_file.hpp"
-#include "config/run_options.hpp"
 #include "store/output.hpp"
 #include "store/write_run.hpp"
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -20,19 +12,14 @@
 #include <utility>
 
 namespace sonde {
-namespace fs = std::filesystem;
-
-// The JSON library finds this by name.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AgainTask, uuid, jobs, limit_s)
-
 namespace {
 
 // A job takes about as long as the first time; the order of accesses differs.
 constexpr double slack_factor = 1.5;
 // Opening the device: 0.4 s on an H200, some 2 s for each GPU of a node without persistence mode.
 constexpr double start_s = 10;
-
-double limit_for(double expected_s) { return start_s + slack_factor * expected_s; }
+// More GPUs deviate only if something else is wrong. (The plan must fit into a message.)
+constexpr std::size_t most_devices = 256;
 
 /// @returns true if the device will measure the job again
 bool add_job(const DeviceResult& device, const std::string& name, AgainTask& task) {
@@ -40,20 +27,12 @@ bool add_job(const DeviceResult& device, const std::string& name, AgainTask& tas
   if (job == nullptr || find_job(device.again, name) != nullptr) return false;
   if (std::ranges::find(task.jobs, name) != task.jobs.end()) return true;
   const double limit_s =
-      (task.jobs.empty() ? limit_for(0) : task.limit_s) + slack_factor * job->elapsed_s;
+      (task.jobs.empty() ? start_s : task.limit_s) + slack_factor * job->elapsed_s;
   if (limit_s > most_again_s) return false;
   task.uuid = device.info.uuid;
   task.limit_s = limit_s;
   task.jobs.push_back(name);
   return true;
-}
-
-fs::path plan_path(const fs::path& parts) { return parts / "again.json"; }
-
-/// True if a second try of the job may still give an answer.
-bool can_try_again(const DeviceResult& device, const std::string& name) {
-  const JobResult* second = find_job(device.again, name);
-  return second == nullptr || second->status == Status::failed;
 }
 
 }  // namespace
@@ -64,6 +43,7 @@ std::vector<AgainTask> plan_again(const RunResult& run, const FleetAnalysis& ana
   std::map<std::size_t, AgainTask> by_device;
   const auto add = [&](std::size_t device, const std::string& job) {
     const DeviceResult& result = run.devices[device];
+    if (by_device.size() == most_devices && !by_device.contains(device)) return false;
     return can_measure.contains(result.info.uuid) && add_job(result, job, by_device[device]);
   };
   // One peer for each job of a group: the device nearest to the median of the metric that came
@@ -82,7 +62,7 @@ std::vector<AgainTask> plan_again(const RunResult& run, const FleetAnalysis& ana
   return tasks;
 }
 
-void judge_shards(const fs::path& parts) {
+std::vector<AgainTask> judge_shards(const std::filesystem::path& parts) {
   const Roster roster = read_roster(parts);
   RunResult run{.provenance = roster.provenance, .devices = {}, .unaudited = roster.unaudited};
   for (const auto& shard : list_shards(parts)) {
@@ -92,44 +72,7 @@ void judge_shards(const fs::path& parts) {
   std::ranges::stable_sort(run.devices, {}, &DeviceResult::rank);
   std::vector<std::string> present;
   for (const RosterEntry& entry : roster.devices) present.push_back(entry.uuid);
-  write_again_plan(parts, plan_again(run, reduce_fleet(run), present));
-}
-
-void write_again_plan(const fs::path& parts, const std::vector<AgainTask>& tasks) {
-  write_text_file(plan_path(parts), nlohmann::json(tasks).dump(
-                                        -1, ' ', false, nlohmann::json::error_handler_t::replace));
-}
-
-std::vector<AgainTask> read_again_plan(const fs::path& parts) {
-  std::ifstream file(plan_path(parts));
-  try {
-    return nlohmann::json::parse(file).get<std::vector<AgainTask>>();
-  } catch (const nlohmann::json::exception& error) {
-    throw StoreError(fmt::format("cannot read '{}' ({}) look whether all nodes share that folder",
-                                 plan_path(parts).string(), error.what()));
-  }
-}
-
-void clear_again_plan(const fs::path& parts) {
-  std::error_code ignored;
-  fs::remove(plan_path(parts), ignored);
-}
-
-std::string describe_unconfirmed(const RunResult& run, const FleetAnalysis& analysis,
-                                 const fs::path& path) {
-  if (points_of(run.provenance).size() > 1) return {};  // a sweep measures nothing again
-  const auto waiting =
-      std::ranges::count_if(find_suspects(analysis, run), [&run](const Suspect& suspect) {
-        const DeviceResult& device = run.devices[suspect.device];
-        const JobResult* first = find_job(device.jobs, suspect.job);
-        const bool fits = first != nullptr && limit_for(first->elapsed_s) <= most_again_s;
-        return fits && can_try_again(device, suspect.job);
-      });
-  if (waiting == 0) return {};
-  return fmt::format(
-      "\n{} finding(s) were not measured again. To do so, start on their nodes with one rank per "
-      "GPU:\n  sonde run --resume{} -o {}\n",
-      waiting, to_arguments(run.provenance.config_json), quote_shell(path.string()));
+  return plan_again(run, reduce_fleet(run), present);
 }
 
 }  // namespace sonde

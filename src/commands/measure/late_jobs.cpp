@@ -77,7 +77,7 @@ class LateRun {
 
 void measure_again(const MeasurePlan& plan, const Task& task, const OnStep& on_step,
                    const std::string& given_up) {
-  const DeviceResult first = read_measured(plan, task.device.uuid);
+  DeviceResult first = read_measured(plan, task.device.uuid);
   LateRun late(task, static_cast<int>(first.jobs.size()), on_step);
   late.give_up(given_up);
   DeviceResult opened;
@@ -97,7 +97,10 @@ void measure_again(const MeasurePlan& plan, const Task& task, const OnStep& on_s
     }));
   }
   Shard shard = Shard::extend(plan.parts, first);
-  for (const JobResult& job : results) shard.append_again(job);
+  for (JobResult& job : results) {
+    shard.append_again(job);
+    first.again.push_back(std::move(job));
+  }
   shard.finish(first);
 }
 
@@ -223,10 +226,7 @@ void add_to_shard(const MeasurePlan& plan, DeviceResult device, std::vector<JobR
     device.jobs.push_back(std::move(job));
   }
   note_outcome(device);
-  const auto path = finished_shard(plan.parts, device.info.uuid);
-  remove_digest(path);
   shard.finish(device);
-  write_digest(path, device, plan.provenance.config_hash);
 }
 
 /// If a GPU was lost, all devices stay open until the process ends: closing could hang.

@@ -24,7 +24,6 @@ namespace {
 
 /// Creates a shard, or opens the one to continue; the jobs of that one are added to `result`.
 Shard open_shard(const MeasurePlan& plan, const Task& task, DeviceResult& result) {
-  remove_digest(finished_shard(plan.parts, task.device.uuid));
   if (!task.resume) return Shard::create(plan.parts, result, plan.provenance);
   ResumeFrom from;
   if (plan.options.resume) from.run = plan.options.output;
@@ -78,7 +77,6 @@ void finish(const MeasurePlan& plan, const Task& task, WrittenBehind& shard, Dev
   note_outcome(device);
   note_missing_links(plan, device);
   shard.get().finish(device);
-  write_digest(finished_shard(plan.parts, device.info.uuid), device, plan.provenance.config_hash);
 }
 
 const LostJob* find_lost(const Task& task, const Job& job) {
@@ -311,8 +309,9 @@ Report measure_device(const RunPlan& run, const Task& task,
   return MeasuredDevice(run, task, on_step).measure();
 }
 
-void give_up_device(const RunPlan& run, const Task& task, std::size_t end,
-                    const std::string& reason, const std::function<void()>& on_point) {
+void give_up_device(const RunPlan& run, const Task& task, const std::string& reason,
+                    const std::function<void()>& on_point) {
+  const std::size_t end = run.fills_budget() ? task.point + 1 : run.points.size();
   for (Task at = task; at.point < end; ++at.point) {
     on_point();
     const MeasurePlan& plan = run.points[at.point];

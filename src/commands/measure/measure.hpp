@@ -49,11 +49,11 @@ JobResult job_without_links(const Job& job, const std::string& reason);
 Report measure_device(const RunPlan& run, const Task& task,
                       const std::function<void(const Step&)>& on_step);
 
-/// Writes the shards of a GPU that no process can measure any more, from the point of the task up
-/// to `end` (not included): the remaining jobs are `not_run` for this reason. Does not touch the
-/// device.
+/// Writes the shards of a GPU that no process can measure any more, from the point of the task on:
+/// the remaining jobs are `not_run` for this reason. With a time budget it writes this point only,
+/// since the other GPUs decide how many follow. Does not touch the device.
 /// @param on_point called before each point @throws StoreError
-void give_up_device(const RunPlan& run, const Task& task, std::size_t end,
-                    const std::string& reason, const std::function<void()>& on_point);
+void give_up_device(const RunPlan& run, const Task& task, const std::string& reason,
+                    const std::function<void()>& on_point);
 
 }  // namespace sonde

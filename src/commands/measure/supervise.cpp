@@ -34,7 +34,7 @@ constexpr auto poll_pause = std::chrono::milliseconds(50);
 // SIGTERM, and the ranks must meet before; a warning (SIGUSR1) comes minutes before.
 const Seconds urgent_stop_limit = Seconds(10) * deadline_factor();
 const Seconds stop_limit = Seconds(60) * deadline_factor();
-// Reading the digest of a device takes some 4 ms (10,000 devices: 40 s).
+// Reading the findings of a device takes some 4 ms (10,000 devices: 40 s).
 const Seconds judge_limit = Seconds(60) * deadline_factor();
 // A worker whose time is over ends at its next probe, and probes take seconds at most.
 constexpr Seconds bounded_margin{15};
@@ -159,18 +159,16 @@ Watch start_worker(Keeper& keeper, const Task& task, Limits limits, RankProgress
   return {keeper, limits, &progress, task.point};
 }
 
-/// No worker can measure the GPU any more; writes its shards without touching it. With a time
-/// budget it ends this point only: how many others follow depends on the other GPUs.
+/// No worker can measure the GPU any more; writes its shards without touching it.
 Supervised give_up(const RunPlan& run, const Task& task, const std::string& reason,
                    RankProgress& progress) {
   log_local(fmt::format("{} is given up: {}", task.device.uuid, reason));
-  const std::size_t end = run.fills_budget() ? task.point + 1 : run.points.size();
   try {
-    give_up_device(run, task, end, reason, [&progress] { progress.tick(); });
+    give_up_device(run, task, reason, [&progress] { progress.tick(); });
   } catch (const Error& error) {
     return {.failure = error.what()};
   }
-  return {.given_up = reason, .points_done = end};
+  return {.given_up = true};
 }
 
 }  // namespace
@@ -194,8 +192,8 @@ Supervised supervise(const RunPlan& run, Task task, Keeper& keeper, RankProgress
     Watch watch = start_worker(keeper, task, {.job = job_limit, .ends_by_signal = true}, progress);
     const Report report = watch.wait();
     switch (report.kind) {
-      case ReportKind::measured: return {.points_done = report.point};
-      case ReportKind::stopped: return {.stopped_early = true, .points_done = report.point};
+      case ReportKind::measured: return {};
+      case ReportKind::stopped: return {.stopped_early = true};
       case ReportKind::failed: return {.failure = report.reason};
       default: break;
     }
@@ -221,12 +219,13 @@ Supervised supervise(const RunPlan& run, Task task, Keeper& keeper, RankProgress
   }
 }
 
-bool judge(Keeper& keeper, const Task& task, RankProgress& progress) {
-  const Report report = start_worker(keeper, task, {.all = judge_limit}, progress).wait();
-  if (report.kind == ReportKind::finished) return true;
-  log_local(fmt::format("the shards were not compared, and nothing is measured again: {}",
-                        report.reason));
-  return false;
+Report judge(Keeper& keeper, const Task& task, RankProgress& progress) {
+  Report report = start_worker(keeper, task, {.all = judge_limit}, progress).wait();
+  if (report.kind != ReportKind::finished) {
+    log_local(fmt::format("the shards were not compared, and nothing is measured again: {}",
+                          report.reason));
+  }
+  return report;
 }
 
 void supervise_late(const MeasurePlan& plan, const Task& task, Keeper& keeper,
@@ -247,17 +246,15 @@ void supervise_late(const MeasurePlan& plan, const Task& task, Keeper& keeper,
   }
 }
 
-Delegated delegate(Keeper& keeper, const Task& task, RankProgress& progress) {
-  const Report report = start_worker(keeper, task, {.silence = Seconds::max()}, progress).wait();
-  if (report.kind == ReportKind::finished) {
-    return {.status = static_cast<ExitStatus>(report.exit_status), .meaning = report.reason};
-  }
+Report delegate(Keeper& keeper, const Task& task, RankProgress& progress) {
+  Report report = start_worker(keeper, task, {.silence = Seconds::max()}, progress).wait();
+  if (report.kind == ReportKind::finished) return report;
   log_local(report.kind == ReportKind::failed
                 ? report.reason
                 : fmt::format("{}: no results were written (the shards are kept) run 'sonde merge' "
                               "on the .parts folder",
                               report.reason));
-  return {};
+  return {.kind = ReportKind::failed, .exit_status = ExitStatus::error};
 }
 
 }  // namespace sonde

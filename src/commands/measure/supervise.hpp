@@ -13,17 +13,10 @@ namespace sonde {
 
 /// How the measuring of one device ended.
 struct Supervised {
-  DeviceChoice device{};        // the UUID is empty if this rank has no device
-  bool stopped_early = false;   // a signal came: jobs are left for --resume
-  std::string failure{};        // why there is no shard to build the run file from
-  std::string given_up{};       // why no further process can measure the device
-  std::size_t points_done = 0;  // number of points, from the first on, with finished shards
-};
-
-/// How the work of a worker on whole files ended.
-struct Delegated {
-  ExitStatus status = ExitStatus::error;
-  std::string meaning{};  // the status in words; empty after an error
+  DeviceChoice device{};       // the UUID is empty if this rank has no device
+  bool stopped_early = false;  // a signal came, or the time is over: jobs are left for --resume
+  std::string failure{};       // why there is no shard to build the run file from
+  bool given_up = false;       // no further process can measure the device
 };
 
 /// Has a worker list the GPUs that a rank sees. This can take seconds, in which MPI can start;
@@ -41,8 +34,9 @@ std::vector<DeviceChoice> hear_devices(Keeper& keeper);
 /// @param task the task of the first worker
 Supervised supervise(const RunPlan& run, Task task, Keeper& keeper, RankProgress& progress);
 
-/// Has a worker judge the shards, within a bounded time. @returns true if it did
-bool judge(Keeper& keeper, const Task& task, RankProgress& progress);
+/// Has a worker judge the shards, within a bounded time.
+/// @returns its report with the plan of who measures again, which is empty if it failed
+Report judge(Keeper& keeper, const Task& task, RankProgress& progress);
 
 /// Has one worker do a task `measure_again` or `measure_together`. If the worker is lost or its
 /// time is over, these jobs are recorded as given up with the reason (for `measure_together` on all
@@ -51,7 +45,8 @@ void supervise_late(const MeasurePlan& plan, const Task& task, Keeper& keeper,
                     RankProgress& progress);
 
 /// Has a worker build or analyse the run file, without a time limit.
-/// @returns its exit status with the meaning; `error`, with a line in the log, if it failed
-Delegated delegate(Keeper& keeper, const Task& task, RankProgress& progress);
+/// @returns its report, with the exit status and its meaning; `error`, with a line in the log, if
+/// it failed
+Report delegate(Keeper& keeper, const Task& task, RankProgress& progress);
 
 }  // namespace sonde

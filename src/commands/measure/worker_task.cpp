@@ -28,8 +28,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeGpu, uuid, rank, reachable)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LostJob, job, reason)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Task, kind, rank, ranks, sm_count, point, device, resume,
                                    lost_jobs, again_jobs, limit_s, node_gpus, lost_ranks)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AgainTask, uuid, jobs, limit_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Report, kind, point, devices, job, jobs_done, probes_done,
-                                   reason, exit_status)
+                                   reason, exit_status, again)
 
 namespace {
 

@@ -1,6 +1,7 @@
 // The messages between a rank and its worker, as JSON; worker/keeper.hpp transports them.
 #pragma once
 
+#include "base/exit_status.hpp"
 #include "device/device.hpp"
 
 #include <cstddef>
@@ -45,6 +46,13 @@ struct Task {
   std::vector<int> lost_ranks{};  // as far as known
 };
 
+/// The jobs that one device measures again.
+struct AgainTask {
+  std::string uuid;
+  std::vector<std::string> jobs;  // the job of the worst finding first
+  double limit_s = 0;             // for all jobs together
+};
+
 enum class ReportKind { devices, progress, measured, stopped, job_lost, failed, finished };
 
 struct Report {
@@ -55,7 +63,8 @@ struct Report {
   int jobs_done = 0;
   std::uint64_t probes_done = 0;
   std::string reason{};  // of a failure; `finished`: the meaning of the exit status
-  int exit_status = 0;   // of `finished`
+  ExitStatus exit_status = ExitStatus::ok;  // of `finished`
+  std::vector<AgainTask> again{};           // `judge`: its plan
 };
 
 /// JSON for the other process.

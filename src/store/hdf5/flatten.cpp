@@ -7,7 +7,6 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
-#include <set>
 #include <unordered_map>
 
 namespace sonde {
@@ -24,23 +23,15 @@ RowRange append(std::vector<T>& rows, const std::vector<T>& more) {
   return range;
 }
 
-struct FindingTables {
-  std::vector<OutcomeRow> outcomes;
-  std::vector<FindingRow> findings;
-  std::vector<double> vectors, modes;
-};
+template <class T>
+using RowsOf = std::vector<T>;
 
-struct ProbeTables {
-  std::vector<ProbeRow> probes;
-  std::vector<LaneRow> lanes;
-  std::vector<ListRow> lists;
+/// The tables of some jobs while they are filled.
+struct JobTables {
+  std::vector<OutcomeRow> outcomes;
+  FindingTables<RowsOf> found;
+  ProbeTables<RowsOf> probed;
   std::unordered_multimap<std::size_t, std::uint32_t> lists_by_hash;
-  std::vector<std::uint64_t> visit_steps;
-  std::vector<std::uint16_t> windows;
-  std::vector<std::uint32_t> long_windows;
-  std::vector<WindowCount> bins;
-  std::vector<std::uint64_t> clocks, timers, counts;
-  std::vector<double> repeats;
 };
 
 /// The greatest common divisor; 1 if all are 0.
@@ -53,35 +44,44 @@ std::uint64_t common_step(std::span<const std::uint64_t> offsets) {
 }
 
 /// The row of this list of addresses; a new row unless an earlier lane has the same list.
-std::uint32_t list_of(ProbeTables& tables, std::span<const std::uint64_t> offsets) {
+std::uint32_t list_of(JobTables& tables, std::span<const std::uint64_t> offsets) {
   const std::string_view bytes(reinterpret_cast<const char*>(offsets.data()), offsets.size_bytes());
   const std::size_t hash = std::hash<std::string_view>()(bytes);
   const auto [begin, end] = tables.lists_by_hash.equal_range(hash);
   for (auto known = begin; known != end; ++known) {
-    const auto& [step, visits] = tables.lists[known->second];
-    const auto steps = std::span(tables.visit_steps).subspan(visits.offset, visits.length);
+    const auto& [step, visits] = tables.probed.lists[known->second];
+    const auto steps = std::span(tables.probed.visits).subspan(visits.offset, visits.length);
     const auto to_offset = [unit = step](std::uint64_t count) { return count * unit; };
     if (std::ranges::equal(steps, offsets, {}, to_offset)) return known->second;
   }
-  const auto row = static_cast<std::uint32_t>(tables.lists.size());
+  const auto row = static_cast<std::uint32_t>(tables.probed.lists.size());
   const std::uint64_t step = common_step(offsets);
-  tables.lists.push_back({step, {tables.visit_steps.size(), offsets.size()}});
-  for (const std::uint64_t offset : offsets) tables.visit_steps.push_back(offset / step);
+  tables.probed.lists.push_back({step, {tables.probed.visits.size(), offsets.size()}});
+  for (const std::uint64_t offset : offsets) tables.probed.visits.push_back(offset / step);
   tables.lists_by_hash.emplace(hash, row);
   return row;
 }
 
-void add_lane(ProbeTables& tables, const LaneTrace& lane) {
-  LaneRow& row = tables.lanes.emplace_back();
-  row.sm = lane.sm;
-  row.warp = lane.warp;
-  row.cluster = lane.cluster;
-  row.elapsed_cycles = lane.elapsed_cycles;
-  row.accesses = lane.accesses;
+std::uint32_t count_of(std::size_t recorded) {
+  require(recorded <= std::numeric_limits<std::uint32_t>::max(), "a lane recorded too much");
+  return static_cast<std::uint32_t>(recorded);
+}
+
+void add_lane(JobTables& all, const LaneTrace& lane) {
+  ProbeTables<RowsOf>& tables = all.probed;
   // Only the addresses of recorded accesses.
-  row.list =
-      list_of(tables, std::span(lane.offsets_bytes)
-                          .first(std::min(lane.offsets_bytes.size(), lane.window_cycles.size())));
+  const auto offsets = std::span(lane.offsets_bytes)
+                           .first(std::min(lane.offsets_bytes.size(), lane.window_cycles.size()));
+  tables.lanes.push_back(
+      {.sm = lane.sm,
+       .warp = lane.warp,
+       .cluster = lane.cluster,
+       .elapsed_cycles = lane.elapsed_cycles,
+       .accesses = lane.accesses,
+       .list = list_of(all, offsets),
+       .recorded = {count_of(lane.window_cycles.size()), count_of(lane.histogram.size()),
+                    count_of(lane.clock_cycles.size()), count_of(lane.globaltimer_ns.size()),
+                    count_of(lane.counts.size())}});
   for (const std::uint32_t cycles : lane.window_cycles) {
     if (cycles >= long_window) tables.long_windows.push_back(cycles);
     tables.windows.push_back(
@@ -91,36 +91,28 @@ void add_lane(ProbeTables& tables, const LaneTrace& lane) {
   append(tables.clocks, lane.clock_cycles);
   append(tables.timers, lane.globaltimer_ns);
   append(tables.counts, lane.counts);
-  const recorded::ByKind<std::size_t> lengths{lane.window_cycles.size(), lane.histogram.size(),
-                                              lane.clock_cycles.size(), lane.globaltimer_ns.size(),
-                                              lane.counts.size()};
-  std::ranges::transform(lengths, row.recorded.begin(), [](std::size_t length) {
-    require(length <= std::numeric_limits<std::uint32_t>::max(), "a lane recorded too much");
-    return static_cast<std::uint32_t>(length);
-  });
 }
 
-void add_probe(ProbeTables& tables, std::uint64_t device, const ProbeRecord& record) {
-  ProbeRow row;
-  row.device_index = device;
-  row.record.label = record.label;
-  row.record.kind = record.kind;
-  row.record.parameters_json = record.parameters_json;
-  row.record.trace.conditions = record.trace.conditions;
-  row.record.trace.shared_carveout_bytes = record.trace.shared_carveout_bytes;
-  row.record.trace.buffer_offset_bytes = record.trace.buffer_offset_bytes;
-  row.record.trace.device_s = record.trace.device_s;
-  row.lanes = {tables.lanes.size(), record.trace.lanes.size()};
-  row.repeats = append(tables.repeats, record.trace.repeat_ns);
-  row.first_recorded = {tables.windows.size(), tables.bins.size(), tables.clocks.size(),
-                        tables.timers.size(), tables.counts.size()};
-  row.long_windows.offset = tables.long_windows.size();
-  for (const LaneTrace& lane : record.trace.lanes) add_lane(tables, lane);
+void add_probe(JobTables& all, std::uint64_t device, const ProbeRecord& record) {
+  ProbeTables<RowsOf>& tables = all.probed;
+  const Trace& trace = record.trace;
+  ProbeRow& row = tables.probes.emplace_back();
+  row = {.device_index = device,
+         .record = {record.label, record.kind, record.parameters_json, {}},
+         .lanes = {tables.lanes.size(), trace.lanes.size()},
+         .repeats = append(tables.repeats, trace.repeat_ns),
+         .long_windows = {tables.long_windows.size(), 0},
+         .first_recorded = {tables.windows.size(), tables.bins.size(), tables.clocks.size(),
+                            tables.timers.size(), tables.counts.size()}};
+  row.record.trace.conditions = trace.conditions;
+  row.record.trace.shared_carveout_bytes = trace.shared_carveout_bytes;
+  row.record.trace.buffer_offset_bytes = trace.buffer_offset_bytes;
+  row.record.trace.device_s = trace.device_s;
+  for (const LaneTrace& lane : trace.lanes) add_lane(all, lane);
   row.long_windows.length = tables.long_windows.size() - row.long_windows.offset;
-  tables.probes.push_back(std::move(row));
 }
 
-void add_finding(FindingTables& tables, std::uint64_t device, const Finding& finding) {
+void add_finding(FindingTables<RowsOf>& tables, std::uint64_t device, const Finding& finding) {
   FindingRow& row = tables.findings.emplace_back();
   row.device_index = device;
   row.finding = finding;
@@ -136,20 +128,21 @@ void add_finding(FindingTables& tables, std::uint64_t device, const Finding& fin
   row.interval = finding.interval.value_or(Interval{not_a_number, not_a_number});
 }
 
-void add_job(FindingTables& tables, ProbeTables& probes, const StoredJob& job) {
+void add_job(JobTables& tables, const StoredJob& job) {
   const JobResult& result = *job.result;
-  OutcomeRow& row = tables.outcomes.emplace_back();
-  row.device_index = job.device;
-  row.result.job = job.name;
-  row.result.status = result.status;
-  row.result.reason = result.reason;
-  row.result.elapsed_s = result.elapsed_s;
-  row.result.device_s = result.device_s;
-  row.probes = {probes.probes.size(), result.probes.size()};
-  probes.lists_by_hash.clear();  // jobs do not share lists, as each job is read as a whole
-  for (const ProbeRecord& record : result.probes) add_probe(probes, job.device, record);
-  row.findings = {tables.findings.size(), result.findings.size()};
-  for (const Finding& finding : result.findings) add_finding(tables, job.device, finding);
+  tables.outcomes.push_back({.device_index = job.device,
+                             .result = {.job = job.name,
+                                        .status = result.status,
+                                        .reason = result.reason,
+                                        .elapsed_s = result.elapsed_s,
+                                        .device_s = result.device_s,
+                                        .findings = {},
+                                        .probes = {}},
+                             .probes = {tables.probed.probes.size(), result.probes.size()},
+                             .findings = {tables.found.findings.size(), result.findings.size()}});
+  tables.lists_by_hash.clear();  // jobs do not share lists, as each job is read as a whole
+  for (const ProbeRecord& record : result.probes) add_probe(tables, job.device, record);
+  for (const Finding& finding : result.findings) add_finding(tables.found, job.device, finding);
 }
 
 /// The tables of devices and of their carve-outs.
@@ -165,13 +158,6 @@ std::vector<Table> flatten_inventory(std::span<const DeviceResult> devices, Name
     outcomes += row.outcomes.length;
   }
   return {device_table().to_table(rows, names), carveout_table.to_table(std::move(carveouts))};
-}
-
-void check_job_names(const std::vector<StoredJob>& jobs) {
-  std::set<std::string> seen;
-  for (const StoredJob& job : jobs) {
-    require(seen.insert(job.name).second, "the job '" + job.name + "' occurs twice on one device");
-  }
 }
 
 }  // namespace
@@ -207,10 +193,10 @@ std::vector<StoredJob> stored_jobs(const DeviceResult& device, std::uint64_t ind
 
 std::vector<Table> flatten_jobs(const std::vector<StoredJob>& stored,
                                 const std::vector<UnauditedDevice>& unaudited, Names& names) {
-  FindingTables found;
-  ProbeTables probes;
-  for (const StoredJob& job : stored) add_job(found, probes, job);
-  Table all[]{outcome_table().to_table(found.outcomes, names),
+  JobTables tables;
+  for (const StoredJob& job : stored) add_job(tables, job);
+  auto& [outcomes, found, probes, lists_by_hash] = tables;
+  Table all[]{outcome_table().to_table(outcomes, names),
               finding_table().to_table(found.findings, names),
               vector_table.to_table(std::move(found.vectors)),
               mode_table.to_table(std::move(found.modes)),
@@ -218,7 +204,7 @@ std::vector<Table> flatten_jobs(const std::vector<StoredJob>& stored,
               probe_table().to_table(probes.probes, names),
               lane_table().to_table(probes.lanes, names),
               list_table().to_table(probes.lists, names),
-              visit_table.to_table(std::move(probes.visit_steps)),
+              visit_table.to_table(std::move(probes.visits)),
               window_table.to_table(std::move(probes.windows)),
               long_window_table.to_table(std::move(probes.long_windows)),
               bin_table().to_table(probes.bins, names),
@@ -233,9 +219,7 @@ std::vector<Table> flatten(std::span<const DeviceResult> devices,
                            const std::vector<UnauditedDevice>& unaudited, Names& names) {
   std::vector<StoredJob> stored;
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    const std::vector<StoredJob> own = stored_jobs(devices[i], i);
-    check_job_names(own);
-    stored.insert(stored.end(), own.begin(), own.end());
+    std::ranges::move(stored_jobs(devices[i], i), std::back_inserter(stored));
   }
   std::vector<Table> all = flatten_inventory(devices, names);
   std::ranges::move(flatten_jobs(stored, unaudited, names), std::back_inserter(all));

@@ -15,7 +15,6 @@ namespace sonde {
 
 /// All tables but those of names and points, in the order of the file; the devices come first.
 /// @param names collects the texts of all tables
-/// @throws Error if a job occurs twice on a device
 std::vector<Table> flatten(std::span<const DeviceResult> devices,
                            const std::vector<UnauditedDevice>& unaudited, Names& names);
 

@@ -83,20 +83,13 @@ hid_t check_indexes(hid_t file) {
 }
 
 hid_t create_file(const std::filesystem::path& path, hid_t access) {
+  const Handle creation = ordered_creation(H5P_FILE_CREATE);
   return check_indexes(
-      check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, ordered_creation(H5P_FILE_CREATE), access),
-            "creating the file"));
+      check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access), "creating the file"));
 }
 
 hid_t open_file(const std::filesystem::path& path, hid_t access) {
   return check_indexes(check(H5Fopen(path.c_str(), H5F_ACC_RDWR, access), "opening the file"));
-}
-
-/// The type of a text of any length.
-Handle text_type() {
-  Handle type = utf8_type(H5T_VARIABLE);
-  check(H5Tset_strpad(type, H5T_STR_NULLTERM), "choosing the padding");
-  return type;
 }
 
 void write_attribute(hid_t object, const std::string& name, hid_t file_type, hid_t type,
@@ -246,11 +239,11 @@ Handle make_properties(hid_t kind) {
   return Handle(H5Pcreate(kind), H5Pclose, "making a property list");
 }
 
-Handle utf8_type(std::size_t size) {
+Handle utf8_type(std::size_t size, H5T_str_t padding) {
   Handle type(H5Tcopy(H5T_C_S1), H5Tclose, "making a text type");
   check(H5Tset_size(type, size), "sizing a text type");
   check(H5Tset_cset(type, H5T_CSET_UTF8), "choosing UTF-8");
-  check(H5Tset_strpad(type, H5T_STR_NULLPAD), "choosing the padding");
+  check(H5Tset_strpad(type, padding), "choosing the padding");
   return type;
 }
 
@@ -260,7 +253,7 @@ bool has_attribute(hid_t object, const std::string& name) {
 
 void write_attribute(hid_t object, const std::string& name, const std::string& text) {
   const char* pointer = text.c_str();
-  const Handle type = text_type();
+  const Handle type = utf8_type(H5T_VARIABLE, H5T_STR_NULLTERM);
   write_attribute(object, name, type, type, &pointer);
 }
 

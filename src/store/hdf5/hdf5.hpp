@@ -98,7 +98,7 @@ std::vector<std::string> list_groups(hid_t file, const std::string& path);
 
 /// A property list of this kind with default values. @throws StoreError
 Handle make_properties(hid_t kind);
-/// The type of a UTF-8 text of `size` bytes, padded with zeros. @throws StoreError
-Handle utf8_type(std::size_t size);
+/// The type of a UTF-8 text of `size` bytes, or H5T_VARIABLE. @throws StoreError
+Handle utf8_type(std::size_t size, H5T_str_t padding = H5T_STR_NULLPAD);
 
 }  // namespace sonde::hdf5

@@ -14,23 +14,8 @@
 namespace sonde {
 namespace {
 
-struct FindingSpans {
-  Span<FindingRow> findings;
-  Span<double> vectors{};
-  Span<double> modes{};
-};
-
-struct ProbeSpans {
-  Span<ProbeRow> probes;
-  Span<LaneRow> lanes{};
-  Span<ListRow> lists{};
-  Span<std::uint64_t> visits{};
-  Span<std::uint16_t> windows{};
-  Span<std::uint32_t> long_windows{};
-  Span<WindowCount> bins{};
-  Span<std::uint64_t> clocks{}, timers{}, counts{};
-  Span<double> repeats{};
-};
+using FindingSpans = FindingTables<Span>;
+using ProbeSpans = ProbeTables<Span>;
 
 /// @throws StoreError with the name of the group if the two rows belong to different devices
 void require_same_device(const std::string& group, std::uint64_t owner, std::uint64_t owned) {
@@ -178,7 +163,8 @@ void read_traces(const StoredTables& tables, ProbeSpans& spans) {
 }
 
 void add_probes_of(const StoredTables& tables, Depth depth, std::span<OutcomeRow> outcomes) {
-  ProbeSpans spans{.probes = read_owned(tables, probe_table(), outcomes, &OutcomeRow::probes)};
+  ProbeSpans spans;
+  spans.probes = read_owned(tables, probe_table(), outcomes, &OutcomeRow::probes);
   if (depth == Depth::traces) read_traces(tables, spans);
   for (OutcomeRow& outcome : outcomes) {
     outcome.result.probes.reserve(outcome.probes.length);
@@ -199,8 +185,8 @@ void add_probes(const StoredTables& tables, Depth depth, std::span<OutcomeRow> o
 }
 
 void add_findings(const StoredTables& tables, std::vector<OutcomeRow>& outcomes) {
-  FindingSpans spans{.findings =
-                         read_owned(tables, finding_table(), outcomes, &OutcomeRow::findings)};
+  FindingSpans spans;
+  spans.findings = read_owned(tables, finding_table(), outcomes, &OutcomeRow::findings);
   spans.vectors = read_owned(tables, vector_table, spans.findings.rows, &FindingRow::vector);
   spans.modes = read_owned(tables, mode_table, spans.findings.rows, &FindingRow::modes);
   for (OutcomeRow& outcome : outcomes) {

@@ -74,6 +74,28 @@ struct FindingRow {
   Interval interval;  // NaN if there is none
 };
 
+/// The rows of the tables of findings. @param Rows holds those of one table
+template <template <class> class Rows>
+struct FindingTables {
+  Rows<FindingRow> findings;
+  Rows<double> vectors;
+  Rows<double> modes;
+};
+
+/// The rows of the tables of probes and their traces.
+template <template <class> class Rows>
+struct ProbeTables {
+  Rows<ProbeRow> probes;
+  Rows<LaneRow> lanes;
+  Rows<ListRow> lists;
+  Rows<std::uint64_t> visits;
+  Rows<std::uint16_t> windows;
+  Rows<std::uint32_t> long_windows;
+  Rows<WindowCount> bins;
+  Rows<std::uint64_t> clocks, timers, counts;
+  Rows<double> repeats;
+};
+
 /// The group and the dimension of each table.
 namespace keys {
 inline const TableKey devices{"devices", "device"};

@@ -191,7 +191,7 @@ void TableAppender::write_chunks(Growing& table) {
   const std::uint64_t whole = table.waiting.rows() / chunk_rows * chunk_rows;
   if (whole == 0) return;
   if (table.written_rows == 0) {
-    create_columns(file_, table.waiting, whole, Filling::growing, captions_);
+    create_columns(file_, table.waiting, whole, Filling::growing, Captions::written);
   }
   extend(file_, table.waiting, table.written_rows + whole);
   write_front(file_, table.waiting, whole, table.written_rows, packing_threads());
@@ -201,12 +201,12 @@ void TableAppender::write_chunks(Growing& table) {
 
 void TableAppender::write_rest(Growing& table) {
   if (table.written_rows == 0) {
-    return write_tables(file_, {&table.waiting, 1}, captions_, packing_threads());
+    return write_tables(file_, {&table.waiting, 1}, Captions::written, packing_threads());
   }
   const std::uint64_t rows = table.written_rows + table.waiting.rows();
   extend(file_, table.waiting, rows);
   write_front(file_, table.waiting, table.waiting.rows(), table.written_rows, packing_threads());
-  create_scale(file_, table.waiting, rows, captions_);
+  create_scale(file_, table.waiting, rows, Captions::written);
 }
 
 }  // namespace sonde

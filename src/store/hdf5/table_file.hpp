@@ -42,7 +42,7 @@ void write_tables(hid_t place, std::span<const Table> tables, Captions captions 
 class TableAppender {
  public:
   /// @param file must outlive this object
-  explicit TableAppender(hid_t file, Captions captions) : file_(file), captions_(captions) {}
+  explicit TableAppender(hid_t file) : file_(file) {}
 
   /// Row numbers in the part count from its own first row. @throws StoreError
   void append(std::vector<Table> part);
@@ -59,7 +59,6 @@ class TableAppender {
   void write_rest(Growing& table);
 
   hid_t file_;
-  Captions captions_;
   std::map<TableKey, std::size_t> places_;
   std::vector<Growing> tables_;
 };

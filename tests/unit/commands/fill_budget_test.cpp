@@ -37,53 +37,38 @@ class FillBudgetTest : public ::testing::Test {
     for (std::size_t i = 0; i < count; ++i)
       std::ofstream(finished_shard(plan_.points[i].parts, uuid));
   }
-  std::size_t points_without(const std::vector<int>& lost) const {
-    return with_whole_points(plan_, roster_, lost).provenance.points.size();
-  }
 
   test::TemporaryFolder folder_;
   RunPlan plan_;
   Roster roster_;
 };
 
-TEST_F(FillBudgetTest, points_stand_that_all_gpus_have_finished) {
+TEST_F(FillBudgetTest, points_stand_that_all_gpus_have_finished_but_not_those_of_lost_ranks) {
+  EXPECT_EQ(whole_points(plan_, roster_), 0);
   finish_points("GPU-0", 7);
   finish_points("GPU-1", 5);
-  EXPECT_EQ(points_without({}), 5);
-  EXPECT_FALSE(with_whole_points(plan_, roster_, {}).open_end);
+  EXPECT_EQ(whole_points(plan_, roster_), 5);
+  EXPECT_EQ(whole_points(plan_, roster_, {1}), 7);
+  EXPECT_EQ(whole_points(plan_, roster_, {0, 1}), 7);
 }
 
-TEST_F(FillBudgetTest, a_lost_rank_holds_up_nobody_and_one_repeat_is_there_in_any_case) {
-  finish_points("GPU-0", 7);
-  finish_points("GPU-1", 1);
-  EXPECT_EQ(points_without({1}), 7);
-  EXPECT_EQ(points_without({}), 2);
-}
-
-TEST_F(FillBudgetTest, a_gpu_that_was_given_up_holds_up_nobody_either) {
+TEST_F(FillBudgetTest, a_gpu_that_was_given_up_holds_up_nobody_and_one_repeat_is_there_without_it) {
+  const auto give_up = [this](const std::string& uuid, MeasurePlan& at) {
+    at.provenance = test::some_provenance();
+    DeviceResult device;
+    device.info.uuid = uuid;
+    Shard shard = Shard::create(at.parts, device, at.provenance);
+    shard.append(job_without_answers(all_jobs().front(), Status::not_run, "it hangs"));
+    shard.finish(device);
+  };
   finish_points("GPU-0", 7);
   finish_points("GPU-1", 2);
-  MeasurePlan& third = plan_.points[2];
-  third.provenance = test::some_provenance();
-  DeviceResult device;
-  device.info.uuid = "GPU-1";
-  Shard shard = Shard::create(third.parts, device, third.provenance);
-  shard.append(job_without_answers(all_jobs().front(), Status::not_run, "it hangs"));
-  shard.finish(device);
-  EXPECT_EQ(points_without({}), 7);
-  EXPECT_EQ(points_without({0}), 7) << "those that a GPU has measured";
-}
-
-TEST_F(FillBudgetTest, the_slowest_gpu_decides_but_not_one_that_was_given_up) {
-  const auto reach = [](const std::string& uuid, std::size_t points, const char* given_up) {
-    return describe_reach({.device = {.uuid = uuid}, .given_up = given_up, .points_done = points});
-  };
-  const std::string idle = reach("", 0, "");
-  EXPECT_EQ(whole_points(plan_, {reach("a", 7, ""), idle, reach("b", 5, "")}), 5);
-  EXPECT_EQ(whole_points(plan_, {reach("a", 7, ""), reach("b", 1, "it hangs")}), 7);
-  EXPECT_EQ(whole_points(plan_, {reach("a", 4, "gone"), reach("b", 3, "it hangs")}), 4);
-  EXPECT_EQ(whole_points(plan_, {reach("a", 7, ""), reach("b", 1, "")}), std::nullopt);
-  EXPECT_EQ(whole_points(plan_, {reach("a", 1, "gone"), idle}), 2) << "one repeat in any case";
+  give_up("GPU-1", plan_.points[2]);
+  EXPECT_EQ(whole_points(plan_, roster_), 7);
+  EXPECT_EQ(whole_points(plan_, roster_, {0}), 7) << "those that a GPU has measured";
+  roster_.devices = {{.uuid = "GPU-2", .node = "n", .rank = 0}};
+  give_up("GPU-2", plan_.points[0]);
+  EXPECT_EQ(whole_points(plan_, roster_), 2);
 }
 
 TEST_F(FillBudgetTest, a_plan_that_keeps_points_has_another_hash_and_says_what_stands) {

@@ -57,11 +57,11 @@ TEST(FleetFileTest, evidence_is_named_by_the_rows_of_the_repeat_that_it_comes_fr
   run.devices[1].jobs[0].probes.resize(3);
   run.provenance.points = {{.config_hash = "a", .config_json = "{}", .seed = 1},
                            {.config_hash = "b", .config_json = "{}", .seed = 1, .repeat_index = 1}};
-  write_run_alone(folder / "run.h5", run.provenance, {}, 2, [&](std::size_t repeat) {
-    std::vector<DeviceResult> devices = run.devices;
-    for (DeviceResult& device : devices) device.point_index = repeat;
-    if (repeat == 0) devices[0].jobs.clear();  // it was lost
-    return devices;
+  write_run_alone(folder / "run.h5", run.provenance, {}, 4, [&](std::size_t i) {
+    DeviceResult device = run.devices[i % 2];
+    device.point_index = i / 2;
+    if (i == 0) device.jobs.clear();  // it was lost
+    return device;
   });
 
   const Fleet fleet = read_fleet(folder / "run.h5", "", Depth::probes);

@@ -108,10 +108,7 @@ TEST_F(MeasureTogetherTest, a_gpu_alone_is_whole_at_once) {
   EXPECT_EQ(shard().status, DeviceOutcome::complete) << shard().reason;
   EXPECT_EQ(shard().reason, "");
   EXPECT_EQ(status_of(shard(), peer_read), Status::not_resolvable);
-  const auto digest =
-      read_digest(finished_shard(plan_.parts, gpu(0).uuid), plan_.provenance.config_hash);
-  ASSERT_TRUE(digest.has_value());
-  EXPECT_EQ(digest->jobs.size(), 2u);
+  EXPECT_EQ(shard().jobs.size(), 2u);
   const std::string before = test::print(shard());
   together();
   EXPECT_EQ(test::print(shard()), before) << "what is there is not measured again";
@@ -143,7 +140,7 @@ TEST_F(MeasureTogetherTest, a_gpu_that_was_lost_costs_its_own_row) {
   measure("sim:h200,h200+sticky=1", 2, 1);
   task_.rank = 1;
   task_.device = {.uuid = gpu(1).uuid, .ordinal = 1};
-  give_up_device(run_, task_, 1, "it took all its workers along", [] {});
+  give_up_device(run_, task_, "it took all its workers along", [] {});
   together();
 
   EXPECT_EQ(status_of(shard(0), peer_read), Status::ok);

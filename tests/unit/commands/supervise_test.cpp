@@ -266,7 +266,7 @@ TEST(WorkerTaskTest, tasks_and_reports_come_back_unchanged) {
                       .jobs_done = 4,
                       .probes_done = 99,
                       .reason = "\xff is no UTF-8",
-                      .exit_status = 3};
+                      .exit_status = ExitStatus::incomplete};
 
   EXPECT_EQ(to_json(task_from_json(to_json(task))), to_json(task));
   EXPECT_EQ(to_json(report_from_json(to_json(report))), to_json(report));

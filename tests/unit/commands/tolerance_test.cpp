@@ -17,7 +17,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 struct Said {
   ExitStatus status;
@@ -68,19 +67,6 @@ TEST(ToleranceTest, decides_what_changed_since_the_baseline) {
   const std::string edge = "global.read_bytes_per_s=0.02";
   EXPECT_EQ(analyze({.run = after, .baseline = before, .tolerances = {edge}}).status,
             ExitStatus::ok);
-}
-
-TEST(ToleranceTest, no_run_is_asked_to_confirm_what_only_this_analysis_finds) {
-  const test::TemporaryFolder folder;
-  const std::string path = folder / "run.h5";
-  test::write_run_file(path, with_slow_memory(maker::healthy_fleet(5, 7), 2, 0.8));
-
-  const Said usual = analyze({.run = path, .baseline = "", .tolerances = {}});
-  const Said other =
-      analyze({.run = path, .baseline = "", .tolerances = {"global.write_bytes_per_s=0.1"}});
-
-  EXPECT_THAT(usual.text, HasSubstr("sonde run --resume"));
-  EXPECT_THAT(other.text, Not(HasSubstr("sonde run --resume")));
 }
 
 std::string refusal(const std::string& tolerance) {

@@ -35,20 +35,6 @@ TEST(RunOptionsTest, questions_in_place_of_a_run_are_not_kept) {
                     HasSubstr("job-timeout-s = 600\n"), Not(HasSubstr("dry"))));
 }
 
-TEST(RunOptionsTest, arguments_are_those_that_decide_the_results_and_are_not_usual) {
-  const RunOptions options{.backend = "sim:my models/a.json",
-                           .jobs = {"clock", "tlb"},
-                           .output = "x.h5",
-                           .seed = 7,
-                           .job_timeout_s = 5};
-
-  EXPECT_EQ(to_arguments(to_json(RunOptions{})), "");
-  EXPECT_EQ(to_arguments(to_json(options)),
-            " --backend \"sim:my models/a.json\" --jobs clock,tlb --seed 7");
-  EXPECT_EQ(to_arguments("no JSON"), "");
-  EXPECT_EQ(to_arguments("[1]"), "");
-}
-
 TEST(RunOptionsTest, what_differs_is_told_if_it_decides_the_results) {
   const std::string usual = to_json(RunOptions{});
   const std::string own =

@@ -118,15 +118,6 @@ TEST_F(AssignTest, a_machine_is_one_though_its_ranks_have_two_names) {
   EXPECT_EQ(describe_shared_names(views_), "");
 }
 
-TEST_F(AssignTest, names_that_several_machines_have_are_told_with_their_number) {
-  for (const int machine : {0, 0, 2, 3, 4, 5}) rank(machine, {});
-  for (const std::size_t i : {0U, 1U, 2U, 3U}) views_[i].node = "localhost";
-  views_[4].node = views_[5].node = "alpha";
-
-  EXPECT_THAT(describe_shared_names(views_),
-              HasSubstr("2 machines are called alpha, 3 machines are called localhost ("));
-}
-
 /// Largest number of GPUs that ranks [at, ...) can take, by trying everything.
 std::size_t best_count(const std::vector<RankView>& views, std::size_t at,
                        std::set<std::string>& taken) {

@@ -32,10 +32,17 @@ Progress at_work(int rank, int jobs_done) {
   return progress;
 }
 
+/// So rare that no progress line is printed.
+constexpr std::chrono::seconds rare{100};
+
+void write_progress(const std::filesystem::path& parts, const Progress& progress) {
+  RankProgress(parts, progress, rare).tick();
+}
+
 TEST(ProgressTest, what_was_written_comes_back_by_rank) {
   const test::TemporaryFolder folder;
-  ProgressFile(folder.path(), 10).update(at_work(10, 3));
-  ProgressFile(folder.path(), 2).update(at_work(2, 5));
+  write_progress(folder.path(), at_work(10, 3));
+  write_progress(folder.path(), at_work(2, 5));
 
   const auto ranks = read_progress(folder.path());
 
@@ -57,17 +64,11 @@ TEST(ProgressTest, what_was_written_comes_back_by_rank) {
 TEST(ProgressTest, the_beat_changes_with_each_job_but_not_with_each_probe) {
   const test::TemporaryFolder folder;
   EXPECT_EQ(progress_beat(folder.path(), 1), 0U);
-  ProgressFile file(folder.path(), 1);
-  Progress progress = at_work(1, 0);
+  RankProgress progress(folder.path(), at_work(1, 0), rare);
 
-  file.update(progress);
-  for (int i = 0; i < 1000; ++i) {
-    ++progress.probes_done;
-    file.update(progress);
-  }
+  for (std::uint64_t probes = 0; probes < 1000; ++probes) progress.update("tlb", 0, probes);
   const auto during = progress_beat(folder.path(), 1);
-  progress.jobs_done = 1;
-  file.update(progress);
+  progress.update("tlb", 1, 1000);
 
   EXPECT_GE(during, 1U);
   EXPECT_LT(during, 20U);  // a thousand probes take well below 20 s
@@ -82,10 +83,10 @@ TEST(ProgressTest, broken_files_and_missing_folders_are_passed_over) {
   EXPECT_TRUE(read_progress(folder.path()).empty());
   EXPECT_TRUE(read_progress(folder / "none").empty());
   EXPECT_EQ(progress_beat(folder.path(), 3), 0U);
-  ProgressFile(folder / "none", 1).update(at_work(1, 1));
+  write_progress(folder / "none", at_work(1, 1));
 }
 
-TEST(ProgressTest, summary_names_the_slowest_rank_and_the_time_left) {
+TEST(ProgressTest, summary_names_the_slowest_rank) {
   Progress done = at_work(0, 10);
   done.state = RankState::done;
 
@@ -93,7 +94,6 @@ TEST(ProgressTest, summary_names_the_slowest_rank_and_the_time_left) {
 
   EXPECT_THAT(text, HasSubstr("17 of 30 device jobs done"));
   EXPECT_THAT(text, HasSubstr("slowest rank 2 (n2, cache.l1, 2 of 10)"));
-  EXPECT_THAT(text, HasSubstr("about 80 s left"));
 }
 
 TEST(ProgressTest, a_total_that_nobody_knows_is_not_shown) {
@@ -190,51 +190,29 @@ TEST_F(SilenceWatchTest, is_content_when_all_at_work_have_beaten) {
 
 TEST(ProgressTest, a_shorter_text_leaves_nothing_of_a_longer_one) {
   const test::TemporaryFolder folder;
-  ProgressFile file(folder.path(), 1);
-  Progress progress = at_work(1, 3);
-  progress.job = std::string(3000, 'x');
-  file.update(progress);
-  progress.job = "tlb";
+  RankProgress progress(folder.path(), at_work(1, 3), rare);
+  progress.update(std::string(3000, 'x'), 3, 0);
 
-  file.update(progress);
+  progress.update("tlb", 3, 0);
 
   ASSERT_EQ(read_progress(folder.path()).size(), 1U);
   EXPECT_EQ(read_progress(folder.path()).front().job, "tlb");
 }
 
-TEST(ProgressLineTest, prints_one_line_per_interval_to_a_log) {
+TEST(ProgressTest, rank_0_prints_one_line_per_interval_to_a_log) {
   const test::TemporaryFolder folder;
-  ProgressFile(folder.path(), 0).update(at_work(0, 3));
   testing::internal::CaptureStderr();
 
-  ProgressLine line(folder.path(), std::chrono::seconds(0));
-  line.tick();
-  line.finish();
-  ProgressLine silent(folder.path(), std::chrono::seconds(100));
-  silent.tick();
+  RankProgress often(folder.path(), at_work(0, 3), std::chrono::seconds(0));
+  often.tick();
+  often.finish_line();
+  write_progress(folder.path(), at_work(0, 3));
 
   const std::string text = testing::internal::GetCapturedStderr();
   const std::string line_of_log = summarize_progress(read_progress(folder.path())) + "\n";
   EXPECT_THAT(text, MatchesRegex("sonde: [0-9][0-9]:[0-9][0-9]:[0-9][0-9]Z .*\n"));
   EXPECT_THAT(text, EndsWith("Z " + line_of_log));
   EXPECT_EQ(std::ranges::count(text, '\n'), 1);
-}
-
-TEST(ProgressLineTest, a_node_with_another_time_of_day_is_not_silent) {
-  for (const auto shift : {std::chrono::minutes(-10), std::chrono::minutes(10)}) {
-    const test::TemporaryFolder folder;
-    ProgressFile file(folder.path(), 0);
-    ProgressLine line(folder.path(), std::chrono::seconds(0));
-    testing::internal::CaptureStderr();
-    for (int jobs_done = 0; jobs_done < 3; ++jobs_done) {
-      file.update(at_work(0, jobs_done));
-      const auto time = std::filesystem::file_time_type::clock::now() + shift;
-      std::filesystem::last_write_time(folder / "0.progress.json", time);
-      line.tick();
-    }
-    EXPECT_THAT(testing::internal::GetCapturedStderr(),
-                AllOf(HasSubstr("2 of 10 device jobs"), Not(HasSubstr("without a sign of life"))));
-  }
 }
 
 TEST(BindCpuTest, a_device_that_is_not_there_is_no_error) {

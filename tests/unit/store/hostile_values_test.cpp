@@ -19,7 +19,7 @@ TEST_F(HostileFileTest, a_merge_takes_no_rows_that_two_rows_own) {
   const std::filesystem::path merged = folder_ / "merged.h5";
 
   EXPECT_THAT(test::thrown<UnreadableError>([&] { merge_runs({path_}, merged); }),
-              AllOf(HasSubstr("run.h5"), HasSubstr("two rows refer to the same rows")));
+              AllOf(HasSubstr("run.h5"), HasSubstr("refers to rows of another device")));
   EXPECT_FALSE(std::filesystem::exists(merged));
 }
 

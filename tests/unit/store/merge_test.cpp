@@ -72,7 +72,7 @@ class MergedDevicesTest : public testing::Test {
   static void write_sweep(const fs::path& path, const Provenance& its, DeviceResult device) {
     write_run_alone(path, its, {}, its.points.size(), [&](std::size_t i) {
       device.point_index = i;
-      return std::vector{device};
+      return device;
     });
   }
 

@@ -103,16 +103,26 @@ TEST_F(ShardTest, resume_keeps_final_jobs_on_another_rank) {
   EXPECT_EQ(list_shards(folder_.path()), std::vector{finished()});
 }
 
-TEST_F(ShardTest, resume_sets_a_shard_of_another_configuration_aside) {
-  write_and_die({ok_});
+TEST_F(ShardTest, shards_of_another_configuration_are_set_aside) {
+  const fs::path run = folder_ / "run.h5";
+  const fs::path parts = parts_folder(run);
+  fs::create_directories(parts / "a-point");
+  for (const fs::path& folder : {parts, parts / "a-point"}) {
+    Shard::create(folder, device_, provenance_).append(ok_);
+  }
+  int shards = 0;
+  const auto set_aside = [&] {
+    return extract_shards(run, provenance_, {}, [&shards] { ++shards; });
+  };
+  EXPECT_THAT(set_aside(), IsEmpty());
+  EXPECT_EQ(shards, 2) << "signs of life";
   provenance_.config_hash = "other";
 
-  const auto resumed = resume();
+  EXPECT_THAT(set_aside(), testing::ElementsAre(HasSubstr("another configuration")));
 
-  EXPECT_TRUE(resumed.done.empty());
-  EXPECT_THAT(resumed.note, HasSubstr("another configuration"));
-  EXPECT_NO_THROW(read_shard(finished().string() + ".c0ffee.old", Depth::probes));
-  EXPECT_EQ(list_shards(folder_.path()).size(), 1U);
+  const fs::path aside = finished_shard(parts, device_.info.uuid).string() + ".c0ffee.old";
+  EXPECT_NO_THROW(read_shard(aside, Depth::probes));
+  EXPECT_EQ(list_shards(parts).size(), 1U) << "the other one is in a folder of its point";
 }
 
 TEST_F(ShardTest, resume_replaces_a_shard_that_cannot_be_read) {
@@ -256,30 +266,41 @@ TEST_F(ShardTest, a_suspended_shard_is_incomplete_and_errors_from_before_it_are_
 }
 
 TEST_F(ShardTest, results_of_another_configuration_outlive_the_folder_that_they_are_in) {
-  const fs::path run = folder_ / "run.h5";
-  const fs::path parts = parts_folder(run);
-  test::write_run_file(run, {device_});
-  fs::create_directories(parts / "a-point");
-  Shard::create(parts, device_, provenance_).append(ok_);
+  const fs::path parts = folder_ / "run.h5.parts";
+  const std::vector<Point> points{{.config_hash = "a-point", .config_json = "{}"}};
+  const auto measure_at = [&](const char* point) {
+    fs::create_directories(parts / point);
+    Shard::create(parts / point, device_, provenance_).append(ok_);
+  };
+  measure_at("a-point");
+  fs::create_directories(parts / "begun");
   std::ofstream(parts / "0.progress.json") << "{}";
-  EXPECT_THAT(list_foreign_shards(run), IsEmpty());
-  EXPECT_THAT(remove_joined_parts(run, {}), IsEmpty());
+  EXPECT_THAT(remove_joined_parts(parts, points), IsEmpty());
   EXPECT_FALSE(fs::exists(parts));
 
-  fs::create_directories(parts / "a-point");
-  Shard::create(parts, device_, provenance_).append(ok_);
-  Provenance other = provenance_;
-  other.config_hash = "other";
-  Shard::create(parts / "a-point", device_, other).append(ok_);
+  measure_at("a-point");
+  measure_at("another");
   std::ofstream(parts / "GPU-1.h5.c0ffee.old") << "set aside";
 
-  int shards = 0;
-  const auto foreign = list_foreign_shards(run, [&shards] { ++shards; });
-  EXPECT_EQ(foreign.size(), 1U);
-  EXPECT_EQ(shards, 2) << "signs of life";
-  EXPECT_EQ(remove_joined_parts(run, foreign).size(), 2U);
+  EXPECT_EQ(remove_joined_parts(parts, points).size(), 2U);
+  EXPECT_FALSE(fs::exists(parts / "a-point"));
   EXPECT_EQ(list_shards(parts).size(), 1U);
   EXPECT_TRUE(fs::exists(parts / "GPU-1.h5.c0ffee.old"));
+}
+
+TEST_F(ShardTest, all_findings_of_a_finished_shard_are_those_of_its_jobs) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    device_ = test::random_device(seed, 1);
+    Shard shard = create();
+    for (const JobResult& job : device_.jobs) shard.append(job);
+    for (const JobResult& job : device_.again) shard.append_again(job);
+    shard.finish(device_);
+
+    EXPECT_EQ(print(read_shard(finished(), Depth::traces)), print(device_)) << "seed " << seed;
+    for (JobResult& job : device_.jobs) job.probes.clear();
+    for (JobResult& job : device_.again) job.probes.clear();
+    EXPECT_EQ(print(read_shard(finished(), Depth::findings)), print(device_)) << "seed " << seed;
+  }
 }
 
 TEST_F(ShardTest, shard_being_written_can_be_read_by_another_process) {

@@ -103,9 +103,7 @@ TEST(StoreErrorTest, full_disk_leaves_no_run_file_or_the_earlier_one_and_says_wh
 
 TEST(StoreErrorTest, nothing_is_left_of_a_file_whatever_error_ends_it) {
   const test::TemporaryFolder folder;
-  const auto load = [](std::size_t) -> std::vector<DeviceResult> {
-    throw std::out_of_range("no such row");
-  };
+  const auto load = [](std::size_t) -> DeviceResult { throw std::out_of_range("no such row"); };
 
   EXPECT_THROW(write_run_alone(folder / "run.h5", test::some_provenance(), {}, 1, load),
                std::out_of_range);
