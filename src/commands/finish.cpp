@@ -156,9 +156,10 @@ RunPart own_part(const RunPlan& plan, const RankContext& context, const Roster& 
   const auto unaudited =
       context.mpi.rank() == 0 ? roster.unaudited : std::vector<UnauditedDevice>{};
   const auto own = std::ranges::find(roster.devices, context.mpi.rank(), &RosterEntry::rank);
-  if (own == roster.devices.end()) return {.unaudited = unaudited};
-  return {.devices = {read_own_shard(finished_shard(plan.parts, own->uuid))},
-          .unaudited = unaudited};
+  RunPart part{.devices = {}, .unaudited = unaudited};
+  if (own != roster.devices.end())
+    part.devices.push_back(read_own_shard(finished_shard(plan.parts, own->uuid)));
+  return part;
 }
 
 /// Collective. @throws AgreedError

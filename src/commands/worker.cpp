@@ -12,7 +12,6 @@
 #include "worker/keeper.hpp"
 
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <chrono>
@@ -20,16 +19,6 @@
 
 namespace sonde {
 namespace {
-
-/// Keeps freed memory of up to 128 MiB in this process for the next long list. By default malloc
-/// returns lists of megabytes to the system each time, and the system must clear and map the new
-/// pages (for a list of a million accesses this takes as long as all other work on it).
-void keep_freed_memory() {
-#ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest value that it accepts
-  mallopt(M_TRIM_THRESHOLD, 128 << 20);
-#endif
-}
 
 // Short enough for a person who watches and for the deadline of the rank.
 constexpr auto least_mention_period = std::chrono::milliseconds(200);
@@ -126,7 +115,6 @@ int do_task(RunPlan run, const std::string& text, const RankLink& rank) {
   if (task.sm_count > 0) name_sms(task.sm_count, run);
   for (MeasurePlan& point : run.points) point.provenance.world_size = task.ranks;
   set_log_speaker(node_name(), task.rank, task.ranks);
-  keep_freed_memory();
   rank.say(to_json(do_by_kind(run, task, rank)));
   return 0;
 }
