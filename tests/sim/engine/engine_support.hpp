@@ -33,8 +33,8 @@ inline std::string complaint_about(const nlohmann::json& model) {
   return complaint_about_text(model.dump());
 }
 /// The same of a model with another value at that place (RFC 6901); null: without the key.
-inline std::string complaint(nlohmann::json model, const std::string& place,
-                             const nlohmann::json& value) {
+inline std::string complaint_about(nlohmann::json model, const std::string& place,
+                                   const nlohmann::json& value) {
   const nlohmann::json::json_pointer at(place);
   if (value.is_null()) {
     model.at(at.parent_pointer()).erase(at.back());

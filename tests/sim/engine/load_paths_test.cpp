@@ -162,19 +162,19 @@ TEST(LoadPathsTest, an_atomic_is_answered_at_home) {
 }
 
 TEST(LoadPathsTest, what_a_path_cannot_have_is_refused) {
-  EXPECT_THAT(complaint(with_constants(), "/paths/constant/tlbs", {"l1"}),
+  EXPECT_THAT(complaint_about(with_constants(), "/paths/constant/tlbs", {"l1"}),
               HasSubstr("paths.constant.tlbs is not a known key"));
   EXPECT_THAT(
-      complaint(with_constants(), "/paths/constant/latency_cycles/dram", {{"walk_cold", 1}}),
+      complaint_about(with_constants(), "/paths/constant/latency_cycles/dram", {{"walk_cold", 1}}),
       HasSubstr("latency_cycles.dram must be a whole number"));
   EXPECT_THAT(
-      complaint(with_textures(), "/paths/texture_1d/tile", {{"width_bytes", 8}, {"rows", 4}}),
+      complaint_about(with_textures(), "/paths/texture_1d/tile", {{"width_bytes", 8}, {"rows", 4}}),
       HasSubstr("paths.texture_1d.tile is not a known key"));
-  EXPECT_THAT(complaint(with_textures(), "/paths/texture_2d/tile/width_bytes", 24),
+  EXPECT_THAT(complaint_about(with_textures(), "/paths/texture_2d/tile/width_bytes", 24),
               HasSubstr("tile.width_bytes must be a power of two"));
-  EXPECT_THAT(complaint(with_textures(), "/paths/ca/caches", {"l2", "l1"}),
+  EXPECT_THAT(complaint_about(with_textures(), "/paths/ca/caches", {"l2", "l1"}),
               HasSubstr("names 'l1', which is virtual, behind a physical one"));
-  EXPECT_THAT(complaint(with_textures(), "/paths/texture_1d/tlbs", {"text"}),
+  EXPECT_THAT(complaint_about(with_textures(), "/paths/texture_1d/tlbs", {"text"}),
               HasSubstr("names 'text', which is no TLB"));
 }
 

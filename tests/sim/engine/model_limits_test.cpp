@@ -18,7 +18,7 @@ TEST(ModelLimitsTest, sets_and_ways_are_bounded_before_they_are_written_down) {
   for (const char* key : {"sets", "ways"}) model["pages"]["tlbs"][0].erase(key);
   const auto with = [&](std::uint64_t sets, std::uint64_t ways) {
     const json run{{"sets", sets}, {"ways", ways}};
-    return complaint(model, "/pages/tlbs/0/ways_per_set", json::array({run}));
+    return complaint_about(model, "/pages/tlbs/0/ways_per_set", json::array({run}));
   };
   EXPECT_THAT(with(2147483647, 1), HasSubstr("mine.json.pages.tlbs[0].ways_per_set[0].sets must"));
   EXPECT_THAT(with(1, 2147483647), HasSubstr("mine.json.pages.tlbs[0].ways_per_set[0].ways must"));
@@ -28,12 +28,12 @@ TEST(ModelLimitsTest, sets_and_ways_are_bounded_before_they_are_written_down) {
 
 TEST(ModelLimitsTest, many_arrays_that_would_each_do_are_refused_together) {
   json model = quiet_json("h200");
-  EXPECT_THAT(complaint(model, "/pages/page_bytes", 1), HasSubstr("page_bytes"));
+  EXPECT_THAT(complaint_about(model, "/pages/page_bytes", 1), HasSubstr("page_bytes"));
   const json chip{
       {"gpcs", 256}, {"tpcs_per_gpc", 256}, {"sms_per_tpc", 256}, {"numbering", "round_robin"}};
-  EXPECT_THAT(complaint(model, "/chip", chip), HasSubstr("mine.json.chip.sms_per_tpc"));
+  EXPECT_THAT(complaint_about(model, "/chip", chip), HasSubstr("mine.json.chip.sms_per_tpc"));
   model["device"]["memory_bytes"] = "8192 GiB";
-  EXPECT_THAT(complaint(model, "/pages/page_bytes", 512),
+  EXPECT_THAT(complaint_about(model, "/pages/page_bytes", 512),
               AllOf(HasSubstr("mine.json.pages.page_bytes"), HasSubstr("512 MiB")));
   model = quiet_json("h200");
   for (int i = 0; i < 100; ++i) {
@@ -86,9 +86,9 @@ TEST(ModelLimitsTest, what_json_itself_forbids_is_told) {
   EXPECT_THAT(complaint_about_text(std::string(1 << 20, '[')), HasSubstr("without end"));
   EXPECT_THAT(complaint_about_text("[]"), HasSubstr("must be an object"));
   const json model = quiet_json("h200");
-  EXPECT_THAT(complaint(model, "/device/name", "a\x1b[31m"),
+  EXPECT_THAT(complaint_about(model, "/device/name", "a\x1b[31m"),
               HasSubstr("mine.json.device.name must not hold control characters"));
-  EXPECT_THAT(complaint(model, "/source", std::string(5000, 'x')), HasSubstr("too long"));
+  EXPECT_THAT(complaint_about(model, "/source", std::string(5000, 'x')), HasSubstr("too long"));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 /// What is wrong with a GTX 980 that has another value at that place.
 std::string complaint(const std::string& place, const json& value) {
-  return complaint(quiet_json("gtx980"), place, value);
+  return complaint_about(quiet_json("gtx980"), place, value);
 }
 
 TEST(ModelTest, every_shipped_model_loads) {
@@ -142,7 +142,7 @@ TEST(ModelTest, names_file_and_key_of_what_is_wrong) {
 TEST(ModelTest, way_weights_must_match_the_ways) {
   json model = quiet_json("gtx980");
   model["caches"][0]["replacement"] = "weighted_ways";
-  EXPECT_THAT(complaint(model, "/caches/0/way_weights", {1, 3, 1}),
+  EXPECT_THAT(complaint_about(model, "/caches/0/way_weights", {1, 3, 1}),
               HasSubstr("must hold one for each way"));
 }
 
