@@ -70,10 +70,9 @@ void report_groups(JobRun& run, const LevelPlan& plan, const BlockShape& shape, 
       lone_rule);
   Finding alone = found_replicated(plan.prefix + "sm_bytes_per_cycle", lone);
   alone.confidence = plan.confidence;
-  const GroupRates rates{.alone = std::get<double>(alone.value),
-                         .in_tpc = rate_in_group(run, plan, shape, "topology.tpc_of_sm"),
-                         .in_gpc = rate_in_group(run, plan, shape, "topology.gpc_of_sm"),
-                         .in_all = in_all};
+  const double alone_rate = std::get<double>(alone.value);
+  const auto in_tpcs = rates_in_groups(run, plan, shape, "topology.tpc_of_sm");
+  const auto in_gpcs = rates_in_groups(run, plan, shape, "topology.gpc_of_sm");
   run.report(std::move(alone));
   const auto report_rate = [&](const std::string& name, double rate) {
     const std::string metric = plan.prefix + name + "_bytes_per_cycle";
@@ -81,10 +80,17 @@ void report_groups(JobRun& run, const LevelPlan& plan, const BlockShape& shape, 
                    ? found(metric, rate, plan.confidence, 1)
                    : not_resolvable(metric, "the groups of SMs are not known (job topology)"));
   };
-  report_rate("in_tpc", rates.in_tpc);
-  report_rate("in_gpc", rates.in_gpc);
-  report_rate("in_all", rates.in_all);
-  const auto scope = find_bottleneck(rates);
+  report_rate("in_tpc", median(in_tpcs));
+  report_rate("in_gpc", median(in_gpcs));
+  report_rate("in_all", in_all);
+  // An array that a part of a GPC shares makes GPCs differ: no group is named then.
+  const auto bottleneck_by = [&](double fraction) {
+    return find_bottleneck({.alone = alone_rate,
+                            .in_tpc = quantile(in_tpcs, fraction),
+                            .in_gpc = quantile(in_gpcs, fraction),
+                            .in_all = in_all});
+  };
+  const auto scope = bottleneck_by(0) == bottleneck_by(1) ? bottleneck_by(0) : std::nullopt;
   const std::string metric = plan.prefix + "bottleneck";
   run.report(scope ? found(metric, std::string(*scope), 0.95 * plan.confidence, 4)
                    : not_resolvable(metric,

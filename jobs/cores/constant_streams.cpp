@@ -207,8 +207,8 @@ std::optional<BlockShape> find_best_shape(JobRun& run, const LevelPlan& plan) {
   return best;
 }
 
-double rate_in_group(JobRun& run, const LevelPlan& plan, const BlockShape& shape,
-                     const std::string& groups_metric) {
+std::vector<double> rates_in_groups(JobRun& run, const LevelPlan& plan, const BlockShape& shape,
+                                    const std::string& groups_metric) {
   const auto groups = run.vector(groups_metric);
   std::vector<double> rates;
   for (std::size_t number = 0; groups && number < orders; ++number) {
@@ -217,7 +217,7 @@ double rate_in_group(JobRun& run, const LevelPlan& plan, const BlockShape& shape
     const std::vector<int> members = members_of(*groups, sm);
     rates.push_back(stream_rate(run, plan, shape, members) / static_cast<double>(members.size()));
   }
-  return rates.empty() ? std::numeric_limits<double>::quiet_NaN() : median(std::move(rates));
+  return rates;
 }
 
 }  // namespace sonde

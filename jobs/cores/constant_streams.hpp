@@ -64,9 +64,9 @@ std::vector<std::vector<double>> measure_curves(JobRun& run, const LevelPlan& pl
 /// 2010: eight threads of more than 20 blocks). nullopt if no shape shows the level.
 std::optional<BlockShape> find_best_shape(JobRun& run, const LevelPlan& plan);
 
-/// Rate of an SM while all SMs of its group work: the median over some random groups; NaN if groups
-/// are not known. @param groups_metric has the group of each SM; below 0: not known
-double rate_in_group(JobRun& run, const LevelPlan& plan, const BlockShape& shape,
-                     const std::string& groups_metric);
+/// Rate of an SM while all SMs of its group work, for some random groups; empty if groups are not
+/// known. @param groups_metric has the group of each SM; below 0: not known
+std::vector<double> rates_in_groups(JobRun& run, const LevelPlan& plan, const BlockShape& shape,
+                                    const std::string& groups_metric);
 
 }  // namespace sonde

@@ -127,9 +127,11 @@ ArrayVerdict compare_with_bank(JobRun& run, const CoRunCache& bank, const CoRunC
   }
   const Tries tries = try_together(run, constants, blocks, verdict);
   if (tries.empty()) return verdict;
-  // The bank's list is shorter: under LRU its lines may stay while lines of the code leave.
-  const bool one_array =
-      std::ranges::all_of(tries, [](const TwoChases& pair) { return pair.loss(1) == Loss::some; });
+  // The bank's list is shorter: under LRU its lines may stay while lines of the code leave; under
+  // random replacement it loses more.
+  const bool one_array = std::ranges::all_of(tries, [](const TwoChases& pair) {
+    return pair.loss(1) == Loss::some || (pair.loss(0) == Loss::some && pair.loss(1) != Loss::none);
+  });
   const bool two_arrays =
       std::ranges::all_of(tries, [](const TwoChases& pair) { return pair.both_lose(Loss::none); });
   decide(tries, one_array, two_arrays, verdict);
