@@ -1,9 +1,13 @@
-# sonde_test(<name> SOURCES ... LINK ... [LABELS ...] [NP 1 2 4] [TIMEOUT s])
+# sonde_test(<name> SOURCES ... or FOLDERS ... LINK ... [LABELS ...] [NP 1 2 4] [TIMEOUT s])
 # One executable; with NP it has its own main and runs once under mpiexec for each count.
 include(GoogleTest)
 
 function(sonde_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINK;LABELS;NP" ${ARGN})
+  cmake_parse_arguments(arg "" "TIMEOUT" "FOLDERS;SOURCES;LINK;LABELS;NP" ${ARGN})
+  list(TRANSFORM arg_FOLDERS APPEND "/*.cpp")
+  if(arg_FOLDERS)
+    file(GLOB arg_SOURCES CONFIGURE_DEPENDS ${arg_FOLDERS})
+  endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()

@@ -12,7 +12,7 @@ namespace {
 constexpr double small_group_limit = 5;
 constexpr std::size_t least_strict_devices = 16;
 
-// Made by `calibrate_scores 200000 1` (tests/unit/analysis/fleet/calibrate_scores.cpp).
+// Made by simulation: tests/unit/analysis/fleet/calibration_test.cpp prints it.
 constexpr std::array table{
     Calibration{3, 113.77, 1277.95}, Calibration{4, 16.29, 50.86}, Calibration{5, 18.49, 58.69},
     Calibration{6, 10.13, 22.81},    Calibration{7, 10.68, 24.28}, Calibration{8, 8.00, 14.49},

@@ -1,4 +1,4 @@
-// Other tolerances than those of the registry, for one analysis.
+// `sonde analyze`: other tolerances than those of the registry, and the last line of a run.
 #include "base/error.hpp"
 #include "commands/commands.hpp"
 #include "support/run_file.hpp"
@@ -82,11 +82,27 @@ TEST(ToleranceTest, is_a_number_above_0_of_a_metric_that_has_one) {
         << number;
   }
   for (const char* text : {"", "=0.1", "global.raed=0.1"}) {
-    EXPECT_THAT(refusal(text), AllOf(HasSubstr("unknown metric"), HasSubstr("sonde list metrics")));
+    EXPECT_THAT(refusal(text),
+                AllOf(HasSubstr("unknown metric"), HasSubstr("sonde list metrics")));
   }
   EXPECT_THAT(refusal("device.sm_count=0.1"), HasSubstr("has no tolerance"));
   EXPECT_THROW(execute(AnalyzeOptions{.run = "none.h5", .baseline = "", .tolerances = {"x=1"}}),
                ConfigError);
+}
+
+TEST(DescribeEndTest, gpus_are_counted_by_verdict) {
+  EXPECT_EQ(describe_end(ExitStatus::ok, {.audited = 8, .passed = 6, .warned = 2}, "run.h5"),
+            "status 0: 6 passed, 2 warned; see run.h5");
+  EXPECT_EQ(describe_end(ExitStatus::verdict, {.audited = 8, .passed = 7, .failed = 1}, "run.h5"),
+            "status 4: 7 passed, 1 failed; see run.h5");
+  EXPECT_EQ(describe_end(ExitStatus::incomplete,
+                         {.audited = 7, .passed = 6, .incomplete = 1, .lost = 1}, "a/run.h5"),
+            "status 3: 6 passed, 1 incomplete, 1 lost; see a/run.h5");
+}
+
+TEST(DescribeEndTest, a_node_can_fail_without_its_gpus) {
+  EXPECT_EQ(describe_end(ExitStatus::verdict, {.expected = 4, .audited = 3, .passed = 3}, "run.h5"),
+            "status 4: 3 passed, a node has fewer GPUs than most; see run.h5");
 }
 
 }  // namespace
