@@ -42,7 +42,6 @@ TEST(CacheL2StoresTest, that_fetch_or_leave_nothing_show_none) {
     EXPECT_EQ(sector_of_l2(32, 64, store_miss).status, Status::not_resolvable) << store_miss;
 }
 
-/// A drawn GPU whose clock counts in steps of four cycles: its atomics take 432 and 436.
 TEST(CacheL2SizeTest, is_sure_where_hits_end_in_a_step) {
   JobOnSim sim("h200", {"cache.l2"});
   EXPECT_EQ(sim.number("cache.l2.size_bytes"), 2 * sim.number("cache.l2.segment_bytes"));
@@ -73,6 +72,7 @@ TEST(CacheL2PartitionsTest, show_where_equal_steps_over_the_sms_meet_one_alone) 
   EXPECT_EQ(sim.status("cache.l2.far_hit_latency_cycles"), Status::ok);
 }
 
+/// A drawn GPU whose clock counts in steps of four cycles: its atomics take 432 and 436.
 TEST(ClockStepsTest, are_no_partitions) {
   JobOnSim sim(write_model(nlohmann::json::parse(draw_gpu(105)), "clock_steps"), 105);
   ASSERT_EQ(sim.truth().partitions.count, 1);

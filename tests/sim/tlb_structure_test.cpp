@@ -1,6 +1,5 @@
 // TLBs that no shipped model has: an H200 whose second level hashes addresses of a buffer that is
-// not aligned, as on the real one, and one that replaces in the order of filling.
-#include "jobs/tlb/tlb_probe.hpp"
+// not aligned, as on the real one; policies that wait for a hit; noise.
 #include "sim/job_on_sim.hpp"
 #include "sim/shipped_json.hpp"
 
@@ -16,14 +15,12 @@ using nlohmann::json;
 /// A small H200: fewer SMs, and smaller chases for the same levels.
 json small_h200(const json& second_level = json::object()) {
   json model = json_of("h200");
-  model["chip"]["gpcs"] = 2;
-  model["chip"]["tpcs_per_gpc"] = 4;
-  model["chip"]["min_tpcs_per_gpc"] = 4;
-  model["chip"]["enabled_tpcs"] = 8;
+  model["chip"].update(
+      {{"gpcs", 2}, {"tpcs_per_gpc", 4}, {"min_tpcs_per_gpc", 4}, {"enabled_tpcs", 8}});
   model["device"]["memory_bytes"] = "20 GiB";
   model["caches"][1].erase("tpc_cycles");
   model["pages"]["tlbs"][0]["scope"] = "tpc";
-  for (const auto& [key, value] : second_level.items()) model["pages"]["tlbs"][1][key] = value;
+  model["pages"]["tlbs"][1].update(second_level);
   return model;
 }
 
@@ -38,15 +35,11 @@ json hash_of_entries() {
   return {{"kind", "xor_masks"}, {"masks", masks}};
 }
 
-json second_level(const json& index, std::string_view replacement) {
-  return {{"sets", sets}, {"ways", 8}, {"index", index}, {"replacement", replacement}};
-}
-
 /// 20 GiB do not begin at a multiple of what the masks look at, and show one of their bits, 34, in
 /// a part of the lines alone.
 TEST(TlbStructureTest, sees_through_a_hash_wherever_the_buffer_begins) {
-  const std::string path =
-      write_model(small_h200(second_level(hash_of_entries(), "lru")), "hashed");
+  const std::string path = write_model(
+      small_h200({{"sets", sets}, {"ways", 8}, {"index", hash_of_entries()}}), "hashed");
   for (std::uint64_t seed : {1, 2}) {
     JobOnSim sim(path, seed, {"tlb"});
 
@@ -74,15 +67,6 @@ TEST(TlbStructureTest, tells_policies_that_wait_for_a_hit) {
   EXPECT_EQ(nru.text("tlb.l1.replacement"), "NRU");
   EXPECT_EQ(srrip.find("tlb.l1.replacement").status, Status::not_resolvable);
   EXPECT_EQ(srrip.find("tlb.l1.replacement").reason.substr(0, 20), "SRRIP, set duelling ");
-}
-
-TEST(TlbStructureTest, tells_the_order_of_filling_from_that_of_use) {
-  const json field{{"kind", "bit_field"}, {"low_bit", 25}, {"bits", 5}};
-  JobOnSim sim(write_model(small_h200(second_level(field, "fifo")), "fifo"), {"tlb"});
-
-  EXPECT_EQ(sim.text("tlb.l2.index_function"), "bits 25-29");
-  EXPECT_EQ(sim.text("tlb.l2.replacement"), "FIFO");
-  EXPECT_EQ(sim.text("tlb.l1.replacement"), "LRU");
 }
 
 /// A miss of the first level costs ten cycles; an access scatters by half as much.

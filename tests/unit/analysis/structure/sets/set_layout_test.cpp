@@ -156,18 +156,6 @@ TEST(SetSearchTest, does_not_guess_ways_next_to_lines_whose_sets_it_cannot_tell)
   EXPECT_FALSE(found.reason.empty());
 }
 
-TEST(SetSearchTest, finds_unequal_sets_under_a_modulo) {
-  Toy toy{equal(448, 14), [](std::uint64_t a) { return (a >> 5) % 448; }};
-  for (std::size_t set = 320; set < 448; ++set) toy.ways[set] = 13;
-
-  const SetLayout found = find_set_layout(space_for(toy, 32, 1 << 22), toy.oracle());
-
-  EXPECT_EQ(describe(found.index), "(address / 32 B) mod 448");
-  std::vector<std::uint32_t> expected = equal(320, 14);
-  expected.resize(448, 13);
-  EXPECT_EQ(found.ways_per_set, expected);
-}
-
 /// One set follows two bits; the lines of the three other values of these go by a table.
 TEST(SetSearchTest, counts_only_the_check_of_the_layout_it_gives) {
   const Toy toy{{4, 6, 6}, [](std::uint64_t a) {
