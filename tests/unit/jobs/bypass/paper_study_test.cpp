@@ -7,7 +7,6 @@
 
 #include <cmath>
 #include <map>
-#include <set>
 
 namespace sonde {
 namespace {
@@ -125,18 +124,6 @@ TEST(PaperClaimsTest, schemes_are_compared_by_their_means) {
   studies.front().cbwt_best.dram_requests = 10000;
   EXPECT_FALSE(claim(studies, "MDB-global has the fewest failures").holds);
   EXPECT_FALSE(claim(studies, "all schemes lighten the traffic").holds);
-}
-
-TEST(PaperFiguresTest, all_figures_are_printed) {
-  ProgramStudy study = study_with(3);
-  study.mdb_global = outcome(625);
-  const std::string text = print_figures(std::vector{study});
-  for (const char* figure : {"Figure 2", "Figures 3 and 4", "Figure 6", "Figure 7a", "Figure 7b",
-                             "Figure 7c", "Figure 7d", "Figure 8a", "Figure 8b"}) {
-    EXPECT_THAT(text, HasSubstr(figure));
-  }
-  EXPECT_THAT(text, HasSubstr("MDB-global  1.600  1.000\n"));
-  EXPECT_THAT(text, HasSubstr("R2 1.0000"));
 }
 
 /// One lane that takes as long as the machine is made to.

@@ -1,4 +1,4 @@
-// What chases show: the end of hits on a return pass, hit thresholds.
+// What chases show: the end of hits on a return pass, hit thresholds, classes of latency.
 #include "analysis/structure/latency/chase_latencies.hpp"
 #include "analysis/structure/latency/latency_classes.hpp"
 #include "base/random.hpp"
@@ -35,6 +35,19 @@ TEST(HitClassesTest, threshold_lies_in_the_gap) {
   const auto clean = separate_hits(hits, std::vector<double>(50, 350), 8);
   ASSERT_TRUE(clean.has_value());
   EXPECT_EQ(*clean, 215);
+}
+
+FootprintChase chase(const std::vector<std::pair<int, double>>& parts) {
+  FootprintChase made;
+  for (const auto& [count, cycles] : parts) {
+    for (int i = 0; i < count; ++i) made.cycles.push_back(cycles + i % 3);
+  }
+  return made;
+}
+
+TEST(LatencyLevelsTest, an_even_mixture_shows_both) {
+  EXPECT_EQ(find_latency_classes({chase({{50, 8}, {50, 81}})}, 12).size(), 2U);
+  EXPECT_TRUE(find_latency_classes({chase({{34, 8}, {33, 81}, {33, 220}})}, 12).empty());
 }
 
 }  // namespace
