@@ -145,9 +145,15 @@ std::string summarize_progress(const std::vector<Progress>& ranks) {
     text += ", writing and analysing the run file";
   }
   if (!slowest) return text;
-  return text + fmt::format(", slowest rank {} ({}, {}, {})", slowest->rank,
-                            escape_terminal(slowest->node), escape_terminal(slowest->job),
-                            count_text(slowest->jobs_done, slowest->jobs_total));
+  text += fmt::format(", slowest rank {} ({}, {}, {})", slowest->rank,
+                      escape_terminal(slowest->node), escape_terminal(slowest->job),
+                      count_text(slowest->jobs_done, slowest->jobs_total));
+  double left_s = 0;  // as fast as so far
+  for (const Progress& rank : ranks) {
+    if (rank.state != RankState::measuring || rank.jobs_done == 0) continue;
+    left_s = std::max(left_s, rank.elapsed_s / rank.jobs_done * (rank.jobs_total - rank.jobs_done));
+  }
+  return left_s > 0 ? text + fmt::format(", about {} left", format_duration(left_s)) : text;
 }
 
 bool is_silent(const Progress& rank) {

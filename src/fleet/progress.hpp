@@ -70,7 +70,7 @@ class SilenceWatch {
 /// ranks.
 std::vector<Progress> watch_progress(const std::filesystem::path& parts);
 
-/// "12 of 40 device jobs done, slowest rank 3 (n2, cache.l1, 2 of 10)"
+/// "12 of 40 device jobs done, slowest rank 3 (n2, cache.l1, 2 of 10), about 1 min left"
 std::string summarize_progress(const std::vector<Progress>& ranks);
 
 /// The output of `sonde status`: one line per rank and the summary. Silent ranks are marked.

@@ -69,23 +69,23 @@ TEST(ToleranceTest, decides_what_changed_since_the_baseline) {
             ExitStatus::ok);
 }
 
-std::string refusal(const std::string& tolerance) {
+std::string tolerance_refusal(const std::string& tolerance) {
   return test::thrown<ConfigError>([&] { registry_with({tolerance}); });
 }
 
 TEST(ToleranceTest, is_a_number_above_0_of_a_metric_that_has_one) {
-  EXPECT_EQ(refusal("global.read_bytes_per_s=0.02"), "nothing is wrong");
-  EXPECT_EQ(refusal("cache.l2.size_bytes=1e-3"), "nothing is wrong");
+  EXPECT_EQ(tolerance_refusal("global.read_bytes_per_s=0.02"), "nothing is wrong");
+  EXPECT_EQ(tolerance_refusal("cache.l2.size_bytes=1e-3"), "nothing is wrong");
   for (const char* number : {"", "=", "=0", "=-0.1", "=nan", "=inf", "=two", "=0.1 ", "=0.1=0.1"}) {
-    EXPECT_THAT(refusal(std::string("global.read_bytes_per_s") + number),
+    EXPECT_THAT(tolerance_refusal(std::string("global.read_bytes_per_s") + number),
                 HasSubstr("METRIC=FRACTION"))
         << number;
   }
   for (const char* text : {"", "=0.1", "global.raed=0.1"}) {
-    EXPECT_THAT(refusal(text),
+    EXPECT_THAT(tolerance_refusal(text),
                 AllOf(HasSubstr("unknown metric"), HasSubstr("sonde list metrics")));
   }
-  EXPECT_THAT(refusal("device.sm_count=0.1"), HasSubstr("has no tolerance"));
+  EXPECT_THAT(tolerance_refusal("device.sm_count=0.1"), HasSubstr("has no tolerance"));
   EXPECT_THROW(execute(AnalyzeOptions{.run = "none.h5", .baseline = "", .tolerances = {"x=1"}}),
                ConfigError);
 }
