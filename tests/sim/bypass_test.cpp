@@ -9,10 +9,9 @@
 #include <cmath>
 #include <sstream>
 
-namespace sonde {
+namespace sonde::test {
 namespace {
 
-using test::JobOnSim;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
@@ -21,12 +20,12 @@ using ::testing::HasSubstr;
 
 /// The Fermi of the paper, all of it divided by three: SMs, partitions of the L2 and channels.
 JobOnSim bypass_on_a_third_of_the_papers_fermi() {
-  nlohmann::json model = test::json_of("fermi_dac16");
+  nlohmann::json model = json_of("fermi_dac16");
   model["chip"]["gpcs"] = 1;
   model["programs"]["l2_partitions"] = 2;
   model["device"]["memory_bus_bits"] = 128;
   model["dram"]["channels"] = 2;
-  JobOnSim sim(test::write_model(model, "third_of_fermi"), {"clock"});
+  JobOnSim sim(write_model(model, "third_of_fermi"), {"clock"});
   sim.assume("cache.l1.size_bytes", 16384.0);
   sim.run("bypass");
   return sim;
@@ -118,4 +117,4 @@ TEST(BypassSimTest, unknown_l1_is_an_answer) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::test

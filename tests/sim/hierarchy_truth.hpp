@@ -79,23 +79,6 @@ inline double tolerance_cycles(const sim::Model& model, double expected_cycles) 
   return std::max(2.0, expected_cycles / 100) + slices;
 }
 
-/// Findings of the cache and TLB jobs as they should be, for jobs that build on them.
-inline void assume_hierarchy(JobOnSim& sim) {
-  for (const DeclaredValue& declared : declared_suite(sim.truth(), sim.seed(), sim.device())) {
-    const bool is_structure =
-        declared.metric.starts_with("cache.") || declared.metric.starts_with("tlb.");
-    if (!is_structure) continue;
-    if (const auto* number = std::get_if<double>(&declared.value)) {
-      sim.assume(declared.metric, *number);
-    } else if (std::holds_alternative<Absent>(declared.value)) {
-      sim.assume(not_present(declared.metric, "assumed"));
-    }
-  }
-  if (const sim::CacheModel* l2 = sim.truth().find_cache("l2")) {
-    sim.assume("cache.l2.first_miss_bytes", size_of(*l2, chosen_carveout(sim)));
-  }
-}
-
 /// A shipped model and a seed, for tests that run on all of them.
 class ShippedModelTest : public testing::TestWithParam<std::tuple<const char*, std::uint64_t>> {
  protected:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/backends/open_device.hpp"
+#include "device/sim/model/die.hpp"
 #include "device/sim/model/model_files.hpp"
 #include "jobs/run/job_run.hpp"
 #include "jobs/suite.hpp"
@@ -23,7 +24,7 @@ namespace sonde::test {
 class JobOnSim {
  public:
   explicit JobOnSim(const std::string& model, std::uint64_t seed = 1)
-      : truth_(sim::load_model(model.substr(0, model.find('+')))), seed_(seed) {
+      : model_(model), truth_(sim::load_model(model.substr(0, model.find('+')))), seed_(seed) {
     const BackendChoice backend = parse_backend("sim:" + model);
     device_ = open_device(backend, list_visible_devices(backend, 0, seed).at(0), seed);
   }
@@ -37,6 +38,11 @@ class JobOnSim {
       : JobOnSim(model, 1, jobs, level) {}
 
   const sim::Model& truth() const { return truth_; }
+  /// The chip that the model and the seed give.
+  sim::Die die() const {
+    const sim::FaultyModel faulty = sim::load_faulty_model(model_);
+    return sim::make_die(faulty.model, faulty.faults, sim::die_seed(seed_, 0));
+  }
   Device& device() { return *device_; }
   std::uint64_t seed() const { return seed_; }
 
@@ -99,6 +105,7 @@ class JobOnSim {
     return {};
   }
 
+  std::string model_;  // with its faults
   sim::Model truth_;
   std::uint64_t seed_;
   std::unique_ptr<Device> device_;

@@ -3,7 +3,6 @@
 #include "analysis/structure/index/index_function.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
-#include "device/sim/model/die.hpp"
 #include "sim/job_on_sim.hpp"
 #include "sim/shipped_json.hpp"
 
@@ -171,13 +170,9 @@ Outcome judge(const JobOnSim& sim) {
                                                                        : Outcome::wrong;
 }
 
-std::vector<double> gpcs_of(const std::string& model, std::uint64_t seed) {
-  const sim::FaultyModel faulty = sim::load_faulty_model(model);
+std::vector<double> gpcs_of(const JobOnSim& sim) {
   std::vector<double> gpcs;
-  for (const sim::DieSm& place :
-       sim::make_die(faulty.model, faulty.faults, sim::die_seed(seed, 0)).sms) {
-    gpcs.push_back(place.gpc);
-  }
+  for (const sim::DieSm& place : sim.die().sms) gpcs.push_back(place.gpc);
   return gpcs;
 }
 
@@ -186,7 +181,7 @@ TEST(SlicesSimTest, of_random_functions_most_come_back_and_none_is_wrong) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const std::string path = write_model(draw_gpu(seed), fmt::format("slices_{}", seed));
     JobOnSim sim(path, seed, {"clock"});
-    if (seed % 2 == 0) sim.assume("topology.gpc_of_sm", gpcs_of(path, seed));
+    if (seed % 2 == 0) sim.assume("topology.gpc_of_sm", gpcs_of(sim));
     sim.assume("cache.l2.size_bytes", 1.0);  // no slice is worth a search for its sets
     sim.run("slices");
 
@@ -281,7 +276,7 @@ TEST(SlicesSimTest, sets_of_a_slice_come_back_or_are_not_resolvable) {
 TEST(SlicesSimTest, the_h200_has_47_on_two_sides) {
   for (std::uint64_t seed : {1u, 2u, 3u}) {
     JobOnSim sim("h200", seed, {"clock"});
-    sim.assume("topology.gpc_of_sm", gpcs_of("h200", seed));
+    sim.assume("topology.gpc_of_sm", gpcs_of(sim));
     sim.run("slices");
 
     EXPECT_EQ(judge(sim), Outcome::exact) << seed;
@@ -296,7 +291,7 @@ TEST(SlicesSimTest, the_h200_has_47_on_two_sides) {
 /// One that lies far out of the others' spread, in both partitions.
 TEST(SlicesSimTest, a_slow_slice_is_named) {
   JobOnSim sim("h200+slow_slice=5:60+slow_slice=52:60", 4, {"clock"});
-  sim.assume("topology.gpc_of_sm", gpcs_of("h200", 4));
+  sim.assume("topology.gpc_of_sm", gpcs_of(sim));
   sim.run("slices");
 
   const std::vector<double> latencies = sim.vector("cache.l2.slice_latency_cycles");

@@ -7,10 +7,8 @@
 
 #include <algorithm>
 
-namespace sonde {
+namespace sonde::test {
 namespace {
-
-using test::JobOnSim;
 
 std::string metric(std::string_view op, const char* rest) {
   return "arithmetic." + std::string(op) + "." + rest;
@@ -154,4 +152,4 @@ TEST(ArithmeticSimTest, a_slow_sm_stands_out_of_the_map_and_not_of_the_value) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::test

@@ -7,12 +7,8 @@
 
 #include <tuple>
 
-namespace sonde {
+namespace sonde::test {
 namespace {
-
-using test::JobOnSim;
-using test::json_of;
-using test::write_model;
 
 void expect_clock(const JobOnSim& sim) {
   const sim::ClockModel& clock = sim.truth().clock;
@@ -114,4 +110,4 @@ TEST(ClockPaceSimTest, the_quick_suite_leaves_settling_out) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::test

@@ -8,13 +8,10 @@
 
 #include <algorithm>
 
-namespace sonde {
+namespace sonde::test {
 namespace {
 
 using nlohmann::json;
-using test::JobOnSim;
-using test::json_of;
-using test::write_model;
 
 /// What the jobs of the constant caches find on this model: the structure jobs have tests of their
 /// own.
@@ -159,4 +156,4 @@ TEST(ConstantThroughputSimTest, wrong_data_end_a_level_not_the_job) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::test

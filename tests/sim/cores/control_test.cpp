@@ -9,12 +9,8 @@
 #include <algorithm>
 #include <numeric>
 
-namespace sonde {
+namespace sonde::test {
 namespace {
-
-using test::JobOnSim;
-using test::json_of;
-using test::write_model;
 
 JobOnSim control_on(const std::string& model, std::uint64_t seed = 1) {
   return JobOnSim(model, seed, {"clock", "control"});
@@ -87,7 +83,7 @@ TEST_P(ControlSimTest, declared_control_flow_comes_back) {
       declared.latency_cycles + (sim.truth().device.sm_count - 1.0) * declared.arrival_cycles, 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shipped, ControlSimTest, testing::ValuesIn(test::shipped_models),
+INSTANTIATE_TEST_SUITE_P(Shipped, ControlSimTest, testing::ValuesIn(shipped_models),
                          [](const auto& model) { return std::string(model.param); });
 
 /// Wong 2010, sections IV-C and IV-D.
@@ -148,4 +144,4 @@ TEST(ControlSimRefusalTest, what_a_gpu_does_not_have_is_not_resolvable) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::test

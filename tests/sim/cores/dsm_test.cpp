@@ -1,7 +1,6 @@
 // The job dsm finds the declared latencies and bandwidths of distributed shared memory, by where
 // both SMs lie, and says so where there is none.
 #include "analysis/statistics.hpp"
-#include "device/sim/model/die.hpp"
 #include "sim/job_on_sim.hpp"
 #include "sim/shipped_json.hpp"
 
@@ -10,20 +9,11 @@
 
 #include <cmath>
 
-namespace sonde {
+namespace sonde::test {
 namespace {
-
-using test::JobOnSim;
-using test::json_of;
-using test::write_model;
 
 JobOnSim dsm_on(const std::string& model, std::uint64_t seed = 1) {
   return JobOnSim(model, seed, {"clock", "topology", "dsm"});
-}
-
-sim::Die die_of(const std::string& model, std::uint64_t seed) {
-  const sim::FaultyModel faulty = sim::load_faulty_model(model);
-  return sim::make_die(faulty.model, faulty.faults, sim::die_seed(seed, 0));
 }
 
 /// Declared latencies of all pairs of SMs of one GPC that may share a cluster of several TPCs.
@@ -52,7 +42,7 @@ DeclaredPairs declared_pairs(const sim::Model& model, const sim::Die& die) {
 TEST(DsmSimTest, latencies_of_the_h200_come_back_by_distance) {
   for (std::uint64_t seed : {1u, 2u, 3u}) {
     const JobOnSim sim = dsm_on("h200", seed);
-    const DeclaredPairs pairs = declared_pairs(sim.truth(), die_of("h200", seed));
+    const DeclaredPairs pairs = declared_pairs(sim.truth(), sim.die());
 
     EXPECT_NEAR(sim.number("dsm.own_cycles"), sim.truth().units.dsm->own_cycles, 0.5) << seed;
     EXPECT_NEAR(sim.number("dsm.same_tpc_cycles"), median(pairs.same_tpc), 1) << seed;
@@ -67,7 +57,7 @@ TEST(DsmSimTest, latencies_of_the_h200_come_back_by_distance) {
 TEST(DsmSimTest, readers_that_lie_further_away_show_in_the_map) {
   const std::string model = "h200+slow_sm=17:5";
   const JobOnSim sim = dsm_on(model);
-  const sim::Die die = die_of(model, 1);
+  const sim::Die die = sim.die();
   const sim::DsmModel& dsm = *sim.truth().units.dsm;
   const std::vector<double> map = sim.vector("dsm.sm_cycles");
 
@@ -128,4 +118,4 @@ TEST(DsmSimTest, gpus_that_cannot_say_so) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::test

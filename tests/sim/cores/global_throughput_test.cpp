@@ -9,10 +9,8 @@
 #include <algorithm>
 #include <string>
 
-namespace sonde {
+namespace sonde::test {
 namespace {
-
-using test::JobOnSim;
 
 struct PaperThroughput {
   const char* model;
@@ -23,9 +21,9 @@ struct PaperThroughput {
 /// Another H200. @return the path of its file
 template <class Change>
 std::string write_h200(const std::string& name, const Change& change) {
-  nlohmann::json model = test::json_of("h200");
+  nlohmann::json model = json_of("h200");
   change(model);
-  return test::write_model(model, name);
+  return write_model(model, name);
 }
 
 /// One whose GPCs do not merge reads.
@@ -187,4 +185,4 @@ TEST(GlobalThroughputLawSimTest, weak_memory_is_seen) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::test

@@ -4,10 +4,8 @@
 
 #include <gmock/gmock.h>
 
-namespace sonde {
+namespace sonde::test {
 namespace {
-
-using test::JobOnSim;
 
 JobOnSim host_on(const std::string& model, std::uint64_t seed = 1) {
   return JobOnSim(model, seed, {"device", "clock", "host"});
@@ -118,4 +116,4 @@ TEST(HostLinksTest, rates_of_pcie_are_those_of_the_specification) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::test

@@ -1,21 +1,13 @@
 // The placement job finds the latencies, the slow SM and the map of TPCs and GPCs of simulated
 // GPUs.
-#include "device/sim/model/die.hpp"
 #include "sim/job_on_sim.hpp"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-namespace sonde {
+namespace sonde::test {
 namespace {
-
-using test::JobOnSim;
-
-sim::Die die_of(const std::string& model, std::uint64_t seed) {
-  const sim::FaultyModel faulty = sim::load_faulty_model(model);
-  return sim::make_die(faulty.model, faulty.faults, sim::die_seed(seed, 0));
-}
 
 std::size_t place_of_l2(const sim::Model& model) {
   std::size_t place = 0;
@@ -50,7 +42,7 @@ TEST(PlacementSimTest, near_and_far_memory_of_two_partitions_are_told_apart) {
   JobOnSim sim("h200", {"clock", "topology", "placement"});
 
   const auto& cg = *sim.truth().paths[static_cast<std::size_t>(LoadPath::past_l1)];
-  const sim::Die die = die_of("h200", 1);
+  const sim::Die die = sim.die();
   const std::vector<std::int32_t>& offsets = die.cache_offset_cycles[place_of_l2(sim.truth())];
   const double middle_of_sms = std::accumulate(offsets.begin(), offsets.end(), 0.0) / 132;
   EXPECT_NEAR(sim.number("placement.dram_near_cycles"), cg.dram[0] + middle_of_sms, 5);
@@ -122,4 +114,4 @@ TEST(PlacementSimTest, every_sm_moves_what_its_l1_and_its_banks_deliver) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::test

@@ -5,10 +5,8 @@
 
 #include <gtest/gtest.h>
 
-namespace sonde {
+namespace sonde::test {
 namespace {
-
-using test::JobOnSim;
 
 class RegistersSimTest : public testing::TestWithParam<const char*> {};
 
@@ -30,7 +28,7 @@ TEST_P(RegistersSimTest, declared_rule_comes_back) {
             std::min(half_bytes, static_cast<double>(info.shared_bytes_per_block)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Shipped, RegistersSimTest, testing::ValuesIn(test::shipped_models),
+INSTANTIATE_TEST_SUITE_P(Shipped, RegistersSimTest, testing::ValuesIn(shipped_models),
                          [](const auto& model) { return std::string(model.param); });
 
 /// Wong 2010, section IV-E and figure 9.
@@ -55,4 +53,4 @@ TEST(RegistersWongTest, gt200) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::test

@@ -7,10 +7,8 @@
 
 #include <algorithm>
 
-namespace sonde {
+namespace sonde::test {
 namespace {
-
-using test::JobOnSim;
 
 JobOnSim shared_on(const std::string& model) {
   return JobOnSim(model, {"clock", "shared"}, SuiteLevel::quick);
@@ -84,4 +82,4 @@ TEST(SharedMatrixSimTest, the_matrix_has_the_best_shapes_of_the_surface) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::test

@@ -9,10 +9,8 @@
 #include <array>
 #include <numeric>
 
-namespace sonde {
+namespace sonde::test {
 namespace {
-
-using test::JobOnSim;
 
 struct PaperShared {
   const char* model;
@@ -20,6 +18,9 @@ struct PaperShared {
   double latency_cycles;
   std::array<double, 5> conflict_cycles;  // 2, 4, 8, 16, 32 ways
   double measured_bytes_per_s;
+  double peak_bytes_per_s;
+  double clock_hz;
+  double warps;  // for the peak, by Little's law
 };
 
 class SharedSimTest : public testing::TestWithParam<PaperShared> {};
@@ -38,43 +39,29 @@ TEST_P(SharedSimTest, published_latencies_and_banks_are_recovered) {
   EXPECT_GT(sim.number("shared.conflict_linearity_r2"), 0.98);
 }
 
-TEST_P(SharedSimTest, published_throughput_is_recovered) {
+/// Mei and Chu 2016, table VII, and section 6.1: the GTX 780 needs 94 warps, more than it can hold.
+/// A bank of the GTX 560 Ti gives a word in two cycles.
+TEST_P(SharedSimTest, published_throughput_and_peak_are_recovered) {
   const PaperShared& paper = GetParam();
   JobOnSim sim(paper.model, {"clock", "shared"});
 
   EXPECT_NEAR(sim.number("shared.bytes_per_s_per_sm"), paper.measured_bytes_per_s,
               0.03 * paper.measured_bytes_per_s)
       << sim.text("shared.best_shape");
+  EXPECT_NEAR(sim.number("shared.peak_bytes_per_cycle_per_sm"),
+              paper.peak_bytes_per_s / paper.clock_hz, 0.2);
+  EXPECT_NEAR(sim.number("shared.littles_law_warps"), paper.warps, 1);
+  const double efficiency = paper.measured_bytes_per_s / paper.peak_bytes_per_s;
+  EXPECT_NEAR(sim.number("shared.efficiency"), efficiency, 0.1 * efficiency);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     MeiAndChu2016, SharedSimTest,
-    testing::Values(PaperShared{"gtx560ti", 4, 50, {87, 162, 311, 611, 1209}, 34.90e9},
-                    PaperShared{"gtx780", 8, 47, {82, 96, 158, 257, 484}, 83.81e9},
-                    PaperShared{"gtx980", 4, 28, {30, 34, 42, 58, 90}, 137.41e9}),
+    testing::Values(
+        PaperShared{"gtx560ti", 4, 50, {87, 162, 311, 611, 1209}, 34.90e9, 60.80e9, 0.950e9, 25},
+        PaperShared{"gtx780", 8, 47, {82, 96, 158, 257, 484}, 83.81e9, 257.54e9, 1.006e9, 94},
+        PaperShared{"gtx980", 4, 28, {30, 34, 42, 58, 90}, 137.41e9, 163.84e9, 1.279e9, 28}),
     [](const auto& row) { return row.param.model; });
-
-/// Mei and Chu 2016, section 6.1: the GTX 780 needs 94 warps, more than it can hold; table VII: its
-/// copies get 83.81 of 257.54 GB/s, those of the GTX 560 Ti 34.90 of 60.80, as a bank gives a word
-/// in two cycles, those of the GTX 980 137.41 of 163.84.
-TEST(SharedPeakSimTest, published_peaks_and_warps_are_recovered) {
-  struct Paper {
-    const char* model;
-    double peak_bytes_per_cycle;
-    double warps;
-    double efficiency;
-  };
-  for (const Paper& paper : {Paper{"gtx560ti", 60.80 / 0.950, 25, 34.90 / 60.80},
-                             Paper{"gtx780", 257.54 / 1.006, 94, 83.81 / 257.54},
-                             Paper{"gtx980", 163.84 / 1.279, 28, 137.41 / 163.84}}) {
-    JobOnSim sim(paper.model, {"clock", "shared"});
-    EXPECT_NEAR(sim.number("shared.peak_bytes_per_cycle_per_sm"), paper.peak_bytes_per_cycle, 0.2)
-        << paper.model;
-    EXPECT_NEAR(sim.number("shared.littles_law_warps"), paper.warps, 1) << paper.model;
-    EXPECT_NEAR(sim.number("shared.efficiency"), paper.efficiency, 0.1 * paper.efficiency)
-        << paper.model;
-  }
-}
 
 class SharedBankSimTest : public testing::TestWithParam<const char*> {};
 
@@ -87,13 +74,13 @@ TEST_P(SharedBankSimTest, a_bank_gives_words_at_its_declared_pace) {
             declared.banks * declared.bank_bytes / declared.load_interval_cycles);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shipped, SharedBankSimTest, testing::ValuesIn(test::shipped_models),
+INSTANTIATE_TEST_SUITE_P(Shipped, SharedBankSimTest, testing::ValuesIn(shipped_models),
                          [](const auto& model) { return std::string(model.param); });
 
 TEST(SharedPeakSimTest, a_word_every_so_many_whole_cycles_or_no_peak) {
-  nlohmann::json model = test::json_of("gtx980");
+  nlohmann::json model = json_of("gtx980");
   model["shared"]["load_interval_cycles"] = 1.5;
-  const JobOnSim sim(test::write_model(model, "odd_banks"), {"clock", "shared"}, SuiteLevel::quick);
+  const JobOnSim sim(write_model(model, "odd_banks"), {"clock", "shared"}, SuiteLevel::quick);
   EXPECT_NEAR(sim.number("shared.bank_words_per_cycle"), 1 / 1.5, 0.01);
   EXPECT_EQ(sim.status("shared.peak_bytes_per_cycle_per_sm"), Status::not_resolvable);
   EXPECT_EQ(sim.status("shared.efficiency"), Status::not_resolvable);
@@ -157,4 +144,4 @@ TEST(SharedStrideSimTest, kepler_modes_differ_as_published) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::test

@@ -3,10 +3,8 @@
 
 #include <gtest/gtest.h>
 
-namespace sonde {
+namespace sonde::test {
 namespace {
-
-using test::JobOnSim;
 
 constexpr std::size_t usual_rounds = 12;
 
@@ -37,4 +35,4 @@ TEST(SoakSimTest, a_clock_that_drops_half_way_shows_with_its_heat) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::test

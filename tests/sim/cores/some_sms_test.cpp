@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sonde {
+namespace sonde::test {
 namespace {
 
 double l1_cycles_on(int sm) {
@@ -43,4 +43,4 @@ TEST(SomeSmsSimTest, every_job_that_takes_any_sm_answers_on_a_single_one) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::test

@@ -1,5 +1,4 @@
 // The job topology finds TPCs and GPCs of shipped and of drawn chips, and says so where it cannot.
-#include "device/sim/model/die.hpp"
 #include "sim/job_on_sim.hpp"
 #include "sim/score/floor_map_score.hpp"
 #include "support/random_floor_map.hpp"
@@ -12,15 +11,8 @@
 #include <functional>
 #include <map>
 
-namespace sonde {
+namespace sonde::test {
 namespace {
-
-using test::JobOnSim;
-using test::MapScore;
-
-sim::Die die_of(const std::string& model, std::uint64_t seed) {
-  return sim::make_die(sim::load_model(model), {}, sim::die_seed(seed, 0));
-}
 
 /// Group numbers by lowest SM, as the job gives them.
 std::vector<double> numbered(const std::vector<sim::DieSm>& places, int sim::DieSm::*unit) {
@@ -37,7 +29,7 @@ TEST(TopologySimTest, h200_map_is_recovered) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     JobOnSim sim("h200", seed, {"clock", "topology"});
 
-    const sim::Die die = die_of("h200", seed);
+    const sim::Die die = sim.die();
     EXPECT_EQ(sim.vector("topology.tpc_of_sm"), numbered(die.sms, &sim::DieSm::tpc));
     EXPECT_EQ(sim.vector("topology.gpc_of_sm"), numbered(die.sms, &sim::DieSm::gpc));
     EXPECT_EQ(sim.number("topology.sm_count"), 132);
@@ -56,7 +48,7 @@ TEST(TopologySimTest, tpcs_of_gt200_are_found_by_their_clock_and_gpcs_are_not) {
   JobOnSim sim("gtx280", {"clock", "topology"});
 
   EXPECT_EQ(sim.number("topology.tpc_count"), 10);
-  EXPECT_EQ(sim.vector("topology.tpc_of_sm"), numbered(die_of("gtx280", 1).sms, &sim::DieSm::tpc));
+  EXPECT_EQ(sim.vector("topology.tpc_of_sm"), numbered(sim.die().sms, &sim::DieSm::tpc));
   EXPECT_EQ(sim.status("topology.gpc_count"), Status::not_resolvable);
 }
 
@@ -71,7 +63,7 @@ TEST(TopologySimTest, sms_with_ports_of_their_own_tell_nothing) {
 
 TEST(TopologySimTest, maps_of_drawn_chips_are_exact) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    const test::FloorMapScore score = test::score_floor_map(test::draw_floor_map(seed), seed);
+    const FloorMapScore score = score_floor_map(draw_floor_map(seed), seed);
     EXPECT_EQ(score.gpcs, MapScore::exact) << score.text;
     EXPECT_LE(score.tpcs, MapScore::none) << score.text;
   }
@@ -81,7 +73,7 @@ TEST(TopologySimTest, maps_of_drawn_chips_are_exact) {
 /// SMs is not counted.
 TEST(TopologySimTest, counts_of_small_chips_are_right_or_not_given) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const test::FloorMapScore score = test::score_floor_map(test::draw_gpu(seed), seed);
+    const FloorMapScore score = score_floor_map(draw_gpu(seed), seed);
     EXPECT_TRUE(score.counts_are_right) << score.text;
     EXPECT_LE(score.gpcs, MapScore::none) << score.text;
     EXPECT_LE(score.tpcs, MapScore::none) << score.text;
@@ -90,11 +82,11 @@ TEST(TopologySimTest, counts_of_small_chips_are_right_or_not_given) {
 
 TEST(TopologySimTest, gpcs_that_nothing_tells_are_not_resolvable) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-    nlohmann::json chip = nlohmann::json::parse(test::draw_floor_map(seed));
+    nlohmann::json chip = nlohmann::json::parse(draw_floor_map(seed));
     chip["throughput"].erase("gpc_port_bytes_per_cycle");
     chip["device"].erase("max_cluster_blocks");
     chip["clock"]["scope"] = "sm";
-    const test::FloorMapScore score = test::score_floor_map(chip.dump(), seed);
+    const FloorMapScore score = score_floor_map(chip.dump(), seed);
     EXPECT_EQ(score.gpcs, MapScore::none) << score.text;
     EXPECT_LE(score.tpcs, MapScore::none) << score.text;
   }
@@ -103,7 +95,7 @@ TEST(TopologySimTest, gpcs_that_nothing_tells_are_not_resolvable) {
 /// Clusters of two, of the SMs of one GPC in any order, join its SMs and name no TPC.
 TEST(TopologySimTest, pairs_that_change_name_no_tpc) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    nlohmann::json chip = nlohmann::json::parse(test::draw_floor_map(seed));
+    nlohmann::json chip = nlohmann::json::parse(draw_floor_map(seed));
     chip["throughput"].erase("gpc_port_bytes_per_cycle");
     chip["throughput"]["tpc_port_bytes_per_cycle"] = 1000;
     chip["device"]["compute_major"] = 9;
@@ -111,11 +103,11 @@ TEST(TopologySimTest, pairs_that_change_name_no_tpc) {
     chip["chip"]["cluster_order"] = "any";
     chip["chip"]["lone_tpcs"] = 0;
     chip["clock"]["scope"] = "sm";
-    const test::FloorMapScore score = test::score_floor_map(chip.dump(), seed);
+    const FloorMapScore score = score_floor_map(chip.dump(), seed);
     EXPECT_EQ(score.gpcs, MapScore::exact) << score.text;
     EXPECT_EQ(score.tpcs, MapScore::none) << score.text;
   }
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::test

@@ -86,14 +86,14 @@ TEST(ProgressTest, broken_files_and_missing_folders_are_passed_over) {
   write_progress(folder / "none", at_work(1, 1));
 }
 
-TEST(ProgressTest, summary_names_the_slowest_rank) {
+TEST(ProgressTest, summary_names_the_slowest_rank_and_the_time_left) {
   Progress done = at_work(0, 10);
   done.state = RankState::done;
 
   const std::string text = summarize_progress({done, at_work(1, 5), at_work(2, 2)});
 
   EXPECT_THAT(text, HasSubstr("17 of 30 device jobs done"));
-  EXPECT_THAT(text, HasSubstr("slowest rank 2 (n2, cache.l1, 2 of 10)"));
+  EXPECT_THAT(text, HasSubstr("slowest rank 2 (n2, cache.l1, 2 of 10), about 80 s left"));
 }
 
 TEST(ProgressTest, a_total_that_nobody_knows_is_not_shown) {
