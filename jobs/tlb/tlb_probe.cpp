@@ -19,8 +19,7 @@ namespace {
 // The median of this many passes is an outcome; `outcomes` of them are an answer.
 constexpr std::array<std::uint64_t, 6> possible_repeats{1, 3, 5, 9, 15, 25};
 constexpr std::uint64_t outcomes = 4;
-// A list that overflows misses in three of four (miss_oracle).
-constexpr std::uint64_t outcomes_that_fit = 2;
+constexpr std::uint64_t outcomes_that_fit = 2;  // an overflow misses in three of four
 constexpr std::uint64_t warmup_passes = 3;
 // One and a half times the entries of an inner level evict all others under any policy, if its sets
 // are equal.
@@ -258,8 +257,7 @@ TlbProbe::PassOrder TlbProbe::order_of_pass(const Lines& lines,
 /// For lists of equal length and passes of equal length, each on its own SM. Ends when so many
 /// outcomes have no miss that no list can overflow any more.
 std::vector<MissCounts> TlbProbe::count_misses(const std::vector<PassOrder>& orders) {
-  // Lists up to this length are chased three times per outcome whatever the noise, which removes
-  // single outliers.
+  // Such lists are chased three times per outcome in any case, which removes single outliers.
   constexpr std::size_t short_list = 1024;
   constexpr std::uint64_t fewest_repeats_of_short_lists = 3;
   const std::size_t listed = orders.front().place_of.size();
