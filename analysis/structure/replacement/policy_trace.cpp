@@ -24,7 +24,7 @@ struct Rivals {
 class TraceMaker {
  public:
   TraceMaker(std::uint32_t ways, std::size_t accesses, std::uint64_t seed)
-      : ways_(ways), accesses_(accesses), random_(seed) {
+      : ways_(ways), accesses_(accesses), random_(seed), last_access_(policy_trace_lines(ways)) {
     for (const ModelRule& rule : all_model_rules()) {
       models_.emplace_back(rule, ways, policy_trace_lines(ways));
     }
@@ -39,9 +39,13 @@ class TraceMaker {
   std::vector<std::uint16_t> make() {
     fill();
     while (trace_.size() < accesses_) {
-      switch (random_.below(12)) {
+      switch (random_.below(24)) {
         case 0: go_round(); break;
         case 1: access_random_lines(); break;
+        case 2: touch_again(); break;
+        case 3: scan(); break;
+        case 4:
+        case 5: hit_between_fills(); break;
         default: divide(); break;
       }
     }
@@ -56,6 +60,7 @@ class TraceMaker {
     for (Rivals& pair : rivals_) {
       pair.distinguished += static_cast<std::size_t>(missed_[pair.one] ^ missed_[pair.other]);
     }
+    last_access_[line] = trace_.size();
     trace_.push_back(id);
   }
 
@@ -79,6 +84,49 @@ class TraceMaker {
   void access_random_lines() {
     const std::uint64_t lines = ways_ + 1 + random_.below(4);
     for (std::uint64_t i = 0, length = segment(); i < length; ++i) access(random_.below(lines));
+  }
+
+  void touch_again() {
+    const std::size_t reach = std::min<std::size_t>(trace_.size(), 2 * std::size_t{ways_});
+    for (std::uint64_t i = 0, length = segment(); i < length; ++i) {
+      access(trace_[trace_.size() - 1 - random_.below(reach)]);
+    }
+  }
+
+  void scan() {
+    const std::uint64_t start = random_.below(policy_trace_lines(ways_));
+    for (std::uint64_t i = 0; i < 4; ++i) access((start + i) % policy_trace_lines(ways_));
+  }
+
+  /// Of the lines in an LRU set (the first model), the one that was accessed longest ago.
+  std::uint64_t oldest_line() const {
+    std::uint64_t oldest = 0;
+    for (std::uint64_t line = 0; line < policy_trace_lines(ways_); ++line) {
+      const bool held = models_.front().holds(static_cast<std::uint16_t>(line));
+      if (held && (last_access_[line] < last_access_[oldest] ||
+                   !models_.front().holds(static_cast<std::uint16_t>(oldest)))) {
+        oldest = line;
+      }
+    }
+    return oldest;
+  }
+
+  std::uint64_t absent_line() const {
+    std::uint64_t line = 0;
+    while (models_.front().holds(static_cast<std::uint16_t>(line))) ++line;
+    return line;
+  }
+
+  /// Hits an old line, fills another, and hits a third one twice. If hits take effect later than
+  /// fills (guarded LRU), the first two lines swap places in the order of victims.
+  void hit_between_fills() {
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      access(oldest_line());
+      access(absent_line());
+      const std::uint64_t hit = random_.below(ways_);
+      access(hit);
+      access(hit);
+    }
   }
 
   /// A random one of the lines that only one of the two models holds now.
@@ -119,6 +167,7 @@ class TraceMaker {
   std::uint32_t ways_;
   std::size_t accesses_;
   Random random_;
+  std::vector<std::size_t> last_access_;  // by line
   std::vector<SetModel> models_;
   std::vector<unsigned char> missed_;  // by model: whether the last access missed
   std::vector<Rivals> rivals_;

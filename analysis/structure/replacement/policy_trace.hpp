@@ -13,8 +13,8 @@ constexpr std::uint32_t policy_trace_lines(std::uint32_t ways) { return ways + 4
 /// The chase that best distinguishes policies, from an empty set; the same for the same arguments.
 /// About half of its accesses are to lines that one known policy holds and another one has lost; it
 /// always chooses the pair distinguished least so far. The rest is for unknown policies: rounds of
-/// ways + 1 lines, and random lines. Four chases of max(1000, 5 x ways) accesses distinguish all
-/// rules in up to 512 ways.
+/// ways + 1 lines, random lines, repeated old lines, and scans. Four chases of max(1000, 5 x ways)
+/// accesses distinguish all rules in up to 512 ways.
 std::vector<std::uint16_t> policy_trace(std::uint32_t ways, std::size_t accesses,
                                         std::uint64_t seed);
 

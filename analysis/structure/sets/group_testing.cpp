@@ -1,18 +1,20 @@
-// Tries the lines alone that missed. If they do not overflow, drops others in groups; then single
-// lines until each one is needed.
+// Tries the missing lines alone first. If they do not overflow, drops lines in groups, and then
+// single lines until each one is needed.
 #include "analysis/structure/sets/group_testing.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <utility>
 
 namespace sonde {
 namespace {
 
+// Number of orders in which the missing lines are collected before lines are dropped in groups.
+// Suffices if the replacement follows an order, or is random in small sets.
+constexpr std::uint64_t orders = 4;
 // Under random replacement one chase shows a few lines of the set; this number of chases shows most
 // lines of a set of many ways.
-constexpr std::uint64_t most_orders = 48;
+constexpr std::uint64_t most_glimpses = 48;
 constexpr double least_new_share = 0.25;
 constexpr int most_rounds = 12;
 constexpr std::size_t first_groups = 16;
@@ -27,23 +29,39 @@ Lines join(Lines lines, const Lines& more) {
   return lines;
 }
 
-/// The last line, and lines that missed in at least so many passes of one order of accesses. Tries
-/// other orders as long as new lines appear.
-Lines find_missing(const Lines& prefix, std::uint32_t least_misses, const MissOracle& ask) {
-  std::set<std::uint64_t> seen{prefix.back()};
-  for (std::uint64_t order = 0; order < most_orders; ++order) {
+/// Collects lines that miss in several orders of accesses, until they overflow alone.
+std::optional<Lines> collect_missing(const Lines& prefix, const MissOracle& ask) {
+  std::set<std::uint64_t> missing{prefix.back()};
+  for (std::uint64_t order = 0; order < orders; ++order) {
     const Lines chased = order == 0 ? prefix : shuffled(prefix, order);
+    const MissCounts counts = ask(std::span(&chased, 1)).front();
+    const std::size_t known = missing.size();
+    for (std::size_t i = 0; i < chased.size(); ++i) {
+      if (misses_again(counts, i)) missing.insert(chased[i]);
+    }
+    Lines lines(missing.begin(), missing.end());
+    if (missing.size() > known && overflows(lines, ask)) return lines;
+  }
+  return std::nullopt;
+}
+
+/// Lines that missed at least once: lines of a set under random replacement, and a few outliers.
+/// Chases as long as new lines appear.
+std::set<std::uint64_t> glimpse_missing(const Lines& prefix, const MissOracle& ask) {
+  std::set<std::uint64_t> seen{prefix.back()};
+  for (std::uint64_t order = 0; order < most_glimpses; ++order) {
+    const Lines chased = shuffled(prefix, orders + order);
     const MissCounts counts = ask(std::span(&chased, 1)).front();
     std::size_t missing = 0;
     std::size_t added = 0;
     for (std::size_t i = 0; i < chased.size(); ++i) {
-      if (counts.misses[i] < std::min(least_misses, counts.passes)) continue;
+      if (counts.misses[i] == 0) continue;
       ++missing;
       added += seen.insert(chased[i]).second;
     }
     if (static_cast<double>(added) <= least_new_share * static_cast<double>(missing)) break;
   }
-  return {seen.begin(), seen.end()};
+  return seen;
 }
 
 /// Cuts the lines into groups of nearly equal size.
@@ -130,6 +148,14 @@ Lines drop_groups(Lines lines, const Lines& kept, const MissOracle& ask) {
   return join(std::move(lines), kept);
 }
 
+/// Few lines, among them all that are needed to overflow.
+Lines narrow_down(const Lines& prefix, const MissOracle& ask) {
+  const std::set<std::uint64_t> glimpsed = glimpse_missing(prefix, ask);
+  Lines others = prefix;
+  std::erase_if(others, [&](std::uint64_t line) { return glimpsed.contains(line); });
+  return drop_groups(std::move(others), Lines(glimpsed.begin(), glimpsed.end()), ask);
+}
+
 /// Drops as many of the needless lines as possible at once: all of them, or (if several lines of a
 /// set or several sets are too many) the first ones, found by bisection; at least one.
 Lines drop_together(const Lines& lines, const Lines& needless, const MissOracle& ask) {
@@ -179,19 +205,13 @@ Lines drop_single_lines(Lines lines, const MissOracle& ask) {
 
 Lines reduce_to_one_set(const Lines& lines, const MissOracle& ask) {
   constexpr std::size_t few_lines = 64;  // for so few lines, try to leave out each one
-  // Outliers do not repeat, but neither do most misses of a large set under random replacement.
-  for (const std::uint32_t least_misses : {2U, 1U}) {
-    Lines missing = find_missing(lines, least_misses, ask);
-    if (!overflows(missing, ask)) {
-      if (least_misses > 1) continue;
-      Lines others = lines;
-      std::erase_if(others, [&](auto line) { return std::ranges::binary_search(missing, line); });
-      missing = drop_groups(std::move(others), missing, ask);
-    }
-    Lines set = drop_single_lines(std::move(missing), ask);
+  if (const auto missing = collect_missing(lines, ask)) {
+    Lines set = drop_single_lines(*missing, ask);
     if (set.size() > 1) return set;
   }
-  return lines.size() > few_lines ? Lines{} : drop_single_lines(lines, ask);
+  Lines set = drop_single_lines(narrow_down(lines, ask), ask);
+  if (set.size() > 1 || lines.size() > few_lines) return set;
+  return drop_single_lines(lines, ask);
 }
 
 }  // namespace sonde
