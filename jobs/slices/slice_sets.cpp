@@ -126,6 +126,14 @@ void report_room(JobRun& run, const PackedLines& packed, std::uint32_t ways,
               "many lines still keeps some of them";
     return run.leave_open("cache.l2.slice_", reason);
   }
+  if (lines % ways != 0) {
+    for (const char* metric :
+         {"cache.l2.slice_bytes", "cache.l2.slice_total_bytes", "cache.l2.slice_sets"}) {
+      run.leave_open(metric, fmt::format("{} lines fit together: not all sets of {} ways are full",
+                                         lines, ways));
+    }
+    return;
+  }
   run.report(found("cache.l2.slice_bytes", static_cast<double>(lines * line_bytes), 1, lines),
              fmt::format("{} lines fit together, and none of {} other lines fits with them", lines,
                          packed.left_over.size()));
@@ -139,13 +147,7 @@ void report_room(JobRun& run, const PackedLines& packed, std::uint32_t ways,
                            format_bytes(static_cast<double>(lines * line_bytes)),
                            parts == 1 ? "the one part" : "both partitions"));
   }
-  if (lines % ways != 0) {
-    return run.leave_open(
-        "cache.l2.slice_sets",
-        fmt::format("{} lines fit together: not all sets of {} ways are full", lines, ways));
-  }
-  const std::size_t sets = lines / ways;
-  run.report("cache.l2.slice_sets", sets, lines);
+  run.report("cache.l2.slice_sets", lines / ways, lines);
 }
 
 void report_policy(JobRun& run, const ReplacementFit& fit) {
