@@ -85,8 +85,8 @@ class JobRun {
   /// Reports a value. @param samples number of measurements behind it
   /// @throws Error if the metric is not in the registry, or was reported already
   template <class Of>
-  void report(std::string metric, Of value, std::integral auto samples, double confidence = 1) {
-    report(found(std::move(metric), to_value(std::move(value)), confidence,
+  void report(std::string metric, Of&& value, std::integral auto samples, double confidence = 1) {
+    report(found(std::move(metric), to_value(std::forward<Of>(value)), confidence,
                  static_cast<std::uint64_t>(samples)));
   }
   void report(Finding finding);

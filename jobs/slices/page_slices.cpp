@@ -4,6 +4,7 @@
 
 #include "analysis/statistics.hpp"
 #include "base/gpu_facts.hpp"
+#include "base/random.hpp"
 #include "jobs/run/known_groups.hpp"
 
 #include <fmt/format.h>
