@@ -1,4 +1,4 @@
-// What a format of `sonde export` writes.
+// The text that `sonde export` prints, for the tests of its formats.
 #pragma once
 
 #include "analysis/report/report.hpp"
